@@ -6,33 +6,23 @@ more for the comparison, in kernels that round differently; then none is equal, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from jax.extend import core
 
-from .flattening import Renaming, spliced, variables, with_bodies, with_eqns
-from .fusion import in_memory, never, put_into_memory
+from .flattening import VIEWS, variables, with_bodies, with_eqns
+from .fusion import in_memory, put_into_memory
 
 _EXTREMA = {"reduce_max", "reduce_min"}
-_VIEWS = {"reshape", "transpose", "squeeze", "expand_dims", "stop_gradient"}
+_VIEWS = VIEWS | {"stop_gradient"}  # of which bodies may have some
 _SPREADS = _VIEWS | {"broadcast_in_dim"}
 
 
 def steady(jaxpr: Any) -> Any:
     """A jaxpr, and its bodies, in which no such array is computed twice."""
-    kept = compared(jaxpr)
-    found = never(jaxpr) if kept else None
-    if found is None:
-        return with_eqns(jaxpr, [with_bodies(eqn, steady) for eqn in jaxpr.eqns])
-    eqns, condition = found
-    now = Renaming({})
-    for eqn in jaxpr.eqns:
-        eqns.append(with_bodies(eqn.replace(invars=now.all(eqn.invars)), steady))
-        for v in kept.intersection(eqn.outvars):
-            now.of[v] = core.Var(v.aval)
-            eqns += spliced(put_into_memory(v.aval), [condition, v], [now.of[v]])
-    return jaxpr.replace(eqns=eqns, outvars=now.all(jaxpr.outvars))
+    jaxpr = with_eqns(jaxpr, [with_bodies(eqn, steady) for eqn in jaxpr.eqns])
+    return put_into_memory(jaxpr, compared(jaxpr))
 
 
 def compared(jaxpr: Any) -> set[Any]:
@@ -54,7 +44,7 @@ def compared(jaxpr: Any) -> set[Any]:
     return kept
 
 
-def _origin(v: Any, made: Mapping[Any, Any], through: set[str]) -> Any:
+def _origin(v: Any, made: Mapping[Any, Any], through: Collection[str]) -> Any:
     while (eqn := made.get(v)) is not None and eqn.primitive.name in through:
         if isinstance(eqn.invars[0], core.Literal):
             break

@@ -8,6 +8,7 @@ saved or exported has its convolutions as they are.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -17,7 +18,7 @@ from jax.extend import core
 from . import onednn
 from .convolution_choice import chosen
 from .convolution_kinds import Operand, described, is_of_weights
-from .flattening import specs_of, spliced, variables, with_bodies, with_eqns
+from .flattening import RESULT, readers, specs_of, spliced, with_bodies, with_eqns
 from .machine_code import CONVOLUTION
 
 Axes = tuple[int, ...]
@@ -27,11 +28,11 @@ def served(jaxpr: Any) -> Any:
     """A jaxpr whose convolutions oneDNN computes, where it serves and is faster."""
     any_here = any(map(_is_convolution, jaxpr.eqns)) and onednn.loaded() is not None
     made = {v: e for e in jaxpr.eqns for v in e.outvars} if any_here else {}
-    read = _readers(jaxpr) if any_here else {}
+    read = readers(jaxpr) if any_here else {}
     eqns: list[Any] = []
     gone = set()  # transposes that a convolution does itself
     for eqn in jaxpr.eqns:
-        call = _call(eqn, made, read) if any_here and _is_convolution(eqn) else None
+        call = _call(eqn, made, _transpose_behind(eqn, jaxpr.eqns, read)) if any_here and _is_convolution(eqn) else None
         if call is not None:
             eqns += spliced(call.small, call.inputs, [call.output], eqn.source_info)
             gone.add(id(call.transpose))
@@ -44,17 +45,6 @@ def _is_convolution(eqn: Any) -> bool:
     return eqn.primitive.name == "conv_general_dilated"
 
 
-def _readers(jaxpr: Any) -> dict[Any, list[Any]]:
-    """The equations that read each variable; None stands for the results of the jaxpr."""
-    found: dict[Any, list[Any]] = {}
-    for eqn in jaxpr.eqns:
-        for v in variables(eqn.invars):
-            found.setdefault(v, []).append(eqn)
-    for v in variables(jaxpr.outvars):
-        found.setdefault(v, []).append(None)
-    return found
-
-
 class _Replacement(NamedTuple):
     """A call in the place of a convolution, and of the transpose behind it, if there is one."""
 
@@ -64,12 +54,13 @@ class _Replacement(NamedTuple):
     transpose: Any
 
 
-def _call(eqn: Any, made: dict[Any, Any], read: dict[Any, list[Any]]) -> _Replacement | None:
+def _call(eqn: Any, made: dict[Any, Any], behind: Any) -> _Replacement | None:
+    """What takes the place of a convolution, of the weights' gradient together with the transpose behind it."""
     (x, weight), (out,) = eqn.invars, eqn.outvars
     if isinstance(x, core.Literal) or isinstance(weight, core.Literal):
         return None
     view = _origin(weight, made, eqn.params["dimension_numbers"].rhs_spec[2:])
-    then = _transpose_behind(out, read) if is_of_weights(eqn.params) else None
+    then = behind if is_of_weights(eqn.params) else None
     result, output = Operand.of(out.aval), out
     if then is not None:
         (output,) = then.outvars
@@ -110,11 +101,12 @@ def _origin(var: Any, made: dict[Any, Any], space: Axes) -> _View:
     return found
 
 
-def _transpose_behind(out: Any, read: dict[Any, list[Any]]) -> Any:
+def _transpose_behind(eqn: Any, eqns: Sequence[Any], read: dict[Any, list[int]]) -> Any:
     """The transpose that alone reads a result, if one does."""
-    readers = read.get(out, [])
-    alone = len(readers) == 1 and readers[0] is not None and readers[0].primitive.name == "transpose"
-    return readers[0] if alone else None
+    match read.get(eqn.outvars[0]):
+        case [place] if place != RESULT and eqns[place].primitive.name == "transpose":
+            return eqns[place]
+    return None
 
 
 @functools.lru_cache(2048)

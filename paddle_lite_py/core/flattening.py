@@ -11,6 +11,11 @@ from jax.extend import core
 _CALLS = {"jit": "jaxpr", "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "closed_call": "call_jaxpr"}
 
 
+# What gives the same elements, and what gives them in another order of axes.
+VIEWS = frozenset({"reshape", "squeeze", "expand_dims", "transpose"})
+RESULT = -1  # who reads what a program gives
+
+
 class Renaming(NamedTuple):
     """Which variables or constants stand for others."""
 
@@ -54,6 +59,17 @@ def _inlined(eqns: Sequence[Any], names: Renaming, within: Any) -> Iterator[Any]
 def variables(atoms: Sequence[Any]) -> Iterator[Any]:
     """Those that are no constants."""
     return (a for a in atoms if not isinstance(a, core.Literal))
+
+
+def readers(jaxpr: Any) -> dict[Any, list[int]]:
+    """The places of the equations that read each variable, and RESULT for what the jaxpr gives."""
+    found: dict[Any, list[int]] = {}
+    for i, eqn in enumerate(jaxpr.eqns):
+        for v in variables(eqn.invars):
+            found.setdefault(v, []).append(i)
+    for v in variables(jaxpr.outvars):
+        found.setdefault(v, []).append(RESULT)
+    return found
 
 
 def spliced(small: Any, inputs: Sequence[Any], outputs: Sequence[Any], source: Any = None) -> Iterator[Any]:

@@ -42,7 +42,11 @@ ELEMENTWISE = _STEPS | _DEAR
 
 def cut(jaxpr: Any) -> Any:
     """A flat jaxpr with the ends of its long chains put into memory, where more than one kernel reads them."""
-    kept = forks(jaxpr)
+    return put_into_memory(jaxpr, forks(jaxpr))
+
+
+def put_into_memory(jaxpr: Any, kept: set[Any]) -> Any:
+    """A jaxpr in which these variables are arrays in memory."""
     found = never(jaxpr) if kept else None
     if found is None:
         return jaxpr
@@ -52,7 +56,7 @@ def cut(jaxpr: Any) -> Any:
         eqns.append(eqn.replace(invars=now.all(eqn.invars)))
         for v in kept.intersection(eqn.outvars):
             now.of[v] = core.Var(v.aval)
-            eqns += spliced(put_into_memory(v.aval), [condition, v], [now.of[v]])
+            eqns += spliced(_copied(v.aval), [condition, v], [now.of[v]])
     return jaxpr.replace(eqns=eqns, outvars=now.all(jaxpr.outvars))
 
 
@@ -77,9 +81,7 @@ def _never(aval: Any) -> Any:
 
 
 @functools.cache
-def put_into_memory(aval: Any) -> Any:
-    """A copy that XLA makes, of an array beside the variable that never() gives."""
-
+def _copied(aval: Any) -> Any:
     def copied(never: Any, x: Any) -> Any:
         return jax.lax.cond(never, jnp.zeros_like, lambda x: x, x)
 

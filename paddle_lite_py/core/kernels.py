@@ -29,21 +29,25 @@ ONE = "0x3FF0000000000000"
 
 
 def serves(eqn: Any) -> bool:
-    """Whether a kernel can have a step: its result and all that is no single number have one shape."""
-    if len(eqn.outvars) != 1 or not eqn.outvars[0].aval.shape:
-        return False
-    shape = eqn.outvars[0].aval.shape
-    if any(a.aval.shape not in ((), shape) for a in eqn.invars):
+    """Whether a kernel can have a step."""
+    name = eqn.primitive.name
+    if len(eqn.outvars) != 1 or not _has_one_shape(eqn) or (name == "integer_pow" and eqn.params["y"] != 2):
         return False
     dtypes = [a.aval.dtype for a in (*eqn.invars, *eqn.outvars)]
-    name = eqn.primitive.name
     if name == "select_n":
-        return len(eqn.invars) == 3 and dtypes == [_BOOL, _FLOAT, _FLOAT, _FLOAT]
+        return dtypes == [_BOOL, _FLOAT, _FLOAT, _FLOAT]
     if name in _LOGIC:
         return all(d == _BOOL for d in dtypes)
     if name in _COMPARED:
         return dtypes == [_FLOAT, _FLOAT, _BOOL]
-    return name in _ARITHMETIC and all(d == _FLOAT for d in dtypes) and eqn.params.get("y", 2) == 2
+    return name in _ARITHMETIC and all(d == _FLOAT for d in dtypes)
+
+
+def _has_one_shape(eqn: Any) -> bool:
+    """Whether the result has elements, whose number is known, and all that is no single number has its shape."""
+    shape = eqn.outvars[0].aval.shape
+    sized = bool(shape) and all(type(n) is int and n > 0 for n in shape)
+    return sized and all(a.aval.shape in ((), shape) for a in eqn.invars)
 
 
 class Code:
@@ -82,7 +86,6 @@ def _sign(code: Code, x: str) -> str:
 
 _OTHERS: dict[str, Callable[..., str]] = {
     "copy": lambda _, x: x,
-    "stop_gradient": lambda _, x: x,
     "convert_element_type": lambda _, x: x,
     "neg": lambda code, x: code.new(f"fneg float {x}"),
     "square": lambda code, x: code.step("mul", x, x),

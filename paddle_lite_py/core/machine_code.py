@@ -10,6 +10,8 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
+import platform
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -43,10 +45,10 @@ def key_of(said: str) -> int:
 
 @functools.cache
 def compiler() -> Compiler | None:
-    """What makes machine code, once for a process; None without llvmlite."""
+    """What makes machine code, once for a process; None without llvmlite, or on other machines than those tried."""
     try:
-        return Compiler()
-    except ImportError:
+        return Compiler() if sys.platform == "linux" and platform.machine() == "x86_64" else None
+    except (ImportError, OSError):  # it is not installed, or finds no library of its own
         return None
 
 

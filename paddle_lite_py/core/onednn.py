@@ -6,15 +6,13 @@ import ctypes
 import functools
 import math
 import os
-import platform
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .config import cpu_features
-from .machine_code import CONVOLUTION, PlanTable, compiler, key_of
+from .machine_code import CONVOLUTION, Compiler, PlanTable, compiler, key_of
 from .switches import is_on
 
 PACKAGE, LIBRARY, MAJOR = "onednn-cpu-gomp", "libdnnl.so.3", 3
@@ -78,7 +76,7 @@ def plan(convolution: Convolution) -> CallPlan | None:
 @functools.cache
 def loaded() -> OneDNN | None:
     """The library, once for a process; None where it does not serve."""
-    if not is_on("FLAGS_use_onednn") or not (sys.platform == "linux" and platform.machine() == "x86_64"):
+    if not is_on("FLAGS_use_onednn") or (llvm := compiler()) is None:
         return None
     if (os.cpu_count() or 1) > MOST_CORES or "avx2" not in cpu_features():
         return None
@@ -86,7 +84,7 @@ def loaded() -> OneDNN | None:
 
     try:
         path = next(p for p in metadata.files(PACKAGE) or () if p.name == LIBRARY)
-        return OneDNN(Path(str(path.locate())))
+        return OneDNN(Path(str(path.locate())), llvm)
     except (ImportError, StopIteration, OSError, OneDNNError):  # a package or OpenMP is missing, or it is another one
         return None
 
@@ -107,7 +105,7 @@ def _sleeping_threads() -> Iterator[None]:
 class OneDNN:
     """oneDNN in this process."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, llvm: Compiler) -> None:
         with _sleeping_threads():
             self.c = ctypes.CDLL(str(path))
         self.c.dnnl_version.restype = ctypes.POINTER(ctypes.c_int)
@@ -120,14 +118,11 @@ class OneDNN:
         self.attributes = self.new("dnnl_primitive_attr_create")
         self.check(self.c.dnnl_primitive_attr_set_scratchpad_mode(self.attributes, _USERS_SCRATCH))
         self.table = PlanTable()
-        self._let_xla_call()
+        self._let_xla_call(llvm)
         self.plan = functools.cache(self._plan)
 
-    def _let_xla_call(self) -> None:
+    def _let_xla_call(self, llvm: Compiler) -> None:
         """Calls in several threads share no memory object; each waits for those under way, since it takes all cores."""
-        llvm = compiler()
-        if llvm is None:
-            raise OneDNNError("llvmlite is not installed")
         self._mutex = ctypes.create_string_buffer(64)  # of zeros: nobody holds it
         threads = ctypes.CDLL(None)
         called = {name: getattr(self.c, name) for name in _CALLED}

@@ -15,14 +15,13 @@ import numpy as np
 from jax.extend import core
 
 from . import kernels
-from .flattening import specs_of, spliced, variables, with_eqns
+from .flattening import RESULT, VIEWS, readers, specs_of, spliced, variables, with_eqns
 from .machine_code import KERNEL, compiler
 from .switches import is_on
 
-RESULT = -1  # who reads what the program gives
-# What gives the same elements in another order, and what is an array in memory in any case.
-_VIEWS = {"transpose", "reshape", "squeeze", "expand_dims", "rev", "stop_gradient", "copy"}
-_IN_MEMORY = {"dot_general", "conv_general_dilated", "ffi_call"}
+_TURNS = VIEWS | {"rev", "copy"}
+_IN_MEMORY = {"dot_general", "conv_general_dilated", "ffi_call"}  # what is an array in memory in any case
+_MOST_LATER = 8  # arrays that a call waits for
 
 
 @functools.cache
@@ -41,13 +40,12 @@ def updated(jaxpr: Any, donated: Sequence[int]) -> Any:
     found = [g for g in graph.groups(_replaced(jaxpr, donated)) if g.is_worth_it(jaxpr.invars)]
     if not found or not serves():
         return jaxpr
-    later = graph.later_readers(found)
-    calls = {g.places[-1]: (g, later[g]) for g in found}
+    calls = {g.places[-1]: g.call(later) for g, later in zip(found, graph.later_readers(found), strict=True)}
     gone = {i for g in found for i in g.places}
     eqns: list[Any] = []
     for i, eqn in enumerate(jaxpr.eqns):
         if i in calls:
-            eqns += calls[i][0].call(calls[i][1])
+            eqns += calls[i]
         elif i not in gone:
             eqns.append(eqn)
     return with_eqns(jaxpr, eqns)
@@ -71,9 +69,6 @@ class ReplacedSteps(NamedTuple):
     places: tuple[int, ...]
     kernel: kernels.Kernel
 
-    def __hash__(self) -> int:
-        return hash(self.places)
-
     def is_worth_it(self, arguments: Sequence[Any]) -> bool:
         """Whether it has something in common, or memory to take, and its call is not too long."""
         k = self.kernel
@@ -90,9 +85,6 @@ class ReplacedSteps(NamedTuple):
         sources = [e.source_info for e in k.eqns]
         named = [s for s in sources if s.name_stack.stack]  # of an operator: profiles tell of it
         return spliced(small, inputs, k.results, (named or sources)[-1])
-
-
-_MOST_LATER = 8
 
 
 @functools.lru_cache(2048)
@@ -112,12 +104,7 @@ class _Graph:
     def __init__(self, jaxpr: Any) -> None:
         self.eqns = jaxpr.eqns
         self.made = {v: i for i, e in enumerate(jaxpr.eqns) for v in e.outvars}
-        self.readers: dict[Any, list[int]] = {}
-        for i, eqn in enumerate(jaxpr.eqns):
-            for v in variables(eqn.invars):
-                self.readers.setdefault(v, []).append(i)
-        for v in variables(jaxpr.outvars):
-            self.readers.setdefault(v, []).append(RESULT)
+        self.readers = readers(jaxpr)
 
     def groups(self, replaced: dict[Any, Any]) -> Iterator[ReplacedSteps]:
         """Equations from which elements lead to results of the program alone, those with arrays in common together."""
@@ -176,14 +163,16 @@ class _Graph:
         numbers = list(dict.fromkeys(variables(single)))
         return ReplacedSteps(places, kernels.Kernel(eqns, arrays, numbers, results, splats, in_place))
 
-    def later_readers(self, groups: Sequence[ReplacedSteps]) -> dict[ReplacedSteps, list[Any]]:
-        """What else is made of the arrays that a group overwrites, not on the way to it: else XLA copies these.
+    def later_readers(self, groups: Sequence[ReplacedSteps]) -> list[list[Any]]:
+        """What else is made of the arrays that each group overwrites, not on the way to it: else XLA copies these.
 
         Only what is an array in memory in any case.
         """
-        overwritten = {g: [g.kernel.arrays[a] for a in g.kernel.in_place.values()] for g in groups}
-        wanted = {g: [r for v in found for r in self._in_memory(v)] for g, found in overwritten.items()}
-        bits = {r: 1 << n for n, r in enumerate(dict.fromkeys(r for found in wanted.values() for r in found))}
+        wanted = [
+            dict.fromkeys(r for a in g.kernel.in_place.values() for r in self._in_memory(g.kernel.arrays[a]))
+            for g in groups
+        ]
+        bits = {r: 1 << n for n, r in enumerate(dict.fromkeys(r for places in wanted for r in places))}
         behind: dict[Any, int] = {}  # the bits of what a variable is made of
         for i, eqn in enumerate(self.eqns):
             known = bits.get(i, 0)
@@ -191,21 +180,21 @@ class _Graph:
                 known |= behind.get(v, 0)
             if known:
                 behind |= dict.fromkeys(eqn.outvars, known)
-        found = {}
-        for g, places in wanted.items():
+        found = []
+        for g, places in zip(groups, wanted, strict=True):
             needed = functools.reduce(lambda a, v: a | behind.get(v, 0), g.kernel.arrays, 0)
-            outs = [self.eqns[r].outvars[0] for r in dict.fromkeys(places) if not bits[r] & needed and r < g.places[-1]]
-            found[g] = [v for v in outs if not isinstance(v, core.DropVar)][:_MOST_LATER]
+            outs = [self.eqns[r].outvars[0] for r in places if not bits[r] & needed and r < g.places[-1]]
+            found.append([v for v in outs if not isinstance(v, core.DropVar)][:_MOST_LATER])
         return found
 
     def _is_viewed(self, v: Any) -> bool:
         """Whether it is read in another order of its axes, in which XLA may compute it."""
-        return any(i != RESULT and self.eqns[i].primitive.name in _VIEWS for i in self.readers.get(v, ()))
+        return any(i != RESULT and self.eqns[i].primitive.name in _TURNS for i in self.readers.get(v, ()))
 
     def _in_memory(self, v: Any) -> Iterator[int]:
         for i in self.readers.get(v, ()):
             name = None if i == RESULT else self.eqns[i].primitive.name
             if name in _IN_MEMORY and not self._is_viewed(self.eqns[i].outvars[0]):
                 yield i
-            elif name in _VIEWS:
+            elif name in _TURNS:
                 yield from self._in_memory(self.eqns[i].outvars[0])

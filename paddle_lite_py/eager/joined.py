@@ -76,7 +76,7 @@ class JoinedSteps(tape.Recurring):
         super().__init__()
         self._steps, self._wanted = tuple(steps), wanted
         # What the program takes: first what may be overwritten, in the order of the results that take its place.
-        self._order = [*wanted.donated, *[i for i in range(len(outside)) if i not in frozenset(wanted.donated)]]
+        self._order = list(dict.fromkeys((*wanted.donated, *range(len(outside)))))
         self._integers = {i: a for i, a in enumerate(outside) if a.__class__ is int}
         self._compiled: dict[bool, Any] = {}  # by whether it is of these integers
 

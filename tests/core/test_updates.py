@@ -150,6 +150,7 @@ OTHERS = {
     "what is read again": (lambda a, b: jnp.cumsum(a * b) + 0, ()),
     "broadcasts": (lambda a, b: a + b[0], ()),
     "functions of a library": (lambda a, b: jnp.exp(a), (0,)),
+    "a third power": (lambda a, b: a**3, (0,)),
 }
 
 
@@ -168,6 +169,20 @@ def test_results_that_depend_on_each_other_are_not_joined():
         return first, (first @ first.T) @ a + b
 
     same(run(fn, X, X, donated=(0, 1)), jax.jit(fn)(X, X))
+
+
+@pytest.mark.parametrize("shape", [(0,), (3, 0)])
+@pytest.mark.parametrize("donated", [(), (0, 1, 2)])
+def test_arrays_without_elements_stay_xlas(shape, donated):
+    args = (*[np.zeros(shape, "float32")] * 4, np.float32(1))
+    assert calls(adam, *args, donated=donated)[0] == 0
+    assert [a.shape for a in run(adam, *args, donated=donated)] == [shape] * 3
+
+
+def test_sizes_that_are_not_known_stay_xlas():
+    (n,) = jax.export.symbolic_shape("n")
+    spec = jax.ShapeDtypeStruct((n, 4), "float32")
+    assert calls(adam, *[spec] * 4, jax.ShapeDtypeStruct((), "float32"))[0] == 0
 
 
 def test_many_arrays_stay_xlas():
