@@ -63,10 +63,17 @@ def keep(executable: Any, path: Path) -> None:
     new.replace(path)
 
 
+def warm_up() -> None:
+    """Have JAX import and set up what jobs need, while nobody waits yet."""
+    exported = export.export(jax.jit(lambda x: x))(1.0)
+    jax.jit(export.deserialize(exported.serialize()).call).lower(1.0).compile()
+
+
 def main() -> None:
     """Do the jobs one after the other, until there are no more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who waits for the job is interrupted, and ends this process
     jax.config.update("jax_enable_x64", True)
+    warm_up()
     while select.select([sys.stdin], [], [], IDLE_SECONDS)[0] and (line := sys.stdin.readline()):
         try:
             job = json.loads(line)

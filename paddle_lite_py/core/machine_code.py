@@ -65,14 +65,15 @@ class Compiler:
         self._machine = binding.Target.from_default_triple().create_target_machine(cpu=cpu, features=features, opt=3)
         self._kept: list[Any] = []
 
-    def address(self, code: str, name: str) -> int:
-        """Where a function stands that LLVM's code says."""
+    def address(self, code: str, name: str, goes_far: bool = True) -> int:
+        """Where a function stands that LLVM's code says; one that does not go far is not worth its optimizer's time."""
         module = self._llvm.parse_assembly(code)
         module.data_layout = str(self._machine.target_data)
-        options = self._llvm.create_pipeline_tuning_options(speed_level=3)
-        options.loop_vectorization = True
-        builder = self._llvm.create_pass_builder(self._machine, options)
-        builder.getModulePassManager().run(module, builder)
+        if goes_far:
+            options = self._llvm.create_pipeline_tuning_options(speed_level=3)
+            options.loop_vectorization = True
+            builder = self._llvm.create_pass_builder(self._machine, options)
+            builder.getModulePassManager().run(module, builder)
         engine = self._llvm.create_mcjit_compiler(module, self._machine)
         engine.finalize_object()
         self._kept.append(engine)
@@ -93,5 +94,5 @@ class Compiler:
             text = text.replace(f"{c_name}(", f"inttoptr (i64 {address} to ptr)(")
         for word, number in {**numbers, "TABLE": ctypes.addressof(table.heads), "CHAIN_MASK": CHAINS - 1}.items():
             text = text.replace(word, str(number))
-        capsule = jax.ffi.pycapsule(ctypes.cast(self.address(text, "call"), ctypes.c_void_p))
+        capsule = jax.ffi.pycapsule(ctypes.cast(self.address(text, "call", goes_far=False), ctypes.c_void_p))
         jax.ffi.register_ffi_target(name, capsule, platform="cpu")
