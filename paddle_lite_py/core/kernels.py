@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import os
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ import numpy as np
 from jax.extend import core
 
 from .machine_code import KERNEL, PlanTable, compiler, key_of
+from .thread_places import cpus
 
 MOST_BUFFERS = 64
 PIECE = 1 << 15  # elements that a thread takes at a time
@@ -181,11 +181,6 @@ def _literal(value: Any) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', float(np.float32(value))))[0]:016X}"
 
 
-@functools.cache
-def _threads() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 class _Target:
     """What XLA calls for kernels."""
 
@@ -201,7 +196,7 @@ class _Target:
         """Have a plan for a key: the kernel, how many elements, how many pieces, and who helps with them."""
         if key not in self._known:
             pieces = -(-n // PIECE)
-            helpers = min(pieces, _threads()) - 1 if pieces > 2 else 0
+            helpers = min(pieces, len(cpus())) - 1 if pieces > 2 else 0
             self._table.add(key, [self._address(text), n, PIECE, pieces, helpers])
             self._known.add(key)
 

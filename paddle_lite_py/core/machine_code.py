@@ -87,12 +87,16 @@ class Compiler:
         Arguments:
             table: of its plans. called: C functions that it calls, by name. numbers: what else it knows, by name.
         """
-        here = Path(__file__).parent
-        text = "".join([(here / f).read_text(encoding="utf-8") for f in ("xla_call.ll", file)])
+        numbers = {**numbers, "TABLE": ctypes.addressof(table.heads), "CHAIN_MASK": CHAINS - 1}
+        address = self.address(self.text(["xla_call.ll", file], called, numbers), "call", goes_far=False)
+        jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(ctypes.c_void_p(address)), platform="cpu")
+
+    def text(self, files: Sequence[str], called: Mapping[str, Any], numbers: Mapping[str, int]) -> str:
+        """The code in files beside this one, with the addresses of C functions and numbers in the place of names."""
+        text = "".join([Path(__file__).with_name(file).read_text(encoding="utf-8") for file in files])
         for c_name, function in called.items():
             address = ctypes.cast(function, ctypes.c_void_p).value
             text = text.replace(f"{c_name}(", f"inttoptr (i64 {address} to ptr)(")
-        for word, number in {**numbers, "TABLE": ctypes.addressof(table.heads), "CHAIN_MASK": CHAINS - 1}.items():
+        for word, number in numbers.items():
             text = text.replace(word, str(number))
-        capsule = jax.ffi.pycapsule(ctypes.cast(self.address(text, "call", goes_far=False), ctypes.c_void_p))
-        jax.ffi.register_ffi_target(name, capsule, platform="cpu")
+        return text

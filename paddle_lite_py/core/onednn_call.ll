@@ -71,10 +71,16 @@ known:
   %n = load i64, ptr %n_at
   %first = getelementptr i64, ptr %plan, i64 3
   %locked = call i32 pthread_mutex_lock(ptr inttoptr (i64 MUTEX to ptr))
+  %has_place = icmp ne i64 SETTLE, 0
+  br i1 %has_place, label %settle, label %settled
+settle:
+  call void inttoptr (i64 SETTLE to ptr)()
+  br label %settled
+settled:
   br label %run
 run:
-  %i = phi i64 [ 0, %known ], [ %i2, %ran ]
-  %step = phi ptr [ %first, %known ], [ %following, %ran ]
+  %i = phi i64 [ 0, %settled ], [ %i2, %ran ]
+  %step = phi ptr [ %first, %settled ], [ %following, %ran ]
   %size_at = getelementptr i64, ptr %step, i64 1
   %size = load i64, ptr %size_at
   %status = call i32 @step(ptr %frame, ptr %step, i64 %size)

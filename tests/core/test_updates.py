@@ -112,7 +112,7 @@ def test_the_memory_is_that_of_what_is_replaced():
 
 def test_threads_share_a_large_array(monkeypatch):
     """Several threads run kernels at once, each in many pieces."""
-    monkeypatch.setattr(kernels, "_threads", lambda: 8)
+    monkeypatch.setattr(kernels, "cpus", lambda: range(8))
     n = 40 * kernels.PIECE + 7
     args = (*arrays(n, 4), np.float32(1e-2))
 
