@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,14 +27,12 @@ MIN_PRODUCTS_SUMMED = 64 << 20
 def chosen(convolution: Convolution) -> CallPlan | None:
     """How oneDNN does a convolution; None where it does not, or is no faster."""
     c = convolution
-    windows = c.result.sizes[0] * math.prod(c.result.sizes[2:])
-    products = math.prod(c.weights.sizes) * windows
-    if products < MIN_PRODUCTS or c.kind == "weights" and windows < MIN_WINDOWS:
+    if c.products < MIN_PRODUCTS or c.kind == "weights" and c.windows < MIN_WINDOWS:
         return None
     if c.kind != "weights" and (c.source if c.kind == "data" else c.result).sizes[1] < MIN_CHANNELS:
         return None
     plan = onednn.plan(c)
-    return None if plan is None or plan.sums and products < MIN_PRODUCTS_SUMMED else plan
+    return None if plan is None or plan.sums and c.products < MIN_PRODUCTS_SUMMED else plan
 
 
 def takes(

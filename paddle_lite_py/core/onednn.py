@@ -7,7 +7,7 @@ import functools
 import math
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,8 +20,10 @@ PACKAGE, LIBRARY, MAJOR = "onednn-cpu-gomp", "libdnnl.so.3", 3
 # Each thread of XLA's that calls has a team of OpenMP's threads: on more cores that would be many that sleep.
 MOST_CORES = 16
 ALIGNMENT = 64
-# A plan says how many steps, and the steps: a primitive of oneDNN, how many arguments, the arguments; of each oneDNN's
-# name, a description of its memory, which buffer of the call it is in, and at which byte.
+# Fewer products than that one thread does as fast, since it wakes no other, and XLA has the rest for other work.
+MIN_PRODUCTS_SHARED = 1 << 24
+# A plan says whether all threads take part, how many steps, and the steps: a primitive of oneDNN, how many arguments,
+# the arguments; of each oneDNN's name, a description of its memory, which buffer of the call it is in, at which byte.
 MOST_ARGUMENTS = 4
 _CALLED = ("dnnl_memory_create", "dnnl_memory_destroy", "dnnl_primitive_execute", "dnnl_stream_wait")
 
@@ -54,6 +56,16 @@ class Convolution(NamedTuple):
     dilation: Ints
     before: Ints  # padding
     after: Ints
+
+    @property
+    def windows(self) -> int:
+        """How many windows of the source meet the weights."""
+        return self.result.sizes[0] * math.prod(self.result.sizes[2:])
+
+    @property
+    def products(self) -> int:
+        """How many products are added up in all."""
+        return math.prod(self.weights.sizes) * self.windows
 
 
 class CallPlan(NamedTuple):
@@ -188,12 +200,23 @@ class OneDNN:
 
     def _plan(self, c: Convolution) -> CallPlan | None:
         try:
-            key = key_of(repr(c))
-            found = self._steps(c)
+            key, shared = key_of(repr(c)), c.products >= MIN_PRODUCTS_SHARED
+            with nullcontext() if shared else self._one_thread():
+                found = self._steps(c)
         except OneDNNError:
             return None
-        self.table.add(key, [len(found.steps), *(word for step in found.steps for word in step)])
+        self.table.add(key, [shared, len(found.steps), *(word for step in found.steps for word in step)])
         return CallPlan(key, found.scratch, found.sums)
+
+    @contextmanager
+    def _one_thread(self) -> Iterator[None]:
+        """What is made meanwhile is for one thread."""
+        threads = self.c.omp_get_max_threads()
+        self.c.omp_set_num_threads(1)
+        try:
+            yield
+        finally:
+            self.c.omp_set_num_threads(threads)
 
     def _steps(self, c: Convolution) -> _Steps:
         """The words of the steps; weights go through an order of oneDNN's own."""

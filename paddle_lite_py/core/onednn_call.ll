@@ -67,20 +67,25 @@ unknown:
   %what = call ptr @error(ptr %frame, ptr @unknown, i32 5)
   ret ptr %what
 known:
-  %n_at = getelementptr i64, ptr %plan, i64 2
+  %shared_at = getelementptr i64, ptr %plan, i64 2
+  %is_shared = load i64, ptr %shared_at
+  %shared = icmp ne i64 %is_shared, 0
+  %n_at = getelementptr i64, ptr %plan, i64 3
   %n = load i64, ptr %n_at
-  %first = getelementptr i64, ptr %plan, i64 3
+  %first = getelementptr i64, ptr %plan, i64 4
+  br i1 %shared, label %lock, label %begin
+lock:
   %locked = call i32 pthread_mutex_lock(ptr inttoptr (i64 MUTEX to ptr))
   %has_place = icmp ne i64 SETTLE, 0
-  br i1 %has_place, label %settle, label %settled
+  br i1 %has_place, label %settle, label %begin
 settle:
   call void inttoptr (i64 SETTLE to ptr)()
-  br label %settled
-settled:
+  br label %begin
+begin:
   br label %run
 run:
-  %i = phi i64 [ 0, %settled ], [ %i2, %ran ]
-  %step = phi ptr [ %first, %settled ], [ %following, %ran ]
+  %i = phi i64 [ 0, %begin ], [ %i2, %ran ]
+  %step = phi ptr [ %first, %begin ], [ %following, %ran ]
   %size_at = getelementptr i64, ptr %step, i64 1
   %size = load i64, ptr %size_at
   %status = call i32 @step(ptr %frame, ptr %step, i64 %size)
@@ -92,7 +97,11 @@ ran:
   %more = icmp ult i64 %i2, %n
   br i1 %more, label %run, label %over
 over:
+  br i1 %shared, label %unlock, label %end
+unlock:
   %unlocked = call i32 pthread_mutex_unlock(ptr inttoptr (i64 MUTEX to ptr))
+  br label %end
+end:
   br i1 %bad, label %failed, label %good
 failed:
   %why = call ptr @error(ptr %frame, ptr @failed, i32 13)

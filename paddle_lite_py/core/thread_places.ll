@@ -1,54 +1,46 @@
-; Each thread of XLA's that calls OpenMP has a team with one more thread: both are put where they do not meet.
-; A thread takes the CPU from which fewer calls came so far. Threads of Python's are left alone, since what they start
-; would stay on one CPU as well, and so are those that have called a few times only, which do other work.
-@calls = private global [2 x i64] zeroinitializer
+; Each thread that calls OpenMP has a team with one more thread, which is to run on the other CPU. A caller knows of
+; itself the number of its team's thread, and on which of the two CPUs it was when it last called.
+%Known = type { i32, i32 }
 
-define private void @put(ptr %first) {
+define private void @tell(ptr %known) {
   %member = call i32 omp_get_thread_num()
-  %wide = sext i32 %member to i64
-  %from = ptrtoint ptr %first to i64
-  %which = xor i64 %from, %wide
-  %start = mul i64 %which, CPUS_BYTES
-  %cpus = getelementptr i8, ptr inttoptr (i64 CPUS to ptr), i64 %start
-  %ignored = call i32 sched_setaffinity(i32 0, i64 CPUS_BYTES, ptr %cpus)
+  %is_caller = icmp eq i32 %member, 0
+  br i1 %is_caller, label %done, label %other
+other:
+  %number = call i32 gettid()
+  store i32 %number, ptr %known
+  br label %done
+done:
   ret void
 }
 
-; What a thread knows of itself: how often it has called, and then FEW_CALLS and the number of its CPU.
 define void @settle() {
-  %known = call ptr pthread_getspecific(i32 KNOWN)
-  %calls = ptrtoint ptr %known to i64
-  %settled = icmp uge i64 %calls, FEW_CALLS
-  br i1 %settled, label %count, label %new
-count:
-  %place = sub i64 %calls, FEW_CALLS
-  %counted = getelementptr i64, ptr @calls, i64 %place
-  %before = atomicrmw add ptr %counted, i64 1 monotonic
-  ret void
-new:
-  %python = call ptr PyGILState_GetThisThreadState()
-  %foreign = icmp eq ptr %python, null
-  br i1 %foreign, label %note, label %done
-note:
-  %more = add i64 %calls, 1
-  %enough = icmp eq i64 %more, FEW_CALLS
-  br i1 %enough, label %choose, label %keep
-choose:
-  %second = getelementptr i64, ptr @calls, i64 1
-  %of_first = load atomic i64, ptr @calls monotonic, align 8
-  %of_second = load atomic i64, ptr %second monotonic, align 8
-  %is_second = icmp ult i64 %of_second, %of_first
-  %which = zext i1 %is_second to i64
-  %chosen = inttoptr i64 %which to ptr
-  call void GOMP_parallel(ptr @put, ptr %chosen, i32 2, i32 0)
-  %number = add i64 %which, FEW_CALLS
-  %its = getelementptr i64, ptr @calls, i64 %which
-  %those = atomicrmw add ptr %its, i64 FEW_CALLS monotonic
-  br label %keep
-keep:
-  %now = phi i64 [ %more, %note ], [ %number, %choose ]
-  %kept = inttoptr i64 %now to ptr
-  %noted = call i32 pthread_setspecific(i32 KNOWN, ptr %kept)
+  %found = call ptr pthread_getspecific(i32 KNOWN)
+  %new = icmp eq ptr %found, null
+  br i1 %new, label %meet, label %look
+meet:
+  %made = call ptr malloc(i64 8)
+  store %Known { i32 0, i32 -1 }, ptr %made
+  %noted = call i32 pthread_setspecific(i32 KNOWN, ptr %made)
+  call void GOMP_parallel(ptr @tell, ptr %made, i32 2, i32 0)
+  br label %look
+look:
+  %known = phi ptr [ %found, %0 ], [ %made, %meet ]
+  %number = load i32, ptr %known
+  %last_at = getelementptr %Known, ptr %known, i32 0, i32 1
+  %last = load i32, ptr %last_at
+  %cpu = call i32 sched_getcpu()
+  %moved = icmp ne i32 %cpu, %last
+  %alone = icmp eq i32 %number, 0
+  %stays = xor i1 %moved, true
+  %nothing = or i1 %alone, %stays
+  br i1 %nothing, label %done, label %follow
+follow:
+  store i32 %cpu, ptr %last_at
+  %is_first = icmp eq i32 %cpu, FIRST
+  %start = select i1 %is_first, i64 CPUS_BYTES, i64 0
+  %cpus = getelementptr i8, ptr inttoptr (i64 CPUS to ptr), i64 %start
+  %ignored = call i32 sched_setaffinity(i32 %number, i64 CPUS_BYTES, ptr %cpus)
   br label %done
 done:
   ret void

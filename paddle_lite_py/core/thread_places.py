@@ -1,8 +1,8 @@
-"""Where the threads run that compute convolutions: on two CPUs each has its own.
+"""Where OpenMP's threads run that help to compute convolutions: on two CPUs each on the other one than its caller.
 
-There are two kinds: XLA's, and beside each of them one of OpenMP's, which wait for each other in turn. Linux looks for
-an idle CPU no more where most are busy, and may leave two of a kind on one CPU for seconds: a training step of a ResNet
-then takes 50 ms instead of 41.
+Each thread of XLA's that calls has one of OpenMP's beside it, and the pairs wait for each other in turn. Linux looks
+for an idle CPU no more where most are busy, and may leave both of XLA's threads on one CPU for seconds, and both of
+OpenMP's on the other: a training step of a ResNet then takes 50 ms instead of 42.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from .machine_code import Compiler
 
 _BYTES = 128  # of a set of CPUs, as the C library has it
-_FEW = 16  # calls
+_CALLED = ("pthread_getspecific", "pthread_setspecific", "sched_setaffinity", "sched_getcpu", "gettid", "malloc")
 # Who has set one of these has chosen.
 CHOICES = ("OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "OMP_NUM_THREADS")
 
@@ -30,7 +30,7 @@ def cpus() -> tuple[int, ...]:
 
 
 class ThreadPlaces:
-    """A function that a thread calls before it calls OpenMP: it has a place from then on, and its team as well.
+    """A function that a thread calls before it calls OpenMP: the thread that helps it goes to the other CPU.
 
     Arguments:
         library: one that has loaded OpenMP's.
@@ -46,12 +46,11 @@ class ThreadPlaces:
             return
         self._sets = ctypes.create_string_buffer(b"".join(_set(cpu) for cpu in cpus()))
         c, key = ctypes.CDLL(None), ctypes.c_uint()
-        if c.pthread_key_create(ctypes.byref(key), None):
+        if not hasattr(c, "gettid") or c.pthread_key_create(ctypes.byref(key), None):  # before glibc 2.30
             return
         called: dict[str, Any] = {name: getattr(library, name) for name in ("GOMP_parallel", "omp_get_thread_num")}
-        called |= {n: getattr(c, n) for n in ("pthread_getspecific", "pthread_setspecific", "sched_setaffinity")}
-        called["PyGILState_GetThisThreadState"] = ctypes.pythonapi.PyGILState_GetThisThreadState
-        numbers = {"KNOWN": key.value, "FEW_CALLS": _FEW, "CPUS_BYTES": _BYTES, "CPUS": ctypes.addressof(self._sets)}
+        called |= {name: getattr(c, name) for name in _CALLED}
+        numbers = {"KNOWN": key.value, "CPUS_BYTES": _BYTES, "CPUS": ctypes.addressof(self._sets), "FIRST": cpus()[0]}
         self.settle = llvm.address(llvm.text(["thread_places.ll"], called, numbers), "settle", goes_far=False)
 
 

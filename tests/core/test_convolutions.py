@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 import threading
@@ -29,6 +30,7 @@ def small_ones_too(monkeypatch):
     """Convolutions that are small enough for a test count as those that oneDNN is faster at."""
     for name in ("MIN_PRODUCTS", "MIN_PRODUCTS_SUMMED", "MIN_WINDOWS", "MIN_CHANNELS"):
         monkeypatch.setattr(convolution_choice, name, 0)
+    monkeypatch.setattr(onednn, "MIN_PRODUCTS_SHARED", 0)
 
 
 @pytest.fixture
@@ -169,9 +171,15 @@ def test_within_a_loop():
 
 
 @needs_onednn
-def test_two_threads_at_once():
-    fn, *shapes = conv(3, size=16)
+@pytest.mark.parametrize(("size", "shared"), [(16, True), (15, False)])
+def test_two_threads_at_once(size, shared, monkeypatch):
+    """Those that all threads take part in wait for each other."""
+    monkeypatch.setattr(onednn, "MIN_PRODUCTS_SHARED", 0 if shared else math.inf)
+    fn, *shapes = conv(3, size=size)
     x, weight = arrays(*shapes)
+    kept = len(onednn.loaded().table.kept)
+    same(rewritten(gradients(fn))(x, weight), gradients(fn)(x, weight))
+    assert [bool(plan[2]) for plan in onednn.loaded().table.kept[kept:]] == [shared] * 3
     run = jax.jit(rewritten(gradients(fn)))
     expected = {scale: [np.asarray(a) for a in run(x * scale, weight)] for scale in (1, 2)}
     wrong = []
@@ -284,15 +292,16 @@ def test_a_new_process_runs_what_another_has_compiled(monkeypatch, tmp_path):
 
 @needs_onednn
 @pytest.mark.parametrize(("known", "said"), [(False, "no plan of"), (True, "oneDNN fails")])
-def test_calls_that_cannot_be_done_say_so(known, said):
+@pytest.mark.parametrize("shared", [False, True])
+def test_calls_that_cannot_be_done_say_so(known, said, shared):
     fn, *shapes = conv(3)
     x, weight = arrays(*shapes)
-    key = 11 if known else 12
+    key = 11 + shared if known else 13
     if known:
         library = onednn.loaded()
         array = library.described(onednn.Strided((4,), (1,)))
         copy = library.primitive(library.reorder(array, array))
-        library.table.add(key, [1, copy.value, 1, 1, array.value, 0, 0])  # from somewhere, and to nowhere
+        library.table.add(key, [shared, 1, copy.value, 1, 1, array.value, 0, 0])  # from somewhere, and to nowhere
     call = jax.ffi.ffi_call(CONVOLUTION, jax.ShapeDtypeStruct(x.shape, x.dtype))
     with pytest.raises(jax.errors.JaxRuntimeError, match=said):
         jax.block_until_ready(jax.jit(lambda x, w: call(x, w, key=np.int64(key)))(x, weight))
