@@ -39,7 +39,8 @@ from .rewriting import inlined
 from .switches import is_on
 
 # Equations from which on a program is worth it: some six seconds of compilation, where handing it over and loading it
-# takes one. Operators from which on it may have as many, and from which on the process is started before that is known.
+# takes one. Operators from which on it may have as many, and from which on the process is started before that is known,
+# unless there are programs on the disk for arguments like these.
 LARGE, FEW, MANY = 3800, 100, 200
 MAX_KINDS = 64
 DIGEST = hashlib.sha256
@@ -83,11 +84,10 @@ class Apart:
     ) -> None:
         self.small, self.large, self.donated, self.options = small, large, tuple(donated), options
         self.lower, self.trace = small.lower, small.trace
+        self._may_be_large = operators >= MANY
         self._last: Any = None
         self._known: BoundedCache[Any, Any] = BoundedCache(f"kinds of {small.__name__}", MAX_KINDS)
         _all.add(self)
-        if operators >= MANY and serves():
-            process.start()
 
     def __call__(self, *args: Any) -> Any:
         """The results; arrays of the kind that came last are asked for nothing."""
@@ -108,10 +108,13 @@ class Apart:
         self._known.clear()
 
     def _new(self, args: Sequence[Any]) -> Any:
+        like = self._digest([(a.shape, a.dtype) for a in args])
+        if self._may_be_large and serves() and not any(_folder().glob(f"{like}-*.executable")):
+            process.start()
         traced = self.small.trace(*args)
         if size(traced.jaxpr.jaxpr) < LARGE:
             return self.small
-        path = self._path(traced.jaxpr)
+        path = self._path(like, traced.jaxpr)
         if path is None or traced.jaxpr.effects or not serves():
             return self.large
         since = time.perf_counter()
@@ -127,11 +130,15 @@ class Apart:
         monitoring.record_event_duration_secs(COMPILED, seconds, fun_name=f"jit({self.small.__name__})")
         return executable
 
-    def _path(self, closed: Any) -> Path | None:
-        """The file of an executable; None for a program that cannot be told from others."""
+    def _path(self, like: str, closed: Any) -> Path | None:
+        """The file of an executable, among those for arguments alike; None for what cannot be told from others."""
         program = fingerprint(closed)
-        said = [program, self.small.__name__, self.donated, self.options, os.environ.get("XLA_FLAGS"), jax.__version__]
-        return None if program is None else _folder() / f"{DIGEST(repr(said).encode()).hexdigest()}.executable"
+        return None if program is None else _folder() / f"{like}-{self._digest(program)}.executable"
+
+    def _digest(self, what: Any) -> str:
+        """Of something about this function, and all that XLA depends on."""
+        said = [what, self.small.__name__, self.donated, self.options, os.environ.get("XLA_FLAGS"), jax.__version__]
+        return DIGEST(repr(said).encode()).hexdigest()[:32]
 
     def _compile(self, closed: Any, args: Sequence[Any], path: Path) -> None:
         """Have a program compiled into a file, which is not there afterwards if the process cannot do it."""

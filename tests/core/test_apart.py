@@ -130,6 +130,17 @@ def test_without_the_process_the_results_are_the_same(monkeypatch, tmp_path):
         paddle.set_flags({"FLAGS_compiler_process": True})
 
 
+def test_the_process_begins_early_unless_programs_alike_are_there(monkeypatch):
+    started = []
+    monkeypatch.setattr(apart, "MANY", 0)
+    monkeypatch.setattr(apart.process, "start", lambda: started.append(1))
+    counts = []
+    for x in (X, X, X[:1]):
+        program_jit(affine, 1)(x, x)
+        counts.append(len(started))
+    assert counts == [1, 1, 2]
+
+
 def test_a_process_that_cannot_start_is_not_asked_for_again(monkeypatch):
     process = CompilerProcess()
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
