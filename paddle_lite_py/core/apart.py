@@ -39,8 +39,8 @@ from .rewriting import inlined
 from .switches import is_on
 
 # Equations from which on a program is worth it: some six seconds of compilation, where handing it over and loading it
-# takes one. Operators from which on it may have as many, and from which on the process is started before that is known,
-# unless there are programs on the disk for arguments like these.
+# takes half of one. Operators from which on it may have as many, and from which on the process is started before that
+# is known, unless there are programs on the disk for arguments like these.
 LARGE, FEW, MANY = 3800, 100, 200
 MAX_KINDS = 64
 DIGEST = hashlib.sha256
@@ -99,7 +99,7 @@ class Apart:
         if not all(isinstance(a, _ARRAYS) and not isinstance(a, jax.core.Tracer) for a in args):
             return self.small(*args)
         key = tuple([(a.shape, a.dtype) for a in args])
-        self._last = run = self._known.get(key) or self._known.put(key, self._new(args))
+        self._last = run = self._known.get(key) or self._known.put(key, self._new(args, key))
         return run(*args)
 
     def forget(self) -> None:
@@ -107,8 +107,8 @@ class Apart:
         self._last = None
         self._known.clear()
 
-    def _new(self, args: Sequence[Any]) -> Any:
-        like = self._digest([(a.shape, a.dtype) for a in args])
+    def _new(self, args: Sequence[Any], kinds: Sequence[Any]) -> Any:
+        like = self._digest(kinds)
         if self._may_be_large and serves() and not any(_folder().glob(f"{like}-*.executable")):
             process.start()
         traced = self.small.trace(*args)

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend import core
 
-from .flattening import Renaming, spliced, variables
+from .flattening import RESULT, Renaming, readers, spliced, variables
 
 # So many steps are worth a kernel of their own.
 LONG = 24
@@ -115,25 +115,21 @@ def forks(jaxpr: Any) -> set[Any]:
 
 def _shared(jaxpr: Any) -> set[Any]:
     """Variables at which the ways to several kernels part."""
-    readers: dict[Any, list[int]] = {}
-    for i, eqn in enumerate(jaxpr.eqns):
-        for v in variables(eqn.invars):
-            readers.setdefault(v, []).append(i)
-    results = set(variables(jaxpr.outvars))
+    read = readers(jaxpr)
     kernels = itertools.count()
     holders: list[int] = [0] * len(jaxpr.eqns)  # the kernels that hold an equation, as bits
     parting: set[int] = set()  # equations whose results go different ways
     shared = set()
     for i, eqn in reversed(list(enumerate(jaxpr.eqns))):
         for v in eqn.outvars:
-            ways = [holders[r] for r in readers.get(v, ()) if not in_memory(jaxpr.eqns[r])]
-            own = v in results or len(ways) < len(readers.get(v, ()))
-            own = own or (len(ways) > 1 and eqn.primitive.name in _DEAR)
+            by = read.get(v, ())
+            ways = [holders[r] for r in by if r != RESULT and not in_memory(jaxpr.eqns[r])]
+            own = len(ways) < len(by) or (len(ways) > 1 and eqn.primitive.name in _DEAR)
             found = functools.reduce(int.__or__, ways, own << next(kernels))
             if holders[i] and found != holders[i]:
                 parting.add(i)
             holders[i] |= found
-            if found.bit_count() > 1 and (own or found not in ways or parting.intersection(readers[v])):
+            if found.bit_count() > 1 and (own or found not in ways or parting.intersection(by)):
                 shared.add(v)
     return shared
 

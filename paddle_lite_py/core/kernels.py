@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jax.extend import core
 
-from .machine_code import KERNEL, PlanTable, compiler, key_of
-from .thread_places import cpus
+from .machine_code import KERNEL, PlanTable, compiler, cpus, key_of
 
 MOST_BUFFERS = 64
 PIECE = 1 << 15  # elements that a thread takes at a time

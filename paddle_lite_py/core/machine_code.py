@@ -10,7 +10,9 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
+import os
 import platform
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -41,6 +43,14 @@ class PlanTable:
 def key_of(said: str) -> int:
     """The key of what is said so."""
     return int.from_bytes(hashlib.sha256(said.encode()).digest()[:7], "little")
+
+
+@functools.cache
+def cpus() -> tuple[int, ...]:
+    """The CPUs that this process may use."""
+    if sys.platform == "linux":
+        return tuple(sorted(os.sched_getaffinity(0)))
+    return tuple(range(os.cpu_count() or 1))
 
 
 @functools.cache
@@ -88,15 +98,15 @@ class Compiler:
             table: of its plans. called: C functions that it calls, by name. numbers: what else it knows, by name.
         """
         numbers = {**numbers, "TABLE": ctypes.addressof(table.heads), "CHAIN_MASK": CHAINS - 1}
-        address = self.address(self.text(["xla_call.ll", file], called, numbers), "call", goes_far=False)
+        address = self.function("call", ["xla_call.ll", file], called, numbers)
         jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(ctypes.c_void_p(address)), platform="cpu")
 
-    def text(self, files: Sequence[str], called: Mapping[str, Any], numbers: Mapping[str, int]) -> str:
-        """The code in files beside this one, with the addresses of C functions and numbers in the place of names."""
+    def function(self, name: str, files: Sequence[str], called: Mapping[str, Any], numbers: Mapping[str, int]) -> int:
+        """Where a function of files beside this one stands; C functions and numbers are in the place of their names."""
         text = "".join([Path(__file__).with_name(file).read_text(encoding="utf-8") for file in files])
         for c_name, function in called.items():
             address = ctypes.cast(function, ctypes.c_void_p).value
-            text = text.replace(f"{c_name}(", f"inttoptr (i64 {address} to ptr)(")
+            text = re.sub(rf"\b{c_name}\(", f"inttoptr (i64 {address} to ptr)(", text)
         for word, number in numbers.items():
-            text = text.replace(word, str(number))
-        return text
+            text = re.sub(rf"\b{word}\b", str(number), text)
+        return self.address(text, name, goes_far=False)

@@ -30,9 +30,8 @@ look:
   %last_at = getelementptr %Known, ptr %known, i32 0, i32 1
   %last = load i32, ptr %last_at
   %cpu = call i32 sched_getcpu()
-  %moved = icmp ne i32 %cpu, %last
+  %stays = icmp eq i32 %cpu, %last
   %alone = icmp eq i32 %number, 0
-  %stays = xor i1 %moved, true
   %nothing = or i1 %alone, %stays
   br i1 %nothing, label %done, label %follow
 follow:

@@ -8,25 +8,15 @@ OpenMP's on the other: a training step of a ResNet then takes 50 ms instead of 4
 from __future__ import annotations
 
 import ctypes
-import functools
 import os
-import sys
 from typing import Any
 
-from .machine_code import Compiler
+from .machine_code import Compiler, cpus
 
 _BYTES = 128  # of a set of CPUs, as the C library has it
 _CALLED = ("pthread_getspecific", "pthread_setspecific", "sched_setaffinity", "sched_getcpu", "gettid", "malloc")
 # Who has set one of these has chosen.
 CHOICES = ("OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "OMP_NUM_THREADS")
-
-
-@functools.cache
-def cpus() -> tuple[int, ...]:
-    """The CPUs that this process may use."""
-    if sys.platform == "linux":
-        return tuple(sorted(os.sched_getaffinity(0)))
-    return tuple(range(os.cpu_count() or 1))
 
 
 class ThreadPlaces:
@@ -51,7 +41,7 @@ class ThreadPlaces:
         called: dict[str, Any] = {name: getattr(library, name) for name in ("GOMP_parallel", "omp_get_thread_num")}
         called |= {name: getattr(c, name) for name in _CALLED}
         numbers = {"KNOWN": key.value, "CPUS_BYTES": _BYTES, "CPUS": ctypes.addressof(self._sets), "FIRST": cpus()[0]}
-        self.settle = llvm.address(llvm.text(["thread_places.ll"], called, numbers), "settle", goes_far=False)
+        self.settle = llvm.function("settle", ["thread_places.ll"], called, numbers)
 
 
 def _set(cpu: int) -> bytes:
