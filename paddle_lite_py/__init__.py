@@ -83,6 +83,7 @@ from .nn import create_parameter
 from .ops.public import *
 from .registry.op import LATE as _LATE
 from .version import full_version as __version__  # of the API that is spoken, which programs ask for
+from .version import lite_version
 
 _document(globals())
 
@@ -105,8 +106,6 @@ _add_methods(
 if TYPE_CHECKING:
     from . import amp, device, fft, framework, io, linalg, metric, optimizer, regularizer, static, utils, version
     from .framework import async_save, clear_async_save_task_queue, load, save
-
-lite_version = "0.1.0"
 
 # Imported when first asked for, so that `import paddle_lite_py` stays close to the cost of `import jax`.
 _SUBPACKAGES = (

@@ -6,23 +6,27 @@ python -m paddle_lite_py inspect MODEL --for v5e:2x2: compile a saved model for 
 python -m paddle_lite_py serve MODEL ...: answer for saved models over HTTP and gRPC; `kubernetes` writes manifests.
 
 python -m paddle_lite_py convert MODEL --to onnx|stablehlo|tflite|web: a saved program for other runtimes.
+
+python -m paddle_lite_py alias install|remove|status: `import paddle` as this package for everything in an environment.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import runpy
 import sys
-from pathlib import Path
 
 from .core.config import DISPATCH_VARIABLE
-from .migrate.alias import install_as_paddle, install_for_children
+from .core.environment import install_hint
+from .migrate import installed_alias
+from .migrate.running import run_program
+from .version import summary
 
 
 def main(argv: list[str] | None = None) -> None:
     """Run the program that the command line names; `-m` runs a module."""
     parser = argparse.ArgumentParser(prog="python -m paddle_lite_py", description=__doc__)
+    parser.add_argument("--version", action="version", version=summary())
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="run a program written for Paddle")
     run.add_argument("-m", dest="module", action="store_true", help="the program is a module, as in python -m")
@@ -41,6 +45,8 @@ def main(argv: list[str] | None = None) -> None:
     inspect.add_argument("--size", type=int, default=1, help="of each unknown dimension; 1 by default")
     inspect.add_argument("--json", metavar="FILE", help="write the report there as well")
     inspect.add_argument("--picture", metavar="FILE", help="draw the report there as well")
+    alias = commands.add_parser("alias", help="let `import paddle` give this package in this environment")
+    alias.add_argument("action", choices=["install", "remove", "status"])
     for name, text in _TOOLS.items():
         commands.add_parser(name, help=text, add_help=False)
     words = sys.argv[1:] if argv is None else argv
@@ -51,17 +57,16 @@ def main(argv: list[str] | None = None) -> None:
         return _migrate(parser, given.source, given.output)
     if given.command == "inspect":
         return _inspect(parser, given)
-    install_as_paddle()
-    install_for_children()
-    sys.argv = [given.program, *given.arguments]
-    if given.module:
-        sys.path.insert(0, "")
-        runpy.run_module(given.program, run_name="__main__", alter_sys=True)
-    elif not Path(given.program).exists():
-        parser.error(f"there is no file {given.program}")
-    else:
-        sys.path.insert(0, str(Path(given.program).resolve().parent))
-        runpy.run_path(given.program, run_name="__main__")
+    if given.command == "alias":
+        return _alias(parser, given.action)
+    run_program(given.program, given.arguments, given.module)
+
+
+def _alias(parser: argparse.ArgumentParser, action: str) -> None:
+    try:
+        print(getattr(installed_alias, action)())
+    except installed_alias.AliasError as e:
+        parser.error(f"alias {action}: {e}")
 
 
 # Commands with packages, and options, of their own.
@@ -84,7 +89,7 @@ def _tool(parser: argparse.ArgumentParser, name: str, arguments: list[str], anew
         else:
             from .convert.command import main as run
     except ModuleNotFoundError as e:
-        parser.error(f"{name} needs the package {e.name}: pip install 'paddle_lite_py[serving]'")
+        parser.error(f"{name} needs the package {e.name}: {install_hint('serving')}")
     run(arguments)
 
 

@@ -1,9 +1,12 @@
-"""The version of the Paddle API that this package speaks. Its own version is paddle.lite_version."""
+"""The version of the Paddle API that this package speaks, and its own one, `lite_version`."""
 
 from __future__ import annotations
 
+from .core.environment import describe, versions
+
 __all__ = ["cuda", "cudnn", "show"]
 
+lite_version = "0.1.0"
 full_version = "3.3.1"
 major, minor, patch = full_version.split(".")
 rc = "0"
@@ -39,16 +42,28 @@ def mkl() -> str:
 
 
 def show() -> None:
-    """Print the version.
+    """Print the version of the Paddle API, this package's own, and what it runs on.
 
     Examples:
-        >>> show()
+        >>> show()  # doctest: +ELLIPSIS
         full_version: 3.3.1
         major: 3
         minor: 3
         patch: 1
         rc: 0
+        cuda: False
+        ...
+        paddle_lite_py: 0.1.0
+        jax: ...
     """
-    for name, value in (("full_version", full_version), ("major", major), ("minor", minor), ("patch", patch)):
+    api = {"full_version": full_version, "major": major, "minor": minor, "patch": patch, "rc": rc}
+    linked = {"cuda": cuda(), "cudnn": cudnn(), "nccl": nccl(), "xpu": xpu(), "cinn": cinn_version, "tensorrt": tensorrt()}
+    for name, value in {**api, **linked}.items():
         print(f"{name}: {value}")
-    print(f"rc: {rc}")
+    print(describe(lite_version))
+
+
+def summary() -> str:
+    """One line: this package's version, the Paddle API's, JAX's and Python's."""
+    found = versions(lite_version)
+    return f"paddle_lite_py {lite_version} (Paddle API {full_version}, JAX {found['jax']}, Python {found['python']})"

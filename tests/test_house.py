@@ -53,7 +53,7 @@ DYNAMIC = {
     "distributed.spread": "an op is found by its name",
     "distributed.fleet.base.topology": "a private name of the reference is the topology in force",
     "distributed.fleet.meta_parallel.schedules": "a layer to be made is given by module and name",
-    "migrate.children.paddle": "in another environment a Paddle that is there takes its name",
+    "migrate.site.paddle": "in another environment a Paddle that is there takes its name",
     "framework.io": "a program in a file is one of static mode, which lies above it",
     "hapi.progress": "a notebook is known by the kernel that is loaded",
     "io.in_worker": "a worker seeds the package only where the data set has loaded it",

@@ -2,32 +2,65 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
-from .module_paths import OWN, own_name
+from .module_paths import OWN, FileLoader, own_name
 
 ALIAS = "paddle"
 
 
 class _Loader:
-    """Gives a module that is there already."""
+    """Gives the module of this package under its other name. Tools (runpy, pkgutil, inspect) get its code and its text."""
 
-    def __init__(self, module: ModuleType) -> None:
-        self._module, self._spec = module, module.__spec__
+    def __init__(self, own: ModuleSpec) -> None:
+        self._own = own
 
     def create_module(self, _spec: ModuleSpec) -> ModuleType:
-        return self._module
+        module = importlib.import_module(self._own.name)
+        self._spec = module.__spec__
+        _name_parts(self._own.name)
+        return module
 
     def exec_module(self, module: ModuleType) -> None:
         module.__spec__ = self._spec  # the import system has put the alias there
+
+    def is_package(self, _name: str) -> bool:
+        return self._own.submodule_search_locations is not None
+
+    def get_code(self, name: str) -> CodeType | None:
+        return self._file(name).get_code(name)
+
+    def get_source(self, name: str) -> str | None:
+        return self._file(name).get_source(name)
+
+    def get_filename(self, name: str) -> str:
+        return self._file(name).get_filename(name)
+
+    def _file(self, name: str) -> FileLoader:
+        if self._own.origin is None:
+            raise ImportError(f"{name} has no file of its own in {OWN}", name=name)
+        return FileLoader(self._own.name, self._own.origin)
+
+
+def _find_own(own: str) -> ModuleSpec | None:
+    """The spec of a module of this package, which need not be imported for it."""
+    if own in sys.modules:
+        module = sys.modules[own]
+        return module.__spec__ or ModuleSpec(own, None, is_package=hasattr(module, "__path__"))
+    try:
+        return importlib.util.find_spec(own)
+    except ModuleNotFoundError as e:
+        if e.name is None or not own.startswith(e.name):
+            raise  # something that a parent of it needs
+        return None
 
 
 def _name_parts(own: str) -> None:
@@ -36,8 +69,12 @@ def _name_parts(own: str) -> None:
     Import would bind each to its package when it is asked for by name, in the place of a function that is called as its
     module is (`amp.auto_cast`).
     """
-    for key in [key for key in sys.modules if key.startswith(f"{own}.")]:
-        sys.modules.setdefault(ALIAS + key.removeprefix(OWN), sys.modules[key])
+    for key in [key for key in sys.modules if key == own or key.startswith(f"{own}.")]:
+        module = sys.modules[key]
+        if module.__spec__ is not None and type(module.__spec__.loader) is SourceFileLoader:
+            module.__spec__.loader = FileLoader(key, module.__spec__.loader.path)
+        if key != own:  # the import system is about to do so
+            sys.modules.setdefault(ALIAS + key.removeprefix(OWN), module)
 
 
 class _Finder:
@@ -50,17 +87,11 @@ class _Finder:
                 importlib.import_module("setuptools")
         if name != ALIAS and not name.startswith(f"{ALIAS}."):
             return None
-        own = own_name(name)
-        try:
-            module = importlib.import_module(own)
-        except ModuleNotFoundError as e:
-            if e.name is None or not own.startswith(e.name):
-                raise  # something that the module itself needs
-            raise ModuleNotFoundError(
-                f"{name} is not available: `paddle` is {OWN} in this process, which has no {own}", name=name
-            ) from None
-        _name_parts(own)
-        return ModuleSpec(name, _Loader(module), is_package=hasattr(module, "__path__"))  # type: ignore[arg-type]
+        own = _find_own(own_name(name))
+        if own is None:
+            return None
+        loader: Any = _Loader(own)
+        return ModuleSpec(name, loader, origin=own.origin, is_package=loader.is_package(name))
 
 
 def install_as_paddle() -> None:
@@ -93,6 +124,8 @@ def take_over() -> None:
 def install_for_children() -> None:
     """Let `import paddle` give this package in the Python processes that this one starts, such as a `pipe_command`.
 
+    There and here `paddlepaddle` is an installed distribution then, of the version that this package speaks.
+
     Examples:
         >>> import subprocess, sys
         >>> install_for_children()
@@ -100,6 +133,8 @@ def install_for_children() -> None:
         >>> subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout
         'paddle_lite_py\\n'
     """
-    folder, path = str(Path(__file__).with_name("children")), os.environ.get("PYTHONPATH", "")
+    folder, path = str(Path(__file__).with_name("site")), os.environ.get("PYTHONPATH", "")
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
     if folder not in path.split(os.pathsep):
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (folder, path)))

@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import cache
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from .unavailable import unavailable
@@ -132,7 +132,23 @@ def complete(module: ModuleType) -> None:
         _held(module)["__getattr__"] = _look_up(module, line)
 
 
-class _CompletingLoader(SourceFileLoader):
+class FileLoader(SourceFileLoader):
+    """Gives code and text of its module, which has two names, whichever is asked for."""
+
+    def get_code(self, _name: str) -> CodeType | None:
+        return super().get_code(self.name)
+
+    def get_source(self, _name: str) -> str | None:
+        return super().get_source(self.name)
+
+    def get_filename(self, _name: str = "") -> str:
+        return super().get_filename(self.name)
+
+    def is_package(self, _name: str) -> bool:
+        return super().is_package(self.name)
+
+
+class _CompletingLoader(FileLoader):
     """Completes a module when it has been loaded."""
 
     def exec_module(self, module: ModuleType) -> None:

@@ -87,13 +87,15 @@ def require_version(min_version: str, max_version: str | None = None) -> None:
 
 
 def run_check() -> None:
-    """Train one step of a small layer, and say on which device.
+    """Train one step of a small layer, and say on which device, with which versions.
 
     Examples:
-        >>> run_check()
+        >>> run_check()  # doctest: +ELLIPSIS
         paddle_lite_py works on cpu.
+        paddle_lite_py: ...
     """
     from .. import nn
+    from ..core.environment import describe
     from ..core.place import get_device
     from ..ops.creation import ones
 
@@ -101,3 +103,4 @@ def run_check() -> None:
     layer(ones([2, 2])).mean().backward()
     assert layer.weight.grad is not None
     print(f"paddle_lite_py works on {get_device()}.")
+    print(describe(version.lite_version))

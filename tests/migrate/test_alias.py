@@ -45,7 +45,8 @@ def test_a_program_runs_unchanged(tmp_path: Path):
 def test_what_is_not_there_is_told(tmp_path: Path):
     (tmp_path / "train.py").write_text("import paddle.no_such_part\n")
     done = run("-m", "paddle_lite_py", "run", str(tmp_path / "train.py"))
-    assert "paddle.no_such_part is not available" in done.stderr
+    assert "No module named 'paddle.no_such_part'" in done.stderr
+    assert "`paddle` is paddle_lite_py in this process" in done.stderr
     assert "there is no file nowhere.py" in run("-m", "paddle_lite_py", "run", "nowhere.py").stderr
 
 
@@ -101,11 +102,44 @@ def test_children_of_a_program_import_it_as_well(tmp_path: Path):
 
 def test_a_child_of_another_environment_has_its_own(tmp_path: Path):
     (tmp_path / "paddle.py").write_text("mark = 'its own'\n")
-    children = house.ROOT / "paddle_lite_py" / "migrate" / "children"
+    site = house.ROOT / "paddle_lite_py" / "migrate" / "site"
     code = "import sys; sys.modules['paddle_lite_py'] = None; import paddle; print(paddle.mark)"
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(children), str(tmp_path)])}
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
-    assert done.stdout.strip() == "its own", done.stderr
+    for folders, expected in (([site, tmp_path], "its own"), ([site], "pip uninstall paddlepaddle")):
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders))}
+        done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+        assert expected in done.stdout + done.stderr
+
+
+TOOLS = """
+import importlib.metadata, importlib.util, inspect, pkgutil
+assert importlib.util.find_spec("paddle.nn.functional") and importlib.util.find_spec("paddle.fluid") is None
+assert importlib.metadata.version("paddlepaddle") == "3.3.1"
+import paddle
+assert paddle.__version__ == importlib.metadata.version("paddlepaddle")
+assert "paddle.optimizer" in {m.name for m in pkgutil.iter_modules(paddle.__path__, "paddle.")}
+assert "class Linear" in pkgutil.get_data("paddle.nn", "common.py").decode()
+loader = importlib.util.find_spec("paddle.nn.common").loader
+assert "class Linear" in inspect.getsource(paddle.nn.Linear) and "class Linear" in loader.get_source("paddle.nn.common")
+assert loader.get_code("paddle.nn.common") and not loader.is_package("paddle.nn.common")
+import runpy
+try:
+    runpy.run_module("paddle.distributed.launch", run_name="__main__", alter_sys=True)
+except SystemExit as e:
+    print("launched")
+"""
+
+
+def test_tools_of_python_read_it_as_any_package(tmp_path: Path):
+    (tmp_path / "tools.py").write_text(TOOLS)
+    done = run("-m", "paddle_lite_py", "run", str(tmp_path / "tools.py"))
+    assert done.stdout.endswith("launched\n"), done.stderr
+
+
+def test_a_traceback_begins_at_the_program(tmp_path: Path):
+    (tmp_path / "train.py").write_text("import paddle\n\ndef main():\n    raise KeyError('mine')\n\nmain()\n")
+    lines = run("-m", "paddle_lite_py", "run", str(tmp_path / "train.py")).stderr.splitlines()
+    assert lines[0].startswith("Traceback") and lines[1].strip().startswith(f'File "{tmp_path / "train.py"}", line 6')
+    assert lines[-1] == "KeyError: 'mine'" and not any("runpy" in line for line in lines)
 
 
 def test_setuptools_can_be_imported_after_pip(tmp_path: Path):

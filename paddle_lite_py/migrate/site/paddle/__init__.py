@@ -1,0 +1,22 @@
+"""`import paddle` as paddle_lite_py, where this folder is on the path: the module of that name takes this one's place."""
+
+import importlib.util
+import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+try:
+    from paddle_lite_py.migrate.alias import take_over
+except ModuleNotFoundError:  # an interpreter of another environment, which may have a Paddle of its own
+    site = Path(__file__).resolve().parent.parent
+    spec = PathFinder.find_spec("paddle", [p for p in sys.path if Path(p).resolve() != site])
+    if spec is None or spec.loader is None:
+        raise ModuleNotFoundError(
+            f"this `paddle` is an alias of paddle_lite_py, which is not installed here: remove {site / 'paddle'}, or run "
+            "`pip uninstall paddlepaddle`",
+            name="paddle_lite_py",
+        ) from None
+    sys.modules["paddle"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules["paddle"])
+else:
+    take_over()
