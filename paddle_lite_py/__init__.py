@@ -18,6 +18,10 @@ from .migrate import module_paths as _module_paths
 
 _module_paths.install()
 
+from .core.quiet import quiet as _quiet
+
+_quiet("jax")
+
 from .core import config, interrupts, processes
 
 config.configure()

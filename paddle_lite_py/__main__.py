@@ -17,7 +17,7 @@ import os
 import sys
 
 from .core.config import DISPATCH_VARIABLE
-from .core.environment import install_hint
+from .core.extras import install_hint
 from .migrate import installed_alias
 from .migrate.running import run_program
 from .version import summary
@@ -97,7 +97,7 @@ def _migrate(parser: argparse.ArgumentParser, source: str, output: str | None) -
     try:
         from .migrate.upgrade import upgrade_files
     except ModuleNotFoundError as e:
-        parser.error(f"migrate needs the package {e.name}: pip install {e.name}")
+        parser.error(f"migrate needs the package {e.name}: {install_hint('migrate')}")
     try:
         upgrade_files(source, output)
     except FileNotFoundError as e:

@@ -7,7 +7,7 @@ from make_notebook import write
 CELLS = [
     """# A recommender, and servers that keep its tables
 A DeepFM learns clicks from files of slots: first in one process, then with a parameter server and two workers. The
-program is the same. It takes half a minute, and `pip install 'paddle_lite_py[ps]' matplotlib`.""",
+program is the same. It takes half a minute, and `pip install '.[ps]' matplotlib` in a clone of the repository.""",
     """## Files of slots
 Each line is an instance, slot by slot: a count, and that many values. Here are a label and five features; what is
 clicked depends on each feature, and on pairs of them.""",

@@ -7,7 +7,7 @@ from make_notebook import write
 CELLS = [
     """# Digits over the network
 A net learns digits, is saved, and answers over HTTP and gRPC to clients that others wrote. It takes half a minute, and
-`pip install 'paddle_lite_py[serving]' scikit-learn matplotlib 'tritonclient[http,grpc]'`.""",
+`pip install '.[serving]' scikit-learn matplotlib 'tritonclient[http,grpc]'` in a clone.""",
     """    import numpy as np
     import paddle_lite_py as paddle
     from paddle_lite_py import nn

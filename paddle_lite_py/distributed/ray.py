@@ -1,7 +1,6 @@
 """Parameter servers and training over a cluster of Ray: it places processes, and starts them again when they end.
 
-Needs Ray: pip install 'paddle_lite_py[ps,ray]'. Tables go by their own connections, and exchanges by JAX's; Ray carries
-neither.
+Needs the extras `ps` and `ray`. Tables go by their own connections, and exchanges by JAX's; Ray carries neither.
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..core.extras import install_hint
+
 try:
     import ray
     from ray import cloudpickle
 except ImportError:
-    raise ModuleNotFoundError(
-        "this module needs the package ray: pip install 'paddle_lite_py[ps,ray]'", name="ray"
-    ) from None
+    raise ModuleNotFoundError(f"this module needs the package ray: {install_hint('ps', 'ray')}", name="ray") from None
 
 from . import ps, ray_loop
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -12,8 +13,10 @@ import jax
 import numpy as np
 
 from ..core.config import portable
+from ..core.extras import install_hint
 from ..core.interpreter import no_grad
 from ..core.no_effect import only_known
+from ..core.quiet import quiet
 from ..ir.block import Operator, Value
 from ..ir.lower import concrete, lower
 from ..ir.program import Program
@@ -47,7 +50,7 @@ def export(
 ) -> str:  # fmt: skip
     """Write a layer or function, as it is in eval mode, to path.onnx.
 
-    It needs the package jax2onnx: pip install 'paddle_lite_py[onnx]'.
+    It needs the packages of the extra `onnx`.
 
     Arguments:
         layer: a Layer, a static function, a plain function, or a Program of the static mode.
@@ -77,7 +80,8 @@ def export(
     try:
         import jax2onnx
     except ImportError:
-        raise ImportError("paddle.onnx.export needs the package jax2onnx: pip install 'paddle_lite_py[onnx]'") from None
+        raise ImportError(f"paddle.onnx.export needs the package jax2onnx: {install_hint('onnx')}") from None
+    quiet("onnx_ir", logging.ERROR)  # it warns of each constant that it writes without a type, as it may
     if opset_version is not None and opset_version < OLDEST_OPSET:
         warnings.warn(
             f"paddle.onnx.export: opset_version={opset_version} is older than {OLDEST_OPSET}, which is written instead",

@@ -32,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("name", metavar="NAME")
-    add("--image", required=True, help="one with Python and paddle_lite_py[serving] in it")
+    add("--image", required=True, help="one with Python, paddle_lite_py and what its extra `serving` installs")
     add("--model", dest="models", action="append", default=[], help="[NAME=]PATH as the container sees it")
     add("--claim", help="a PersistentVolumeClaim with the models, mounted at /models")
     add("--token-secret", metavar="SECRET", help="a Secret whose key `token` clients must bring")

@@ -1,9 +1,11 @@
 """Parameter servers: embedding tables in processes of their own, which workers pull from and push to."""
 
+from ...core.extras import install_hint
+
 try:
     import zmq as _zmq  # noqa: F401
 except ImportError:
-    raise ImportError("parameter servers need the package pyzmq: pip install 'paddle_lite_py[ps]'") from None
+    raise ImportError(f"parameter servers need the package pyzmq: {install_hint('ps')}") from None
 
 from .channel import ServerGone
 from .client import Client

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.extras import install_hint
 from .hashing import PART_BITS, mix
 
 # Addresses that are reserved for the file, which takes no more than what it holds.
@@ -36,7 +37,7 @@ class ColdStore:
         try:
             import lmdb
         except ImportError:
-            raise ImportError("memory_rows needs the package lmdb: pip install 'paddle_lite_py[ps]'") from None
+            raise ImportError(f"memory_rows needs the package lmdb: {install_hint('ps')}") from None
         self._error = lmdb.Error
         self._row = np.dtype([("id", "<u8"), ("values", "<f4", (width,))])
         place = tempfile.mkdtemp(prefix="cold-", dir=folder)
