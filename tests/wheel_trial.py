@@ -40,7 +40,8 @@ print(step(paddle.ones([4, 2])).shape, importlib.metadata.version("paddlepaddle"
 # Of each extra that a user of the wheel may want: code that is the first use of it, and what it prints.
 FIRST_USES = {
     "vision": (
-        "from PIL import Image; from paddle_lite_py.vision import transforms as t; print(t.ToTensor()(Image.new('L', (2, 2))).shape)",
+        "from PIL import Image; from paddle_lite_py.vision import transforms as t; "
+        "print(t.ToTensor()(Image.new('L', (2, 2))).shape)",
         "[1, 2, 2]",
     ),
     "kubernetes": (
@@ -57,11 +58,13 @@ FIRST_USES = {
     ),
     "ps": ("from paddle_lite_py.distributed import ps; print(ps.Server.__name__)", "Server"),
     "onednn": (
-        "import paddle_lite_py as p; net = p.jit.to_static(p.nn.Conv2D(16, 16, 3)); print(net(p.ones([4, 16, 32, 32])).shape)",
+        "import paddle_lite_py as p; net = p.jit.to_static(p.nn.Conv2D(16, 16, 3)); "
+        "print(net(p.ones([4, 16, 32, 32])).shape)",
         "[4, 16, 30, 30]",
     ),
     "onnx": (
-        "import paddle_lite_py as p; print(p.onnx.export(p.nn.Linear(2, 1), 'linear', [p.static.InputSpec([None, 2])]))",
+        "import paddle_lite_py as p; "
+        "print(p.onnx.export(p.nn.Linear(2, 1), 'linear', [p.static.InputSpec([None, 2])]))",
         "linear.onnx",
     ),
 }

@@ -109,7 +109,7 @@ check, on another machine, that it gives what it gave here.""",
     with paddle.no_grad():
         print("off by", float(np.abs(scores - net(paddle.to_tensor(images[test])).numpy()).max()))""",
     """## ONNX
-Other runtimes read ONNX. The exporter needs packages of its own: `pip install '.[onnx]'` in a clone of the repository.""",
+Other runtimes read ONNX. The exporter needs more packages: `pip install '.[onnx]'` in a clone of the repository.""",
     """    import importlib.util
 
     if importlib.util.find_spec("jax2onnx") and importlib.util.find_spec("onnxruntime"):

@@ -58,9 +58,8 @@ def _is_installed(requirement: str) -> bool:
 
 
 def version_of(distribution: str) -> str | None:
+    """The version of an installed distribution; None if it is not installed."""
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
         return None
-
-

@@ -18,7 +18,7 @@ ALIAS = "paddle"
 
 
 class _Loader:
-    """Gives the module of this package under its other name. Tools (runpy, pkgutil, inspect) get its code and its text."""
+    """Gives the module of this package under its other name; to runpy, pkgutil and inspect its code and its text."""
 
     def __init__(self, own: ModuleSpec) -> None:
         self._own = own

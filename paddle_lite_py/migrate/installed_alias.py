@@ -1,6 +1,6 @@
 """`import paddle` as this package for everything in an environment: notebooks, pytest, scripts of other packages.
 
-What stands in `site` is copied into the environment's site-packages as the distribution `paddlepaddle`, so that pip takes
+What stands in `site` is copied into the environment's site-packages as the distribution `paddlepaddle`: pip then takes
 requirements of other packages for satisfied, and `pip uninstall paddlepaddle` removes it as `alias remove` does.
 """
 
@@ -67,8 +67,9 @@ def install(folder: Path | None = None) -> str:
         )
     try:
         names = [p.name for p in SOURCE.iterdir() if p.is_dir() and p.name.startswith("paddle")]
+        ignored = shutil.ignore_patterns("__pycache__")
         for name in names:
-            shutil.copytree(SOURCE / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
+            shutil.copytree(SOURCE / name, folder / name, ignore=ignored, dirs_exist_ok=True)
         _write_record(folder, names)
     except OSError as e:
         raise AliasError(f"{folder} cannot be written ({e.strerror or e}); use a virtual environment") from None

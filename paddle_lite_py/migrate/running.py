@@ -43,4 +43,6 @@ def _show_from_user_code(kind: type[BaseException], error: BaseException, trace:
 
 def _leads_to_program(trace: TracebackType) -> bool:
     file = trace.tb_frame.f_code.co_filename
-    return file == __file__ or file.startswith("<frozen runpy") or file == str(Path(__file__).parents[1] / "__main__.py")
+    return (
+        file == __file__ or file.startswith("<frozen runpy") or file == str(Path(__file__).parents[1] / "__main__.py")
+    )

@@ -1,4 +1,4 @@
-"""`import paddle` as paddle_lite_py, where this folder is on the path: the module of that name takes this one's place."""
+"""`import paddle` as paddle_lite_py, where this folder is on the path: that module takes the place of this one."""
 
 import importlib.util
 import sys
@@ -12,7 +12,7 @@ except ModuleNotFoundError:  # an interpreter of another environment, which may 
     spec = PathFinder.find_spec("paddle", [p for p in sys.path if Path(p).resolve() != site])
     if spec is None or spec.loader is None:
         raise ModuleNotFoundError(
-            f"this `paddle` is an alias of paddle_lite_py, which is not installed here: remove {site / 'paddle'}, or run "
+            f"{site / 'paddle'} is an alias of paddle_lite_py, which is not installed here; remove the alias with "
             "`pip uninstall paddlepaddle`",
             name="paddle_lite_py",
         ) from None
