@@ -57,15 +57,8 @@ def show() -> None:
         jax: ...
     """
     api = {"full_version": full_version, "major": major, "minor": minor, "patch": patch, "rc": rc}
-    linked = {
-        "cuda": cuda(),
-        "cudnn": cudnn(),
-        "nccl": nccl(),
-        "xpu": xpu(),
-        "cinn": cinn_version,
-        "tensorrt": tensorrt(),
-    }
-    for name, value in {**api, **linked}.items():
+    libraries = ("cuda", "cudnn", "nccl", "xpu", "cinn", "tensorrt")
+    for name, value in {**api, **dict.fromkeys(libraries, _none())}.items():
         print(f"{name}: {value}")
     print(describe(lite_version))
 

@@ -48,7 +48,7 @@ def has_extra(name: str, distribution: str = DISTRIBUTION) -> bool:
         >>> has_extra("tests", "no-such-distribution")
         False
     """
-    packages = extras(distribution).get(name)
+    packages = extras(distribution).get(name, [])
     return bool(packages) and all(map(_is_installed, packages))
 
 

@@ -141,7 +141,7 @@ class FileLoader(SourceFileLoader):
     def get_source(self, _name: str) -> str | None:
         return super().get_source(self.name)
 
-    def get_filename(self, _name: str = "") -> str:
+    def get_filename(self, _name: str | None = None) -> str:
         return super().get_filename(self.name)
 
     def is_package(self, _name: str) -> bool:
