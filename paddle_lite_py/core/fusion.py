@@ -23,9 +23,9 @@ from .flattening import RESULT, Renaming, readers, spliced, variables
 LONG = 24
 # What XLA computes within the kernel of whoever reads it: steps that go element by element, and what moves elements.
 _STEPS = frozenset(
-    "abs add add_any and ceil clamp convert_element_type copy eq floor ge gt imag integer_pow is_finite le lt max min "
-    "mul ne neg not or real reduce_precision round select_n shift_left shift_right_arithmetic shift_right_logical sign "
-    "square stop_gradient sub xor".split()
+    "abs add add_any and ceil clamp convert_element_type copy eq floor ge gt imag integer_pow is_finite le lt max "
+    "min mul ne neg not optimization_barrier or real reduce_precision round select_n shift_left "
+    "shift_right_arithmetic shift_right_logical sign square stop_gradient sub xor".split()
 )
 _MOVES = frozenset(
     "bitcast_convert_type broadcast_in_dim concatenate dynamic_slice expand_dims iota pad reshape rev slice split "

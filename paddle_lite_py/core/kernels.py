@@ -86,6 +86,7 @@ def _sign(code: Code, x: str) -> str:
 _OTHERS: dict[str, Callable[..., str]] = {
     "copy": lambda _, x: x,
     "convert_element_type": lambda _, x: x,
+    "optimization_barrier": lambda _, x: x,
     "neg": lambda code, x: code.new(f"fneg float {x}"),
     "square": lambda code, x: code.step("mul", x, x),
     "integer_pow": lambda code, x: code.step("mul", x, x),

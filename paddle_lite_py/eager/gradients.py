@@ -163,7 +163,7 @@ class _PyBackward:
     def backward(self, _data: Any, cotangents: dict[int, Any]) -> list[Any]:
         """Gradients of the tensor arguments, from arrays to arrays."""
         with no_grad():
-            found = self.backward_tensors({i: wrap(c) for i, c in cotangents.items()})
+            found = self.backward_tensors({i: leaf_gradient(c) for i, c in cotangents.items()})
         return [None if g is None else g._data for g in found]
 
     def backward_tensors(self, cotangents: dict[int, Tensor]) -> list[Tensor | None]:

@@ -250,7 +250,7 @@ class EarlyStopping(_Monitor):
     Arguments:
         monitor: its name: "loss", or that of a metric.
         mode: "min", "max" or "auto": metrics of accuracy should rise.
-        patience: evaluations without improvement to wait for.
+        patience: evaluations without improvement after which training stops; 0 stops at the first one, as 1 does.
         min_delta: what counts as improvement.
         baseline: the number to improve on at first.
         save_best_model: save the best state as best_model in fit()'s save_dir.
@@ -293,12 +293,15 @@ class EarlyStopping(_Monitor):
             if self.save_best_model and self.save_dir is not None:
                 self.model.save(os.path.join(self.save_dir, "best_model"))
         else:
-            self.wait_epoch += 1
-        if self.wait_epoch > self.patience:
+            self._wait()
+        self.stopped_epoch += 1
+
+    def _wait(self) -> None:
+        self.wait_epoch += 1
+        if self.wait_epoch >= self.patience:
             self.model.stop_training = True
             if self.verbose:
                 print(f"EarlyStopping: '{self.monitor}' has not improved on {self.best:.5f}; training stops")
-        self.stopped_epoch += 1
 
 
 class ReduceLROnPlateau(_Monitor):

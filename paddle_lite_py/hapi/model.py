@@ -131,7 +131,7 @@ class Model:
         return self._engine.train_batch(inputs, labels, update)
 
     def _result(self, found: tuple[list[Any], list[list[Any]]]) -> Any:
-        values, metrics = [np.atleast_1d(array(v)) for v in found[0]], updated(self._metrics, found[1])
+        values, metrics = [array(v) for v in found[0]], updated(self._metrics, found[1])
         return (values, metrics) if metrics and values else metrics or values
 
     def train_batch(self, inputs: Any, labels: Any = None, update: bool = True) -> Any:

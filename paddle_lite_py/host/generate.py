@@ -16,7 +16,7 @@ import numpy as np
 from ..core.small import DTYPES
 from . import draws, elementwise, folds, indexing, movement  # noqa: F401  (their rules)
 from .elementwise import CHOICE
-from .rules import ELEMENTWISE, MOVES, RULES, turns
+from .rules import BARRIER, ELEMENTWISE, MOVES, RULES, turns
 from .steps import HostStep, Steps, UnknownStepError
 
 Array = Any
@@ -72,7 +72,7 @@ _NEUTRAL |= {"and": (-1, True), "or": (0, True), "xor": (0, True)}
 # Constants up to this size are compared.
 _FEW = 64
 # Steps whose rules give a tuple, even of one result.
-_SEVERAL = frozenset(("sort", "split", "optimization_barrier", "scan", "cond"))
+_SEVERAL = frozenset(("sort", "split", "scan", "cond"))
 
 
 class FunctionWriter:
@@ -153,6 +153,9 @@ class FunctionWriter:
         values = [self.held[n] for n in step.reads]
         if step.name == _BROADCAST:
             self.held[step.makes[0]] = self._broadcast(step, values[0])
+            return
+        if step.name == BARRIER:  # for XLA's optimizer alone
+            self.held |= zip(step.makes, values, strict=True)
             return
         if step.name not in RULES:
             raise UnknownStepError(step.name)

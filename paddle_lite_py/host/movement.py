@@ -115,8 +115,3 @@ def _pad(step: HostStep) -> Function:
         return out
 
     return pad
-
-
-@rule("optimization_barrier", moves=True)
-def _barrier(step: HostStep) -> Function:
-    return lambda *arrays: arrays

@@ -24,7 +24,7 @@ from ..core.mappings import make_room, room
 from ..core.rewriting import rewritten
 from . import loops  # noqa: F401  (their rules)
 from .generate import FunctionWriter, elements, returning
-from .rules import ELEMENTWISE, cost
+from .rules import BARRIER, ELEMENTWISE, cost
 from .steps import HostStep, Steps, UnknownStepError
 
 MAX_KINDS = 1024  # of one function: shapes may change for ever
@@ -35,7 +35,7 @@ MAX_STEPS, _MOST, _MORE = 1000, 100_000, 2000
 # call after call. Not so gradients and updates: a session has many of them, each to be compiled once.
 OP_STEPS = 32
 # Of these XLA's plain emitters make kernels as fast as the others do.
-_POINTWISE = ELEMENTWISE | {"broadcast_in_dim", "reshape", "squeeze", "reduce_sum", "reduce_max", "reduce_min"}
+_POINTWISE = ELEMENTWISE | {BARRIER, "broadcast_in_dim", "reshape", "squeeze", "reduce_sum", "reduce_max", "reduce_min"}
 _NUMBERS = frozenset((float, int, bool))
 _ndarray = np.ndarray
 _HOSTED = _NUMBERS | {_ndarray}

@@ -40,6 +40,9 @@ class StateDict:
             >>> list(paddle.nn.Linear(2, 3).state_dict())
             ['weight', 'bias']
         """
+        if isinstance(include_sublayers, str):  # PyTorch's order: destination, prefix, keep_vars
+            keep_vars = structured_name_prefix if isinstance(structured_name_prefix, bool) else False
+            include_sublayers, structured_name_prefix = True, include_sublayers
         return self._collect(destination, include_sublayers, structured_name_prefix, use_hook, False, keep_vars)
 
     def to_static_state_dict(

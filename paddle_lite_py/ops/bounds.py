@@ -131,17 +131,23 @@ def _picked(attrs: dict[str, Any], first: int = 1) -> Check | None:
     """The index tensors among the operands of a plan (see indexing.py): which operand, for which dimension."""
     places, dim, at = [], 0, first
     for kind, *rest in attrs["plan"]:
-        if kind == PICK:
+        if kind in (AT, PICK):
             places.append((at, dim))
         at += kind in (AT, CUT, PICK, MASK)
         dim += 0 if kind == NEW else rest[0] if kind == MASK else 1
 
     def check(x: Any, *operands: Any) -> None:
         for at, dim in places:
-            size = x.shape[dim]
-            _within(operands[at - 1], -size, size, "the index", IndexError)
+            index = operands[at - 1]
+            if index.__class__ is not int:  # a number was looked at when the plan was made
+                size = x.shape[dim]
+                _within(index, -size, size, "the index", IndexError)
 
-    return check if places else None
+    def check_one(x: Any, index: Any) -> None:
+        if index.__class__ is not int:
+            check(x, index)
+
+    return None if not places else check_one if at == 2 and first == 1 else check
 
 
 def _put(attrs: dict[str, Any]) -> Check:

@@ -15,7 +15,7 @@ from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.pending import held
 from ..eager.tensor import Tensor
-from .promote import from_start, natural, numpy_dtype
+from .promote import from_start, natural, numpy_dtype, to_integers
 from .types import Array, Axis, DTypeLike
 from .view_rules import BITS, PERMUTED, RESHAPED
 
@@ -350,8 +350,11 @@ def cast(x: Array, /, dtype: DTypeLike) -> Any:
     """
     kind = numpy_dtype(dtype)
     if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(kind, jnp.complexfloating):
-        x = x.real
-    return natural(x).astype(kind)
+        x = x != 0 if kind == jnp.bool_ else x.real
+    x = natural(x)
+    if jnp.issubdtype(x.dtype, jnp.floating) and jnp.issubdtype(kind, jnp.integer):
+        return to_integers(x, kind)
+    return x.astype(kind)
 
 
 @op(name="_bitcast", grad=False, views=BITS)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
-from .promote import floating, is_inexact, lone, natural, promote, promote_all, promote_operands
+from .promote import floating, is_inexact, lone, natural, promote, promote_all, promote_operands, quotient
 from .types import Array, TensorLike
 
 __all__ = [
@@ -94,7 +94,7 @@ def divide(x: Array, y: Array, /) -> Any:
         [1.5, 2.0]
     """
     x, y = promote_operands(x, y)
-    return x & y if x.dtype == bool else jnp.divide(floating(x), floating(y))
+    return x & y if x.dtype == bool else quotient(floating(x), floating(y))
 
 
 @composite(methods=["div", "true_divide"], inplace="div_", aliases=XY, around=call_cached("x", "y?"))
@@ -124,7 +124,7 @@ def div(x: Tensor, y: TensorLike, name: str | None = None, *, rounding_mode: str
 def trunc_divide(x: Array, y: Array, /) -> Any:
     """Elementwise quotient rounded towards zero."""
     x, y = promote(x, y)
-    return jnp.trunc(x / y) if is_inexact(x) else jax.lax.div(*jnp.broadcast_arrays(x, y))
+    return jnp.trunc(quotient(x, y)) if is_inexact(x) else jax.lax.div(*jnp.broadcast_arrays(x, y))
 
 
 @op(methods=["floor_divide"], operators=["__floordiv__", "__rfloordiv__"], inplace="floor_divide_", aliases=XY)
@@ -137,7 +137,7 @@ def floor_divide(x: Array, y: Array, /) -> Any:
         [3, -4]
     """
     x, y = promote(x, y)
-    return jnp.floor(x / y) if is_inexact(x) else jnp.floor_divide(x, y)
+    return jnp.floor(quotient(x, y)) if is_inexact(x) else jnp.floor_divide(x, y)
 
 
 @op(methods=["remainder", "mod", "floor_mod"], operators=["__mod__", "__rmod__"], inplace="remainder_", aliases=XY)

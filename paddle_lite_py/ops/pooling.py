@@ -225,7 +225,7 @@ def _lp(x: Any, /, n: int, p: float, kernel: Any, stride: Any, padding: Any, cei
     w = windows(x, n, kernel, stride, padding, ceil, first)
     if p == math.inf:
         return max_of_windows(jnp.abs(x), w)
-    return window_sum(jnp.abs(x) ** p, w) ** (1 / p)
+    return window_sum(x**p, w) ** (1 / p)
 
 
 @call_cached("x")
@@ -261,7 +261,9 @@ def lp_pool2d(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Any:
-    """Norm of each window of an image: (sum of |x| ** norm_type) ** (1 / norm_type).
+    """Norm of each window of an image: (sum of x ** norm_type) ** (1 / norm_type).
+
+    Signs count, as in the reference: an odd norm_type adds negative powers up, and a negative sum gives NaN.
 
     Examples:
         >>> import paddle_lite_py as paddle

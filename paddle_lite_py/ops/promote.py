@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
 from ..core import dtypes
+from ..core.config import by_platform, for_others
 
 
 def is_scalar(x: Any) -> bool:
@@ -100,6 +102,34 @@ def floating(x: Any) -> Any:
     """Integers and booleans in float32, whatever the default; floats as they are."""
     x = natural(x)
     return x if is_inexact(x) else x.astype(jnp.float32)
+
+
+def to_integers(x: Any, kind: Any) -> Any:
+    """Floats as integers, cut off, with what does not fit as the reference has it on CPUs, where XLA saturates.
+
+    NaN and what is beyond 32 bits (64 for a 64-bit kind) is the least integer; fewer bits are the lowest of those.
+    """
+    wide = jnp.int64 if jnp.dtype(kind).itemsize == 8 or jnp.dtype(kind) == jnp.uint32 else jnp.int32
+    least, x = jnp.iinfo(wide).min, single(x)
+    return jnp.where(x < -float(least), x.astype(wide), least).astype(kind)
+
+
+def quotient(x: Any, y: Any) -> Any:
+    """x / y of floating or complex arrays, rounded once.
+
+    XLA replaces a division by a constant, or by what it broadcasts, by a product with the reciprocal, which rounds
+    twice: 41 / 41 is below 1, and 0 if rounded down. It does not see through a barrier (which is dropped on CPUs before
+    kernels are fused, but keeps an array in memory on accelerators) or a choice.
+    """
+    x, y = jnp.broadcast_arrays(x, y)
+    forms: dict[str, Any] = dict.fromkeys(("onnx", "other"), lambda _, y: y)
+    if not for_others():  # a file for several platforms has one form, not one for each
+        forms["cpu"] = lambda _, y: jax.lax.optimization_barrier(y)
+    return x / by_platform(_chosen, x, y, **forms)
+
+
+def _chosen(x: Any, y: Any) -> Any:
+    return jnp.where(x == x, y, jax.lax.stop_gradient(x))  # NaN by NaN is NaN as well
 
 
 def single(x: Any) -> Any:

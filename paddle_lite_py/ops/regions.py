@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..dispatch.define import op
+from .promote import quotient
 from .types import Array
 
 
@@ -64,9 +65,9 @@ def roi_align(
 
 def _bins(start: Any, length: Any, count: int, limit: int) -> Any:
     """[count, limit]: which pixels lie in which bin."""
-    k = jnp.arange(count)
-    low = jnp.clip(jnp.floor(k * length / count) + start, 0, limit)
-    high = jnp.clip(jnp.ceil((k + 1) * length / count) + start, 0, limit)
+    k, step = jnp.arange(count), quotient(length, jnp.asarray(count, length.dtype))
+    low = jnp.clip(jnp.floor(k * step) + start, 0, limit)
+    high = jnp.clip(jnp.ceil((k + 1) * step) + start, 0, limit)
     pixel = jnp.arange(limit)
     return (pixel >= low[:, None]) & (pixel < high[:, None])
 

@@ -118,7 +118,7 @@ def _index(x: Any, axes: Any, starts: Any, ends: Any, strides: Any = None) -> tu
 
 
 @composite(methods=["narrow"], aliases={"x": "input", "axis": "dim"}, around=call_cached("input", views=True))
-def narrow(input: Tensor, dim: int, start: int, length: int) -> Any:
+def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Any:
     """`length` slices along an axis, from `start` on.
 
     Examples:
@@ -126,7 +126,11 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Any:
         >>> paddle.narrow(paddle.to_tensor([1, 2, 3]), 0, 1, 2).tolist()
         [2, 3]
     """
-    start = start + input.shape[dim] if isinstance(start, int) and start < 0 else start
+    if isinstance(start, Tensor):
+        before_end: Any = start < 0
+        start = start + before_end.astype(start.dtype) * input.shape[dim]
+    elif start < 0:
+        start = start + input.shape[dim]
     return slice(input, [dim], [start], [start + length])
 
 

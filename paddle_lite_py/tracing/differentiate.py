@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.errors import DataDependentError, GraphFreedError, user_frame
 from ..core.interpreter import no_grad
-from ..eager.gradients import given_by_backward
+from ..eager.gradients import given_by_backward, leaf_gradient
 from ..eager.tensor import Tensor, wrap
 from ..ir import control
 from ..ir.block import Operator
@@ -106,7 +106,7 @@ class Differentiation:
 
     def _hook_block(self, value: TracedValue, hook: Callable[[Tensor], Any]) -> tuple[Any, list[TracedValue]]:
         with self.inner() as frame, no_grad():
-            grad = wrap(frame.new_input(value))
+            grad = leaf_gradient(frame.new_input(value))
             changed = hook(grad)
             frame.block.outputs = [self.value_of(grad if changed is None else changed)]
         frame.closed = True
@@ -117,7 +117,7 @@ class Differentiation:
         outs = [t for t in (out if isinstance(out, tuple | list) else [out]) if isinstance(t, Tensor)]
         values = [self.value_of(t) for t in outs]
         with self.inner() as frame, no_grad():
-            cotangents = [wrap(frame.new_input(v)) for v in values]
+            cotangents = [leaf_gradient(frame.new_input(v)) for v in values]
             grads = given_by_backward(layer, self.convert(layer.backward)(ctx, *cotangents), len(inputs))
             zeros = [t * 0 if g is None else g for g, t in zip(grads, inputs, strict=True)]
             frame.block.outputs = [self.value_of(g) for g in zeros]

@@ -70,3 +70,22 @@ def test_wrong_gradients_are_told(mode, given, message):
 def test_a_result_must_be_a_tensor():
     with pytest.raises(ValueError, match="Mine.forward gave NoneType; at least one result must be a tensor"):
         layer(lambda ctx, x: None, lambda ctx, d: d).apply(leaf())
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, paddle.jit.to_static])
+def test_what_backward_is_given_takes_gradients(wrap):
+    seen = []
+
+    class Double(paddle.autograd.PyLayer):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, dy):
+            seen.append(dy.stop_gradient)
+            return dy * 2
+
+    x = paddle.to_tensor([3.0], stop_gradient=False)
+    wrap(lambda x: Double.apply(x) + 0.0)(x).sum().backward()
+    assert set(seen) == {False} and x.grad.tolist() == [2.0]

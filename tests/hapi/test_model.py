@@ -100,7 +100,7 @@ def test_early_stopping_and_plateaus(capsys):
     lower = paddle.callbacks.ReduceLROnPlateau("loss", factor=0.5, patience=1, verbose=0)
     made._optimizer.set_lr(1e-9)
     made.fit(Data(), Data(), batch_size=8, epochs=9, verbose=0, callbacks=[stop, lower])
-    assert stop.stopped_epoch == 3 and "training stops" in capsys.readouterr().out
+    assert stop.stopped_epoch == 2 and "training stops" in capsys.readouterr().out
     assert made._optimizer.get_lr() < 1e-9
 
 
