@@ -24,7 +24,6 @@ DIFFERENT = [
     ("special", "logcumsumexp margin_ranking_loss", "NaN stays NaN"),
     ("special", "erfinv frexp slogdet ihfft nanquantile searchsorted", "of what is not finite, or not in order"),
     ("special", "histogramdd", "there is no range to divide"),
-    ("special", "cast", "to integers: the nearest one; 0 for NaN"),
     ("empty hollow", "quantile nanquantile topk crop", "there is nothing to choose"),
     ("empty hollow", "inverse expand_as masked_fill embedding label_smooth gather_nd", "shapes that do not fit"),
     ("empty hollow", "bincount histogram take nll_loss", "dtype and shape are those of the full ones"),
