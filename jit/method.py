@@ -22,12 +22,13 @@ from paddle_lite_py.host.tier import Tiers, for_xla, program_jit, xla_jit
 from paddle_lite_py.ir import serialize
 from paddle_lite_py.ir.block import Value
 from paddle_lite_py.ir.control import sized
+from paddle_lite_py.ir.index_reads import index_reads
 from paddle_lite_py.ir.lower import lower
 from paddle_lite_py.ir.program import Program
 from paddle_lite_py.registry.bound import BoundOp
 from paddle_lite_py.registry.op import Op
 from paddle_lite_py.tracing.builder import Builder
-from paddle_lite_py.tracing.checks import Checks, LoopBuffer, told
+from paddle_lite_py.tracing.checks import Checks, LoopBuffer, look_at_indices, told
 from paddle_lite_py.tracing.effects import Argument, Effect, resolve
 from paddle_lite_py.tracing.frame import Write
 from paddle_lite_py.tracing.trace import Traced
@@ -157,7 +158,8 @@ class Method:
         self._state: list[Tensor | Argument] = [
             self.handles[i] if isinstance(i, int) else Argument(int(i["argument"])) for i in data["state"]
         ]
-        self._plain = self._result is nested.LEAF and not (self._state or self._checks or self._room)
+        self._reads = index_reads(self.program)
+        self._plain = self._result is nested.LEAF and not (self._state or self._checks or self._room or self._reads)
         self._bound = _bind(exported, name, self.program)
         self._jitted = xla_jit(self._bound.fn)
         self._kinds: list[Any] | None = None  # shape and dtype of each input of the last call
@@ -198,6 +200,7 @@ class Method:
 
     def _ran(self, tensors: list[Tensor]) -> list[Tensor]:
         """What the StableHLO gives, its checks looked at."""
+        look_at_indices(self._reads, (*tensors, *self.handles))
         out = mode.interpreter.run(self._bound, (*tensors, *self.handles))
         outs = list(out) if isinstance(out, tuple) else [out]
         if self._checks and (failed := int(outs[-2 if self._room else -1])):
@@ -275,6 +278,8 @@ class Method:
             compiled = program_jit(fn, len(self.program.ops()))
 
         def run(*arrays: Any) -> tuple[Any, ...]:
+            if self._reads:
+                look_at_indices(self._reads, (*map(wrap, arrays), *self.handles))
             found = compiled(*arrays, *weights)
             return tuple(found) if isinstance(found, tuple | list) else (found,)
 

@@ -312,7 +312,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
         found, settings = ([g for g in gs if not self._locations.covers(g)] for gs in (found, guards.of_layers(layers)))
         found += [guards.Payload(*looked) for looked in traced.looked]
         expected = [(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors]
-        executable = Executable(traced, self.__name__)
+        executable = Executable(traced, self.__name__, repeats=True)
         executable.watched = set() if self._tied else executable.watched
         return Entry(executable, expected, found, settings, seen, sizes)
 

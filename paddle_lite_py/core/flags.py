@@ -13,7 +13,7 @@ import jax
 
 from . import apart, progress, small
 from .no_effect import tell
-from .switches import deferral
+from .switches import deferral, index_checks
 
 __all__ = ["get_flags", "set_flags"]
 
@@ -50,14 +50,15 @@ def _check_nan_inf(value: Any) -> None:
 # XLA's CPU and GPU backends take their other settings before they start.
 _ACTING = {"FLAGS_check_nan_inf": _check_nan_inf, "FLAGS_host_tier": small.use_host_tier}
 _ACTING |= {"FLAGS_compile_progress": progress.show_progress, "FLAGS_compiler_process": apart.use_compiler_process}
-_ACTING["FLAGS_defer_ops"] = deferral.set
+_ACTING |= {"FLAGS_defer_ops": deferral.set, "FLAGS_check_indices": index_checks.set}
 
 
 def set_flags(flags: dict[str, Any]) -> None:
     """Set flags of the process. FLAGS_check_nan_inf makes every op fail at NaN; FLAGS_host_tier lets NumPy compute what
     is small on the CPU, FLAGS_defer_ops lets the ops of an eager training step wait and be one program,
-    FLAGS_compile_progress says what XLA compiles when that takes seconds, FLAGS_compiler_process has large programs
-    compiled by a process of their own, and these four are on by default. Others are kept, and warn.
+    FLAGS_check_indices has compiled programs refuse indices out of range, FLAGS_compile_progress says what XLA compiles
+    when that takes seconds, FLAGS_compiler_process has large programs compiled by a process of their own, and these
+    five are on by default. Others are kept, and warn.
 
     Raises:
         TypeError: if `flags` is not a dict of names that begin with "FLAGS_".

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 
 import jax
 
+from ..core.switches import index_checks
 from ..eager.tensor import Tensor, wrap
 from ..ir import control
+from ..ir.index_reads import IndexRead
 from .frame import TracedValue
 
 MAX_SHOWN = 1000  # elements of a tensor that a message shows
@@ -48,6 +50,21 @@ def found_by_program(error: BaseException) -> bool:
 def note_failure(error: BaseException) -> None:
     """Remember the error of a check."""
     _failed.error = id(error)
+
+
+def look_at_indices(reads: Sequence[IndexRead], tensors: Sequence[Tensor]) -> None:
+    """Look at the indices among the tensors that a program is given.
+
+    Raises:
+        IndexError, ValueError: one is out of range.
+    """
+    if index_checks.on:
+        for read in reads:
+            try:
+                read.look(tensors)
+            except Exception as e:
+                note_failure(e)
+                raise
 
 
 class Checks:

@@ -29,6 +29,7 @@ from ..eager.tensor import Tensor, wrap
 from ..eager.views import family, shares_with
 from ..host.tier import for_xla, program_jit, xla_jit
 from ..ir.block import Block, Value
+from ..ir.index_reads import index_reads
 from ..ir.lower import lower
 from ..ir.program import Program
 from ..ir.simplify import only_needed
@@ -36,7 +37,7 @@ from . import spans
 from .across import AcrossBackward, pullback
 from .body import Body
 from .call_that_waits import CallThatWaits, call_of
-from .checks import note_failure
+from .checks import look_at_indices, note_failure
 from .effects import Argument, AtPath, Sorted, found, found_in, mentions, owner_of, put, resolve, show
 from .speculation import compare
 from .trace import LOCK, Traced
@@ -86,9 +87,13 @@ def _has_small_loops(program: Program) -> bool:
 
 
 class Executable:
-    """A traced program, compiled: for inference, and with residuals where a gradient is to flow out of it."""
+    """A traced program, compiled: for inference, and with residuals where a gradient is to flow out of it.
 
-    def __init__(self, traced: Traced, name: str) -> None:
+    Arguments:
+        repeats: where a run raises, the function that was traced is called: see index_reads().
+    """
+
+    def __init__(self, traced: Traced, name: str, repeats: bool = False) -> None:
         self.traced = traced
         self.name = name
         program, n = traced.program, traced.n_args
@@ -107,6 +112,7 @@ class Executable:
         # repeated from the same state: neither may have given that state away.
         self.keeps_no_state = traced.checks is None and traced.loop_buffer is None and not traced.speculated
         self.donates = self.keeps_no_state and _worth_donating(program, self.mutable)
+        self.index_reads = index_reads(program, n + len(captures), repeats)
         # One result and nothing else to do: the hot path of small functions.
         self.plain = traced.structure is nested.LEAF and not (
             traced.effects
@@ -115,6 +121,7 @@ class Executable:
             or traced.loop_buffer
             or traced.providers
             or traced.speculated
+            or self.index_reads
         )
         self.repeatable = not any(op.bound.op.effect for op in program.ops())
         self.effects = Sorted(traced.effects, traced.n_results)
@@ -236,6 +243,8 @@ class Executable:
         return self._alone(run, args)
 
     def _run(self, args: Sequence[Tensor]) -> Any:
+        if self.index_reads:
+            look_at_indices(self.index_reads, (*args, *self.traced.captures))
         if self.fresh:
             self.fresh = False
             with memory.returned(), memory.uncollected():
@@ -343,6 +352,8 @@ class Executable:
 
     def _run_with_grad(self, args: Sequence[Tensor]) -> Any:
         handles = [*self.mutable, *self.fixed, *args]
+        if self.index_reads:
+            look_at_indices(self.index_reads, (*args, *self.traced.captures))
         provided = [get() for get in self.traced.providers]
         if self.watched:
             self._look_for_shared(args)
