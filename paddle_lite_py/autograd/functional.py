@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.errors import NoGradientError
 from ..core.interpreter import run_backward, state
-from ..core.no_effect import NOT_DRAWN, Refused, RefusedArgumentError, no_effect
+from ..core.no_effect import NOT_DRAWN, Immaterial, Refused, RefusedArgumentError, no_effect
 from ..eager.execute import Eager
 from ..eager.tensor import Tensor, wrap
 
@@ -36,6 +36,7 @@ def backward(
 
 
 @no_effect(
+    retain_graph=Immaterial("the graph stays as it is, and goes with the tensors that were made in it"),
     only_inputs=Refused("gradients go to the inputs alone; backward() has the others"),
     dump_backward_graph_path=NOT_DRAWN,
 )
@@ -55,7 +56,6 @@ def grad(
 
     Arguments:
         grad_outputs: gradients of the final result with respect to the outputs; ones by default.
-        retain_graph: keep what the graph saved; as create_graph by default.
         create_graph: record the gradients themselves, so that they can be differentiated again.
         allow_unused: give None for an input that no output depends on, instead of raising.
 
@@ -75,7 +75,6 @@ def grad(
     for i, t in enumerate(ins):
         if t.stop_gradient:
             raise NoGradientError(f"inputs[{i}] ('{t.name}') of grad() has stop_gradient=True, so it has no gradient")
-    keep = create_graph if retain_graph is None else retain_graph
     barred = [t for t in _listed(no_grad_vars or []) if not t.stop_gradient]
     if barred and not isinstance(state.interpreter, Eager):
         raise RefusedArgumentError(
@@ -83,7 +82,7 @@ def grad(
         )
     blocked = [t.register_hook(_nothing) for t in barred]
     try:
-        found = state.interpreter.grad(outs, ins, _grads(grad_outputs, len(outs)), keep, create_graph)
+        found = state.interpreter.grad(outs, ins, _grads(grad_outputs, len(outs)), create_graph)
     finally:
         for handle in blocked:
             handle.remove()

@@ -126,9 +126,7 @@ class Interpreter(Observer, ABC):
         """Accumulate gradients in the leaves that the tensors depend on."""
 
     @abstractmethod
-    def grad(
-        self, outputs: list[Any], inputs: list[Any], grads: list[Any], retain_graph: bool, create_graph: bool
-    ) -> list[Any]:
+    def grad(self, outputs: list[Any], inputs: list[Any], grads: list[Any], create_graph: bool) -> list[Any]:
         """Gradients of the outputs with respect to the inputs; None where none depends on one."""
 
     @abstractmethod

@@ -127,11 +127,10 @@ class Eager(Interpreter):
         outputs: list[Tensor],
         inputs: list[Tensor],
         grads: list[Tensor | None],
-        retain_graph: bool,
         create_graph: bool,
     ) -> list[Tensor | None]:
         """Gradients of the outputs with respect to the inputs; None where none depends on one."""
-        return gradients.grad(outputs, inputs, grads, retain_graph, create_graph)
+        return gradients.grad(outputs, inputs, grads, create_graph)
 
     def register_hook(self, tensor: Tensor, hook: Any) -> Any:
         """Call `hook` with the gradient of a tensor."""

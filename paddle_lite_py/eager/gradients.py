@@ -71,17 +71,16 @@ def grad(
     outputs: list[Tensor],
     inputs: list[Tensor],
     grads: list[Tensor | None],
-    retain_graph: bool,
     create_graph: bool,
 ) -> list[Tensor | None]:
     """Gradients of the outputs with respect to the inputs; None where none depends on one."""
     _compute_waiting(outputs)
-    watched = [k for t in inputs if (k := tape.producer(t._source)) is not None]
-    sweep = RecordedSweep(watched) if create_graph else tape.Sweep(watched)
+    wanted = [t if t._source is None else t._source for t in inputs]
+    sweep = RecordedSweep(wanted) if create_graph else tape.Sweep(wanted)
     for tensor, g in zip(outputs, grads, strict=True):
         sweep.add(_source(tensor), _seed_tensor(tensor, g) if create_graph else _seed(tensor, g))
-    sweep.run(retain_graph or create_graph)
-    found = [sweep.found(t if t._source is None else t._source) for t in inputs]
+    sweep.run(retain_graph=True)  # backward() may still come, as in the reference
+    found = [sweep.found(source) for source in wanted]
     return [g if g is None or create_graph else wrap(g) for g in found]
 
 

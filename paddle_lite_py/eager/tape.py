@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -62,6 +62,11 @@ def producer(source: Source) -> tuple[Node, int] | None:
     return (source.node, source.index) if source.__class__ is Output else None
 
 
+def _identity(source: Source) -> Any:
+    """What two equal sources have in common: the node and output, or the leaf."""
+    return producer(source) or id(source)
+
+
 def reachable(roots: Iterable[Node]) -> list[Node]:
     """All nodes under the roots, those made last first: each before those that made its arguments."""
     nodes = list(dict.fromkeys(roots))
@@ -105,25 +110,30 @@ class Sweep:
     """One backward pass: cotangents in flight, and the gradients that reached leaves.
 
     Arguments:
-        watched: outputs of nodes whose cotangents are wanted, too.
+        wanted: sources whose gradients are asked for, so that nodes that lead to none of them are left alone; None: all
+            leaves.
     """
 
-    def __init__(self, watched: Iterable[tuple[Node, int]] = ()) -> None:
+    def __init__(self, wanted: Iterable[Source] | None = None) -> None:
         self.cotangents: Cotangents = {}
-        self.watched = set(watched)
+        self.wanted = None if wanted is None else {_identity(s) for s in wanted}
+        self.watched = {key for s in wanted or () if (key := producer(s)) is not None}
         self.leaves: dict[int, tuple[Any, Any]] = {}
         self.seen: Cotangents = {}
 
     def run(self, retain_graph: bool) -> None:
         """Visit every node once, a segment at a time."""
         order = reachable([n for n, _ in self.cotangents])
+        leads = self._leading(order)
         watched_nodes = {n for n, _ in self.watched}
         segment: list[Node] = []
         for node in order:
-            if is_boundary(node) or node in watched_nodes:
+            if node in watched_nodes or (is_boundary(node) and node in leads):
                 self._flush(segment)
                 segment = []
                 self._observe(node)
+            if node not in leads:
+                continue
             if node.bound.compiled:
                 segment.append(node)
             else:
@@ -131,6 +141,19 @@ class Sweep:
         self._flush(segment)
         if not retain_graph:
             free(order)
+
+    def _leading(self, order: list[Node]) -> Container[Node]:
+        """The nodes of which gradients lead to what is wanted."""
+        if self.wanted is None:
+            return set(order)
+        leads: set[Node] = set()
+        for node in reversed(order):
+            for source in node.sources:
+                key = None if source is None else producer(source)
+                if source is not None and (_identity(source) in self.wanted or (key is not None and key[0] in leads)):
+                    leads.add(node)
+                    break
+        return leads
 
     def add(self, source: Source, grad: Any) -> None:
         """Add a cotangent to its source."""

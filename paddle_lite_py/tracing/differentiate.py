@@ -54,12 +54,11 @@ class Differentiation:
         outputs: list[Tensor],
         inputs: list[Tensor],
         grads: list[Tensor | None],
-        retain_graph: bool,
         create_graph: bool,
     ) -> list[Tensor | None]:
         """Gradients of the outputs with respect to the inputs; None where none depends on one."""
         roots, wrt = [self._root(t) for t in outputs], [self.value_of(t) for t in inputs]
-        return self.gradient(roots, grads, wrt, retain_graph, create_graph)
+        return self.gradient(roots, grads, wrt, True, create_graph)
 
     def _asks(self, tensor: Any, use: str) -> None:
         """Note what is done with the gradient of an argument, which the trace knows nothing of: see Entry."""

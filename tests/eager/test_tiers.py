@@ -264,7 +264,7 @@ def test_numpy_warns_of_nothing():
         x = paddle.to_tensor([0.0, -1.0, 1e38])
         results = [x.log(), 1 / x, x.exp(), x * 1e38, x.sqrt(), (x / 0).astype("int32"), paddle.to_tensor(0.0) / 0]
     assert results[0].tolist()[0] == -np.inf and results[1].tolist()[0] == np.inf
-    assert results[5].tolist() == [0, -(2**31), 2**31 - 1]
+    assert results[5].tolist() == [-(2**31)] * 3
 
 
 def test_kinds_of_calls_are_bounded_and_forgotten():
