@@ -11,6 +11,7 @@ import gc
 import os
 import random
 import signal
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,9 @@ def cache() -> Path:
 
 
 os.environ.setdefault("PADDLE_LITE_CACHE_DIR", str(cache()))
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false")
+# Newer versions have no plain emitters, and end a process that names them.
+PLAIN = "--xla_cpu_use_fusion_emitters=false" if version("jaxlib").startswith("0.10.") else ""
+os.environ.setdefault("XLA_FLAGS", f"--xla_backend_optimization_level=0 {PLAIN}".strip())
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell, and in what is started there
     signal.signal(signal.SIGINT, signal.default_int_handler)
 # Traces make millions of objects that stay for a while: to look through them at every 700th takes 4 % of all time.
