@@ -11,6 +11,7 @@ import gc
 import os
 import random
 import signal
+from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
 
@@ -38,6 +39,21 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of
 gc.set_threshold(100_000, 20, 100)
 # Asserts of these say what they compared, as those of test files do.
 pytest.register_assert_rewrite("agreement", "conversions", "figures", "op_checks")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--every", type=int, default=1, help="of each file the first test, and each so manieth after it")
+
+
+@pytest.hookimpl(trylast=True)  # after what marks leave out
+def pytest_collection_modifyitems(config, items):
+    kept, left_out, seen = [], [], Counter()
+    for item in items:
+        (left_out if seen[item.path] % config.getoption("every") else kept).append(item)
+        seen[item.path] += 1
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = kept
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -122,8 +122,9 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "while": (lambda x: lax.while_loop(lambda c: c[0, 0] > 2, lambda c: c + 1, x), X),
     "cond": (lambda x: lax.cond(x[0, 0] > 0, lambda x: x, lambda x: -x, x), X),
 }
-# Parameters that only some of the versions have.
+# Parameters that only some of the versions have, or some equations.
 VARYING = {
+    "cond": {"branches_platforms"},
     "scan": {"num_consts", "num_carry", "ft_in", "ft_out"},
     **dict.fromkeys(("reduce_max", "reduce_min"), {"out_sharding"}),
     "top_k": {"is_stable"},

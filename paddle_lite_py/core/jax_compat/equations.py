@@ -33,7 +33,7 @@ _TABLE = {
     "reduce_window_sum",
     "bit_width shape": "random_bits",
     "body_jaxpr body_nconsts cond_jaxpr cond_nconsts": "while",
-    "branches": "cond",
+    "branches branches_platforms": "cond",
     "broadcast_dimensions shape sharding": "broadcast_in_dim",
     "bwd call_jaxpr fwd_jaxpr_thunk num_consts out_trees symbolic_zeros": "custom_vjp_call",
     "call_jaxpr jvp_jaxpr_fun num_consts symbolic_zeros": "custom_jvp_call",
