@@ -20,12 +20,11 @@ _EACH_ARGUMENT, _EACH_RESULT = ("in_shardings", "in_layouts", "donated_invars"),
 def inlined(jaxpr: Any, consts: Sequence[Any], args: Sequence[Any]) -> list[Any]:
     """The results of a jaxpr in the trace under way; its equations are taken over as they are."""
     try:
-        made = closed(jaxpr, consts)
-        params = _of_a_call(len(args), len(jaxpr.outvars)) | {"jaxpr": made}
+        params = _of_a_call(len(args), len(jaxpr.outvars))
+        return primitives.jit_p.bind(*args, **params | {"jaxpr": closed(jaxpr, consts)})
     except Exception as e:
         warn_unknown("a call of a compiled function", e)
         return jax.core.eval_jaxpr(jaxpr, consts, *args)  # one by one, which takes longer
-    return primitives.jit_p.bind(*args, **params)
 
 
 def _of_a_call(n_args: int, n_results: int) -> dict[str, Any]:
