@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import configparser
 import sys
 
 import pytest
 
+import house
 import versions
+from paddle_lite_py.core.jax_compat.versions import TESTED
 
 
 def test_a_python_runs_if_it_is_of_that_version(tmp_path):
@@ -49,3 +52,22 @@ def test_all_run_and_those_missing_are_named(made, capsys):
     assert versions.main("test") == "test failed on Python 3.12"
     assert [version for _, version, _ in targets] == ["3.11", "3.12", "3.13"]
     assert "not here: 3.14" in capsys.readouterr().out
+
+
+def test_pages_and_packaging_promise_the_same():
+    config = configparser.ConfigParser()
+    config.read(house.ROOT / "setup.cfg")
+    classifiers = config["metadata"]["classifiers"].splitlines()
+    assert [c.rpartition(" ")[2] for c in classifiers if "Python :: 3." in c] == list(versions.NAMED)
+    first, end = TESTED
+    last = f"0.{int(end.split('.')[1]) - 1}"
+    promised = {
+        "README.md": ("Python 3.11, 3.12 or 3.13", f"{first} to {last}"),
+        "README.zh.md": ("Python 3.11、3.12 或 3.13", f"{first} 到 {last}"),
+        "docs/installation.md": ("Python 3.11, 3.12 or 3.13", f"from {first} on and below {end}"),
+        "docs/support.md": ("| Python | 3.11, 3.12, 3.13 |", f"| JAX | {first} to {last} (below {end}"),
+        "CONTRIBUTING.md": ("Python 3.11 to 3.13", f"JAX {first} to {last}"),
+    }
+    for page, texts in promised.items():
+        text = (house.ROOT / page).read_text()
+        assert not [t for t in texts if t not in text], page
