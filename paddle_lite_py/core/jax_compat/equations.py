@@ -125,7 +125,7 @@ def settings(eqn: Any) -> dict[str, Any]:
 
 
 def _of_scan(params: dict[str, Any]) -> dict[str, Any]:
-    """Since JAX 0.12 a tree says which arguments are constants, which are carried, and which are stepped through."""
+    """Since JAX 0.11 a tree says which arguments are constants, which are carried, and which are stepped through."""
     if "ft_in" not in params:
         return params
     constants, carried, _ = params["ft_in"].unpack()

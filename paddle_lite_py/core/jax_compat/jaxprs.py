@@ -1,4 +1,4 @@
-"""Jaxprs, open or closed: since JAX 0.12 there is one class for both, which has its constants itself."""
+"""Jaxprs, open or closed: since JAX 0.11 there is one class for both, which has its constants itself."""
 
 from __future__ import annotations
 
