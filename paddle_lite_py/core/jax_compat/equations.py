@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .jaxprs import body_of, constants_of
+from .jaxprs import body_of, constants_of, is_jaxpr
 
 _CALLED = "compiler_options_kvs ctx_mesh donated_invars in_layouts in_shardings inline keep_unused name out_layouts"
 _CONVOLVED = "batch_group_count dimension_numbers feature_group_count lhs_dilation padding precision rhs_dilation"
@@ -97,7 +97,7 @@ def check_forms(jaxpr: Any) -> None:
         check_form(eqn)
         for value in eqn.params.values():
             for inner in value if type(value) is tuple else (value,):
-                if hasattr(inner, "eqns") or hasattr(inner, "jaxpr"):
+                if is_jaxpr(inner):
                     check_forms(body_of(inner))
 
 
