@@ -1,6 +1,6 @@
 # Every target sets up what it needs in .venv, once; after that it needs no network.
-#   make demo | test | fuzz | fuzz-serving | kills | chaos | test-all | check | bench | bench-ops | targets | memory | plans |
-#   gpu | onnx | parity | docs | dist | size | clean
+#   make demo | test | test-smoke | test-versions | fuzz | fuzz-serving | kills | chaos | test-all | check | bench |
+#   bench-ops | targets | memory | plans | gpu | onnx | parity | docs | dist | size | clean
 PYTHON ?= python3
 # Processes of pytest: more than the two cores of a small machine, since many tests wait for processes of their own.
 JOBS ?= 3
@@ -8,13 +8,26 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input install --quiet --quiet
 
-.PHONY: demo test fuzz fuzz-serving kills chaos test-all check bench bench-ops targets memory plans gpu onnx parity parity-record docs dist size clean
+.PHONY: demo test test-smoke test-versions fuzz fuzz-serving kills chaos test-all check bench bench-ops targets memory plans gpu onnx parity parity-record docs dist size clean
 
 demo: $(VENV)/.has-demo
 	@$(PY) tutorials/demo.py
 
 test: $(VENV)/.has-test
 	@$(PY) -m pytest -q -n $(JOBS) $(ARGS)
+
+# A tenth of the tests, all of those of what differs between versions, and the demo, on another Python with the newest JAX
+# that it gets: make test-smoke PYTHON=python3.13 VENV=.venv-3.13. Tests that start processes for minutes are left out.
+OF_VERSIONS := tests/core/test_jax_compat.py tests/core/test_references.py tests/host/test_rules.py
+LONG := tests/distributed tests/hapi/test_checkpoints.py tests/test_house.py tests/test_tutorials.py
+test-smoke: $(VENV)/.has-test
+	@$(PY) -m pytest -q -n $(JOBS) $(OF_VERSIONS)
+	@$(PY) -m pytest -q -n $(JOBS) --every 10 $(LONG:%=--ignore=%) $(ARGS)
+	@$(PY) tutorials/demo.py
+
+# All tests on each Python that is here, each in an environment of its own; those that are not here are named.
+test-versions:
+	@$(PYTHON) tests/versions.py test
 
 # Random programs that change state under conditions, many more than the tests have: static code gives what eager code gives.
 fuzz: $(VENV)/.has-test
@@ -122,7 +135,7 @@ size:
 	@$(PYTHON) tests/house.py
 
 clean:
-	rm -rf $(VENV) .cache build dist out *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) .venv-* .cache build dist out *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:

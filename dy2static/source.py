@@ -50,6 +50,8 @@ def find(f: types.FunctionType) -> Source:
     if len(found) > 1:
         found = [(node, owner) for node, owner in found if _covers(node, code)]
         found = sorted(found, key=lambda pair: _extent(pair[0]))[:1]
+    if not found and code.co_filename == "<string>":  # where Python 3.13 keeps the lines of `python -c`
+        raise _absent(f)
     if not found:
         raise ConversionError(
             f"{describe(f)} is not in its source file as it was when it was made: the file has changed since. "
@@ -70,12 +72,16 @@ def _lines(f: types.FunctionType) -> tuple[str, ...]:
     linecache.checkcache(filename)
     lines = linecache.getlines(filename, f.__globals__)
     if not lines:
-        raise ConversionError(
-            f"the source of {describe(f)} was not found, and without it its control flow cannot be converted. "
-            "Define it in a file or a notebook cell; for code run by `exec`, put the text into `linecache.cache` under "
-            "the file name it was compiled with; or mark it with `do_not_convert`"
-        )
+        raise _absent(f)
     return tuple(lines)
+
+
+def _absent(f: types.FunctionType) -> ConversionError:
+    return ConversionError(
+        f"the source of {describe(f)} was not found, and without it its control flow cannot be converted. "
+        "Define it in a file or a notebook cell; for code run by `exec`, put the text into `linecache.cache` under "
+        "the file name it was compiled with; or mark it with `do_not_convert`"
+    )
 
 
 def _key(code: types.CodeType) -> tuple[str, int]:

@@ -11,6 +11,8 @@ import gc
 import os
 import random
 import signal
+from collections import Counter
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -28,13 +30,30 @@ def cache() -> Path:
 
 
 os.environ.setdefault("PADDLE_LITE_CACHE_DIR", str(cache()))
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false")
+# Newer versions have no plain emitters, and end a process that names them.
+PLAIN = "--xla_cpu_use_fusion_emitters=false" if version("jaxlib").startswith("0.10.") else ""
+os.environ.setdefault("XLA_FLAGS", f"--xla_backend_optimization_level=0 {PLAIN}".strip())
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell, and in what is started there
     signal.signal(signal.SIGINT, signal.default_int_handler)
 # Traces make millions of objects that stay for a while: to look through them at every 700th takes 4 % of all time.
 gc.set_threshold(100_000, 20, 100)
 # Asserts of these say what they compared, as those of test files do.
 pytest.register_assert_rewrite("agreement", "conversions", "figures", "op_checks")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--every", type=int, default=1, help="of each file the first test, and each so manieth after it")
+
+
+@pytest.hookimpl(trylast=True)  # after what marks leave out
+def pytest_collection_modifyitems(config, items):
+    kept, left_out, seen = [], [], Counter()
+    for item in items:
+        (left_out if seen[item.path] % config.getoption("every") else kept).append(item)
+        seen[item.path] += 1
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = kept
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 import statistics
 import sys
 from collections.abc import Iterator
@@ -194,6 +195,58 @@ def _private(tree: ast.Module) -> Iterator[tuple[int, str]]:
             case _:
                 continue
         yield from ((node.lineno, n) for n in names if n.startswith("_") and not n.startswith("__"))
+
+
+# The room that reads what JAX does not document, and a script that runs without the package.
+_OF_JAX = ("paddle_lite_py.core.jax_compat", "paddle_lite_py.targets.compiler")
+_UNDOCUMENTED = (
+    "jax.extend",
+    "jax.experimental",
+    "jax.interpreters",
+    "jax.lib",
+    "jax.version",
+    "jax.__version__",
+    "jaxlib",
+)
+_DOCUMENTED = ("jax.experimental.io_callback",)
+_FLAG = re.compile(r"\bxla_(cpu|gpu|backend|force|llvm)_|^/jax/|LIBRARY_FUSION_TYPE")
+_PARAMETERS = frozenset(
+    "bwd call_jaxpr donated_invars ft_in ft_out fwd_jaxpr_thunk inline jvp_jaxpr_fun out_trees".split()
+)
+
+
+def undocumented_uses(root: Path = ROOT) -> list[str]:
+    """Each use of what JAX does not document, in modules that are not there for it."""
+    return [
+        f"{name}:{line} {text}"
+        for name, path in modules(root).items()
+        if not name.startswith(_OF_JAX)
+        for line, text in _undocumented(_tree(path))
+    ]
+
+
+def _undocumented(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(module=str(module), level=0):
+                names = [f"{module}.{alias.name}" for alias in node.names]
+            case ast.Import():
+                names = [alias.name for alias in node.names]
+            case ast.Attribute():
+                names = [ast.unparse(node)]
+            case ast.Constant(value=str(text)) if id(node) not in docs and (_FLAG.search(text) or text in _PARAMETERS):
+                yield node.lineno, text
+                continue
+            case _:
+                continue
+        yield from ((node.lineno, n) for n in names if _is_undocumented(n))
+
+
+def _is_undocumented(name: str) -> bool:
+    if name.startswith("jax.lax.") and name.endswith("_p"):  # a primitive
+        return True
+    return name not in _DOCUMENTED and any(name == n or name.startswith(f"{n}.") for n in _UNDOCUMENTED)
 
 
 def functions(root: Path = ROOT) -> list[Function]:

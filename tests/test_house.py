@@ -222,6 +222,18 @@ def test_a_private_name_of_others_is_found(tmp_path):
     ]  # fmt: skip
 
 
+def test_one_room_reads_what_jax_does_not_document():
+    assert not (found := house.undocumented_uses()), "\n".join(found)
+
+
+def test_an_undocumented_use_is_found(tmp_path):
+    (tmp_path / "jit").mkdir()
+    text = '"""xla_cpu_x"""\nimport jax\nfrom jax.extend import core\nfrom jax.experimental import io_callback\n'
+    text += 'OPTIONS = {"xla_cpu_x": 1}\np = jax.lax.sin_p\nprint(jax.__version__, eqn.params["inline"])\n'
+    (tmp_path / "jit" / "a.py").write_text(text)
+    assert sorted(int(u.split(":")[1].split()[0]) for u in house.undocumented_uses(tmp_path)) == [3, 5, 6, 7, 7]
+
+
 def test_allowed_arrows_are_still_needed():
     needed = {(i.importer, part_of(i.target)) for i in house.imports()}
     assert not ALLOWED.keys() - needed

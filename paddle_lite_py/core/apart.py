@@ -23,19 +23,20 @@ from typing import Any
 import jax
 import numpy as np
 from jax import export, monitoring
-from jax.experimental import serialize_executable
-from jax.extend import core
 
 from . import memory
 from .cache import BoundedCache
 from .compiler_process import process
 from .config import cache_dir
 from .fingerprints import fingerprint
+from .jax_compat.calls import inlined
+from .jax_compat.executables import load, unchecked_calls
+from .jax_compat.jaxprs import body_of, is_jaxpr
+from .jax_compat.versions import JAX
+from .jax_compat.xla import COMPILED
 from .machine_code import TARGETS
 from .mappings import dropping
 from .processes import world
-from .progress import COMPILED
-from .rewriting import inlined
 from .switches import is_on
 
 # Equations from which on a program is worth it: some six seconds of compilation, where handing it over and loading it
@@ -137,7 +138,7 @@ class Apart:
 
     def _digest(self, what: Any) -> str:
         """Of something about this function, and all that XLA depends on."""
-        said = [what, self.small.__name__, self.donated, self.options, os.environ.get("XLA_FLAGS"), jax.__version__]
+        said = [what, self.small.__name__, self.donated, self.options, os.environ.get("XLA_FLAGS"), JAX]
         return DIGEST(repr(said).encode()).hexdigest()[:32]
 
     def _compile(self, closed: Any, args: Sequence[Any], path: Path) -> None:
@@ -150,7 +151,7 @@ class Apart:
         source = path.with_suffix(f".{os.getpid()}.program")
         job = {"program": str(source), "path": str(path), "name": flat.__name__, "donated": self.donated}
         # The functions that it calls are there when it is loaded.
-        ours = [export.DisabledSafetyCheck.custom_call(name) for name in TARGETS]
+        ours = unchecked_calls(TARGETS)
         # An error: it calls Python, or what JAX may change and so does not write; or there is no room on the disk.
         with contextlib.suppress(ValueError, NotImplementedError, OSError):
             try:
@@ -175,8 +176,8 @@ dropping.append(forget)
 
 def size(jaxpr: Any) -> int:
     """How many equations there are, with those of the functions that they call."""
-    called = [p for e in jaxpr.eqns for p in e.params.values() if isinstance(p, core.ClosedJaxpr)]
-    return len(jaxpr.eqns) + sum(size(p.jaxpr) for p in called)
+    inner = [body_of(p) for e in jaxpr.eqns for p in e.params.values() if is_jaxpr(p)]
+    return len(jaxpr.eqns) + sum(map(size, inner))
 
 
 def loaded(path: Path, structures: Structures) -> Any:
@@ -189,7 +190,7 @@ def loaded(path: Path, structures: Structures) -> Any:
     if digest != DIGEST(content).digest():
         return None
     try:
-        return serialize_executable.deserialize_and_load(zlib.decompress(content), *structures)
+        return load(zlib.decompress(content), structures)
     except Exception:  # jaxlib names no class for what another version has written
         return None
 

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 
 from .flattening import specs_of, spliced, variables
 from .fusion import ELEMENTWISE, never
+from .jax_compat.calls import product_p
 
 # Multiplications of a product from which on what is saved is worth a branch, which takes some microseconds.
 WORTH = 1 << 18
@@ -78,7 +79,7 @@ def _kernels(jaxpr: Any) -> list[int]:
 @functools.lru_cache(512)
 def _in_a_branch(x: Any, y: Any, params: Any) -> Any:
     def product(never: Any, a: Any, b: Any) -> Any:
-        made = functools.partial(jax.lax.dot_general_p.bind, **dict(params))
+        made = functools.partial(product_p.bind, **dict(params))
         out = jax.eval_shape(made, a, b)
         return jax.lax.cond(never, lambda a, b: jnp.zeros(out.shape, out.dtype), made, a, b)
 

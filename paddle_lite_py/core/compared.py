@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from jax.extend import core
-
 from .flattening import VIEWS, variables, with_bodies, with_eqns
 from .fusion import in_memory, put_into_memory
+from .jax_compat.jaxprs import Literal
 
 _EXTREMA = {"reduce_max", "reduce_min"}
 _VIEWS = VIEWS | {"stop_gradient"}  # of which bodies may have some
@@ -46,7 +45,7 @@ def compared(jaxpr: Any) -> set[Any]:
 
 def _origin(v: Any, made: Mapping[Any, Any], through: Collection[str]) -> Any:
     while (eqn := made.get(v)) is not None and eqn.primitive.name in through:
-        if isinstance(eqn.invars[0], core.Literal):
+        if isinstance(eqn.invars[0], Literal):
             break
         v = eqn.invars[0]
     return v

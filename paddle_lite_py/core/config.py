@@ -18,6 +18,8 @@ from typing import Any
 import jax
 
 from . import mappings, memory, progress
+from .jax_compat import xla
+from .jax_compat.versions import JAXLIB
 from .switches import is_on
 
 CACHE_VARIABLE = "PADDLE_LITE_CACHE_DIR"
@@ -50,7 +52,7 @@ def cache_dir() -> Path | None:
         chosen or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "paddle_lite_py")
     )
     features = hashlib.sha256(cpu_features().encode()).hexdigest()[:8]
-    return root / f"jaxlib-{jax.lib.__version__}-{features}"
+    return root / f"jaxlib-{JAXLIB}-{features}"
 
 
 def configure() -> None:
@@ -136,15 +138,7 @@ def compiler_options(windows: bool = False, plain: bool = False) -> dict[str, An
     """
     if jax.default_backend() != "cpu":
         return None
-    kept = ",".join(f"LIBRARY_FUSION_TYPE_{kind}" for kind in (_WINDOWS if windows else _LIBRARY))
-    options: dict[str, Any] = {"xla_cpu_experimental_ynn_fusion_type": kept}
-    if plain:
-        options["xla_cpu_use_fusion_emitters"] = False
-    try:
-        jax.jit(lambda x: x, compiler_options=options).lower(0).compile()
-    except Exception:  # jaxlib names no class for an unknown option
-        return None
-    return options
+    return xla.known_options(xla.options(_WINDOWS if windows else _LIBRARY, plain)) or None
 
 
 # The platforms that a program is lowered for, if not this machine's; "onnx" or "other" for runtimes that are not XLA.

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jax.extend import core
 
 from . import onednn
 from .convolution_choice import chosen
 from .convolution_kinds import Operand, described, is_of_weights
 from .flattening import RESULT, readers, specs_of, spliced, with_bodies, with_eqns
+from .jax_compat.jaxprs import Literal
 from .machine_code import CONVOLUTION
 
 Axes = tuple[int, ...]
@@ -57,7 +57,7 @@ class _Replacement(NamedTuple):
 def _call(eqn: Any, made: dict[Any, Any], behind: Any) -> _Replacement | None:
     """What takes the place of a convolution, of the weights' gradient together with the transpose behind it."""
     (x, weight), (out,) = eqn.invars, eqn.outvars
-    if isinstance(x, core.Literal) or isinstance(weight, core.Literal):
+    if isinstance(x, Literal) or isinstance(weight, Literal):
         return None
     view = _origin(weight, made, eqn.params["dimension_numbers"].rhs_spec[2:])
     then = behind if is_of_weights(eqn.params) else None
@@ -87,7 +87,7 @@ def _origin(var: Any, made: dict[Any, Any], space: Axes) -> _View:
     """The array that a weight is made of by transposes, and by mirrors of its space."""
     view = found = _View(var, tuple(range(var.aval.ndim)), False)
     mirrored: frozenset[int] = frozenset()  # axes as the convolution sees them
-    while (eqn := made.get(view.var)) is not None and not isinstance(eqn.invars[0], core.Literal):
+    while (eqn := made.get(view.var)) is not None and not isinstance(eqn.invars[0], Literal):
         if eqn.primitive.name == "transpose":
             axes = tuple([eqn.params["permutation"][a] for a in view.axes])
         elif eqn.primitive.name == "rev":

@@ -7,7 +7,8 @@ import platform
 import jax
 import numpy as np
 
-from .extras import DISTRIBUTION, extras, has_extra, version_of
+from .extras import DISTRIBUTION, extras, has_extra
+from .jax_compat.versions import JAX, JAXLIB
 
 # Extras for working on the project itself.
 _FOR_DEVELOPERS = {"test", "dev", "bench", "docs", "gpu"}
@@ -17,8 +18,8 @@ def versions(lite_version: str) -> dict[str, str]:
     """The versions of this package and of what it stands on, by name."""
     return {
         DISTRIBUTION: lite_version,
-        "jax": jax.__version__,
-        "jaxlib": version_of("jaxlib") or "unknown",
+        "jax": JAX,
+        "jaxlib": JAXLIB,
         "numpy": np.__version__,
         "python": platform.python_version(),
     }

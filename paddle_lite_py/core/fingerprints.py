@@ -13,10 +13,11 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.extend import core
 
-# What XLA is not told: how these are differentiated.
-_RULES = {"custom_jvp_call": {"jvp_jaxpr_fun"}, "custom_vjp_call": {"bwd", "fwd_jaxpr_thunk", "out_trees"}}
+from .jax_compat import jaxprs
+from .jax_compat.equations import settings
+from .jax_compat.versions import warn_unknown
+
 _ARRAYS = (np.ndarray, np.generic, jax.Array)
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.dtype, enum.Enum)
 
@@ -26,6 +27,9 @@ def fingerprint(closed: Any) -> str | None:
     try:
         return _Named()(closed)
     except _Nameless:
+        return None
+    except Exception as e:
+        warn_unknown("the name of a program", e)
         return None
 
 
@@ -42,13 +46,10 @@ class _Named:
     def __call__(self, jaxpr: Any) -> str:
         found = self.known.get(id(jaxpr))
         if found is None:
-            text = "\n".join(self._lines(jaxpr) if isinstance(jaxpr, core.Jaxpr) else self._closed(jaxpr))
+            lines = [*self._lines(jaxprs.body_of(jaxpr)), *map(self._value, jaxprs.constants_of(jaxpr))]
+            text = "\n".join(lines)
             found = self.known[id(jaxpr)] = hashlib.sha256(text.encode()).hexdigest()
         return found
-
-    def _closed(self, closed: Any) -> Iterator[str]:
-        yield self(closed.jaxpr)
-        yield from map(self._value, closed.consts)
 
     def _lines(self, jaxpr: Any) -> Iterator[str]:
         places: dict[Any, int] = {}
@@ -59,14 +60,13 @@ class _Named:
             return " ".join(_kind(v.aval) for v in variables)
 
         def atom(a: Any) -> str:
-            return f"{_kind(a.aval)}={self._value(a.val)}" if isinstance(a, core.Literal) else str(places[a])
+            return f"{_kind(a.aval)}={self._value(a.val)}" if isinstance(a, jaxprs.Literal) else str(places[a])
 
         yield new(jaxpr.constvars)
         yield new(jaxpr.invars)
         for eqn in jaxpr.eqns:
             name, inputs = eqn.primitive.name, [atom(a) for a in eqn.invars]
-            untold = _RULES.get(name, ())
-            said = [f"{k}={self._value(v)}" for k, v in sorted(eqn.params.items()) if k not in untold]
+            said = [f"{k}={self._value(v)}" for k, v in sorted(settings(eqn).items())]
             yield f"{new(eqn.outvars)} {name} {said} {inputs}"
         yield str([atom(a) for a in jaxpr.outvars])
 
@@ -75,23 +75,23 @@ class _Named:
         match value:
             case _ if isinstance(value, _PLAIN):
                 return f"{type(value).__name__}:{value!r}"
-            case core.Jaxpr() | core.ClosedJaxpr():
+            case _ if jaxprs.is_jaxpr(value):
                 return self(value)
             case tuple() | list():
                 return f"{type(value).__name__}({','.join(map(self._value, value))})"
             case dict():
                 return self._value(tuple(value.items()))
-            case jax.core.ShapedArray():
+            case jaxprs.ShapedArray():
                 return _kind(value)
-            case core.Primitive():
+            case jaxprs.Primitive():
                 return value.name
             case types.FunctionType() if _is_jaxs(value):
                 return f"{value.__module__}.{value.__qualname__}"
-            case jax.sharding.Mesh() if value.empty:
+            case _ if jaxprs.is_empty_mesh(value):
                 return "no mesh"
             case _ if isinstance(value, _ARRAYS) or hasattr(value, "__array__"):
                 return f"{_kind(value)}:{hashlib.sha256(_bytes(value)).hexdigest()}"
-            case _ if type(value).__name__ == "UnspecifiedValue":  # of JAX's, for a sharding; it has no public name
+            case _ if jaxprs.is_unspecified(value):
                 return "unspecified"
         raise _Nameless
 

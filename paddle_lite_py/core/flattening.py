@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
-from jax.extend import core
 
-_CALLS = {"jit": "jaxpr", "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "closed_call": "call_jaxpr"}
-
+from .jax_compat.equations import called
+from .jax_compat.jaxprs import DropVar, Literal, Var, body_of, is_jaxpr, with_body
 
 # What gives the same elements, and what gives them in another order of axes.
 VIEWS = frozenset({"reshape", "squeeze", "expand_dims", "transpose"})
@@ -22,7 +21,7 @@ class Renaming(NamedTuple):
     of: dict[Any, Any]
 
     def all(self, atoms: Sequence[Any]) -> list[Any]:
-        return [a if isinstance(a, core.Literal) else self.of.get(a, a) for a in atoms]
+        return [a if isinstance(a, Literal) else self.of.get(a, a) for a in atoms]
 
 
 def flat(jaxpr: Any) -> Any:
@@ -35,7 +34,7 @@ def flat(jaxpr: Any) -> Any:
 def _inlined(eqns: Sequence[Any], names: Renaming, within: Any) -> Iterator[Any]:
     """Equations with the variables that the names say; `within`: the scope of the call that they stand in."""
     for eqn in eqns:
-        if all(isinstance(v, core.DropVar) for v in eqn.outvars) and not eqn.effects:
+        if all(isinstance(v, DropVar) for v in eqn.outvars) and not eqn.effects:
             continue
         invars, source = names.all(eqn.invars), eqn.source_info
         if eqn.primitive.name == "stop_gradient":  # there are none any more
@@ -43,22 +42,22 @@ def _inlined(eqns: Sequence[Any], names: Renaming, within: Any) -> Iterator[Any]
             continue
         if within is not None:
             source = source.replace(name_stack=within + source.name_stack)
-        called = eqn.params.get(_CALLS.get(eqn.primitive.name, ""))
-        if called is not None and not called.consts:
-            inner = Renaming(dict(zip(called.jaxpr.invars, invars, strict=True)))
-            yield from _inlined(called.jaxpr.eqns, inner, source.name_stack)
-            names.of.update(zip(eqn.outvars, inner.all(called.jaxpr.outvars), strict=True))
+        body, constants = called(eqn) or (None, ())
+        if body is not None and not constants:
+            inner = Renaming(dict(zip(body.invars, invars, strict=True)))
+            yield from _inlined(body.eqns, inner, source.name_stack)
+            names.of.update(zip(eqn.outvars, inner.all(body.outvars), strict=True))
             continue
         outvars = eqn.outvars
         if within is not None:  # the same function may be called again
-            outvars = [v if isinstance(v, core.DropVar) else core.Var(v.aval) for v in outvars]
+            outvars = [v if isinstance(v, DropVar) else Var(v.aval) for v in outvars]
             names.of.update(zip(eqn.outvars, outvars, strict=True))
         yield eqn.replace(invars=invars, outvars=outvars, source_info=source)
 
 
 def variables(atoms: Sequence[Any]) -> Iterator[Any]:
     """Those that are no constants."""
-    return (a for a in atoms if not isinstance(a, core.Literal))
+    return (a for a in atoms if not isinstance(a, Literal))
 
 
 def readers(jaxpr: Any) -> dict[Any, list[int]]:
@@ -77,7 +76,7 @@ def spliced(small: Any, inputs: Sequence[Any], outputs: Sequence[Any], source: A
     names = Renaming(dict(zip([*small.jaxpr.invars, *small.jaxpr.outvars], [*inputs, *outputs], strict=True)))
     for eqn in small.jaxpr.eqns:
         for v in eqn.outvars:
-            names.of.setdefault(v, core.Var(v.aval))
+            names.of.setdefault(v, Var(v.aval))
         made = eqn.replace(invars=names.all(eqn.invars), outvars=names.all(eqn.outvars))
         yield made if source is None else made.replace(source_info=source)
 
@@ -112,11 +111,10 @@ def with_bodies(eqn: Any, form: Callable[[Any], Any]) -> Any:
 
 
 def _body(value: Any, form: Callable[[Any], Any]) -> Any:
-    if isinstance(value, core.ClosedJaxpr):
-        new = form(value.jaxpr)
-        return value if new is value.jaxpr else value.replace(jaxpr=new)
-    if isinstance(value, core.Jaxpr):
-        return form(value)
+    if is_jaxpr(value):
+        body = body_of(value)
+        new = form(body)
+        return value if new is body else with_body(value, new)
     if type(value) is tuple:
         found = tuple([_body(v, form) for v in value])
         return value if _same(found, value) else found

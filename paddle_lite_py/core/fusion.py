@@ -15,17 +15,17 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend import core
 
 from .flattening import RESULT, Renaming, readers, spliced, variables
+from .jax_compat.jaxprs import ShapedArray, Var
 
 # So many steps are worth a kernel of their own.
 LONG = 24
 # What XLA computes within the kernel of whoever reads it: steps that go element by element, and what moves elements.
 _STEPS = frozenset(
     "abs add add_any and ceil clamp convert_element_type copy eq floor ge gt imag integer_pow is_finite le lt max "
-    "min mul ne neg not optimization_barrier or real reduce_precision round select_n shift_left "
-    "shift_right_arithmetic shift_right_logical sign square stop_gradient sub xor".split()
+    "min mul ne neg not one_minus_square optimization_barrier or polynomial real reduce_precision round select_n "
+    "shift_left shift_right_arithmetic shift_right_logical sign square stop_gradient sub xor".split()
 )
 _MOVES = frozenset(
     "bitcast_convert_type broadcast_in_dim concatenate dynamic_slice expand_dims iota pad reshape rev slice split "
@@ -34,7 +34,7 @@ _MOVES = frozenset(
 _CHEAP = _STEPS | _MOVES
 # The same where one kernel reads it; for several it is put into memory.
 _DEAR = frozenset(
-    "acos acosh asin asinh atan atan2 atanh cbrt cos cosh div erf erf_inv erfc exp exp2 expm1 lgamma log log1p "
+    "acos acosh asin asinh atan atan2 atanh cbrt cos cosh div erf erf_inv erfc exp exp2 expm1 lgamma log log1p log2 "
     "logistic pow rem rsqrt sin sinh sqrt tan tanh".split()
 )
 ELEMENTWISE = _STEPS | _DEAR
@@ -55,7 +55,7 @@ def put_into_memory(jaxpr: Any, kept: set[Any]) -> Any:
     for eqn in jaxpr.eqns:
         eqns.append(eqn.replace(invars=now.all(eqn.invars)))
         for v in kept.intersection(eqn.outvars):
-            now.of[v] = core.Var(v.aval)
+            now.of[v] = Var(v.aval)
             eqns += spliced(_copied(v.aval), [condition, v], [now.of[v]])
     return jaxpr.replace(eqns=eqns, outvars=now.all(jaxpr.outvars))
 
@@ -65,7 +65,7 @@ def never(jaxpr: Any) -> tuple[list[Any], Any] | None:
     probe = _probe(jaxpr)
     if probe is None:
         return None
-    condition = core.Var(jax.core.ShapedArray((), np.dtype(bool)))
+    condition = Var(ShapedArray((), np.dtype(bool)))
     return list(spliced(_never(probe.aval), [probe], [condition])), condition
 
 

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .flattening import reformed, specs_of
+from .jax_compat.calls import convolution_p
 
 # Pictures from which on XLA's code looks at several of them at once, and copies for the padding cost more.
 MANY = 9
@@ -53,7 +54,7 @@ def _padded_before(x: Any, kernel: Any, params: Any) -> Any:
 
     def convolve(x: Any, kernel: Any) -> Any:
         x = jax.lax.pad(x, np.zeros((), x.dtype), [(*pads.get(a, (0, 0)), 0) for a in range(x.ndim)])
-        return jax.lax.conv_general_dilated_p.bind(x, kernel, padding=((0, 0),) * len(axes), **settings)
+        return convolution_p.bind(x, kernel, padding=((0, 0),) * len(axes), **settings)
 
     return jax.make_jaxpr(convolve)(x, kernel)
 
@@ -68,7 +69,7 @@ def _turned(x: Any, kernel: Any, params: Any) -> Any:
     settings = dict(params)
     numbers = settings["dimension_numbers"]
     apart, strides = settings["lhs_dilation"], settings["window_strides"]
-    out = jax.eval_shape(lambda x, k: jax.lax.conv_general_dilated_p.bind(x, k, **settings), x, kernel)
+    out = jax.eval_shape(lambda x, k: convolution_p.bind(x, k, **settings), x, kernel)
     (xb, xf, *xs), (ko, ki, *ks), (ob, of, *os) = numbers
     padding = []
     for a, k, o, stride, step, (before, _) in zip(xs, ks, os, strides, apart, settings["padding"], strict=True):
@@ -79,7 +80,7 @@ def _turned(x: Any, kernel: Any, params: Any) -> Any:
     settings |= {"lhs_dilation": (1,) * len(xs), "rhs_dilation": apart, "padding": tuple(padding)}
 
     def convolve(x: Any, kernel: Any) -> Any:
-        found = jax.lax.conv_general_dilated_p.bind(kernel, x, **settings | {"dimension_numbers": new})
+        found = convolution_p.bind(kernel, x, **settings | {"dimension_numbers": new})
         return jax.lax.rev(found, os)
 
     return jax.make_jaxpr(convolve)(x, kernel)

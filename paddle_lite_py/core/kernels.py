@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from jax.extend import core
 
+from .jax_compat.jaxprs import Literal
 from .machine_code import KERNEL, PlanTable, compiler, cpus, key_of
 
 MOST_BUFFERS = 64
@@ -126,8 +126,8 @@ class Kernel(NamedTuple):
         code = Code()
 
         def value(atom: Any) -> str:
-            atom = self.splats.get(atom, atom) if not isinstance(atom, core.Literal) else atom
-            return _literal(atom.val) if isinstance(atom, core.Literal) else names[atom]
+            atom = self.splats.get(atom, atom) if not isinstance(atom, Literal) else atom
+            return _literal(atom.val) if isinstance(atom, Literal) else names[atom]
 
         for eqn in self.eqns:
             names[eqn.outvars[0]] = code.step(eqn.primitive.name, *map(value, eqn.invars))

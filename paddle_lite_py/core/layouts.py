@@ -15,10 +15,10 @@ from contextvars import ContextVar
 from typing import Any
 
 import jax
-from jax.extend import core
 
 from .flattening import variables
 from .fusion import ELEMENTWISE
+from .jax_compat.jaxprs import Literal, Var
 
 Order = tuple[int, ...]
 Rule = Callable[[Any, Any], None]
@@ -62,11 +62,11 @@ class Layouts:
 
     def given(self, atom: Any, order: Order | None = None) -> Any:
         """The variable that has an array in an order; as it is meant, unless another one is asked for."""
-        if isinstance(atom, core.Literal):
+        if isinstance(atom, Literal):
             return atom
         order, forms = order or _meant(atom), self.forms.setdefault(atom, {})
         if order not in forms:
-            forms[order] = out = core.Var(_permuted(atom.aval, order))
+            forms[order] = out = Var(_permuted(atom.aval, order))
             if atom in self.broadcasts:
                 self._broadcast(self.broadcasts[atom], out, order)
             else:
@@ -88,14 +88,14 @@ class Layouts:
         if (wanted := self.wanted.get(out)) is not None:
             bytes_of[wanted] = _bytes(out)
         for a in atoms:
-            if not isinstance(a, core.Literal) and a not in self.broadcasts and a.aval.ndim == out.aval.ndim:
+            if not isinstance(a, Literal) and a not in self.broadcasts and a.aval.ndim == out.aval.ndim:
                 for order in self.forms[a]:
                     bytes_of[order] = bytes_of.get(order, 0) + _bytes(a)
         return max(bytes_of, key=bytes_of.__getitem__)  # the first of equals: as it is meant
 
     def own_order(self, atom: Any) -> Order:
         """The order in which an array came to be."""
-        if isinstance(atom, core.Literal) or atom in self.broadcasts:
+        if isinstance(atom, Literal) or atom in self.broadcasts:
             return _meant(atom)
         return next(iter(self.forms[atom]))
 
@@ -130,7 +130,7 @@ class Layouts:
 
     def put(self, eqn: Any, invars: Sequence[Any], order: Order, **params: Any) -> None:
         """An equation whose results stand in an order."""
-        outvars = [core.Var(_permuted(v.aval, order)) for v in eqn.outvars]
+        outvars = [Var(_permuted(v.aval, order)) for v in eqn.outvars]
         self.eqns.append(eqn.replace(invars=list(invars), outvars=outvars, params={**eqn.params, **params}))
         self.forms.update({v: {order: out} for v, out in zip(eqn.outvars, outvars, strict=True)})
 

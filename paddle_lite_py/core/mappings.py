@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax import monitoring
 
-from .progress import COMPILED
+from .jax_compat.xla import COMPILED
 
 _LIMIT, _MAPPED = Path("/proc/sys/vm/max_map_count"), Path("/proc/self/maps")
 SHARE, EVERY = 0.6, 256  # of the limit; programs between two looks

@@ -8,10 +8,10 @@ from typing import Any
 
 from jax import monitoring
 
+from .jax_compat.xla import COMPILED, LOWERED
 from .switches import is_on
 
 SECONDS = 2.0
-_LOWERED, COMPILED = "/jax/core/compile/jaxpr_to_mlir_module_duration", "/jax/core/compile/backend_compile_duration"
 
 
 class _Shown:
@@ -33,7 +33,7 @@ def listen() -> None:
 
 
 def _told(event: str, duration_secs: float, **details: Any) -> None:
-    if event == _LOWERED and shown.wanted:
+    if event == LOWERED and shown.wanted:
         _cancel()
         timer = threading.Timer(SECONDS, _say, [str(details.get("fun_name", "a function"))])
         timer.daemon = True

@@ -7,14 +7,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-from jax.extend import core
-from jax.extend.core import primitives
 
 from .chained import separated
 from .compared import steady
 from .convolutions import served
 from .flattening import flat
 from .fusion import cut
+from .jax_compat import jaxprs
+from .jax_compat.calls import inlined
+from .jax_compat.equations import check_forms
+from .jax_compat.versions import is_tested, warn_unknown
 from .kernel_gradients import eased
 from .layouts import laid_out, put_off
 from .products import merged
@@ -34,24 +36,21 @@ def rewritten(fn: Callable[..., Any], donated: Sequence[int] = ()) -> Callable[.
             return fn(*args)
         with put_off():
             closed, shapes = jax.make_jaxpr(fn, return_shape=True)(*args)
-        jaxpr = flat(closed.jaxpr)
-        jaxpr = cut(steady(separated(updated(merged(eased(served(laid_out(jaxpr)))), donated))))
+        jaxpr = optimized(closed.jaxpr, donated)
         return jax.tree.unflatten(jax.tree.structure(shapes), inlined(jaxpr, closed.consts, jax.tree.leaves(args)))
 
     return call
 
 
-def inlined(jaxpr: Any, consts: Any, args: Sequence[Any]) -> list[Any]:
-    """The results of a jaxpr in the trace under way; its equations are taken over as they are."""
-    params: dict[str, Any] = {**_settings(), "jaxpr": core.ClosedJaxpr(jaxpr, consts), "inline": True}
-    for name in ("in_shardings", "in_layouts", "donated_invars"):
-        params[name] *= len(args)
-    for name in ("out_shardings", "out_layouts"):
-        params[name] *= len(jaxpr.outvars)
-    return primitives.jit_p.bind(*args, **params)
-
-
-@functools.cache
-def _settings() -> dict[str, Any]:
-    """What JAX says of a compiled function with one argument and one result."""
-    return jax.make_jaxpr(jax.jit(lambda x: x + 1))(0).jaxpr.eqns[0].params
+def optimized(jaxpr: Any, donated: Sequence[int] = ()) -> Any:
+    """What the passes make of a jaxpr; itself where a form in it is not known, with a warning."""
+    try:
+        check_forms(jaxpr)
+        made = flat(jaxpr)
+        made = cut(steady(separated(updated(merged(eased(served(laid_out(made)))), donated))))
+        if not is_tested():
+            jaxprs.check(made)
+        return made
+    except Exception as e:
+        warn_unknown("an equation of a program", e)
+        return jaxpr

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jax.extend import core
 
 from . import kernels
 from .flattening import RESULT, VIEWS, readers, specs_of, spliced, variables, with_eqns
+from .jax_compat.jaxprs import DropVar
 from .machine_code import KERNEL, compiler
 from .switches import is_on
 
@@ -184,7 +184,7 @@ class _Graph:
         for g, places in zip(groups, wanted, strict=True):
             needed = functools.reduce(lambda a, v: a | behind.get(v, 0), g.kernel.arrays, 0)
             outs = [self.eqns[r].outvars[0] for r in places if not bits[r] & needed and r < g.places[-1]]
-            found.append([v for v in outs if not isinstance(v, core.DropVar)][:_MOST_LATER])
+            found.append([v for v in outs if not isinstance(v, DropVar)][:_MOST_LATER])
         return found
 
     def _is_viewed(self, v: Any) -> bool:

@@ -11,7 +11,6 @@ While ops wait their queue is the interpreter of the thread; else eager mode is 
 from __future__ import annotations
 
 import functools
-import sys
 import threading
 import weakref
 from collections.abc import Sequence
@@ -26,6 +25,7 @@ from ..core.arrays import array_class
 from ..core.donation import worth_donating
 from ..core.dtypes import is_inexact
 from ..core.interpreter import state
+from ..core.references import is_shared
 from ..core.switches import deferral
 from ..registry.bound import BoundOp
 from . import gradients, tape
@@ -260,9 +260,8 @@ class Deferred(Eager):
     def _own(self, tensor: Tensor) -> Any:
         """The array of a tensor, or a copy of it if somebody may read it later."""
         array = tensor._data
-        # Known are the tensor, this variable, the argument of getrefcount, and what waits.
-        alone = sys.getrefcount(array) <= 3 + (id(array) in self._place)
-        return array if array.__class__ is np.ndarray or alone else jnp.copy(array)
+        known = 1 + (id(array) in self._place)  # the tensor, and what waits
+        return jnp.copy(array) if array.__class__ is not np.ndarray and is_shared(array, known) else array
 
     def _worth_donating(self, arrays: list[Any]) -> bool:
         return len({id(a) for a in arrays}) == len(arrays) and worth_donating(self._loops, arrays)

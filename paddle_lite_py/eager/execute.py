@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from ..core.arrays import as_array, filled, is_array
 from ..core.dtypes import is_inexact
 from ..core.errors import DivisorError, original
 from ..core.interpreter import Interpreter, begin_with, state
+from ..core.references import is_shared
 from ..registry.bound import BoundOp, fitting
 from . import gradients
 from .pending import held, hold
@@ -32,8 +32,6 @@ begin: list[Callable[[BoundOp, tuple[Any, ...]], Any]] = [lambda bound, args: No
 NUMBERS = frozenset((float, int, bool, complex))
 HOSTED = NUMBERS | {np.ndarray}
 _DRAWN = np.array([0, 1], np.uint32)  # what a draw adds to the generator's state
-# References to a gradient that only its tensor holds: its attribute, the variable, and getrefcount's own.
-_ALONE = 3
 
 
 # By the number of arguments: most calls have a few tensors.
@@ -233,7 +231,7 @@ def _flows(bound: BoundOp, outs: tuple[Any, ...]) -> tuple[bool, ...]:
 def has_shared_gradient(tensor: Tensor) -> bool:
     """True if somebody else holds the gradient of a tensor, or a view of it; the caller must not."""
     held = tensor._grad
-    return isinstance(held, Tensor) and (sys.getrefcount(held) > _ALONE or held._views is not None)
+    return isinstance(held, Tensor) and (is_shared(held, 1) or held._views is not None)
 
 
 def payload(arg: Any) -> Any:

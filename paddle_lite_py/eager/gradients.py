@@ -16,6 +16,7 @@ from ..core.interpreter import layer_version, no_grad, state
 from ..registry.bound import BoundOp
 from ..registry.op import Op
 from . import tape
+from .partial_sweep import PartialSweep
 from .pending import held
 from .tape import Node, Output
 from .tensor import RemoveHandle, Tensor, wrap
@@ -76,7 +77,7 @@ def grad(
     """Gradients of the outputs with respect to the inputs; None where none depends on one."""
     _compute_waiting(outputs)
     wanted = [t if t._source is None else t._source for t in inputs]
-    sweep = RecordedSweep(wanted) if create_graph else tape.Sweep(wanted)
+    sweep = RecordedSweep(wanted) if create_graph else PartialSweep(wanted)
     for tensor, g in zip(outputs, grads, strict=True):
         sweep.add(_source(tensor), _seed_tensor(tensor, g) if create_graph else _seed(tensor, g))
     sweep.run(retain_graph=True)  # backward() may still come, as in the reference
@@ -230,7 +231,7 @@ def _pullback(bound: BoundOp, mask: tuple[bool, ...], has: tuple[bool, ...]) -> 
     return found
 
 
-class RecordedSweep(tape.Sweep):
+class RecordedSweep(PartialSweep):
     """A backward pass on tensors, each step of it recorded, so that its results have gradients themselves."""
 
     sum = staticmethod(lambda a, b: a + b)

@@ -62,11 +62,6 @@ def producer(source: Source) -> tuple[Node, int] | None:
     return (source.node, source.index) if source.__class__ is Output else None
 
 
-def _identity(source: Source) -> Any:
-    """What two equal sources have in common: the node and output, or the leaf."""
-    return producer(source) or id(source)
-
-
 def reachable(roots: Iterable[Node]) -> list[Node]:
     """All nodes under the roots, those made last first: each before those that made its arguments."""
     nodes = list(dict.fromkeys(roots))
@@ -107,28 +102,21 @@ def is_boundary(node: Node) -> bool:
 
 
 class Sweep:
-    """One backward pass: cotangents in flight, and the gradients that reached leaves.
+    """One backward pass: cotangents in flight, and the gradients that reached leaves."""
 
-    Arguments:
-        wanted: sources whose gradients are asked for, so that nodes that lead to none of them are left alone; None: all
-            leaves.
-    """
+    watched: Container[Node] = ()  # nodes whose cotangents are looked at
 
-    def __init__(self, wanted: Iterable[Source] | None = None) -> None:
+    def __init__(self) -> None:
         self.cotangents: Cotangents = {}
-        self.wanted = None if wanted is None else {_identity(s) for s in wanted}
-        self.watched = {key for s in wanted or () if (key := producer(s)) is not None}
         self.leaves: dict[int, tuple[Any, Any]] = {}
-        self.seen: Cotangents = {}
 
     def run(self, retain_graph: bool) -> None:
         """Visit every node once, a segment at a time."""
         order = reachable([n for n, _ in self.cotangents])
         leads = self._leading(order)
-        watched_nodes = {n for n, _ in self.watched}
         segment: list[Node] = []
         for node in order:
-            if node in watched_nodes or (is_boundary(node) and node in leads):
+            if node in self.watched or (is_boundary(node) and node in leads):
                 self._flush(segment)
                 segment = []
                 self._observe(node)
@@ -143,17 +131,8 @@ class Sweep:
             free(order)
 
     def _leading(self, order: list[Node]) -> Container[Node]:
-        """The nodes of which gradients lead to what is wanted."""
-        if self.wanted is None:
-            return set(order)
-        leads: set[Node] = set()
-        for node in reversed(order):
-            for source in node.sources:
-                key = None if source is None else producer(source)
-                if source is not None and (_identity(source) in self.wanted or (key is not None and key[0] in leads)):
-                    leads.add(node)
-                    break
-        return leads
+        """The nodes to visit."""
+        return set(order)
 
     def add(self, source: Source, grad: Any) -> None:
         """Add a cotangent to its source."""
@@ -164,11 +143,6 @@ class Sweep:
         else:
             held = self.leaves.get(id(source))
             self.leaves[id(source)] = (source, grad if held is None else self.sum(held[1], grad))
-
-    def found(self, source: Source) -> Any:
-        """The gradient of a leaf, or of a watched output; None where none arrived."""
-        key = producer(source)
-        return self.leaves.get(id(source), (None, None))[1] if key is None else self.seen.get(key)
 
     def taken(self, node: Node) -> dict[int, Any]:
         """The cotangents of a node by output, which are in flight no more."""
@@ -200,9 +174,6 @@ class Sweep:
             for hook in list(hooks.values()):
                 if (node, index) in self.cotangents:
                     self.cotangents[node, index] = self._hooked(hook, self.cotangents[node, index])
-        for key in self.watched:
-            if key[0] is node and key in self.cotangents:
-                self.seen[key] = self.cotangents[key]
 
     def _python(self, node: Node) -> None:
         self._add_all(zip(node.sources, self._python_backward(node, self.taken(node)), strict=True))

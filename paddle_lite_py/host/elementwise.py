@@ -70,6 +70,29 @@ def _away_from_zero(x: Any) -> Any:
     return np.copysign(whole + (np.absolute(x - whole) >= 0.5) * np.sign(x), x).astype(x.dtype)
 
 
+@elementwise("one_minus_square")
+def _one_minus_square(step: HostStep) -> str:
+    one = f"_one_{step.given[0].dtype.name}"
+    return f"({one} + {{0}}) * ({one} - {{0}})"
+
+
+@elementwise("log2")
+def _log2(step: HostStep) -> Function:
+    scale = step.given[0].dtype.type(1 / math.log(2))  # as JAX has it
+    return lambda x: np.log(x) * scale
+
+
+@elementwise("polynomial")
+def _polynomial(step: HostStep) -> Function:
+    def polynomial(x: Any, *factors: Any) -> Any:
+        *lower, total = factors
+        for factor in reversed(lower):
+            total = total * x + factor
+        return total
+
+    return polynomial
+
+
 @elementwise("rsqrt")
 def _rsqrt(step: HostStep) -> str:
     return "_reciprocal(_sqrt({0}))"

@@ -72,7 +72,7 @@ _NEUTRAL |= {"and": (-1, True), "or": (0, True), "xor": (0, True)}
 # Constants up to this size are compared.
 _FEW = 64
 # Steps whose rules give a tuple, even of one result.
-_SEVERAL = frozenset(("sort", "split", "scan", "cond"))
+_SEVERAL = frozenset(("sort", "split", "unstack", "scan", "cond"))
 
 
 class FunctionWriter:

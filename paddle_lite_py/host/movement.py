@@ -90,6 +90,12 @@ def _split(step: HostStep) -> str:
     return f"({', '.join(parts)},)"
 
 
+@rule("unstack", moves=True)
+def _unstack(step: HostStep) -> str:
+    before = ":, " * step.params["axis"]
+    return "".join(["(", *[f"{{0}}[{before}{i}], " for i in range(len(step.made))], ")"])
+
+
 @rule("iota", moves=True)
 def _iota(step: HostStep) -> Function:
     shape, axis = step.made[0].shape, step.params["dimension"]

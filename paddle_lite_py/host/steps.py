@@ -6,30 +6,17 @@ Choices that count an index from the end where it is negative, which is what JAX
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jax.extend import core
 
+from ..core.jax_compat.equations import called, check_form, settings
+from ..core.jax_compat.jaxprs import Literal, body_of, constants_of
+from ..core.jax_compat.versions import warn_unknown
 from ..core.small import DTYPES
-
-# Where calls of functions keep the function.
-_CALLED = ("jaxpr", "call_jaxpr", "fun_jaxpr")
-_CALLS = frozenset(
-    (
-        "jit",
-        "pjit",
-        "closed_call",
-        "core_call",
-        "custom_jvp_call",
-        "custom_vjp_call",
-        "custom_vjp_call_jaxpr",
-        "checkpoint",
-    )
-)
-
 
 # Functions that have a rule as a whole.
 _OF_THE_HOST = frozenset(("random_words",))
@@ -38,7 +25,7 @@ _KEY = "key<fry>"
 # Steps that give elements another shape.
 _SHAPING = ("reshape", "broadcast_in_dim")
 _OF_KEYS = frozenset(("random_seed", "random_fold_in", "random_bits", "random_split", "random_wrap", "random_unwrap"))
-_OF_KEYS |= {"slice", "squeeze", "reshape"}  # which leave the last axis alone
+_OF_KEYS |= {"slice", "squeeze", "reshape", "unstack"}  # which leave the last axis alone
 
 
 # The step for an index that counts from the end where it is negative: the index, and the size of the axis.
@@ -69,6 +56,22 @@ def _dropped(shape: tuple[int, ...], left: tuple[int, ...]) -> tuple[int, ...]:
 
 class UnknownStepError(Exception):
     """The host tier has no rule for this; XLA compiles it."""
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """While a jaxpr is read: what goes wrong there is in a form that is not known, and XLA compiles it.
+
+    Raises:
+        UnknownStepError: in the place of any other error, after a warning.
+    """
+    try:
+        yield
+    except UnknownStepError:
+        raise
+    except Exception as e:
+        warn_unknown("a step of the host tier", e)
+        raise UnknownStepError(str(e)) from e
 
 
 class HostStep(NamedTuple):
@@ -103,8 +106,9 @@ class Steps:
         self.constants: dict[int, np.ndarray] = {}
         self.list: list[HostStep] = []
         self._numbers, self._keys = itertools.count(), set[int]()
-        self.inputs = tuple([self._new(v.aval) for v in closed.jaxpr.invars])
-        self.outputs = self._inline(closed.jaxpr, [self._constant(c) for c in closed.consts], self.inputs)
+        body = body_of(closed)
+        self.inputs = tuple([self._new(v.aval) for v in body.invars])
+        self.outputs = self._inline(body, [self._constant(c) for c in constants_of(closed)], self.inputs)
         self._join_wraps()
         self._join_slices()
         self._join_gathers()
@@ -129,19 +133,19 @@ class Steps:
         known = dict(zip(jaxpr.constvars, constants, strict=True)) | dict(zip(jaxpr.invars, inputs, strict=True))
 
         def read(atom: Any) -> int:
-            if isinstance(atom, core.Literal):
+            if isinstance(atom, Literal):
                 return self._constant(np.asarray(atom.val, getattr(atom.aval, "dtype", None)))
             return known[atom]
 
         for eqn in jaxpr.eqns:
-            reads, name = tuple(map(read, eqn.invars)), eqn.primitive.name
-            if eqn.params.get("name") in _OF_THE_HOST:
-                name = eqn.params["name"]
-            if name in _CALLS:
-                inner = next(eqn.params[k] for k in _CALLED if k in eqn.params)
-                inner = inner if hasattr(inner, "consts") else core.ClosedJaxpr(inner, ())
-                made = self._inline(inner.jaxpr, map(self._constant, inner.consts), reads)
-                known |= zip(eqn.outvars, made, strict=True)
+            check_form(eqn)
+            reads, name, params = tuple(map(read, eqn.invars)), eqn.primitive.name, settings(eqn)
+            function = called(eqn)
+            if params.get("name") in _OF_THE_HOST:
+                name = params["name"]
+            elif function is not None:
+                body, inner = function
+                known |= zip(eqn.outvars, self._inline(body, map(self._constant, inner), reads), strict=True)
                 continue
             if eqn.outvars and all(0 in v.aval.shape and str(v.aval.dtype) != _KEY for v in eqn.outvars):
                 known |= {v: self._constant(np.empty(v.aval.shape, v.aval.dtype)) for v in eqn.outvars}
@@ -151,7 +155,7 @@ class Steps:
             given, made = tuple([self.types[n] for n in reads]), tuple([self.types[n] for n in makes])
             if not (name in _OF_KEYS or self._keys.isdisjoint((*reads, *makes))):
                 raise UnknownStepError(f"{name} of keys")
-            self.list.append(HostStep(name, eqn.params, reads, makes, given, made))
+            self.list.append(HostStep(name, params, reads, makes, given, made))
         return tuple(map(read, jaxpr.outvars))
 
     def _join_wraps(self) -> None:

@@ -25,7 +25,7 @@ from ..core.rewriting import rewritten
 from . import loops  # noqa: F401  (their rules)
 from .generate import FunctionWriter, elements, returning
 from .rules import BARRIER, ELEMENTWISE, cost
-from .steps import HostStep, Steps, UnknownStepError
+from .steps import HostStep, Steps, UnknownStepError, reading
 
 MAX_KINDS = 1024  # of one function: shapes may change for ever
 # A function of more steps is faster compiled, and so is one whose elements take longer: in nanoseconds, for all of it
@@ -93,8 +93,10 @@ def _is_pointwise(fn: Callable[..., Any], like: Sequence[Any]) -> bool:
     hosted = all(a.__class__ in _HOSTED for a in like)
     if hosted or jax.default_backend() != "cpu" or any(isinstance(a, jax.core.Tracer) for a in like):
         return False
-    try:  # jax.jit keeps what it has traced for the function, however that is compiled
-        return all(step.name in _POINTWISE for step in Steps(jax.jit(fn).trace(*like).jaxpr).list)
+    traced = jax.jit(fn).trace(*like)  # jax.jit keeps what it has traced for the function, however that is compiled
+    try:
+        with reading():
+            return all(step.name in _POINTWISE for step in Steps(traced.jaxpr).list)
     except UnknownStepError:
         return False
 
@@ -184,12 +186,13 @@ def chosen(traced: Any, args: Sequence[Any], most: int) -> tuple[FunctionWriter 
     """What computes a traced function of small arrays and numbers in at most so many steps of NumPy's, if that is to,
     and whether the results are the host's."""
     try:
-        steps = Steps(traced.jaxpr)
-        if elements(steps) <= small.most() and is_cheap(steps.list):
-            numbers = frozenset([i for i, a in enumerate(args) if a.__class__ in _NUMBERS])
-            writer = written(steps, traced.out_info, numbers)
-            if writer.turns <= most:
-                return writer, True
+        with reading():
+            steps = Steps(traced.jaxpr)
+            if elements(steps) <= small.most() and is_cheap(steps.list):
+                numbers = frozenset([i for i, a in enumerate(args) if a.__class__ in _NUMBERS])
+                writer = written(steps, traced.out_info, numbers)
+                if writer.turns <= most:
+                    return writer, True
     except UnknownStepError:
         return None, False
     return None, all(small.is_small(o.shape, o.dtype) for o in jax.tree.leaves(traced.out_info))

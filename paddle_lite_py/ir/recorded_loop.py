@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend import core
 
 from ..core.dtypes import is_inexact
+from ..core.jax_compat.jaxprs import Literal, as_function, closed
 
 Arrays = tuple[Any, ...]
 Step = Callable[[Arrays, Arrays], Arrays]  # from carries, and what the loop only reads, to the next carries
@@ -125,24 +125,22 @@ class _KeptResiduals(_Iteration):
             constants.update({i: a for i, a in enumerate(found) if not isinstance(a, jax.core.Tracer)})
             return out, [a for a in found if isinstance(a, jax.core.Tracer)]
 
-        closed = jax.make_jaxpr(both)(carry, fixed)
-        given, needed = closed.jaxpr.invars, closed.jaxpr.outvars[n:]
+        made = jax.make_jaxpr(both)(carry, fixed)
+        given, needed = made.jaxpr.invars, made.jaxpr.outvars[n:]
         only_read = {v: i for i, v in enumerate(given[n:])}
-        variables = [v for v in needed if not isinstance(v, core.Literal)]
+        variables = [v for v in needed if not isinstance(v, Literal)]
         changing = list(dict.fromkeys(v for v in variables if v not in only_read))
         self.specs = [v.aval for v in changing]
         # Where each array comes from that the gradient needs: a constant, what is only read, or ~ what is recorded.
         self._from: list[Any] = [
-            _Constant(v.val)
-            if isinstance(v, core.Literal)
-            else (only_read[v] if v in only_read else ~changing.index(v))
+            _Constant(v.val) if isinstance(v, Literal) else (only_read[v] if v in only_read else ~changing.index(v))
             for v in needed
         ]
         for i, value in sorted(constants.items()):
             self._from.insert(i, _Constant(value))
         self._more = [v for v in changing if v not in given[:n]]
-        outs = [*closed.jaxpr.outvars[:n], *changing]
-        self._run = core.jaxpr_as_fun(core.ClosedJaxpr(closed.jaxpr.replace(outvars=outs), closed.consts))
+        outs = [*made.jaxpr.outvars[:n], *changing]
+        self._run = as_function(closed(made.jaxpr.replace(outvars=outs), made.consts))
         self._given = given[:n]
 
     def is_small(self) -> bool:

@@ -15,6 +15,7 @@ from jax import export
 from ..core import dtypes
 from ..core.config import exporting
 from ..core.errors import UNKNOWN, MissingOperatorError, Where
+from ..core.jax_compat.executables import unchecked_calls
 from ..core.symbolic import is_symbolic
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY, Op, find
@@ -224,7 +225,7 @@ def export_program(
         kernels: the compiled operators of the user's that it may call.
     """
     specs = [v.spec for v in program.block.inputs]
-    allowed = [export.DisabledSafetyCheck.custom_call(k) for k in kernels]
+    allowed = unchecked_calls(kernels)
     with _anonymous(), exporting(platforms):
         exported = export.export(jax.jit(lowered), platforms=platforms, disabled_checks=allowed)(*specs)
         return bytes(exported.serialize(vjp_order=vjp_order))

@@ -24,12 +24,10 @@ def _run(name: str, attrs: tuple[Any, ...], *args: Any) -> Any:
 # -- the same elements in another shape --------------------------------------------------------------------------------
 def _shaped(array: np.ndarray, step: ViewStep) -> np.ndarray:
     spec = jax.ShapeDtypeStruct(array.shape, array.dtype)
-    seen = array.view()
-    try:
-        seen.shape = step.bound.infer((spec,)).shape
-    except AttributeError as e:
-        raise ValueError(str(e)) from None
-    return seen
+    shaped = array.reshape(step.bound.infer((spec,)).shape)
+    if shaped.size and not np.may_share_memory(shaped, array):
+        raise ValueError("elements at such strides have no such shape without a copy")
+    return shaped
 
 
 RESHAPED = ViewRule(lambda x, new, step: _run("reshape", (tuple(held(x).shape),), new), _shaped)

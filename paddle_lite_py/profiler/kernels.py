@@ -7,9 +7,8 @@ from bisect import bisect_right
 from collections import defaultdict
 from typing import Any
 
-from jax.extend.backend import get_backend
-
 from ..core.errors import UNKNOWN
+from ..core.jax_compat.xla import live_modules
 from ..ir.lower import operator_of
 from ..ir.program import Program
 from .recorder import Span
@@ -68,10 +67,9 @@ def _place(path: str, program: Program, run: Event) -> dict[str, str]:
 def _modules(names: set[str]) -> dict[str, list[dict[str, str]]]:
     """By the name of an XLA module, for each that is loaded, how its instructions are called by those who made them."""
     made: dict[str, list[dict[str, str]]] = defaultdict(list)
-    for executable in get_backend().live_executables():
-        for module in executable.hlo_modules():
-            if module.name in names:
-                made[module.name].append(instructions(module.to_string()))
+    for module in live_modules():
+        if module.name in names:
+            made[module.name].append(instructions(module.to_string()))
     return made
 
 

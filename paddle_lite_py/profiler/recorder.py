@@ -11,12 +11,11 @@ from jax import monitoring
 
 from ..core.errors import user_frame
 from ..core.interpreter import state
+from ..core.jax_compat.xla import COMPILED
 from ..eager.casting import choose_interpreter
 from ..eager.tensor import Tensor
 from ..ir.program import Program
 from ..tracing import spans
-
-_COMPILED = "/jax/core/compile/backend_compile_duration"
 
 
 class Span(NamedTuple):
@@ -68,7 +67,7 @@ class Recorder:
         monitoring.unregister_event_duration_listener(self._told)
 
     def _told(self, event: str, duration_secs: float, **_details: Any) -> None:
-        if event == _COMPILED:
+        if event == COMPILED:
             self._compiling += duration_secs
 
     def __call__(

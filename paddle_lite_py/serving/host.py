@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 
 import jax
 
+from ..core.jax_compat.xla import COMPILED
 from .joining import Rows, sample, warm_up
 from .models import ServedModel, load_model
 from .tensors import Arrays, TensorSpec
-
-_COMPILED = "/jax/core/compile/backend_compile_duration"
 
 
 def settle() -> None:
@@ -72,7 +71,7 @@ class ModelHost:
         jax.monitoring.register_event_duration_secs_listener(self._count)
 
     def _count(self, event: str, duration_secs: float, **kwargs: Any) -> None:
-        self.compilations += event == _COMPILED
+        self.compilations += event == COMPILED
 
     def add(self, key: str, model: ServedModel, most: int, sizes: dict[str, int]) -> ModelInfo:
         """Hold a model, and compile it for the sizes of batches.

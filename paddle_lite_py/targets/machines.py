@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from ..core.jax_compat.xla import on_devices
+
 GIB = 1 << 30
 # GiB of a chip, the smallest topology, the most operations a second in bfloat16, in 1e12, and the gigabits a second to
 # other chips, as Google's documentation has them.
@@ -61,7 +63,7 @@ class Target(NamedTuple):
         """What must stand in the environment before JAX starts, to compile for so many devices."""
         found = {"JAX_PLATFORMS": "cpu", "TF_CPP_MIN_LOG_LEVEL": "3"}
         if self.platform == "cpu":
-            return found | {"XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}"}
+            return found | {"XLA_FLAGS": on_devices(devices)}
         if self.platform == "cuda":
             return found | {"JAX_SKIP_CUDA_CONSTRAINTS_CHECK": "1", "XLA_FLAGS": ""}
         hosts = {"TPU_SKIP_MDS_QUERY": "1", "TPU_ACCELERATOR_TYPE": "v5litepod-4", "TPU_WORKER_HOSTNAMES": "localhost"}

@@ -10,6 +10,7 @@ import jax
 from jax import export
 
 from ..core.config import exporting
+from ..core.jax_compat.executables import CALLBACKS, unchecked_calls
 from ..ir.block import Operator, Value
 from ..ir.lower import concrete
 from ..ir.program import Program
@@ -83,14 +84,9 @@ def _mesh(specs: Sequence[Any]) -> dict[str, int]:
 
 def _exported(fn: Callable[..., Any], specs: Sequence[Any], platform: str) -> export.Exported:
     # The compiler may be asked for a CPU's cost model, and kernels of the user's own are looked up when it links.
-    checks = [export.DisabledSafetyCheck.platform(), *_custom_calls()]
+    checks = [export.DisabledSafetyCheck.platform(), *unchecked_calls(CALLBACKS)]
     with exporting((platform,)), _short_locations():
         return export.export(jax.jit(fn), platforms=(platform,), disabled_checks=checks)(*specs)
-
-
-def _custom_calls() -> Iterator[Any]:
-    names = ("xla_python_cpu_callback", "xla_ffi_python_cpu_callback", "xla_python_gpu_callback", "CallbackTpu")
-    return map(export.DisabledSafetyCheck.custom_call, (*names, "xla_ffi_python_gpu_callback", "Sharding"))
 
 
 @contextlib.contextmanager

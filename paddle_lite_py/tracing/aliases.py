@@ -7,11 +7,11 @@ stale what may be the same thing, and who reads something stale begins the trace
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Iterable
 from typing import Any
 
 from ..core.errors import DataDependentError
+from ..core.references import is_shared
 from ..eager import views
 from ..eager.tensor import Tensor
 
@@ -100,7 +100,8 @@ class Aliases:
             Undecided: somebody may still read what it may be.
         """
         for other in self._others([id(container)]):
-            if sys.getrefcount(self._kept[other]) > _ONLY_KEPT:
+            kept = self._kept[other]
+            if is_shared(kept, 1):
                 self.undecided(self._between([id(container), other]))
 
     def read(self, tensor: Tensor) -> None:
@@ -158,7 +159,3 @@ class Aliases:
 
 def _root(obj: Any) -> Any:
     return views.root_of(obj) if isinstance(obj, Tensor) else obj
-
-
-# References to an object that nothing but the notes keep.
-_ONLY_KEPT = 2

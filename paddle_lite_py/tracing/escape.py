@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..core.references import is_shared
 from ..eager.tensor import Tensor
 from .frame import Write
 
@@ -33,7 +33,7 @@ def _accounted(queue: list[Any], known: Counter[int], there: set[int]) -> set[in
         obj = queue.pop()
         key = id(obj)
         waiting[key] -= 1
-        if key in found or key in there or sys.getrefcount(obj) > known[key] + waiting[key] + _NOISE:
+        if key in found or key in there or is_shared(obj, known[key] + waiting[key]):
             continue
         found.add(key)
         size = len(queue)
@@ -59,16 +59,3 @@ def _within(values: Iterable[Any]) -> Iterable[Any]:
         yield value
         if isinstance(value, dict | list | tuple):
             yield from _within(value.values() if isinstance(value, dict) else value)
-
-
-def _noise() -> int:
-    """References that the walk itself makes: found by walking over an object that has no others."""
-    global _NOISE
-    for _NOISE in range(10):
-        if _accounted([[]], Counter(), set()):
-            break
-    return _NOISE
-
-
-_NOISE = 0
-_NOISE = _noise()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from ..core.arrays import spec_of
 from ..core.donation import suits_plain, worth_donating
 from ..core.dtypes import is_inexact
 from ..core.interpreter import state
+from ..core.references import is_shared
 from ..core.rewriting import rewritten
 from ..core.undrawn import Undrawn
 from ..eager.deferred import waiting
@@ -42,8 +42,6 @@ from .effects import Argument, AtPath, Sorted, found, found_in, mentions, owner_
 from .speculation import compare
 from .trace import LOCK, Traced
 
-# References to an array that only its handle holds: the handle's, the list's, and getrefcount's own.
-_ALONE = 3
 # Seconds that a run waits for a trace in another thread to end.
 PATIENCE = 600
 
@@ -55,9 +53,9 @@ class SharedWithState(Exception):
 def donatable(arrays: list[Any]) -> list[Any]:
     """The arrays, each one that somebody else may still read replaced by a copy, so that XLA may reuse their memory."""
     for i in range(len(arrays)):
-        # JAX copies what is NumPy's itself.
-        if arrays[i].__class__ is not np.ndarray and sys.getrefcount(arrays[i]) > _ALONE:
-            arrays[i] = jnp.copy(arrays[i])
+        array = arrays[i]  # whose handle and this list hold it
+        if array.__class__ is not np.ndarray and is_shared(array, 2):  # JAX copies what is NumPy's itself
+            arrays[i] = jnp.copy(array)
     return arrays
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import jax
 
 from ..core.config import cache_dir
+from ..core.jax_compat.versions import JAXLIB
 from ..core.no_effect import Immaterial, no_effect, nothing_more
 from ..custom.kernel import Library
 
@@ -135,7 +136,7 @@ def _no_cuda(what: str) -> NotImplementedError:
 def _built(name: str, files: list[Path], texts: list[str], flags: list[str], folder: Path, verbose: bool) -> Path:
     """The library, compiled if it is not there; its name tells what it was made of."""
     compiler = _compiler(name)
-    facts = [jax.lib.__version__, compiler, *flags, *texts]
+    facts = [JAXLIB, compiler, *flags, *texts]
     digest = hashlib.sha256("\0".join(facts).encode()).hexdigest()[:16]
     path = folder / f"{name}-{digest}.so"
     if path.is_file():

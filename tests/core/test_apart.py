@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
-from paddle_lite_py.core import apart, compiler
+from paddle_lite_py.core import apart
 from paddle_lite_py.core.compiler_process import CompilerProcess
+from paddle_lite_py.core.jax_compat import compiler
 from paddle_lite_py.core.mappings import make_room, room
 from paddle_lite_py.host.tier import program_jit
 

@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ...core.jax_compat.xla import on_devices
 from ...core.processes import world
 from ..exchange import exchanges
 from ..group import Group, new_group
@@ -242,7 +243,7 @@ def xla_mesh(mesh: ProcessMesh) -> jax.sharding.Mesh:
         raise ValueError(
             f"ProcessMesh {mesh}: there are {len(devices)} devices; start as many processes by "
             "`python -m paddle_lite_py.distributed.launch --nproc_per_node ...`, or one with "
-            "XLA_FLAGS=--xla_force_host_platform_device_count=..."
+            f"XLA_FLAGS={on_devices(max(mesh.process_ids) + 1)}"
         )
     made = jax.sharding.Mesh(np.array([devices[i] for i in mesh.process_ids]).reshape(mesh.shape), mesh.dim_names)
     _met[made] = mesh

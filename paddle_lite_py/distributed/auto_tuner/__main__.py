@@ -15,6 +15,7 @@ import runpy
 import sys
 from pathlib import Path
 
+from ...core.jax_compat.xla import on_devices
 from ...targets import TargetError, target_of
 from .plan import plans
 from .ranking import rank, table
@@ -58,7 +59,7 @@ def main() -> None:
 
 def _with_devices(count: int) -> None:
     """Begin again where there are too few devices: JAX has looked for them when this package was imported."""
-    flag = f"--xla_force_host_platform_device_count={count}"
+    flag = on_devices(count)
     flags = os.environ.get("XLA_FLAGS", "")
     if flag not in flags:
         named = {"XLA_FLAGS": f"{flags} {flag}", "JAX_PLATFORMS": "cpu"}

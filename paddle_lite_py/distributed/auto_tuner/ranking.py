@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import jax
 
+from ...core.jax_compat.xla import on_devices
 from ...targets import Report, Target, target_of
 from .plan import MeshPlan, plans
 
@@ -142,7 +143,7 @@ def _need(chips: int) -> None:
     if here < chips:
         raise ValueError(
             f"rank: a plan for {chips} chips is laid over as many devices, and this process has {here}: start it with "
-            f"XLA_FLAGS=--xla_force_host_platform_device_count={chips}, or use python -m "
+            f"XLA_FLAGS={on_devices(chips)}, or use python -m "
             "paddle_lite_py.distributed.auto_tuner, which does"
         )
 

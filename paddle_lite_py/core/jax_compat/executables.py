@@ -1,0 +1,29 @@
+"""Compiled programs as bytes, and what is not checked of those that are exported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from jax import export
+from jax.experimental import serialize_executable
+
+# By which names programs call Python, and what XLA partitions a program by.
+CALLBACKS = (
+    *("xla_python_cpu_callback", "xla_ffi_python_cpu_callback", "xla_python_gpu_callback"),
+    *("xla_ffi_python_gpu_callback", "CallbackTpu", "Sharding"),
+)
+
+
+def load(content: bytes, structures: tuple[Any, Any]) -> Any:
+    """A compiled program from its bytes, with the structures of its arguments and results.
+
+    Raises:
+        Exception: of any class, since jaxlib names none, for what another version has written.
+    """
+    return serialize_executable.deserialize_and_load(content, *structures)
+
+
+def unchecked_calls(names: Iterable[str]) -> list[Any]:
+    """Leave to call functions by these names in an exported program, which whoever runs it must have."""
+    return [export.DisabledSafetyCheck.custom_call(name) for name in names]

@@ -1,0 +1,48 @@
+"""Options of XLA's compiler, its flags, and the names by which JAX tells of what it does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+from jax.extend.backend import get_backend
+
+# Events of jax.monitoring, which last as long as that.
+LOWERED, COMPILED = "/jax/core/compile/jaxpr_to_mlir_module_duration", "/jax/core/compile/backend_compile_duration"
+
+
+def options(library: tuple[str, ...], plain: bool) -> dict[str, Any]:
+    """XLA's options for CPUs.
+
+    Arguments:
+        library: kinds of fusions that are left to its library.
+        plain: kernels come from its plain emitters, if it still has them.
+    """
+    kinds = ",".join(f"LIBRARY_FUSION_TYPE_{kind}" for kind in library)
+    wanted: dict[str, Any] = {"xla_cpu_experimental_ynn_fusion_type": kinds}
+    return wanted | ({"xla_cpu_use_fusion_emitters": False} if plain else {})
+
+
+def known_options(wanted: dict[str, Any]) -> dict[str, Any]:
+    """Those options that this jaxlib knows, and takes with their values; XLA has no plain emitters since JAX 0.11."""
+    if _are_known(wanted):
+        return wanted
+    return {name: value for name, value in wanted.items() if _are_known({name: value})}
+
+
+def _are_known(wanted: dict[str, Any]) -> bool:
+    try:
+        jax.jit(lambda x: x, compiler_options=wanted).lower(0).compile()
+    except Exception:  # jaxlib names no class for an unknown option
+        return False
+    return True
+
+
+def on_devices(count: int) -> str:
+    """The flag, for XLA_FLAGS, by which one CPU is several devices."""
+    return f"--xla_force_host_platform_device_count={count}"
+
+
+def live_modules() -> list[Any]:
+    """The modules of all programs that are loaded."""
+    return [module for executable in get_backend().live_executables() for module in executable.hlo_modules()]
