@@ -84,6 +84,14 @@ def loop_mismatch(name: str, before: str, after: str, where: Any) -> StagingErro
     )
 
 
+def changed_leaf(name: str, where: Any) -> StagingError:
+    """A leaf that a staged statement changes, and makes results with that need its gradient."""
+    return StagingError(
+        f"the statement at {where} changes tensor '{name}' in place, and its results need the gradient of what '{name}' "
+        f"is then: call backward() inside of the statement, or change a copy{_line(where)}"
+    )
+
+
 def too_deep(depth: int, where: Any) -> StagingError:
     """A recursion that a tensor should end."""
     return StagingError(

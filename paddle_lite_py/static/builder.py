@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.arrays import is_array
 from ..core.errors import TracedValueError, user_frame
+from ..core.interpreter import Observer
 from ..eager.random import default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
 from ..ir.block import Operator, Value
@@ -257,9 +258,9 @@ class StaticBuilder(Builder):
         self.word._set_payload(following._data)
         return out
 
-    def defer(self, function: Any) -> None:
-        """Call it now: Python between runs, such as the step of a schedule, is no part of the program."""
-        function()
+    # Python between runs, such as the step of a schedule, is no part of the program.
+    advance, number, set_number = Observer.advance, Observer.number, Observer.set_number
+    has_advanced, attribute, set_attribute = Observer.has_advanced, Observer.attribute, Observer.set_attribute
 
     def entered(self, layer: Any) -> None:
         """Nothing to note: a change of a layer's settings does not change what has been built."""

@@ -59,7 +59,7 @@ def call_of(executable: Executable) -> CallThatWaits | None:
     It has to if something in it acts on the world or is looked at after the run, or if sizes are not known before.
     """
     traced = executable.traced
-    looks = traced.speculated or traced.checks or traced.loop_buffer or traced.deferred or executable.effects.others
+    looks = traced.speculated or traced.checks or traced.loop_buffer or traced.schedules or executable.effects.others
     outputs = traced.program.block.outputs
     known = all(isinstance(v, Value) and all(isinstance(n, int) for n in v.shape) for v in outputs)
     if looks or not (known and executable.repeatable):

@@ -19,6 +19,7 @@ from ..core.donation import suits_plain, worth_donating
 from ..core.dtypes import is_inexact
 from ..core.interpreter import state
 from ..core.rewriting import rewritten
+from ..core.traced_number import TracedNumber
 from ..core.undrawn import Undrawn
 from ..eager.deferred import waiting
 from ..eager.gradients import custom_gradient
@@ -37,7 +38,7 @@ from .across import AcrossBackward, pullback
 from .body import Body
 from .call_that_waits import CallThatWaits, call_of
 from .checks import note_failure
-from .effects import Argument, AtPath, Sorted, found, found_in, mentions, owner_of, put, resolve, show
+from .effects import Argument, AtPath, Sorted, found, found_in, mentions, owner_of, put, resolve, show, valued
 from .speculation import compare
 from .trace import LOCK, Traced
 
@@ -105,12 +106,14 @@ class Executable:
         self.place = [*order, *range(n), *range(n + len(captures), len(program.block.inputs))]
         # A failed check leaves all state as it was, and a run that had too little room for the gradient of a loop is
         # repeated from the same state: neither may have given that state away.
-        self.keeps_no_state = traced.checks is None and traced.loop_buffer is None and not traced.speculated
+        self.keeps_no_state = not (
+            traced.checks or traced.loop_buffer or traced.speculated or traced.counted
+        )
         self.donates = self.keeps_no_state and _worth_donating(program, self.mutable)
         # One result and nothing else to do: the hot path of small functions.
         self.plain = traced.structure is nested.LEAF and not (
             traced.effects
-            or traced.deferred
+            or traced.schedules
             or traced.checks
             or traced.loop_buffer
             or traced.providers
@@ -120,7 +123,9 @@ class Executable:
         self.effects = Sorted(traced.effects, traced.n_results)
         self.by_path = any(type(e.write.owner) is AtPath or mentions(e.structure, AtPath) for e in traced.effects)
         self.gives_by_path = mentions(traced.structure, AtPath)
-        self.acts = bool(traced.effects or traced.deferred or traced.checks)
+        self.gives_numbers = mentions(traced.structure, TracedNumber)
+        self.sets_numbers = any(mentions(e.structure, TracedNumber) for e in traced.effects)
+        self.acts = bool(traced.effects or traced.schedules or traced.checks)
         self.records_loops = traced.loop_buffer is not None and any(op.name == "grad" for op in program.ops())
         self._compile()
 
@@ -258,6 +263,9 @@ class Executable:
             compare(traced.speculated, outs[traced.speculated_outputs])
         if self.records_loops and self._short_of_room(outs):
             outs = self.jitted(*arrays)
+        while traced.counted and not self._has_steps(outs):
+            arrays[-len(traced.providers) :] = [get() for get in traced.providers]
+            outs = self.jitted(*arrays)
         return self._finished(outs, [wrap(a) for a in outs[: traced.n_results]], args)
 
     def _finished(self, outs: list[Any], tensors: list[Tensor], args: Sequence[Tensor]) -> Any:
@@ -266,6 +274,7 @@ class Executable:
         if traced.same:
             tensors = [tensors[traced.same.get(i, i)] for i in range(len(tensors))]
         structure = found_in(traced.structure) if self.gives_by_path else traced.structure
+        structure = valued(structure) if self.gives_numbers else structure
         if self.acts:
             self._apply(outs, args, tensors)
         if structure is nested.LEAF:
@@ -286,13 +295,21 @@ class Executable:
         self._compile(self.traces)
         return True
 
+    def _has_steps(self, outs: list[Any]) -> bool:
+        """Whether the numbers of schedules went as far as a run has stepped; they go on from there else."""
+        counts = zip(self.traced.counted, outs[self.traced.steps], strict=True)
+        return all([s.has_room(int(n)) for s, n in counts])
+
     def _apply(self, outs: list[Any], args: Sequence[Tensor], results: list[Tensor]) -> None:
         if self.traced.checks is not None and (failed := int(outs[-2 if self.traced.loop_buffer else -1])):
             error = self.traced.checks.failure(failed, outs[self.traced.shown])
             if self.repeatable:
                 note_failure(error)
             raise error
+        counts = outs[self.traced.steps] if self.traced.counted else []
         others = self.effects.others if not self.by_path else [(at, found(e)) for at, e in self.effects.others]
+        if self.sets_numbers:
+            others = [(at, e._replace(structure=valued(e.structure))) for at, e in others]
         for tensor, at in self.effects.renewed:
             hold(tensor, outs[at])
         for tensor, gradient in self.effects.cleared:
@@ -308,8 +325,8 @@ class Executable:
         for _, effect in others:
             if effect.write.key == "_data":
                 show(owner_of(effect, args))
-        for function in self.traced.deferred:
-            function()
+        for schedule in self.traced.schedules:
+            schedule.finish(int(counts.pop(0)) if schedule.steps is not None else 0)
 
     def _once(self, at: int, arrays: list[Any], results: list[Tensor], made: dict[int, Tensor]) -> list[Any]:
         """Outputs from `at` on, as one tensor where they are one."""
@@ -358,6 +375,9 @@ class Executable:
         if self.traced.speculated:
             compare(self.traced.speculated, outs[self.traced.speculated_outputs])
         if self.traced.loop_buffer is not None and self._short_of_room(outs):
+            outs, pull, saved = self.forward(takes, arrays)
+        while self.traced.counted and not self._has_steps(outs):
+            arrays[-len(provided) :] = [get() for get in self.traced.providers]
             outs, pull, saved = self.forward(takes, arrays)
         sources = [(h._source or h) if t else None for h, t in zip(handles, takes, strict=False)]
         sources += [None] * len(provided)

@@ -133,6 +133,11 @@ class TracedValue(Value):
         )
 
 
+def is_leaf(value: TracedValue) -> bool:
+    """Whether gradients end at a value, where they are asked for: nothing that they flow through has made it."""
+    return not value.requires_grad or value in value.frame.leaves
+
+
 def traced_copy(value: Value, frame: Frame) -> TracedValue:
     """A new value like another one, in a frame."""
     made = TracedValue(value.shape, value.dtype, frame, value.requires_grad)

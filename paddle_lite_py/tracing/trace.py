@@ -13,7 +13,7 @@ from ..core import structure as nested
 from ..core.arrays import is_array
 from ..core.interpreter import use
 from ..core.symbolic import is_symbolic
-from ..core.traced_number import TracedNumber, plain
+from ..core.traced_number import ScalarGuard, TracedNumber
 from ..eager import views
 from ..eager.tensor import Tensor
 from ..ir.block import Value
@@ -24,8 +24,10 @@ from .checks import Cleared
 from .dimensions import Dimensions
 from .effects import Argument, AtPath, Effect
 from .escape import unescaped
-from .frame import Capture, TracedValue, Write
+from .frame import MISSING, Capture, TracedValue, Write
+from .schedules import TracedSchedule
 from .speculation import Speculated, Speculation
+from .traced_scalars import is_number
 
 # Held while a program is traced, when handles stand for values of the program, and by runs that change handles.
 LOCK = threading.RLock()
@@ -48,7 +50,7 @@ class Traced(NamedTuple):
     gradients: list[tuple[Tensor, str]]  # what .grad of a tensor must hold: "some", "empty", "none" or "zeros"
     checks: Any = None  # the asserts and raises; the code of the one that failed is an output after the rest
     loop_buffer: Any = None  # of loops with a gradient; the iterations that they needed are the very last output
-    deferred: tuple[Callable[[], None], ...] = ()  # Python calls to make after each run
+    schedules: tuple[TracedSchedule, ...] = ()  # that the program steps, or reads
     reached: dict[int, Any] = {}  # noqa: RUF012  arguments that a backward() inside gives gradients to, and its line
     speculated: tuple[
         Speculated, ...
@@ -59,6 +61,7 @@ class Traced(NamedTuple):
     asked: dict[int, str] = {}  # noqa: RUF012  arguments by what is done with their gradient first
     assumed: tuple[Any, ...] = ()  # facts that it relies on: see Interpreter.assumes
     constraints: tuple[str, ...] = ()  # between unknown dimensions, which the trace has taken for granted
+    seen: tuple[ScalarGuard, ...] = ()  # what the trace has found out about numbers that it does not know
 
     @property
     def speculated_outputs(self) -> slice:
@@ -71,6 +74,18 @@ class Traced(NamedTuple):
         """Where the outputs stand that the message of a failed check shows."""
         end = self.speculated_outputs.start
         return slice(end - len(self.checks.shown), end or None)
+
+
+    @property
+    def counted(self) -> list[TracedSchedule]:
+        """The schedules of which the program counts steps."""
+        return [s for s in self.schedules if s.steps is not None]
+
+    @property
+    def steps(self) -> slice:
+        """Where the outputs stand that count them."""
+        end = self.speculated_outputs.start - len(self.checks.shown if self.checks else ())
+        return slice(end - len(self.counted), end or None)
 
 
 def trace(
@@ -130,8 +145,8 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
                     write.owner._grad = builder.settled(write.owner)
                 at = len(leaves)
                 held = write.get()
-                found = nested.Static(held) if type(held) is TracedNumber else _outputs(builder, held, leaves, updated)
-                effects.append(Effect(_owned(builder, write), found, len(leaves) - at))
+                found = _outputs(builder, held, leaves, updated)
+                effects.append(Effect(_owned(builder, write), found, len(leaves) - at, is_number(held)))
             for tensor, handle, before in builder.stand_ins:
                 if handle._data is not before:  # who holds the gradient sees the change
                     _outputs(builder, handle._data, leaves, updated)
@@ -190,6 +205,7 @@ def _own(builder: Builder) -> list[Tensor]:
     """The handles of the framework's own that the executor looks at after a run."""
     checks, loop_buffer, speculation = builder.checks, builder.loop_buffer, builder.speculation
     return [
+        *[s.steps for s in builder.schedules.values() if s.steps is not None],
         *(checks.shown if checks else []),
         *(speculation.handles if speculation else []),
         *([checks.code] if checks else []),
@@ -198,7 +214,9 @@ def _own(builder: Builder) -> list[Tensor]:
 
 
 def _unchanged(builder: Builder, write: Write) -> bool:
-    """True for a gradient that is still the same tensor, whose elements may have changed."""
+    """True for a number that is what it was, and for a gradient that is still the same tensor, whatever it holds."""
+    if not write.is_item and write.get() is builder.initial.get((id(write.owner), write.key, False), MISSING):
+        return True
     return write.key == "_grad" and any(write.get() is handle for _, handle, _ in builder.stand_ins)
 
 
@@ -250,7 +268,7 @@ def _replace(structure: Any, places: Any) -> Any:
         return next(places)
     if isinstance(structure, nested.Nest):
         return structure._replace(children=tuple([_replace(c, places) for c in structure.children]))
-    return nested.Static(plain(structure.value))
+    return structure
 
 
 def _payload_of(place: Write) -> Any:
@@ -330,11 +348,12 @@ def _assemble(
         builder.gradients,
         builder.checks,
         builder.loop_buffer,
-        tuple(builder.deferred),
+        tuple([s for s in builder.schedules.values() if s.changes or s.steps is not None]),
         builder.reached,
         tuple(builder.speculation.speculated if builder.speculation else ()),
         tuple(builder.looked.values()),
         asked=builder.asked,
         assumed=tuple(builder.assumed),
+        seen=tuple(builder.seen),
         same={i: at[0] for at in builder.given.values() for i in at[1:]},
     )

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+import copy
+import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
 from ...core.interpreter import state
+
+
+class Number:
+    """An attribute of a schedule that its steps change: inside a static function, the number of each run."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.read, self.name = operator.methodcaller("_held", name), name
+
+    def __get__(self, schedule: Any, owner: Any = None) -> Any:
+        return self if schedule is None else state.interpreter.number(schedule, self.read)
+
+    def __set__(self, schedule: Any, value: Any) -> None:
+        state.interpreter.set_number(schedule, self.name, value)
 
 
 class LRScheduler:
@@ -31,6 +47,13 @@ class LRScheduler:
 
     _keys: tuple[str, ...] = ()
     _arguments: tuple[tuple[Any, ...], dict[str, Any]]
+    last_epoch, last_lr = Number(), Number()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """A static function takes the rate that get_lr() gives for each run."""
+        super().__init_subclass__(**kwargs)
+        if "get_lr" in vars(cls):
+            cls.get_lr = _of_each_run(cls.get_lr)  # type: ignore[method-assign]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """A schedule that knows what it is made with, for a file."""
@@ -52,8 +75,20 @@ class LRScheduler:
         return self.last_lr
 
     def step(self, epoch: int | None = None) -> None:
-        """Go one step on, or to step `epoch`. Inside a static function: after each run of it."""
-        state.interpreter.defer(lambda: self._advance(epoch))
+        """Go one step on, or to step `epoch`."""
+        if epoch is None:
+            state.interpreter.advance(self, _step, counted=True)
+        else:
+            state.interpreter.advance(self, lambda schedule: schedule._advance(epoch))
+
+    def forked(self) -> Any:
+        """A copy, which goes on by itself and prints nothing."""
+        made = object.__new__(type(self))
+        made.__dict__.update({k: _forked(v) for k, v in self.__dict__.items()}, verbose=False)
+        return made
+
+    def _held(self, name: str) -> Any:
+        return self.__dict__[name]
 
     def _advance(self, epoch: int | None) -> None:
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
@@ -94,6 +129,25 @@ class LRScheduler:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(last_epoch={self.last_epoch}, last_lr={self.last_lr:g})"
+
+
+def _step(schedule: LRScheduler) -> None:
+    schedule._advance(None)
+
+
+def _forked(value: Any) -> Any:
+    """What a copy of a schedule holds: steps may change containers, and the schedules inside."""
+    if isinstance(value, LRScheduler):
+        return value.forked()
+    return copy.copy(value) if isinstance(value, list | dict | set) else value
+
+
+def _of_each_run(get_lr: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    @functools.wraps(get_lr)
+    def number(self: Any) -> Any:
+        return state.interpreter.number(self, get_lr)
+
+    return number
 
 
 def positive(who: str, **values: Any) -> None:
