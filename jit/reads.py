@@ -227,6 +227,8 @@ class Walk:
         """The attributes of an object that the code names, and those of its class."""
         held = getattr(obj, "__dict__", {})
         for name in held if self.names & _DYNAMIC else sorted(self.names & held.keys()):
+            if hasattr(getattr(type(obj), name, None), "of_each_run"):  # a program takes it from each run
+                continue
             if not isinstance(obj, Layer) or not isinstance(held[name], BY_VALUE):  # see guards.of_layers
                 self.place(held.get, (id(obj), name), name, f"{label}.{name}")
         if isinstance(obj, Layer):

@@ -92,6 +92,10 @@ class Observer:
         """The number, or None, that an attribute holds when the code runs."""
         return owner.__dict__[name]
 
+    def is_set(self, owner: Any, name: str) -> bool:
+        """Whether the program under construction has set it on the way to here."""
+        return False
+
     def set_attribute(self, owner: Any, name: str, value: Any) -> None:
         """Set it then."""
         owner.__dict__[name] = value

@@ -105,12 +105,27 @@ class TracedNumber:
         return np.asarray(self.settle(), dtype)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.settle(), name)
+        has = hasattr(self.value, name)  # as all numbers of its type
+        return getattr(self.settle() if has else self.value, name)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         """int or float, as isinstance() asks."""
         return type(self.value)
+
+
+def applied(f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """f(*args), where some of the arguments are Numbers: one too, or an answer that is seen."""
+
+    def of(given: ScalarInputs) -> Any:
+        return f(*[a.of(given) if type(a) is TracedNumber else a for a in args])
+
+    value = f(*[a.value if type(a) is TracedNumber else a for a in args])
+    seen: list[ScalarGuard] = next(a.seen for a in args if type(a) is TracedNumber)
+    if type(value) in (int, float):
+        return _made(of, value, seen)
+    seen.append(ScalarGuard(of, value))
+    return value
 
 
 def plain(value: Any) -> Any:

@@ -142,11 +142,11 @@ class Optimizer:
     def _traced_rate(self, builder: Any) -> Tensor:
         """The learning rate as an input or a value of a program."""
         held = self._learning_rate
-        changes = builder.has_advanced(held) if isinstance(held, LRScheduler) else type(held) is not float
-        rate = self.get_lr() if changes else None
+        moves = isinstance(held, LRScheduler) and builder.has_advanced(held)
+        rate = self.get_lr() if moves or builder.is_set(self, "_learning_rate") else None
         if isinstance(rate, Tensor):
             return rate.astype("float32")
-        given = builder.provide(self._rate if rate is None else lambda: self._rate(rate.get()))
+        given = builder.provide(lambda: self._rate(rate.get() if type(rate) is TracedNumber else rate))
         given._data.name = unique_name.generate("learning_rate")
         return given
 

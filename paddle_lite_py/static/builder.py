@@ -260,7 +260,8 @@ class StaticBuilder(Builder):
 
     # Python between runs, such as the step of a schedule, is no part of the program.
     advance, number, set_number = Observer.advance, Observer.number, Observer.set_number
-    has_advanced, attribute, set_attribute = Observer.has_advanced, Observer.attribute, Observer.set_attribute
+    has_advanced, is_set = Observer.has_advanced, Observer.is_set
+    attribute, set_attribute = Observer.attribute, Observer.set_attribute
 
     def entered(self, layer: Any) -> None:
         """Nothing to note: a change of a layer's settings does not change what has been built."""

@@ -47,7 +47,7 @@ class Builder(Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
         self.assumed: list[Any] = []
         self.schedules: dict[int, TracedSchedule] = {}  # that the program steps or reads, by id
         self.seen: list[ScalarGuard] = []  # what the trace has found out about numbers that it does not know
-        self.initial: dict[Key, TracedNumber] = {}  # what stands for numbers that attributes hold before a run
+        self.initial: dict[Key, Any] = {}  # what stands for what attributes hold before a run
         self.gradients: list[tuple[Tensor, str]] = []
         self.stand_ins: list[tuple[Tensor, Tensor, TracedValue]] = []  # for gradients that are there, and their data
         self.root = Frame()

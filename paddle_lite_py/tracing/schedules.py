@@ -96,7 +96,7 @@ class ScheduleTracing:
     root: Any
     schedules: dict[int, TracedSchedule]
     seen: list[ScalarGuard]
-    initial: dict[Key, TracedNumber]
+    initial: dict[Key, Any]
     provide: Callable[[Callable[[], Any]], Tensor]
     rebound: Callable[[Any, str], None]
     run: Callable[..., Any]
@@ -157,13 +157,20 @@ class ScheduleTracing:
         """The number that an attribute holds: in each run, not in the trace."""
         place, key = owner.__dict__, (id(owner), name, False)
         held = place[name]
-        if key in self.root.log or type(held) not in (int, float, type(None)):
+        if key in self.initial:
+            return held
+        self.root.log[key], self.initial[key] = Write(owner, name, held), held
+        if type(held) not in (int, float):
+            self.seen.append(ScalarGuard(lambda given: place.get(name) is held, True))
             return held
         self.seen.append(ScalarGuard(lambda given: type(place.get(name)), type(held)))
-        self.root.log[key] = Write(owner, name, held)
-        if held is not None:
-            place[name] = self.initial[key] = TracedNumber(lambda given: place[name], held, self.seen)
+        place[name] = self.initial[key] = TracedNumber(lambda given: place[name], held, self.seen)
         return place[name]
+
+    def is_set(self, owner: Any, name: str) -> bool:
+        """Whether the program has set an attribute on the way to here."""
+        held = owner.__dict__[name]
+        return self.initial.get((id(owner), name, False), held) is not held
 
     def set_attribute(self, owner: Any, name: str, value: Any) -> None:
         """Set an attribute that holds a number."""

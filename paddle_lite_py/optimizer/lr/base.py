@@ -14,6 +14,8 @@ from ...core.interpreter import state
 class Number:
     """An attribute of a schedule that its steps change: inside a static function, the number of each run."""
 
+    of_each_run = True
+
     def __set_name__(self, owner: type, name: str) -> None:
         self.read, self.name = operator.methodcaller("_held", name), name
 
@@ -128,7 +130,7 @@ class LRScheduler:
     set_dict = set_state_dict
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(last_epoch={self.last_epoch}, last_lr={self.last_lr:g})"
+        return f"{type(self).__name__}(last_epoch={self.__dict__['last_epoch']}, last_lr={self.__dict__['last_lr']:g})"
 
 
 def _step(schedule: LRScheduler) -> None:
