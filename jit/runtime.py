@@ -13,6 +13,7 @@ from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ops.search import where
 from paddle_lite_py.tracing.builder import Builder
+from paddle_lite_py.tracing.frame import is_of_each_run
 
 from . import branches, loops, sequences, text, unrolled
 from .builtin import replacement
@@ -165,7 +166,8 @@ class StagedRuntime(dy2static.Runtime):
 
     def setattr_(self, obj: Any, name: str, value: Any) -> None:
         """Note what the attribute held, then set it."""
-        if isinstance(mode.interpreter, Builder) and not isinstance(obj, Tensor):
+        notes_itself = isinstance(obj, Tensor) or is_of_each_run(obj, name)
+        if isinstance(mode.interpreter, Builder) and not notes_itself:
             mode.interpreter.rebound(obj, name)
         setattr(obj, name, value)
 

@@ -50,9 +50,7 @@ class TracedSchedule:
         return self.steps is not None and isinstance(self.steps._data, TracedValue)
 
     def changed(self, known: int) -> Any:
-        """The schedule after the first changes of a run: itself, or a copy."""
-        if not known:
-            return self.schedule
+        """A copy of the schedule after the first changes of a run."""
         found = self.schedule.forked()
         for change in self.changes[:known]:
             change(found)
@@ -126,16 +124,16 @@ class ScheduleTracing:
         found = self.schedules.setdefault(id(schedule), TracedSchedule(schedule))
         if found.is_counted:
             return self._looked_up(found, read)
-        known = len(found.changes)
+        known, root = len(found.changes), self.root
 
-        def of(given: Any) -> Any:
+        def now() -> Any:
             with use(EAGER):
-                return read(found.changed(known))
+                return read(found.changed(known) if known or not root.closed else schedule)
 
-        value = of(())
+        value = now()
         if type(value) in (int, float):
-            return TracedNumber(of, value, self.seen)
-        self.seen.append(ScalarGuard(of, value))
+            return TracedNumber(self._of_runs(now, value), value, self.seen)
+        self.seen.append(ScalarGuard(lambda given: now(), value))
         return value
 
     def _looked_up(self, found: TracedSchedule, read: Read) -> Tensor:
@@ -164,8 +162,13 @@ class ScheduleTracing:
             self.seen.append(ScalarGuard(lambda given: place.get(name) is held, True))
             return held
         self.seen.append(ScalarGuard(lambda given: type(place.get(name)), type(held)))
-        place[name] = self.initial[key] = TracedNumber(lambda given: place[name], held, self.seen)
+        place[name] = self.initial[key] = TracedNumber(self._of_runs(lambda: place[name], held), held, self.seen)
         return place[name]
+
+    def _of_runs(self, read: Callable[[], Any], now: Any) -> Callable[[Any], Any]:
+        """What read() gives, but while the program is traced, when there may be other things in its place."""
+        root = self.root
+        return lambda given: read() if root.closed else now
 
     def is_set(self, owner: Any, name: str) -> bool:
         """Whether the program has set an attribute on the way to here."""

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.interpreter import state
+from ...core.traced_number import TracedNumber
 
 
 class Number:
@@ -139,6 +140,8 @@ def _step(schedule: LRScheduler) -> None:
 
 def _forked(value: Any) -> Any:
     """What a copy of a schedule holds: steps may change containers, and the schedules inside."""
+    if type(value) is TracedNumber:
+        return value.value
     if isinstance(value, LRScheduler):
         return value.forked()
     return copy.copy(value) if isinstance(value, list | dict | set) else value
