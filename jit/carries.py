@@ -19,7 +19,7 @@ from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.frame import Frame, TracedValue, Write, is_leaf
 
 from . import merge
-from .cells import Cell, Path, content, detach, follow, store, variables, written_cell
+from .cells import Cell, Path, content, detach, follow, store, variables, was_leaf, written_cell
 from .cells import before as replaced
 from .errors import loop_mismatch, replaced_and_changed, there_or_not
 
@@ -99,11 +99,7 @@ class Loop:
 
     def _starts_as_leaf(self, key: Any) -> bool:
         """Whether a carry is the payload of a leaf that gradients are taken of."""
-        if key not in self.writes or self.writes[key].key != "_data":
-            return False
-        owner, _, held, _ = self.writes[key]
-        made = isinstance(held, TracedValue) and not is_leaf(held)
-        return not (owner.stop_gradient or owner._source is not None or made)
+        return key in self.writes and was_leaf(self.writes[key])
 
     def _remains_leaf(self, key: Any, path: Path) -> bool:
         """Whether it is one after each iteration too."""

@@ -11,7 +11,7 @@ from paddle_lite_py.ir.block import Value
 from paddle_lite_py.ir.graph import ancestors
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.escape import unescaped
-from paddle_lite_py.tracing.frame import CONTENTS, Frame, Write
+from paddle_lite_py.tracing.frame import CONTENTS, Frame, TracedValue, Write, is_leaf
 
 from .errors import changed_leaf
 
@@ -146,6 +146,14 @@ def before(write: Write) -> Any:
     return write.owner if write.key == "_data" else content(write.before)
 
 
+def was_leaf(write: Write) -> bool:
+    """Whether a write replaces the payload of a leaf that gradients are taken of."""
+    owner, key, held, _ = write
+    if key != "_data" or owner.stop_gradient or owner._source is not None:
+        return False
+    return not isinstance(held, TracedValue) or is_leaf(held)
+
+
 def look_for_leaves(path: Path, ends: list[Any], where: Any) -> None:
     """Gradients of what a path leaves end at the outer leaves that it has read, not at what it has put into them.
 
@@ -153,7 +161,8 @@ def look_for_leaves(path: Path, ends: list[Any], where: Any) -> None:
         StagingError: the path has changed a leaf, and its ends need the gradient of that.
     """
     frame, lifted = path.frame, set(path.frame.lifted.values())
-    leaves = {v: t for v, t in frame.leaves.items() if v not in lifted and (id(t), "_data", False) in path.written}
+    changed = {id(w.owner) for w, _ in path.written.values() if was_leaf(w)}
+    leaves = {v: t for v, t in frame.leaves.items() if v not in lifted and id(t) in changed}
     for op in ancestors(frame.block.ops, [v for v in ends if v.requires_grad and not v.freed]) if leaves else ():
         for v in leaves.keys() & set(op.inputs):
             raise changed_leaf(leaves[v].name, where)

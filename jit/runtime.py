@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -17,12 +18,14 @@ from paddle_lite_py.tracing.frame import is_of_each_run
 
 from . import branches, loops, sequences, text, unrolled
 from .builtin import replacement
-from .errors import caught_perhaps
+from .catching import SIGNALS, Catching, catcher
+from .errors import caught_outside, caught_perhaps
 from .iterables import elements, is_staged, item_of, length_of
 from .mutations import CONTAINERS
 from .raising import checked
 from .sequences import known_key
 
+_NO_TRACE = contextlib.nullcontext()
 OWN = ("paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static")
 
 
@@ -127,7 +130,7 @@ class StagedRuntime(dy2static.Runtime):
     def assert_(self, test: Any, message: Any, where: Any) -> None:
         """A check, whose failure is raised after the run."""
         error = AssertionError(*() if message is None else (message(),))
-        if self.builder.trying:
+        if catcher(self.builder, error) is not None:
             return self._assert_now(truth(test, where), error, where)
         checked(self.builder, truth(test, where), error, where)
 
@@ -136,15 +139,22 @@ class StagedRuntime(dy2static.Runtime):
         if not unrolled.decided(self.builder, test, caught_perhaps(where), where):
             raise error
 
-    def trying(self) -> Any:
-        """Notes that the code may catch what it raises."""
-        return _TRYING
+    signals = SIGNALS
+
+    def catching(self, kinds: Callable[[], Any]) -> Any:
+        """Notes what the code may catch of what it raises."""
+        return Catching(kinds) if isinstance(mode.interpreter, Builder) else _NO_TRACE
 
     def raise_(self, exc: Any, where: Any) -> Any:
-        """A check that fails in the staged branch that raises; a plain raise elsewhere."""
+        """A check that fails in the staged branch that raises; a plain raise where that is caught, or is no branch."""
         builder = mode.interpreter
-        if not isinstance(builder, Builder) or builder.frame is builder.root or builder.trying:
+        if not isinstance(builder, Builder):
             raise exc
+        frame = catcher(builder, exc)
+        if builder.frame is (frame or builder.root):
+            raise exc
+        if frame is not None:
+            raise caught_outside(type(exc).__name__, where)
         checked(builder, None, exc, where)
 
     def builtin(self, f: Any) -> Any:
@@ -234,23 +244,6 @@ def truth(value: Any, where: Any) -> Tensor:
         )
     value = value if not value.shape else value.reshape([])
     return value if value.dtype == "bool" else value != 0
-
-
-class _Trying:
-    """Counts the `try` statements around."""
-
-    def __enter__(self) -> None:
-        self._add(1)
-
-    def __exit__(self, *error: Any) -> None:
-        self._add(-1)
-
-    def _add(self, n: int) -> None:
-        if isinstance(mode.interpreter, Builder):
-            mode.interpreter.trying += n
-
-
-_TRYING = _Trying()
 
 
 class _Result:

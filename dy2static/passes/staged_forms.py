@@ -101,7 +101,8 @@ class StagedForms:
         return expression("OPS.elements(X)", stmt, OPS=self.namer.operators, X=stmt.iter)
 
     def _raise(self, stmt: gast.Raise) -> gast.stmt:
-        call = expression("OPS.raise_(X)", stmt, OPS=self.namer.operators, X=stmt.exc)
+        exc = stmt.exc or expression("OPS.current()", stmt, OPS=self.namer.operators)
+        call = expression("OPS.raise_(X)", stmt, OPS=self.namer.operators, X=exc)
         call.args += [stmt.cause] if stmt.cause is not None else []
         return locate(gast.Return(value=call), stmt)
 

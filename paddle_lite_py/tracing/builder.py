@@ -70,7 +70,7 @@ class Builder(Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
         self.replaced: dict[int, Write] = {}  # by ids of tensors from outside, where a run puts others in their place
         self.given: dict[int, list[int]] = {}  # id of a tensor that is an output -> its places among the outputs
         self.kept: list[Tensor] = []  # so that ids stay theirs
-        self.trying = 0  # `try` statements around, which may catch what is raised
+        self.catching: list[tuple[Frame, Callable[[], Any]]] = []  # what handlers around catch, and where they stand
         self.aliases = Aliases(decides=False)
         self.decided: frozenset[Any] = frozenset()  # statements that data decide, whether or not they can be staged
 
