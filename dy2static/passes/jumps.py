@@ -78,7 +78,7 @@ class Jumps:
 
     def function(self, node: gast.FunctionDef) -> None:
         """Rewrites the body of a function."""
-        self.returns = self.returns and _nested_return(node.body)
+        self.returns = self.returns and (_nested_return(node.body) or (self.raises and _raising_try(node.body)))
         body = [*node.body, *statements("return None", node.body[-1])] if self.returns else node.body
         new = self._block(body, None).body
         if self.returns:
@@ -292,6 +292,12 @@ def _nested_return(body: list[gast.stmt]) -> bool:
     """Whether a return stands inside a branch or a loop."""
     branches = [stmt for stmt in statements_in(body) if isinstance(stmt, (gast.If, *LOOPS))]
     return any(isinstance(stmt, gast.Return) for branch in branches for stmt in statements_in([branch]))
+
+
+def _raising_try(body: list[gast.stmt]) -> bool:
+    """Whether a `try` holds a return, which may come to stand in a branch with what follows a `raise`."""
+    tries = [stmt for stmt in statements_in(body) if isinstance(stmt, TRIES)]
+    return any(within([stmt], (gast.Return,)) and within([stmt], (gast.Raise, gast.Assert)) for stmt in tries)
 
 
 def _leads_out(body: list[Any]) -> bool:

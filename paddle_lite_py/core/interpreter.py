@@ -68,6 +68,9 @@ class Observer:
         """The same where an update of parameters is one of them: its gradients are wanted no more."""
 
     # Schedules: Python objects that steps change, and that give numbers.
+    def made_schedule(self, schedule: Any) -> None:
+        """Told of a new one."""
+
     def advance(self, schedule: Any, change: Callable[[Any], None], counted: bool = False) -> None:
         """Change a schedule when the code runs: now, or after each run of the program under construction.
 

@@ -259,7 +259,8 @@ class StaticBuilder(Builder):
         return out
 
     # Python between runs, such as the step of a schedule, is no part of the program.
-    advance, number, set_number = Observer.advance, Observer.number, Observer.set_number
+    made_schedule, advance = Observer.made_schedule, Observer.advance
+    number, set_number = Observer.number, Observer.set_number
     has_advanced, is_set = Observer.has_advanced, Observer.is_set
     attribute, set_attribute = Observer.attribute, Observer.set_attribute
 

@@ -35,10 +35,11 @@ class TracedSchedule:
         step: what it does then, as often as the program has counted.
         steps: the count; None if the program needs none.
         room: how many counted steps the tables have.
+        is_own: the program makes it, and each run begins with it as it was made.
     """
 
-    def __init__(self, schedule: Any) -> None:
-        self.schedule = schedule
+    def __init__(self, schedule: Any, is_own: bool = False) -> None:
+        self.schedule, self.is_own = schedule, is_own
         self.changes: list[Change] = []
         self.step: Change | None = None
         self.steps: Tensor | None = None
@@ -80,6 +81,8 @@ class TracedSchedule:
 
     def finish(self, steps: int) -> None:
         """Do to the schedule what a run has done."""
+        if self.is_own:
+            return
         for change in self.changes:
             change(self.schedule)
         for _ in range(steps):
@@ -99,6 +102,10 @@ class ScheduleTracing:
     rebound: Callable[[Any, str], None]
     run: Callable[..., Any]
     convert: Callable[[Any], Any]
+
+    def made_schedule(self, schedule: Any) -> None:
+        """Note a schedule that the program makes."""
+        self.schedules[id(schedule)] = TracedSchedule(schedule, is_own=True)
 
     def advance(self, schedule: Any, change: Change, counted: bool = False) -> None:
         """Change a schedule in each run; see interpreter.Observer."""

@@ -8,8 +8,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from ...core.interpreter import state
+from ...core.interpreter import state, use
 from ...core.traced_number import TracedNumber
+from ...eager.execute import EAGER
 
 
 class Number:
@@ -62,6 +63,7 @@ class LRScheduler:
         """A schedule that knows what it is made with, for a file."""
         made = super().__new__(cls)
         made._arguments = args, kwargs
+        state.interpreter.made_schedule(made)
         return made
 
     def __init__(self, learning_rate: float = 0.1, last_epoch: int = -1, verbose: bool = False) -> None:
@@ -69,9 +71,14 @@ class LRScheduler:
             raise TypeError(f"{type(self).__name__}: learning_rate is {learning_rate!r}; expected a number")
         if learning_rate < 0:
             raise ValueError(f"{type(self).__name__}: learning_rate is {learning_rate}; expected at least 0")
-        self.base_lr = self.last_lr = float(learning_rate)
-        self.last_epoch, self.verbose = last_epoch, verbose
-        self._advance(None)
+        with use(EAGER):  # also where a static function makes one
+            self.base_lr = self.last_lr = float(learning_rate)
+            self.last_epoch, self.verbose = last_epoch, verbose
+            self._begin()
+
+    def _begin(self) -> None:
+        """The first step, of which a subclass may have a form of its own."""
+        self._advance(None) if type(self).step is LRScheduler.step else self.step()
 
     def __call__(self) -> float:
         """The learning rate of the next optimizer step."""

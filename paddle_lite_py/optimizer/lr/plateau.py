@@ -94,6 +94,9 @@ class ReduceOnPlateau(LRScheduler):
         self.best: float | None = None
         super().__init__(learning_rate, -1, verbose)
 
+    def _begin(self) -> None:
+        self._advance(None)
+
     def get_lr(self) -> float:
         """See LRScheduler."""
         return self.last_lr
