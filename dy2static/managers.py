@@ -45,8 +45,7 @@ def caught(manager: Any) -> tuple[Any, ...]:
         ((<class 'KeyError'>,), ())
     """
     if isinstance(manager, contextlib.suppress):
-        kinds: tuple[Any, ...] = manager._exceptions  # type: ignore[attr-defined]
-        return kinds
+        return suppressed(manager)
     if isinstance(manager, contextlib.ExitStack):
         return (BaseException,)
     generator = getattr(manager, "gen", None)
@@ -69,3 +68,8 @@ def _answers(code: types.CodeType) -> bool:
         if step.opname.startswith("RETURN_") and not (given.opname.endswith("_CONST") and not given.argval):
             return step.opname != "RETURN_GENERATOR"
     return False
+
+
+def suppressed(manager: contextlib.suppress) -> tuple[Any, ...]:
+    """What `contextlib.suppress` was given."""
+    return next((held for held in vars(manager).values() if isinstance(held, tuple)), ())

@@ -160,7 +160,10 @@ class Operators:
 
     def raise_(self, exc: BaseException | type[BaseException], cause: Any = Undefined) -> Any:
         """`raise exc from cause`."""
-        return self.runtime.raise_(exceptions.made(exc, cause), Location.of_caller())
+        try:
+            return self.runtime.raise_(exceptions.made(exc, cause), Location.of_caller())
+        finally:
+            del exc  # its traceback has this frame: a circle would keep alive what all frames hold
 
     def packed(self, exc: Any, cause: Any = Undefined) -> Any:
         """`exc from cause` as plain values, which a variable of a staged statement can hold."""
@@ -261,7 +264,7 @@ class Operators:
     @staticmethod
     def suppressed(manager: Any) -> Any:
         """What that `try` catches."""
-        return manager._exceptions if type(manager) is contextlib.suppress else ()
+        return managers.suppressed(manager) if type(manager) is contextlib.suppress else ()
 
     def generator(
         self, eager: Callable[[Any], Any], lazy: Callable[[Any, Any], Any], iterable: Any, consumer: Any = None

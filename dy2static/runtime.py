@@ -77,7 +77,10 @@ class Runtime:
 
     def raise_(self, exc: BaseException | type[BaseException], where: Location) -> Any:
         """A `raise`; where it returns instead of raising, the innermost function or staged body is left."""
-        raise exc
+        try:
+            raise exc
+        finally:
+            del exc
 
     def catching(self, kinds: Callable[[], Any]) -> Any:
         """A context manager, in which the body of each `try` runs whose handlers catch what `kinds` gives."""

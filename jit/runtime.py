@@ -148,14 +148,15 @@ class StagedRuntime(dy2static.Runtime):
     def raise_(self, exc: Any, where: Any) -> Any:
         """A check that fails in the staged branch that raises; a plain raise where that is caught, or is no branch."""
         builder = mode.interpreter
-        if not isinstance(builder, Builder):
-            raise exc
-        frame = catcher(builder, exc)
-        if builder.frame is (frame or builder.root):
-            raise exc
+        frame = catcher(builder, exc) if isinstance(builder, Builder) else None
+        if not isinstance(builder, Builder) or builder.frame is (frame or builder.root):
+            try:
+                raise exc
+            finally:
+                del exc  # see Operators.raise_
         if frame is not None:
             raise caught_outside(type(exc).__name__, where)
-        checked(builder, None, exc, where)
+        return checked(builder, None, exc, where)
 
     def builtin(self, f: Any) -> Any:
         """The form of a Python builtin that takes tensors."""

@@ -118,16 +118,6 @@ class ControlFlow(StagedForms):
             fields["handlers"].insert(0, self._passing(stmt))
         return locate(type(stmt)(**fields), stmt)
 
-    def _caught(self, stmt: Any) -> gast.expr:
-        """What the handlers of a `try` catch."""
-        every = [h.type or expression("OPS.anything", stmt, OPS=self.namer.operators) for h in stmt.handlers]
-        return locate(gast.Tuple(every, gast.Load()), stmt)
-
-    def _passing(self, stmt: Any) -> gast.ExceptHandler:
-        """A first handler that lets through what the runtime raises to steer the conversion."""
-        kinds = expression("OPS.signals", stmt, OPS=self.namer.operators)
-        return locate(gast.ExceptHandler(type=kinds, name=None, body=[locate(gast.Raise(None, None), stmt)]), stmt)
-
     def _compound(self, stmt: Any, staged: bool) -> list[gast.stmt]:
         method = type(stmt).__name__.lower()
         if self._is_pinned(stmt):

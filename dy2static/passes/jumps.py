@@ -32,7 +32,7 @@ from ..notes import Notes
 from ..scope import blocks, statements_in, within
 from ..template import expression, locate, name, statements
 from .hoist import Statements
-from .raises import Catching, Site, again, asserted, copied, raised
+from .raises import RaisingTry, Site, again, asserted, copied, raised
 
 WITHS = (gast.With, gast.AsyncWith)
 
@@ -71,7 +71,7 @@ class Jumps:
     def __init__(self, namer: Namer, notes: Notes, returns: bool = True, raises: bool = False) -> None:
         self.namer, self.notes = namer, notes
         self.returns, self.raises = returns, raises and returns
-        self._catching: Catching | None = None
+        self._catching: RaisingTry | None = None
         self.returned, self.value = namer.new("returned"), namer.new("return")
         self._guarding: set[str] = set()  # the flags that guard something
         self._flags: set[str] = set()
@@ -203,7 +203,7 @@ class Jumps:
     def _try(self, stmt: Any, loop: LoopFlags | None) -> Rewritten:
         outer = self._catching
         if stmt.handlers:  # Python alone sorts groups of exceptions
-            self._catching = Catching() if self.raises and isinstance(stmt, gast.Try) else None
+            self._catching = RaisingTry() if self.raises and isinstance(stmt, gast.Try) else None
         body = self._block(stmt.body, loop)
         sites = [] if self._catching is None or self._catching is outer else self._catching.sites
         self._catching = outer

@@ -42,8 +42,8 @@ class Site(NamedTuple):
     at: gast.stmt
 
 
-class Catching:
-    """The `try` around that has handlers.
+class RaisingTry:
+    """A `try` with handlers, while its body is rewritten.
 
     Attributes:
         sites: what raises in it under a condition.

@@ -146,7 +146,10 @@ class Optimizer:
         rate = self.get_lr() if moves or builder.is_set(self, "_learning_rate") else None
         if isinstance(rate, Tensor):
             return rate.astype("float32")
-        given = builder.provide(lambda: self._rate(rate.get() if type(rate) is TracedNumber else rate))
+        if rate is None:
+            given = builder.provide(self._rate)
+        else:
+            given = builder.provide(lambda: self._rate(rate.get() if type(rate) is TracedNumber else rate))
         given._data.name = unique_name.generate("learning_rate")
         return given
 

@@ -271,6 +271,11 @@ class StaticBuilder(Builder):
         """No: scopes may hold anything."""
         return False
 
+    def is_leaf(self, tensor: Tensor) -> bool:
+        """True for what no operator has made; what one has made without a gradient is no leaf here."""
+        value = tensor._data
+        return not isinstance(value, TracedValue) or tensor.stop_gradient or value in value.frame.leaves
+
     def look_up(self, ids: Tensor, weight: Tensor, padding: int | None) -> Tensor | None:
         """The rows of a table that servers keep; None where they keep none."""
         self.tables.add(weight.name)
