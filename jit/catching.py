@@ -41,7 +41,9 @@ def catcher(builder: Builder, exc: BaseException) -> Frame | None:
     """The frame of the innermost handler around that catches an exception; None if there is none."""
     for frame, kinds in reversed(builder.catching):
         found = kinds()
-        types = [t for k in (found if isinstance(found, tuple) else (found,)) for t in (k if type(k) is tuple else (k,))]
+        types = [
+            t for k in (found if isinstance(found, tuple) else (found,)) for t in (k if type(k) is tuple else (k,))
+        ]
         if isinstance(exc, tuple(types)):
             return frame
     return None

@@ -70,8 +70,8 @@ def caught_perhaps(where: Any) -> StagingError:
 def caught_outside(name: str, where: Any) -> StagingError:
     """A `raise` under a condition on a tensor, of what a `try` around the condition catches."""
     return StagingError(
-        f"the `raise` at {where} depends on a tensor, and a `try` in another function, or a `with`, catches its {name}: "
-        f"put the `raise` into the `try` itself, or return what says so{_line(where)}"
+        f"the `raise` at {where} depends on a tensor, and a `try` in another function, or a `with`, catches its "
+        f"{name}: put the `raise` into the `try` itself, or return what says so{_line(where)}"
     )
 
 
@@ -95,8 +95,8 @@ def loop_mismatch(name: str, before: str, after: str, where: Any) -> StagingErro
 def changed_leaf(name: str, where: Any) -> StagingError:
     """A leaf that a staged statement changes, and makes results with that need its gradient."""
     return StagingError(
-        f"the statement at {where} changes tensor '{name}' in place, and its results need the gradient of what '{name}' "
-        f"is then: call backward() inside of the statement, or change a copy{_line(where)}"
+        f"the statement at {where} changes tensor '{name}' in place, and its results need the gradient of what it is "
+        f"then: call backward() inside of the statement, or change a copy{_line(where)}"
     )
 
 

@@ -1,4 +1,4 @@
-"""A `raise` under a condition in a `try` becomes an assignment, as other jumps do, after which the handlers stand again.
+"""A `raise` under a condition in a `try` becomes an assignment, as other jumps do; the handlers then stand once more.
 
 Before:                             After:
     try:                                raised = False

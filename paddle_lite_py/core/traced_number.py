@@ -133,6 +133,11 @@ def plain(value: Any) -> Any:
     return value.settle() if type(value) is TracedNumber else value
 
 
+def current(value: Any) -> Any:
+    """The value, of a Number that of the call under way."""
+    return value.get() if type(value) is TracedNumber else value
+
+
 def _binary(f: Callable[..., Any], reverse: bool) -> Callable[[TracedNumber, Any], Any]:
     """Arithmetic: lazy between numbers."""
 

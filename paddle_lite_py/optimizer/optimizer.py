@@ -11,7 +11,7 @@ import numpy as np
 from ..core.arrays import filled
 from ..core.interpreter import no_grad, state
 from ..core.no_effect import Immaterial, Refused, no_effect
-from ..core.traced_number import TracedNumber
+from ..core.traced_number import TracedNumber, current
 from ..eager import views
 from ..eager.deferred import Deferred
 from ..eager.execute import Eager
@@ -149,7 +149,7 @@ class Optimizer:
         if rate is None:
             given = builder.provide(self._rate)
         else:
-            given = builder.provide(lambda: self._rate(rate.get() if type(rate) is TracedNumber else rate))
+            given = builder.provide(lambda: self._rate(current(rate)))
         given._data.name = unique_name.generate("learning_rate")
         return given
 

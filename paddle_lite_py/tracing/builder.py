@@ -43,8 +43,7 @@ class Builder(Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
 
     def __init__(self, convert: Callable[[Any], Any] = lambda f: f) -> None:
         self.convert = convert
-        self.layers: list[Any] = []
-        self.assumed: list[Any] = []
+        self.layers, self.assumed = list[Any](), list[Any]()
         self.schedules: dict[int, TracedSchedule] = {}  # that the program steps or reads, by id
         self.seen: list[ScalarGuard] = []  # what the trace has found out about numbers that it does not know
         self.initial: dict[Key, Any] = {}  # what stands for what attributes hold before a run

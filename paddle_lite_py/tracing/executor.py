@@ -39,6 +39,7 @@ from .body import Body
 from .call_that_waits import CallThatWaits, call_of
 from .checks import note_failure
 from .effects import Argument, AtPath, Sorted, found, found_in, mentions, owner_of, put, resolve, show, valued
+from .schedules import finish, have_room
 from .speculation import compare
 from .trace import LOCK, Traced
 
@@ -106,9 +107,7 @@ class Executable:
         self.place = [*order, *range(n), *range(n + len(captures), len(program.block.inputs))]
         # A failed check leaves all state as it was, and a run that had too little room for the gradient of a loop is
         # repeated from the same state: neither may have given that state away.
-        self.keeps_no_state = not (
-            traced.checks or traced.loop_buffer or traced.speculated or traced.counted
-        )
+        self.keeps_no_state = not (traced.checks or traced.loop_buffer or traced.speculated or traced.counted)
         self.donates = self.keeps_no_state and _worth_donating(program, self.mutable)
         # One result and nothing else to do: the hot path of small functions.
         self.plain = traced.structure is nested.LEAF and not (
@@ -263,7 +262,7 @@ class Executable:
             compare(traced.speculated, outs[traced.speculated_outputs])
         if self.records_loops and self._short_of_room(outs):
             outs = self.jitted(*arrays)
-        while traced.counted and not self._has_steps(outs):
+        while traced.counted and not have_room(traced.counted, outs[traced.steps]):
             arrays[-len(traced.providers) :] = [get() for get in traced.providers]
             outs = self.jitted(*arrays)
         return self._finished(outs, [wrap(a) for a in outs[: traced.n_results]], args)
@@ -295,18 +294,12 @@ class Executable:
         self._compile(self.traces)
         return True
 
-    def _has_steps(self, outs: list[Any]) -> bool:
-        """Whether the numbers of schedules went as far as a run has stepped; they go on from there else."""
-        counts = zip(self.traced.counted, outs[self.traced.steps], strict=True)
-        return all([s.has_room(int(n)) for s, n in counts])
-
     def _apply(self, outs: list[Any], args: Sequence[Tensor], results: list[Tensor]) -> None:
         if self.traced.checks is not None and (failed := int(outs[-2 if self.traced.loop_buffer else -1])):
             error = self.traced.checks.failure(failed, outs[self.traced.shown])
             if self.repeatable:
                 note_failure(error)
             raise error
-        counts = outs[self.traced.steps] if self.traced.counted else []
         others = self.effects.others if not self.by_path else [(at, found(e)) for at, e in self.effects.others]
         if self.sets_numbers:
             others = [(at, e._replace(structure=valued(e.structure))) for at, e in others]
@@ -325,8 +318,8 @@ class Executable:
         for _, effect in others:
             if effect.write.key == "_data":
                 show(owner_of(effect, args))
-        for schedule in self.traced.schedules:
-            schedule.finish(int(counts.pop(0)) if schedule.steps is not None else 0)
+        if self.traced.schedules:
+            finish(self.traced.schedules, outs[self.traced.steps])
 
     def _once(self, at: int, arrays: list[Any], results: list[Tensor], made: dict[int, Tensor]) -> list[Any]:
         """Outputs from `at` on, as one tensor where they are one."""
@@ -376,7 +369,7 @@ class Executable:
             compare(self.traced.speculated, outs[self.traced.speculated_outputs])
         if self.traced.loop_buffer is not None and self._short_of_room(outs):
             outs, pull, saved = self.forward(takes, arrays)
-        while self.traced.counted and not self._has_steps(outs):
+        while self.traced.counted and not have_room(self.traced.counted, outs[self.traced.steps]):
             arrays[-len(provided) :] = [get() for get in self.traced.providers]
             outs, pull, saved = self.forward(takes, arrays)
         sources = [(h._source or h) if t else None for h, t in zip(handles, takes, strict=False)]

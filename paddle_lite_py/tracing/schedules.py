@@ -1,13 +1,13 @@
 """Schedules in a program: Python objects that steps change, and that give numbers.
 
-What a trace does to a schedule, each run does to it afterwards, in Python. A number that is read of it in the meantime is
-found before the run, from a copy that has made the same steps. How often a staged branch or loop steps, the program
+What a trace does to a schedule, each run does to it afterwards, in Python. A number that is read of it in the meantime
+is found before the run, from a copy that has made the same steps. How often a staged branch or loop steps, the program
 counts: such numbers are looked up by that count, in a table of as many steps as runs have needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -73,7 +73,7 @@ class TracedSchedule:
         return np.asarray(found, np.int64 if all(type(v) is int for v in found) else np.float64)
 
     def has_room(self, steps: int) -> bool:
-        """Whether a run that has counted so many steps had the numbers for them; there is room for more from then on."""
+        """Whether a run that has counted so many steps had the numbers for them; if not, the next one has."""
         if steps <= self.room:
             return True
         self.room = 1 << (steps - 1).bit_length()
@@ -88,6 +88,18 @@ class TracedSchedule:
         for _ in range(steps):
             assert self.step is not None
             self.step(self.schedule)
+
+
+def have_room(schedules: Sequence[TracedSchedule], steps: Sequence[Any]) -> bool:
+    """Whether the tables of counted schedules had the numbers for a run that has counted these steps."""
+    return not [s for s, n in zip(schedules, steps, strict=True) if not s.has_room(int(n))]
+
+
+def finish(schedules: Sequence[TracedSchedule], steps: Sequence[Any]) -> None:
+    """Do to schedules what a run has done, which has counted these steps of some of them."""
+    counts = iter(steps)
+    for schedule in schedules:
+        schedule.finish(int(next(counts)) if schedule.steps is not None else 0)
 
 
 class ScheduleTracing:
@@ -120,8 +132,8 @@ class ScheduleTracing:
             found.steps._set_payload((found.steps + 1)._data)
         else:
             raise DataDependentError(
-                f"the schedule at {user_frame()} is set to a step of its own, but a condition on a tensor decides, or has "
-                "decided, how far it is: call its step() without an argument, or change it outside of the static function"
+                f"the schedule at {user_frame()} is set to a step of its own, but a condition on a tensor decides, or "
+                "has decided, how far it is: call its step() without an argument, or outside of the static function"
             )
 
     def number(self, schedule: Any, read: Read) -> Any:
@@ -195,8 +207,8 @@ class ScheduleTracing:
             return self.advance(schedule, lambda s: s.__dict__.update({name: value}))
         if id(schedule) in self.schedules and self.has_advanced(schedule) and not self.is_written(schedule):
             raise DataDependentError(
-                f"`{name}` of a schedule is set at {user_frame()} after it was stepped in the same static function: set "
-                "it outside"
+                f"`{name}` of a schedule is set at {user_frame()} after it was stepped in the same static function: "
+                "set it outside of that"
             )
         for each in ("last_epoch", "last_lr"):
             self.attribute(schedule, each)

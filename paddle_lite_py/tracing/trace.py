@@ -13,7 +13,7 @@ from ..core import structure as nested
 from ..core.arrays import is_array
 from ..core.interpreter import use
 from ..core.symbolic import is_symbolic
-from ..core.traced_number import ScalarGuard, TracedNumber
+from ..core.traced_number import ScalarGuard
 from ..eager import views
 from ..eager.tensor import Tensor
 from ..ir.block import Value
@@ -74,7 +74,6 @@ class Traced(NamedTuple):
         """Where the outputs stand that the message of a failed check shows."""
         end = self.speculated_outputs.start
         return slice(end - len(self.checks.shown), end or None)
-
 
     @property
     def counted(self) -> list[TracedSchedule]:

@@ -1,4 +1,4 @@
-"""What a `try` catches under conditions on tensors: each program does in each mode what eager code does, or is refused."""
+"""What a `try` catches under conditions on tensors: programs do in each mode what eager code does, or are refused."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import contextlib
 import numpy as np
 import pytest
 from paddle_lite_py.jit import to_static
+from paddle_lite_py.jit.errors import StagingError
 
 import paddle_lite_py as paddle
 from paddle_lite_py.core.errors import DataDependentError
-from paddle_lite_py.jit.errors import StagingError
 
 
 class Stop(Exception):

@@ -1,7 +1,7 @@
-"""Learning rates inside of static functions: read, stepped and set under conditions, in loops, and by code of the user's.
+"""Learning rates in static functions: read, stepped and set under conditions, in loops, and by code of the user's.
 
 A program trains one parameter for some calls, eagerly and as a static function, from one start. What it gives, the
-parameter, the rate and the state of the schedule are the same after each call, and a schedule makes no program per step.
+parameter, the rate and the state of the schedule are the same after each call, and there is no program for each step.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class LRScheduler:
         """A static function takes the rate that get_lr() gives for each run."""
         super().__init_subclass__(**kwargs)
         if "get_lr" in vars(cls):
-            cls.get_lr = _of_each_run(cls.get_lr)  # type: ignore[method-assign]
+            cls.get_lr = _of_each_run(cls.get_lr)  # type: ignore[method-assign, assignment]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """A schedule that knows what it is made with, for a file."""

@@ -91,7 +91,7 @@ class ReduceOnPlateau(LRScheduler):
         self.patience, self.threshold, self.cooldown = patience, threshold, cooldown
         self.min_lr, self.epsilon = min_lr, epsilon
         self.cooldown_counter = self.num_bad_epochs = 0
-        self.best: float | None = None
+        self.best = None
         super().__init__(learning_rate, -1, verbose)
 
     def _begin(self) -> None:
