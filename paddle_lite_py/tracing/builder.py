@@ -351,8 +351,8 @@ class Builder(Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
 
     def is_leaf(self, tensor: Tensor) -> bool:
         """True for what is not made by the program: captured, or an argument."""
-        value = tensor._data
-        return not isinstance(value, TracedValue) or tensor.stop_gradient or is_leaf(value)
+        held = tensor._data
+        return tensor.stop_gradient or (is_leaf(held) if isinstance(held, TracedValue) else tensor._source is None)
 
     def twin(self, tensor: Tensor, detached: bool = False) -> Tensor:
         """Another handle on the value of a tensor: of this program, so that each run reads the tensor itself."""

@@ -44,9 +44,9 @@ class _KnownOutputs:
     can, check, may_need_xla = True, None, True
 
     def __init__(self, executable: Executable) -> None:
-        outputs, flows = executable.traced.program.block.outputs, executable.traced.requires_grad
-        more = (False,) * (len(outputs) - len(flows))
-        self._promised = Promised([v.spec for v in outputs], True, (*flows, *more), True, None)
+        outputs, flows = executable.traced.program.block.outputs, executable.traced.flows
+        self._promised = Promised([v.spec for v in outputs], True, tuple([i in flows for i in range(len(outputs))]),
+                                  True, None)  # fmt: skip
 
     def results(self, _data: Sequence[Any]) -> Promised:
         """What it gives for arguments like these."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..core import structure as nested
 from ..core.traced_number import TracedNumber
-from ..eager.pending import hold
+from ..eager.pending import held, hold
 from ..eager.tensor import ZEROS, Tensor, wrap
 from ..eager.views import replaced
 from .frame import Write
@@ -98,12 +98,19 @@ def show(tensor: Tensor) -> None:
         replaced(tensor)
 
 
+def join(owner: Tensor, made: Tensor) -> None:
+    """Put a tensor where another one is in the graph."""
+    owner._source, owner.stop_gradient = made._source, False
+
+
 def put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:
     """Set state."""
     write, owner = effect.write, owner_of(effect, args)
+    if write.key == "_data" and effect.structure is nested.LEAF and isinstance(arrays[0], Tensor):
+        hold(owner, held(arrays[0]))
+        return join(owner, arrays[0])
     if write.key == "_data":
-        hold(owner, arrays[0] if effect.structure is nested.LEAF else effect.structure.value)
-        return
+        return hold(owner, arrays[0] if effect.structure is nested.LEAF else effect.structure.value)
     value = nested.unflatten(effect.structure, iter([a if isinstance(a, Tensor) else wrap(a) for a in arrays]))
     if effect.is_number:
         value = value.item()

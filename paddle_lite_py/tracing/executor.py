@@ -38,7 +38,7 @@ from .across import AcrossBackward, pullback
 from .body import Body
 from .call_that_waits import CallThatWaits, call_of
 from .checks import note_failure
-from .effects import Argument, AtPath, Sorted, found, found_in, mentions, owner_of, put, resolve, show, valued
+from .effects import Argument, AtPath, Sorted, found, found_in, join, mentions, owner_of, put, resolve, show, valued
 from .schedules import finish, have_room
 from .speculation import compare
 from .trace import LOCK, Traced
@@ -110,14 +110,8 @@ class Executable:
         self.keeps_no_state = not (traced.checks or traced.loop_buffer or traced.speculated or traced.counted)
         self.donates = self.keeps_no_state and _worth_donating(program, self.mutable)
         # One result and nothing else to do: the hot path of small functions.
-        self.plain = traced.structure is nested.LEAF and not (
-            traced.effects
-            or traced.schedules
-            or traced.checks
-            or traced.loop_buffer
-            or traced.providers
-            or traced.speculated
-        )
+        asked = traced.checks or traced.loop_buffer or traced.providers or traced.speculated
+        self.plain = traced.structure is nested.LEAF and not (traced.effects or traced.schedules or asked)
         self.repeatable = not any(op.bound.op.effect for op in program.ops())
         self.effects = Sorted(traced.effects, traced.n_results)
         self.by_path = any(type(e.write.owner) is AtPath or mentions(e.structure, AtPath) for e in traced.effects)
@@ -129,7 +123,7 @@ class Executable:
         self._compile()
 
     def _compile(self, traces: int = 0) -> None:
-        self.body = body = Body(self.traced.program, self.place, self.plain, self.traced.requires_grad, traces)
+        self.body = body = Body(self.traced.program, self.place, self.plain, self.traced.flows, traces)
         donated = tuple(range(len(self.mutable))) if self.donates else ()
         operators = self.traced.program.ops()
         updated = sum(math.prod(h._data.shape) for h in self.mutable) if self.donates else 0
@@ -267,15 +261,16 @@ class Executable:
             outs = self.jitted(*arrays)
         return self._finished(outs, [wrap(a) for a in outs[: traced.n_results]], args)
 
-    def _finished(self, outs: list[Any], tensors: list[Tensor], args: Sequence[Tensor]) -> Any:
-        """The result of a run, after what it does to state."""
+    def _finished(self, outs: list[Any], made: Sequence[Tensor], args: Sequence[Tensor]) -> Any:
+        """The result of a run, after what it does to state; `made` has the results, and all that is on the tape."""
         traced = self.traced
+        tensors = list(made[: traced.n_results])
         if traced.same:
             tensors = [tensors[traced.same.get(i, i)] for i in range(len(tensors))]
         structure = found_in(traced.structure) if self.gives_by_path else traced.structure
         structure = valued(structure) if self.gives_numbers else structure
         if self.acts:
-            self._apply(outs, args, tensors)
+            self._apply(outs, args, tensors, {i: made[i] for i in traced.left} if len(made) > len(tensors) else {})
         if structure is nested.LEAF:
             return tensors[0]
         return resolve(nested.unflatten(structure, iter(tensors)), structure, args)
@@ -294,7 +289,7 @@ class Executable:
         self._compile(self.traces)
         return True
 
-    def _apply(self, outs: list[Any], args: Sequence[Tensor], results: list[Tensor]) -> None:
+    def _apply(self, outs: list[Any], args: Sequence[Tensor], results: list[Tensor], left: dict[int, Tensor]) -> None:
         if self.traced.checks is not None and (failed := int(outs[-2 if self.traced.loop_buffer else -1])):
             error = self.traced.checks.failure(failed, outs[self.traced.shown])
             if self.repeatable:
@@ -312,8 +307,10 @@ class Executable:
             arrays = outs[at : at + effect.n_leaves]
             if self.traced.same and effect.write.key != "_data":
                 arrays = self._once(at, arrays, results, made)
-            put(effect, arrays, args)
-        for tensor, _ in self.effects.renewed:
+            put(effect, [left.get(i, a) for i, a in enumerate(arrays, at)] if left else arrays, args)
+        for tensor, at in self.effects.renewed:
+            if at in left:
+                join(tensor, left[at])
             show(tensor)
         for _, effect in others:
             if effect.write.key == "_data":
@@ -344,8 +341,7 @@ class Executable:
         if takes not in self._pullbacks:
             self._pullbacks[takes] = self._across(pullback(self.name, self.body.flowing, takes))
         layer = AcrossBackward(self.name, self._pullbacks[takes], arrays)
-        tensors = [wrap(a) for a in outs[: self.traced.n_results]]
-        flows = [i for i, f in enumerate(self.traced.requires_grad) if f]
+        tensors, flows = self._wrapped(outs), self.traced.flows
         inputs = [h for h, t in zip(handles, takes, strict=False) if t]
         for i, made in zip(flows, custom_gradient(layer, layer, inputs, [tensors[i] for i in flows]), strict=True):
             tensors[i] = made
@@ -359,7 +355,7 @@ class Executable:
         takes = tuple([not h.stop_gradient and is_inexact(held(h).dtype) for h in handles])
         made = self._put_off(handles, takes, provided)
         if made is not None:
-            return self._finished(list(map(held, made)), list(made[: self.traced.n_results]), args)
+            return self._finished(list(map(held, made)), made, args)
         arrays = [for_xla(h._data) for h in handles] + provided
         if self.guard_program is not None:
             compare(self.traced.speculated, self.guard_program(*arrays))
@@ -389,9 +385,12 @@ class Executable:
     def _that_waits(self) -> CallThatWaits | None:
         return call_of(self)
 
+    def _wrapped(self, outs: list[Any]) -> list[Tensor]:
+        """The results as tensors, and all other outputs where state joins the graph."""
+        return [wrap(a) for a in (outs if self.traced.left else outs[: self.traced.n_results])]
+
     def _on_tape(self, outs: list[Any], node: Node) -> list[Tensor]:
-        tensors = [wrap(a) for a in outs[: self.traced.n_results]]
-        flows = [i for i, f in enumerate(self.traced.requires_grad) if f]
+        tensors, flows = self._wrapped(outs), self.traced.flows
         for i, index in enumerate(flows):
             tensors[index].stop_gradient = False
             tensors[index]._source = node if len(flows) == 1 else Output(node, i)

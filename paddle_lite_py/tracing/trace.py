@@ -24,7 +24,7 @@ from .checks import Cleared
 from .dimensions import Dimensions
 from .effects import Argument, AtPath, Effect
 from .escape import unescaped
-from .frame import MISSING, Capture, TracedValue, Write
+from .frame import MISSING, Capture, TracedValue, Write, is_leaf
 from .schedules import TracedSchedule
 from .speculation import Speculated, Speculation
 from .traced_scalars import is_number
@@ -60,6 +60,7 @@ class Traced(NamedTuple):
     same: dict[int, int] = {}  # noqa: RUF012  outputs that are one tensor: the place of each, and of the first of them
     asked: dict[int, str] = {}  # noqa: RUF012  arguments by what is done with their gradient first
     assumed: tuple[Any, ...] = ()  # facts that it relies on: see Interpreter.assumes
+    left: tuple[int, ...] = ()  # outputs that state takes, which gradients flow out of too
     constraints: tuple[str, ...] = ()  # between unknown dimensions, which the trace has taken for granted
     seen: tuple[ScalarGuard, ...] = ()  # what the trace has found out about numbers that it does not know
 
@@ -74,6 +75,11 @@ class Traced(NamedTuple):
         """Where the outputs stand that the message of a failed check shows."""
         end = self.speculated_outputs.start
         return slice(end - len(self.checks.shown), end or None)
+
+    @property
+    def flows(self) -> list[int]:
+        """The outputs that gradients flow out of."""
+        return [i for i, f in enumerate(self.requires_grad) if f] + [*self.left]
 
     @property
     def counted(self) -> list[TracedSchedule]:
@@ -303,6 +309,16 @@ def _by_path(effects: list[Effect], paths: list[tuple[Write, Any, Any]]) -> list
     return [moved(e) if e.write.key == "_data" and id(e.write.owner) in places else e for e in effects]
 
 
+def _left(effects: list[Effect], at: int, leaves: list[TracedValue]) -> tuple[int, ...]:
+    """The outputs from `at` on that effects give to state, part of the graph as they are."""
+    found: list[int] = []
+    for effect in effects:
+        places = range(at, at := at + effect.n_leaves)
+        if effect.write.key != "_grad":
+            found += [i for i in places if not is_leaf(leaves[i]) and not leaves[i].freed]
+    return tuple(found)
+
+
 def _updates(captures: list[Capture], at: int, effects: list[Effect]) -> dict[int, Value]:
     """For outputs that captured tensors take as their new value: the inputs that these are."""
     inputs = {id(c.handle): c.value for c in captures}
@@ -354,5 +370,6 @@ def _assemble(
         asked=builder.asked,
         assumed=tuple(builder.assumed),
         seen=tuple(builder.seen),
+        left=_left(effects, n_results, leaves),
         same={i: at[0] for at in builder.given.values() for i in at[1:]},
     )

@@ -1,4 +1,4 @@
-"""A leaf that a branch or a loop changes stays one: gradients end there, and its own is what eager code gives."""
+"""Leaves that branches and loops change stay leaves, and what is none in eager code is none after a run."""
 
 from __future__ import annotations
 
@@ -221,3 +221,71 @@ def test_gradients_that_a_function_switches_on_flow_out_of_it():
             off, on = g(paddle.ones([2]))
         assert off.stop_gradient and not on.stop_gradient
         assert gradient(w, on).item() == 6.0
+
+
+class Box:
+    t: paddle.Tensor
+
+
+class TestWhatIsLeftOutside:
+    """State that is part of the graph in eager code is so after a static run."""
+
+    @staticmethod
+    def compare(make):
+        found = []
+        for static in (False, True):
+            f, state = make()
+            f = to_static(f, full_graph=True) if static else f
+            for n in (1, 2, 3):
+                out = f(paddle.ones([n]))
+                found.append([out.numpy().tolist(), *state()])
+        assert found[:3] == found[3:]
+
+    def test_a_buffer_that_is_written_to(self):
+        def make():
+            w, buffer = leaf(), paddle.zeros([3])
+
+            def f(x):
+                buffer[0] = (w * x).sum()
+                return buffer.sum() * 2
+
+            def state():
+                (buffer * buffer).sum().backward(retain_graph=True)
+                g = w.grad.tolist()
+                w.clear_grad()
+                return g, buffer.is_leaf, buffer.stop_gradient
+
+            return f, state
+
+        self.compare(make)
+
+    def test_attributes_and_lists(self):
+        def make():
+            w, box, log = leaf(), Box(), []
+
+            def f(x):
+                box.t = w * x * 2
+                log.append(w * x * 5)
+                return w * x * 3
+
+            def state():
+                (box.t.sum() + log[-1].sum()).backward()
+                g = w.grad.tolist()
+                w.clear_grad()
+                return g, box.t.is_leaf
+
+            return f, state
+
+        self.compare(make)
+
+    def test_what_has_no_gradient_stays_a_leaf(self):
+        def make():
+            w, buffer = leaf(), paddle.zeros([3])
+
+            def f(x):
+                buffer[0] = (w * x).sum().detach()
+                return buffer.sum() * 2
+
+            return f, lambda: (buffer.is_leaf, buffer.stop_gradient)
+
+        self.compare(make)
