@@ -341,7 +341,7 @@ class Executable:
         if takes not in self._pullbacks:
             self._pullbacks[takes] = self._across(pullback(self.name, self.body.flowing, takes))
         layer = AcrossBackward(self.name, self._pullbacks[takes], arrays)
-        tensors, flows = self._wrapped(outs), self.traced.flows
+        tensors, flows = self._wrapped(list(outs)), self.traced.flows
         inputs = [h for h, t in zip(handles, takes, strict=False) if t]
         for i, made in zip(flows, custom_gradient(layer, layer, inputs, [tensors[i] for i in flows]), strict=True):
             tensors[i] = made

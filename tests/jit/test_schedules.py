@@ -321,6 +321,16 @@ def test_functions_in_parts(program):
     assert_static_is_eager(of_schedule(program, SCHEDULES["exponential"]), PROGRAMS[program], full_graph=False)
 
 
+def test_a_checked_run_steps_once():
+    r = Run(lr.LinearWarmup(lr.ExponentialDecay(0.5, 0.9), 2, 0.0, 0.5))
+    inner = r.schedule.learning_rate
+    f = to_static(under_a_condition(r), full_graph=True, check=True)
+    for _ in range(4):
+        f(paddle.ones([2]) * 0.5, paddle.ones([]))
+    assert (r.schedule.last_epoch, inner.last_epoch) == (4, 2)
+    assert r.schedule.learning_rate is inner
+
+
 @pytest.mark.parametrize("case", [c for c in cases.CASES if c in GOLDEN])
 def test_rates_under_a_condition_are_those_of_paddle(case):
     schedule = cases.CASES[case](lr)

@@ -97,6 +97,14 @@ class LRScheduler:
         made.__dict__.update({k: _forked(v) for k, v in self.__dict__.items()}, verbose=False)
         return made
 
+    def become(self, other: Any) -> None:
+        """Go back to where a copy is."""
+        for name, value in other.__dict__.items():
+            if isinstance(value, LRScheduler):
+                self.__dict__[name].become(value)
+            elif name != "verbose":
+                self.__dict__[name] = value
+
     def _held(self, name: str) -> Any:
         return self.__dict__[name]
 
