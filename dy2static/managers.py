@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dis
+import functools
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +19,14 @@ class Manager:
         operators: of the conversion.
         manager: the user's.
         enter, leave: its methods, converted.
-        kinds: what it may catch.
+        kinds: what it may catch; None if it is nobody's.
     """
 
     def __init__(self, operators: Operators, manager: Any, enter: Any, leave: Any, kinds: Any) -> None:
         self.manager, self.enter, self.leave = manager, enter, leave
         self.signals = operators.signals
-        self.catching = operators.catching(lambda: kinds) if kinds else contextlib.nullcontext()
+        none = contextlib.nullcontext()
+        self.catching = none if kinds is None else operators.catching(lambda: kinds, manager=True)
 
     def __enter__(self) -> Any:
         made = self.enter(self.manager)
@@ -55,11 +57,24 @@ def caught(manager: Any) -> tuple[Any, ...]:
     return (BaseException,) if isinstance(leave, types.FunctionType) and _answers(leave.__code__) else ()
 
 
+def is_python(manager: Any) -> bool:
+    """Whether code in Python sees how the block ends.
+
+    Example:
+        >>> is_python(contextlib.contextmanager(lambda: iter(()))()), is_python(open(__file__))
+        (True, False)
+    """
+    made = isinstance(getattr(manager, "gen", None), types.GeneratorType)
+    return made or isinstance(getattr(type(manager), "__exit__", None), types.FunctionType)
+
+
+@functools.lru_cache(maxsize=256)
 def _handles(code: types.CodeType) -> bool:
     """Whether code looks at the type of an exception, as an `except` does."""
     return any(i.opname == "CHECK_EXC_MATCH" for i in dis.get_instructions(code))
 
 
+@functools.lru_cache(maxsize=256)
 def _answers(code: types.CodeType) -> bool:
     """Whether a function may give something that is true."""
     steps = list(dis.get_instructions(code))

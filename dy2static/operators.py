@@ -167,7 +167,9 @@ class Operators:
 
     def packed(self, exc: Any, cause: Any = Undefined) -> Any:
         """`exc from cause` as plain values, which a variable of a staged statement can hold."""
-        return exceptions.packed(exceptions.made(exc, cause))
+        found = exceptions.made(exc, cause)
+        self.runtime.jumped(found, Location.of_caller())
+        return exceptions.packed(found)
 
     unpacked = staticmethod(exceptions.unpacked)
 
@@ -251,9 +253,10 @@ class Operators:
         """What a `with` enters: the methods of a user's class are converted, and no signal ends there."""
         methods = [getattr(type(manager), name, None) for name in ("__enter__", "__exit__")]
         enter, leave = (self.callee(m) if type(m) is FunctionType else m for m in methods)
-        kinds = managers.caught(manager)
-        if kinds or [enter, leave] != methods:
-            return managers.Manager(self, manager, enter, leave, kinds)
+        kinds, sees = managers.caught(manager), managers.is_python(manager)
+        sees = sees and not self.runtime.is_own(getattr(manager, "func", type(manager)))
+        if kinds or sees or [enter, leave] != methods:
+            return managers.Manager(self, manager, enter, leave, kinds if kinds or sees else None)
         return manager
 
     @staticmethod

@@ -82,9 +82,15 @@ class Runtime:
         finally:
             del exc
 
-    def catching(self, kinds: Callable[[], Any]) -> Any:
-        """A context manager, in which the body of each `try` runs whose handlers catch what `kinds` gives."""
+    def catching(self, kinds: Callable[[], Any], manager: bool = False) -> Any:
+        """A context manager, in which the body of each `try` runs whose handlers catch what `kinds` gives.
+
+        The body of a `with` too, with `manager`, if the user's code sees how it ends.
+        """
         return contextlib.nullcontext()
+
+    def jumped(self, exc: BaseException, where: Location) -> None:
+        """Told of a `raise` in a `try` that has become a jump to its handlers."""
 
     # Expressions. The left operand is a value, the others are thunks.
 

@@ -22,15 +22,16 @@ class Catching:
 
     Arguments:
         kinds: gives the types that it catches, one or a tuple.
+        manager: it is that of a `with`, not of a `try`.
     """
 
-    def __init__(self, kinds: Callable[[], Any]) -> None:
-        self.kinds = kinds
+    def __init__(self, kinds: Callable[[], Any], manager: bool) -> None:
+        self.kinds, self.manager = kinds, manager
 
     def __enter__(self) -> None:
         self.builder: Any = mode.interpreter
         if isinstance(self.builder, Builder):
-            self.builder.catching.append((self.builder.frame, self.kinds))
+            self.builder.catching.append((self.builder.frame, self.kinds, self.manager))
 
     def __exit__(self, *error: Any) -> None:
         if isinstance(self.builder, Builder):
@@ -39,7 +40,7 @@ class Catching:
 
 def catcher(builder: Builder, exc: BaseException) -> Frame | None:
     """The frame of the innermost handler around that catches an exception; None if there is none."""
-    for frame, kinds in reversed(builder.catching):
+    for frame, kinds, _ in reversed(builder.catching):
         found = kinds()
         types = [
             t for k in (found if isinstance(found, tuple) else (found,)) for t in (k if type(k) is tuple else (k,))
@@ -47,3 +48,8 @@ def catcher(builder: Builder, exc: BaseException) -> Frame | None:
         if isinstance(exc, tuple(types)):
             return frame
     return None
+
+
+def leaves_manager(builder: Builder) -> bool:
+    """Whether the innermost block around is that of a `with`."""
+    return bool(builder.catching) and builder.catching[-1][2]

@@ -70,7 +70,7 @@ def caught_perhaps(where: Any) -> StagingError:
 def caught_outside(name: str, where: Any) -> StagingError:
     """A `raise` under a condition on a tensor, of what a `try` around the condition catches."""
     return StagingError(
-        f"the `raise` at {where} depends on a tensor, and a `try` in another function, or a `with`, catches its "
+        f"the `raise` at {where} depends on a tensor, and a `try` in another function, or a `with`, sees its "
         f"{name}: put the `raise` into the `try` itself, or return what says so{_line(where)}"
     )
 

@@ -18,7 +18,7 @@ from paddle_lite_py.tracing.frame import is_of_each_run
 
 from . import branches, loops, sequences, text, unrolled
 from .builtin import replacement
-from .catching import SIGNALS, Catching, catcher
+from .catching import SIGNALS, Catching, catcher, leaves_manager
 from .errors import caught_outside, caught_perhaps
 from .iterables import elements, is_staged, item_of, length_of
 from .mutations import CONTAINERS
@@ -141,9 +141,14 @@ class StagedRuntime(dy2static.Runtime):
 
     signals = SIGNALS
 
-    def catching(self, kinds: Callable[[], Any]) -> Any:
+    def catching(self, kinds: Callable[[], Any], manager: bool = False) -> Any:
         """Notes what the code may catch of what it raises."""
-        return Catching(kinds) if isinstance(mode.interpreter, Builder) else _NO_TRACE
+        return Catching(kinds, manager) if isinstance(mode.interpreter, Builder) else _NO_TRACE
+
+    def jumped(self, exc: BaseException, where: Any) -> None:
+        """Raises after all what a manager of a `with` would see."""
+        if isinstance(mode.interpreter, Builder) and leaves_manager(mode.interpreter):
+            self.raise_(exc, where)
 
     def raise_(self, exc: Any, where: Any) -> Any:
         """A check that fails in the staged branch that raises; a plain raise where that is caught, or is no branch."""

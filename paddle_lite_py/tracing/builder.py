@@ -69,7 +69,7 @@ class Builder(Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
         self.replaced: dict[int, Write] = {}  # by ids of tensors from outside, where a run puts others in their place
         self.given: dict[int, list[int]] = {}  # id of a tensor that is an output -> its places among the outputs
         self.kept: list[Tensor] = []  # so that ids stay theirs
-        self.catching: list[tuple[Frame, Callable[[], Any]]] = []  # what handlers around catch, and where they stand
+        self.catching: list[tuple[Frame, Callable[[], Any], bool]] = []  # what is caught around: see jit.catching
         self.aliases = Aliases(decides=False)
         self.decided: frozenset[Any] = frozenset()  # statements that data decide, whether or not they can be staged
 

@@ -378,6 +378,18 @@ def raised_by_a_callee_in_a_branch(x, n):
     return y.sum()
 
 
+class Ended:
+    """Sees how its block ends."""
+
+    t = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        self.t = 1 if kind is None else 2
+
+
 @contextlib.contextmanager
 def catching_stop():
     try:
@@ -412,6 +424,39 @@ def caught_by_a_manager(x, n):
     return y.sum()
 
 
+def seen_by_a_manager(x, n):
+    ended = Ended()
+    y = x * 1
+    try:
+        with ended:
+            if x.sum() < 0:
+                raise Stop
+            y = y + 1
+    except Stop:
+        y = y - 1
+    return y.sum() + ended.t * 10
+
+
+def seen_by_a_generator(x, n):
+    log = Box()
+    log.t = x.sum() * 0
+
+    @contextlib.contextmanager
+    def noting():
+        yield
+        log.t = log.t + 100
+
+    y = x * 1
+    try:
+        with noting():
+            if x.sum() < 0:
+                raise Stop
+            y = y + 1
+    except Stop:
+        y = y - 1
+    return y.sum() + log.t
+
+
 def a_size_of_the_data(x, n):
     try:
         y = x[x > 0].sum()
@@ -434,6 +479,8 @@ DECIDED = {
     raised_by_a_callee_in_a_branch: StagingError,
     caught_by_a_generator: StagingError,
     caught_by_a_manager: StagingError,
+    seen_by_a_manager: StagingError,
+    seen_by_a_generator: StagingError,
     a_size_of_the_data: DataDependentError,
     a_size_of_the_data_in_a_branch: DataDependentError,
 }
