@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dis
 import functools
+import sys
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -57,15 +58,29 @@ def caught(manager: Any) -> tuple[Any, ...]:
     return (BaseException,) if isinstance(leave, types.FunctionType) and _answers(leave.__code__) else ()
 
 
-def is_python(manager: Any) -> bool:
-    """Whether code in Python sees how the block ends.
+def maker_of(manager: Any) -> Any:
+    """The class of a context manager, or the generator function that it is made of.
 
     Example:
-        >>> is_python(contextlib.contextmanager(lambda: iter(()))()), is_python(open(__file__))
+        >>> maker_of(contextlib.nullcontext()).__name__
+        'nullcontext'
+    """
+    return getattr(manager, "func", type(manager))
+
+
+def is_python(manager: Any) -> bool:
+    """Whether code in Python, not that of the standard library, sees how the block ends.
+
+    Example:
+        >>> class Timer:
+        ...     def __exit__(self, *error): ...
+        >>> is_python(Timer()), is_python(contextlib.nullcontext())
         (True, False)
     """
     made = isinstance(getattr(manager, "gen", None), types.GeneratorType)
-    return made or isinstance(getattr(type(manager), "__exit__", None), types.FunctionType)
+    root = (getattr(maker_of(manager), "__module__", None) or "").partition(".")[0]
+    has_code = made or isinstance(getattr(type(manager), "__exit__", None), types.FunctionType)
+    return has_code and root not in sys.stdlib_module_names
 
 
 @functools.lru_cache(maxsize=256)

@@ -254,7 +254,7 @@ class Operators:
         methods = [getattr(type(manager), name, None) for name in ("__enter__", "__exit__")]
         enter, leave = (self.callee(m) if type(m) is FunctionType else m for m in methods)
         kinds, sees = managers.caught(manager), managers.is_python(manager)
-        sees = sees and not self.runtime.is_own(getattr(manager, "func", type(manager)))
+        sees = sees and not self.runtime.is_own(managers.maker_of(manager))
         if kinds or sees or [enter, leave] != methods:
             return managers.Manager(self, manager, enter, leave, kinds if kinds or sees else None)
         return manager
