@@ -116,6 +116,7 @@ class Executable:
         self.effects = Sorted(traced.effects, traced.n_results)
         self.by_path = any(type(e.write.owner) is AtPath or mentions(e.structure, AtPath) for e in traced.effects)
         self.gives_by_path = mentions(traced.structure, AtPath)
+        self.counted = traced.counted
         self.gives_numbers = mentions(traced.structure, TracedNumber)
         self.sets_numbers = any(mentions(e.structure, TracedNumber) for e in traced.effects)
         self.acts = bool(traced.effects or traced.schedules or traced.checks)
@@ -256,7 +257,7 @@ class Executable:
             compare(traced.speculated, outs[traced.speculated_outputs])
         if self.records_loops and self._short_of_room(outs):
             outs = self.jitted(*arrays)
-        while traced.counted and not have_room(traced.counted, outs[traced.steps]):
+        while self.counted and not have_room(self.counted, outs[traced.steps]):
             arrays[-len(traced.providers) :] = [get() for get in traced.providers]
             outs = self.jitted(*arrays)
         return self._finished(outs, [wrap(a) for a in outs[: traced.n_results]], args)
@@ -316,7 +317,7 @@ class Executable:
             if effect.write.key == "_data":
                 show(owner_of(effect, args))
         if self.traced.schedules:
-            finish(self.traced.schedules, outs[self.traced.steps])
+            finish(self.traced.schedules, outs[self.traced.steps] if self.counted else ())
 
     def _once(self, at: int, arrays: list[Any], results: list[Tensor], made: dict[int, Tensor]) -> list[Any]:
         """Outputs from `at` on, as one tensor where they are one."""
@@ -365,7 +366,7 @@ class Executable:
             compare(self.traced.speculated, outs[self.traced.speculated_outputs])
         if self.traced.loop_buffer is not None and self._short_of_room(outs):
             outs, pull, saved = self.forward(takes, arrays)
-        while self.traced.counted and not have_room(self.traced.counted, outs[self.traced.steps]):
+        while self.counted and not have_room(self.counted, outs[self.traced.steps]):
             arrays[-len(provided) :] = [get() for get in self.traced.providers]
             outs, pull, saved = self.forward(takes, arrays)
         sources = [(h._source or h) if t else None for h, t in zip(handles, takes, strict=False)]

@@ -22,10 +22,17 @@ class Number:
         self.read, self.name = operator.methodcaller("_held", name), name
 
     def __get__(self, schedule: Any, owner: Any = None) -> Any:
-        return self if schedule is None else state.interpreter.number(schedule, self.read)
+        if schedule is None:
+            return self
+        if state.interpreter is EAGER:
+            return schedule.__dict__[self.name]
+        return state.interpreter.number(schedule, self.read)
 
     def __set__(self, schedule: Any, value: Any) -> None:
-        state.interpreter.set_number(schedule, self.name, value)
+        if state.interpreter is EAGER:
+            schedule.__dict__[self.name] = value
+        else:
+            state.interpreter.set_number(schedule, self.name, value)
 
 
 class LRScheduler:
@@ -165,7 +172,7 @@ def _forked(value: Any) -> Any:
 def _of_each_run(get_lr: Callable[[Any], Any]) -> Callable[[Any], Any]:
     @functools.wraps(get_lr)
     def number(self: Any) -> Any:
-        return state.interpreter.number(self, get_lr)
+        return get_lr(self) if state.interpreter is EAGER else state.interpreter.number(self, get_lr)
 
     return number
 
