@@ -124,7 +124,7 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     builtins.sorted: (sequences.sorted_, _is_anything),
     builtins.filter: (sequences.filter_, _is_anything),
     builtins.map: (iterables.StagedMap, iterables.is_staged),
-    builtins.str: (text.str_, _is_tensor),
+    builtins.str: (text.str_, _is_anything),
     # Text as well: it is printed by each run, where eager code would print it.
     builtins.print: (text.print_, _is_anything),
     builtins.isinstance: (

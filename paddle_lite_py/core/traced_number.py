@@ -179,10 +179,7 @@ def _compared(f: Callable[..., Any]) -> Callable[[TracedNumber, Any], Any]:
     def method(self: TracedNumber, other: Any) -> Any:
         if type(other) is not TracedNumber and not isinstance(other, int | float | complex | str | bytes | None):
             return NotImplemented
-        of, other = self.of, plain(other)
-        out = f(self.value, other)
-        self.seen.append(ScalarGuard(lambda given: f(of(given), other), out))
-        return out
+        return applied(f, (self, other))
 
     return method
 

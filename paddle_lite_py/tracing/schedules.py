@@ -121,6 +121,8 @@ class ScheduleTracing:
 
     def advance(self, schedule: Any, change: Change, counted: bool = False) -> None:
         """Change a schedule in each run; see interpreter.Observer."""
+        if (outer := self._outer(schedule)) is not None:
+            return self.advance(outer[0], lambda s: change(s.__dict__[outer[1]]))
         found = self.schedules.setdefault(id(schedule), TracedSchedule(schedule))
         if self.is_written(schedule):
             self.convert(change)(schedule)
@@ -140,6 +142,8 @@ class ScheduleTracing:
         """A number of a schedule at this point of the program."""
         if self.is_written(schedule):
             return self.convert(read)(schedule)
+        if (outer := self._outer(schedule)) is not None:
+            return self.number(outer[0], lambda s: read(s.__dict__[outer[1]]))
         found = self.schedules.setdefault(id(schedule), TracedSchedule(schedule))
         if found.is_counted:
             return self._looked_up(found, read)
@@ -154,6 +158,14 @@ class ScheduleTracing:
             return TracedNumber(self._of_runs(now, value), value, self.seen)
         self.seen.append(ScalarGuard(lambda given: now(), value))
         return value
+
+    def _outer(self, schedule: Any) -> tuple[Any, str] | None:
+        """The schedule that steps this one as well, and its name there, if the program has advanced that."""
+        for known in list(self.schedules.values()):
+            for name, held in known.schedule.__dict__.items():
+                if held is schedule and self.has_advanced(known.schedule):
+                    return known.schedule, name
+        return None
 
     def _looked_up(self, found: TracedSchedule, read: Read) -> Tensor:
         entry = REGISTRY["entry"].bind(())

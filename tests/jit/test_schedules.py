@@ -245,6 +245,60 @@ def an_epoch_that_is_set(r):
     return f
 
 
+def shown_as_text(r):
+    def f(x, c):
+        r.schedule.step()
+        before = f"rate {r.opt.get_lr():.4f} of step {r.schedule.last_epoch}"
+        if c > 0:
+            r.schedule.step()
+        return before, "%.4f" % r.opt.get_lr(), str(r.schedule.last_epoch)
+
+    return f
+
+
+def counted_with(r):
+    def f(x, c):
+        r.schedule.step()
+        rate = r.opt.get_lr()
+        return math.log(rate + 1), rate**2, round(rate, 3), -rate, rate * r.schedule.last_epoch
+
+    return f
+
+
+def collected(r):
+    def f(x, c):
+        rates = []
+        for _ in range(3):
+            r.train(x)
+            rates.append(r.opt.get_lr())
+            r.schedule.step()
+        return rates, sum(rates), max(rates), {"state": r.schedule.state_dict()}
+
+    return f
+
+
+def kept_in_an_object(r):
+    def f(x, c):
+        if c > 0:
+            r.schedule.step()
+        r.rate, r.epoch = r.opt.get_lr(), r.schedule.last_epoch
+        return x * r.rate + r.epoch
+
+    return f
+
+
+def until_python_says_so(r):
+    def f(x, c):
+        while True:
+            loss = r.train(x)
+            r.schedule.step()
+            if loss < 0.05 or r.schedule.last_epoch > 6:
+                break
+        return loss * r.opt.get_lr()
+
+    return f
+
+
 # Each with the most programs that it may take; a schedule with counters of the user's takes one more.
 PROGRAMS = {
     after_each_call: 1,
@@ -258,6 +312,11 @@ PROGRAMS = {
     with_a_break: 1,
     nested: 1,
     asked_by_python: 4,
+    shown_as_text: 1,
+    counted_with: 1,
+    collected: 3,
+    kept_in_an_object: 3,
+    until_python_says_so: 2,
     a_step_that_is_named: 2,
     an_epoch_that_is_set: 1,
 }
@@ -281,7 +340,8 @@ def assert_close(found, expected, where):
             assert_close(a, b, where)
     else:
         assert type(found) is type(expected), where
-        assert found == pytest.approx(expected, rel=2e-5, abs=1e-7), where
+        close = expected if isinstance(expected, str) else pytest.approx(expected, rel=2e-5, abs=1e-7)
+        assert found == close, where
 
 
 def assert_static_is_eager(make, most, full_graph=True):
@@ -503,6 +563,20 @@ def test_another_schedule_under_a_condition():
         return f, r.state
 
     assert_static_is_eager(make, 4)
+
+
+def test_the_schedule_inside_of_another_one():
+    def make():
+        r = Run(lr.LinearWarmup(lr.StepDecay(0.5, 2, 0.5), 2, 0.0, 0.5))
+        inner = r.schedule.learning_rate
+
+        def f(x, c):
+            r.schedule.step()
+            return r.train(x), inner(), inner.last_epoch, r.schedule.state_dict()
+
+        return f, r.state
+
+    assert_static_is_eager(make, 1)
 
 
 def test_a_schedule_made_in_the_function():
