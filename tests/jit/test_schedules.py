@@ -251,7 +251,7 @@ def shown_as_text(r):
         before = f"rate {r.opt.get_lr():.4f} of step {r.schedule.last_epoch}"
         if c > 0:
             r.schedule.step()
-        return before, "%.4f" % r.opt.get_lr(), str(r.schedule.last_epoch)
+        return before, f"{r.opt.get_lr():.4f}", str(r.schedule.last_epoch)
 
     return f
 
