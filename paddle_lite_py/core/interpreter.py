@@ -79,6 +79,10 @@ class Observer:
         """
         change(schedule)
 
+    def after_run(self, schedule: Any, call: Callable[[Any], None]) -> None:
+        """Tell of what has become of a schedule: now, or after each run."""
+        call(schedule)
+
     def number(self, schedule: Any, read: Callable[[Any], Any]) -> Any:
         """A number of a schedule at this point."""
         return read(schedule)

@@ -259,7 +259,7 @@ class StaticBuilder(Builder):
         return out
 
     # Python between runs, such as the step of a schedule, is no part of the program.
-    made_schedule, advance = Observer.made_schedule, Observer.advance
+    made_schedule, advance, after_run = Observer.made_schedule, Observer.advance, Observer.after_run
     number, set_number = Observer.number, Observer.set_number
     has_advanced, is_set = Observer.has_advanced, Observer.is_set
     attribute, set_attribute = Observer.attribute, Observer.set_attribute

@@ -138,6 +138,12 @@ class ScheduleTracing:
                 "has decided, how far it is: call its step() without an argument, or outside of the static function"
             )
 
+    def after_run(self, schedule: Any, call: Change) -> None:
+        """Tell of a schedule after each run."""
+        found = self.schedules.setdefault(id(schedule), TracedSchedule(schedule))
+        if call not in found.changes:
+            found.changes.append(call)
+
     def number(self, schedule: Any, read: Read) -> Any:
         """A number of a schedule at this point of the program."""
         if self.is_written(schedule):

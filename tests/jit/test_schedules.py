@@ -456,6 +456,16 @@ class TestFollowingAMetric:
 
         assert_static_is_eager(self.make(program), 3)
 
+    def test_reports(self, capsys):
+        def reports(static):
+            r = Run(lr.ReduceOnPlateau(0.5, factor=0.5, patience=0, verbose=True))
+            f = to_static(r.schedule.step, full_graph=True) if static else r.schedule.step
+            for metric in (1.0, 1.0, 0.5, 2.0):
+                f(paddle.to_tensor(metric))
+            return capsys.readouterr().out
+
+        assert reports(True) == reports(False) != ""
+
     @pytest.mark.filterwarnings("ignore::paddle_lite_py.jit.DataDependentWarning")
     def test_in_a_loop(self):
         def program(r):

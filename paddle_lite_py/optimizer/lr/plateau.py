@@ -93,6 +93,7 @@ class ReduceOnPlateau(LRScheduler):
         self.cooldown_counter = self.num_bad_epochs = 0
         self.best = None
         super().__init__(learning_rate, -1, verbose)
+        self._reported = self.last_lr
 
     def _begin(self) -> None:
         self._advance(None)
@@ -121,7 +122,19 @@ class ReduceOnPlateau(LRScheduler):
         self.best = _choose(waits, self.best, _choose(better, value, self.best))
         self.num_bad_epochs = _choose(waits, self.num_bad_epochs, _choose(reduces, 0, bad))
         self.last_lr = _choose(changes, lower, self.last_lr)
-        if changes is True:
+        if self.verbose:
+            state.interpreter.after_run(self, ReduceOnPlateau._report_change)
+
+    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from a state_dict()."""
+        super().set_state_dict(state_dict)
+        self._reported = self.last_lr
+
+    set_dict = set_state_dict
+
+    def _report_change(self) -> None:
+        if self.last_lr != self._reported:
+            self._reported = self.last_lr
             self._report()
 
     def _better(self, value: float, best: float) -> bool:
