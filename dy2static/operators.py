@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
+import sys
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from . import percent
+from . import exceptions, managers, percent
 from .calls import Callees
 from .errors import ConversionError
 from .location import Location
@@ -36,7 +38,7 @@ class Operators:
         0
     """
 
-    untested = _UNTESTED
+    untested, anything = _UNTESTED, BaseException
     slice, iter, locals, globals = slice, iter, locals, globals
 
     def __init__(self, runtime: Runtime) -> None:
@@ -46,7 +48,7 @@ class Operators:
         self.callees = Callees(self)
         self.callee = self.callees.find
         self.elements, self.augmented = runtime.elements, runtime.augmented
-        self.augmenting, self.trying = runtime.augmenting, runtime.trying()
+        self.augmenting, self.catching, self.signals = runtime.augmenting, runtime.catching, runtime.signals
         self.setattr_, self.delattr_ = self.store if runtime.properties else runtime.setattr_, runtime.delattr_
         self.setitem_, self.delitem_ = runtime.setitem_, runtime.delitem_
 
@@ -158,13 +160,23 @@ class Operators:
 
     def raise_(self, exc: BaseException | type[BaseException], cause: Any = Undefined) -> Any:
         """`raise exc from cause`."""
-        if isinstance(exc, type) and issubclass(exc, BaseException):
-            exc = exc()
-        if not isinstance(exc, BaseException):
-            raise TypeError("exceptions must derive from BaseException")
-        if cause is not Undefined:
-            exc.__cause__ = cause() if isinstance(cause, type) else cause
-        return self.runtime.raise_(exc, Location.of_caller())
+        try:
+            return self.runtime.raise_(exceptions.made(exc, cause), Location.of_caller())
+        finally:
+            del exc  # its traceback has this frame: a circle would keep alive what all frames hold
+
+    def packed(self, exc: Any, cause: Any = Undefined) -> Any:
+        """`exc from cause` as plain values, which a variable of a staged statement can hold."""
+        found = exceptions.made(exc, cause)
+        self.runtime.jumped(found, Location.of_caller())
+        return exceptions.packed(found)
+
+    unpacked = staticmethod(exceptions.unpacked)
+
+    def current(self) -> BaseException:
+        """The exception that is being handled, for a `raise` that names none."""
+        found = sys.exc_info()[1]
+        return RuntimeError("No active exception to reraise") if found is None else found
 
     # Expressions
 
@@ -238,13 +250,24 @@ class Operators:
         return self.callee(method)(obj, key) if type(method) is FunctionType else self.runtime.getitem_(obj, key)
 
     def context(self, manager: Any) -> Any:
-        """What a `with` enters: the methods of a user's class are converted."""
-        kind = type(manager)
-        methods = [getattr(kind, name, None) for name in ("__enter__", "__exit__")]
-        if not all(type(method) is FunctionType for method in methods):
-            return manager
-        enter, leave = map(self.callee, methods)
-        return manager if [enter, leave] == methods else _Context(manager, enter, leave)
+        """What a `with` enters: the methods of a user's class are converted, and no signal ends there."""
+        methods = [getattr(type(manager), name, None) for name in ("__enter__", "__exit__")]
+        enter, leave = (self.callee(m) if type(m) is FunctionType else m for m in methods)
+        kinds, sees = managers.caught(manager), managers.is_python(manager)
+        sees = sees and not self.runtime.is_own(managers.maker_of(manager))
+        if kinds or sees or [enter, leave] != methods:
+            return managers.Manager(self, manager, enter, leave, kinds if kinds or sees else None)
+        return manager
+
+    @staticmethod
+    def entered(manager: Any) -> Any:
+        """What a `with` enters of which a `try` does the rest: nothing, if that is all that the manager does."""
+        return contextlib.nullcontext() if type(manager) is contextlib.suppress else manager
+
+    @staticmethod
+    def suppressed(manager: Any) -> Any:
+        """What that `try` catches."""
+        return managers.suppressed(manager) if type(manager) is contextlib.suppress else ()
 
     def generator(
         self, eager: Callable[[Any], Any], lazy: Callable[[Any, Any], Any], iterable: Any, consumer: Any = None
@@ -316,19 +339,6 @@ class Operators:
                 "Collect the results in a list and return it, or make the value a Python one"
             )
         return value
-
-
-class _Context:
-    """A context manager with converted methods."""
-
-    def __init__(self, manager: Any, enter: Callable[[Any], Any], leave: Callable[..., Any]) -> None:
-        self.manager, self.enter, self.leave = manager, enter, leave
-
-    def __enter__(self) -> Any:
-        return self.enter(self.manager)
-
-    def __exit__(self, *error: Any) -> Any:
-        return self.leave(self.manager, *error)
 
 
 def _of_class(obj: Any, name: str) -> Any:

@@ -20,6 +20,7 @@ from .passes.expressions import Expressions
 from .passes.jumps import Jumps
 from .passes.lift import Later
 from .passes.match import MatchStatements
+from .passes.raises import Suppressions
 from .passes.reads import uncertain
 from .passes.simplify import Simplify
 from .passes.stores import Stores
@@ -69,7 +70,9 @@ class Pipeline:
         node.body = Simplify(self.namer).block(node.body)
         node.body = MatchStatements(self.namer).block(node.body)
         node.body = Comprehensions(self.namer, self.notes, globals_).block(node.body)
-        Jumps(self.namer, self.notes, returns=not generator).function(node)
+        if self.options.raises:
+            node.body = Suppressions(self.namer).block(node.body)
+        Jumps(self.namer, self.notes, returns=not generator, raises=self.options.raises).function(node)
 
     def _expressions(self, node: Any, facts: Facts, cell: bool, own: Set[str]) -> None:
         """Rewrites what is no control flow."""

@@ -30,11 +30,13 @@ class Runtime:
     Attributes:
         shortcuts: whether Python values get code of their own, which runs at plain speed; without it the code is
             smaller, and quicker to convert.
+        signals: what it raises to steer the conversion: no handler of the user's catches them.
         properties: whether the getters of properties are converted; a read of an attribute is then a call.
     """
 
     shortcuts = True
     properties = False
+    signals: tuple[type[BaseException], ...] = ()
 
     def is_staged(self, value: Any) -> bool:
         """Whether the value is a traced tensor, of which Python cannot know the truth; not asked for plain values."""
@@ -75,11 +77,20 @@ class Runtime:
 
     def raise_(self, exc: BaseException | type[BaseException], where: Location) -> Any:
         """A `raise`; where it returns instead of raising, the innermost function or staged body is left."""
-        raise exc
+        try:
+            raise exc
+        finally:
+            del exc
 
-    def trying(self) -> Any:
-        """A context manager, in which the body of each `try` with an `except` runs."""
+    def catching(self, kinds: Callable[[], Any], manager: bool = False) -> Any:
+        """A context manager, in which the body of each `try` runs whose handlers catch what `kinds` gives.
+
+        The body of a `with` too, with `manager`, if the user's code sees how it ends.
+        """
         return contextlib.nullcontext()
+
+    def jumped(self, exc: BaseException, where: Location) -> None:
+        """Told of a `raise` in a `try` that has become a jump to its handlers."""
 
     # Expressions. The left operand is a value, the others are thunks.
 

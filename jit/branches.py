@@ -10,10 +10,10 @@ from paddle_lite_py.core import structure as nested
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ir import control
 from paddle_lite_py.tracing.builder import Builder
-from paddle_lite_py.tracing.frame import CONTENTS, Frame, TracedValue, Write, origin
+from paddle_lite_py.tracing.frame import CONTENTS, Frame, TracedValue, Write, is_leaf, origin
 
 from . import merge
-from .cells import Cell, Path, before, content, follow, store, variables, written_cell
+from .cells import Cell, Path, before, content, detach, follow, look_for_leaves, store, variables, written_cell
 from .errors import branch_mismatch, replaced_and_changed, there_or_not, too_deep
 
 # Staged statements inside of each other; a program that needs more is a recursion without an end.
@@ -28,6 +28,7 @@ class Outputs:
         self.paths, self.frames = (true, false), (true.frame, false.frame)
         self.pairs: list[tuple[TracedValue, TracedValue]] = []
         self.are_numbers: list[bool] = []  # for each pair, whether both are Python numbers in eager code
+        self.sides: dict[TracedValue, tuple[TracedValue, TracedValue]] = {}  # the pair of each output, once emitted
 
     def add(self, a: Any, b: Any, shape: Any, dtype: Any) -> None:
         """Add one output: in each frame a tensor, a number, or None for zeros that nothing reads."""
@@ -66,13 +67,15 @@ def if_(
         (k, w, _join(outs, written_cell(w, state.bodies), _after(true, k, w), _after(false, k, w), before(w), where))
         for k, w in writes.items()
     ]
-    tensors = iter(_emit(builder, pred, outs))
+    tensors = iter(_emit(builder, pred, outs, where))
     made = [_filled(j, tensors) for j in joined]
     state.set(made)
     for one, t, f in zip(made, true.values, false.values, strict=True):
         aliases.join(one, (t, f), where)
     for key, write, j in stored:
         now = _filled(j, tensors)
+        if write.key == "_data" and all(map(is_leaf, outs.sides.get(now._data, ()))):
+            detach(now)
         store(builder, write, now)
         if write.key not in ("_data", "_grad"):
             aliases.join(now, (_after(true, key, write), _after(false, key, write)), where)
@@ -154,7 +157,7 @@ def _join_tree(outs: Outputs, cell: Cell, tree: Any, true: Iterator[Any], false:
     if tree is not nested.LEAF:
         return tree
     t, f = next(true), next(false)
-    if t is f or (type(t) is type(f) and not isinstance(t, Tensor) and t == f):
+    if t is f or merge.is_same_number(t, f):
         return nested.Static(t)
     try:
         shape, dtype = merge.join(*outs.final(t, f))
@@ -188,10 +191,12 @@ def _filled(structure: Any, tensors: Iterator[Any]) -> Any:
     return nested.unflatten(structure, tensors)
 
 
-def _emit(builder: Builder, pred: Tensor, outs: Outputs) -> list[Tensor]:
+def _emit(builder: Builder, pred: Tensor, outs: Outputs, where: Any) -> list[Tensor]:
     """The cond operator in the current frame."""
     true, false = outs.frames
     operands = list(dict.fromkeys([*true.operands, *false.operands]))
+    for path, side in zip(outs.paths, (0, 1), strict=True):
+        look_for_leaves(path, [p[side] for p in outs.pairs], where)
     for frame, side in zip(outs.frames, (0, 1), strict=True):
         finish(frame, operands, [p[side] for p in outs.pairs])
     bound = control.cond(true.block, false.block)
@@ -199,6 +204,7 @@ def _emit(builder: Builder, pred: Tensor, outs: Outputs) -> list[Tensor]:
     values = builder.emit(bound, (builder.value_of(pred), *operands), grad)
     for value, (a, b), number in zip(values, outs.pairs, outs.are_numbers, strict=True):
         value.requires_grad, value.is_number = a.requires_grad or b.requires_grad, number
+    outs.sides = dict(zip(values, outs.pairs, strict=True))
     return [builder.handle(v) for v in values]
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.core.traced_number import TracedNumber, applied
 from paddle_lite_py.core.unknown_size import UnknownSize
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ops.convert import to_tensor
@@ -34,9 +35,13 @@ def replacement(f: Any) -> Callable[..., Any] | None:
 
 
 def _wrapped(original: Any, staged: Callable[..., Any], test: Callable[[Any], bool]) -> Callable[..., Any]:
+    of_numbers = original in _OF_NUMBERS
+
     def call(*args: Any, **kwargs: Any) -> Any:
         if any(map(test, args)) and isinstance(mode.interpreter, Builder):
             return staged(*args, **kwargs)
+        if of_numbers and not kwargs and any(type(a) is TracedNumber for a in args):
+            return applied(original, args)
         return original(*args, **kwargs)
 
     return call
@@ -119,7 +124,7 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     builtins.sorted: (sequences.sorted_, _is_anything),
     builtins.filter: (sequences.filter_, _is_anything),
     builtins.map: (iterables.StagedMap, iterables.is_staged),
-    builtins.str: (text.str_, _is_tensor),
+    builtins.str: (text.str_, _is_anything),
     # Text as well: it is printed by each run, where eager code would print it.
     builtins.print: (text.print_, _is_anything),
     builtins.isinstance: (
@@ -133,4 +138,6 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
 }
 
 
+# What a number of each run goes through as it does in Python.
+_OF_NUMBERS = frozenset({int, float, round, *[f for f in _STAGED if getattr(f, "__module__", "") == "math"]})
 _TABLE = {f: _wrapped(f, staged, test) for f, (staged, test) in _STAGED.items()}

@@ -16,10 +16,10 @@ from dy2static import Undefined
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.tracing.builder import Builder
-from paddle_lite_py.tracing.frame import Frame, TracedValue, Write
+from paddle_lite_py.tracing.frame import Frame, TracedValue, Write, is_leaf
 
 from . import merge
-from .cells import Cell, Path, content, follow, store, variables, written_cell
+from .cells import Cell, Path, content, detach, follow, store, variables, was_leaf, written_cell
 from .cells import before as replaced
 from .errors import loop_mismatch, replaced_and_changed, there_or_not
 
@@ -83,7 +83,8 @@ class Loop:
                 inputs.append(flag)
                 merge.with_presence(filled, flag, carry.cell.name, self.where)
             if key in self.writes:
-                self._leaf(frame, key, inputs[-1])
+                if self._starts_as_leaf(key):
+                    frame.leaves[inputs[-1]] = self.writes[key].owner
                 store(self.builder, self.writes[key], filled)
             else:
                 values[key] = filled
@@ -96,11 +97,14 @@ class Loop:
 
     graded: frozenset[Any] = frozenset()
 
-    def _leaf(self, frame: Frame, key: Any, value: TracedValue) -> None:
-        owner, what, held, _ = self.writes[key]
-        made = isinstance(held, TracedValue) and held not in held.frame.leaves
-        if what == "_data" and not owner.stop_gradient and owner._source is None and not made:
-            frame.leaves[value] = owner
+    def _starts_as_leaf(self, key: Any) -> bool:
+        """Whether a carry is the payload of a leaf that gradients are taken of."""
+        return key in self.writes and was_leaf(self.writes[key])
+
+    def _remains_leaf(self, key: Any, path: Path) -> bool:
+        """Whether it is one after each iteration too."""
+        after = path.written[key][1] if key in path.written else None
+        return self._starts_as_leaf(key) and (not isinstance(after, TracedValue) or is_leaf(after))
 
     def trace(self, run: Callable[[Tensor | None], Any], index: bool) -> tuple[Path, list[TracedValue], Any]:
         """Trace `run` (a body, or a test that returns its value) on fresh inputs."""
@@ -194,19 +198,23 @@ class Loop:
         return False
 
     # -- the operator ----------------------------------------------------------------------------------------------
-    def initial(self) -> list[TracedValue]:
+    def initial(self, path: Path) -> list[TracedValue]:
         """Values of the carries before the loop, in the current frame."""
         out = []
-        for carry in self.carries.values():
+        for key, carry in self.carries.items():
             for leaf, shape, dtype in zip(carry.leaves, carry.shapes, carry.dtypes, strict=True):
-                absent = leaf is None
-                out.append(
-                    merge.zeros(self.builder, shape, dtype) if absent else merge.as_value(self.builder, leaf, dtype)
-                )
+                out.append(self._value(leaf, shape, dtype, self._remains_leaf(key, path)))
             if carry.partial:
                 start = Undefined("") if None in carry.leaves else nested.unflatten(carry.structure, iter(carry.leaves))
                 out.append(merge.as_value(self.builder, merge.is_there(start), "bool"))
         return out
+
+    def _value(self, leaf: Any, shape: Any, dtype: Any, detached: bool) -> TracedValue:
+        """What is carried of a tensor or number, None for one that is not there, in the current frame."""
+        if leaf is None:
+            return merge.zeros(self.builder, shape, dtype)
+        value = merge.as_value(self.builder, leaf, dtype)
+        return self.builder._detach(value) if detached and value.requires_grad else value
 
     def final(self, path: Path) -> list[TracedValue]:
         """Values of the carries after an iteration, in its frame."""
@@ -216,10 +224,7 @@ class Loop:
                 after = content(path.written[key][1]) if key in self.writes else path.values[key]
                 leaves = [None] if carry.cell.is_gradient and merge.is_blank(after) else merge.parts(after)[1]
                 for leaf, shape, dtype in zip(map(path.final, leaves), carry.shapes, carry.dtypes, strict=True):
-                    absent = leaf is None
-                    out.append(
-                        merge.zeros(self.builder, shape, dtype) if absent else merge.as_value(self.builder, leaf, dtype)
-                    )
+                    out.append(self._value(leaf, shape, dtype, self._remains_leaf(key, path)))
                 if carry.partial:
                     out.append(merge.as_value(self.builder, merge.is_there(after), "bool"))
         return out
@@ -235,6 +240,8 @@ class Loop:
             self.builder.aliases.join(made, [after] if at_least else [before, after], self.where)
         for key, write in self.writes.items():
             if key in filled:
+                if self._remains_leaf(key, path):
+                    detach(filled[key])
                 store(self.builder, write, filled[key])
             elif key in path.written and written_cell(write, self.bodies).is_gradient:
                 store(self.builder, write, path.written[key][1])
@@ -284,6 +291,6 @@ def _same_numbers(before: Any, after: Any) -> bool:
     (sb, lb), (sa, la) = merge.parts(before), merge.parts(after)
     return (
         bool(sb == sa)
-        and all(type(x) is type(y) and x == y for x, y in zip(lb, la, strict=True) if not isinstance(y, Tensor))
+        and all(merge.is_same_number(x, y) for x, y in zip(lb, la, strict=True) if not isinstance(y, Tensor))
         and not any(isinstance(y, Tensor) for y in la)
     )

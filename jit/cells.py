@@ -8,9 +8,12 @@ from typing import Any, NamedTuple
 from dy2static.converted_code import Closure
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.ir.block import Value
+from paddle_lite_py.ir.graph import ancestors
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.escape import unescaped
-from paddle_lite_py.tracing.frame import CONTENTS, Frame, Write
+from paddle_lite_py.tracing.frame import CONTENTS, Frame, TracedValue, Write, is_leaf
+
+from .errors import changed_leaf
 
 
 class Cell(NamedTuple):
@@ -141,6 +144,33 @@ def content(value: Any) -> Any:
 def before(write: Write) -> Any:
     """What a write replaced. A tensor handle has its payload back by now, and stands for itself."""
     return write.owner if write.key == "_data" else content(write.before)
+
+
+def was_leaf(write: Write) -> bool:
+    """Whether a write replaces the payload of a leaf that gradients are taken of."""
+    owner, key, held, _ = write
+    if key != "_data" or owner.stop_gradient or owner._source is not None:
+        return False
+    return not isinstance(held, TracedValue) or is_leaf(held)
+
+
+def look_for_leaves(path: Path, ends: list[Any], where: Any) -> None:
+    """Gradients of what a path leaves end at the outer leaves that it has read, not at what it has put into them.
+
+    Raises:
+        StagingError: the path has changed a leaf, and its ends need the gradient of that.
+    """
+    frame, lifted = path.frame, set(path.frame.lifted.values())
+    changed = {id(w.owner) for w, _ in path.written.values() if was_leaf(w)}
+    leaves = {v: t for v, t in frame.leaves.items() if v not in lifted and id(t) in changed}
+    for op in ancestors(frame.block.ops, [v for v in ends if v.requires_grad and not v.freed]) if leaves else ():
+        for v in leaves.keys() & set(op.inputs):
+            raise changed_leaf(leaves[v].name, where)
+
+
+def detach(tensor: Tensor) -> None:
+    """Make the new payload of a leaf one that gradients end at: the statement has written to it as to a leaf."""
+    tensor._data.requires_grad, tensor.stop_gradient = False, True
 
 
 def store(builder: Builder, write: Write, value: Any) -> None:

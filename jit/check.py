@@ -53,9 +53,12 @@ class EffectValues:
     def __init__(self, entry: Entry, tensors: Sequence[Tensor]) -> None:
         self.writes = [_on(e.write, tensors) for e in entry.traced.effects]
         self.values = [w.get() for w in self.writes]
+        self.schedules = [(s.schedule, s.schedule.forked()) for s in entry.traced.schedules]
 
     def restore(self) -> None:
         """Put it back."""
+        for schedule, copy in self.schedules:
+            schedule.become(copy)
         for write, value in zip(self.writes, self.values, strict=True):
             write.put(value)
 

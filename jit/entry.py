@@ -56,7 +56,7 @@ class Entry:
         self.traced = executable.traced
         self.expected, self.seen, self.sizes = expected, seen, sizes
         self.grad_enabled, self.dtype = mode.grad_enabled, default_dtype()
-        self.needs_grad = mode.grad_enabled and any(self.traced.requires_grad)
+        self.needs_grad = bool(self.traced.flows)  # under no_grad too, of what enable_grad() surrounds
         self._run = executable.run_with_grad if self.needs_grad else executable.run
         # Whether the gradients of arguments matter.
         self.from_leaves = bool(self.traced.reached or self.traced.asked)

@@ -67,6 +67,14 @@ def caught_perhaps(where: Any) -> StagingError:
     )
 
 
+def caught_outside(name: str, where: Any) -> StagingError:
+    """A `raise` under a condition on a tensor, of what a `try` around the condition catches."""
+    return StagingError(
+        f"the `raise` at {where} depends on a tensor, and a `try` in another function, or a `with`, sees its "
+        f"{name}: put the `raise` into the `try` itself, or return what says so{_line(where)}"
+    )
+
+
 def one_of_several(where: Any) -> StagingError:
     """A statement that an earlier trace has found to leave open which tensor a variable is."""
     return StagingError(
@@ -81,6 +89,14 @@ def loop_mismatch(name: str, before: str, after: str, where: Any) -> StagingErro
         f"{_quoted(name)} is {before} before the loop at {where} and {after} after one iteration; a loop on a tensor "
         "condition needs the same structure and shape each time: start it with that shape, or write into a buffer "
         f"made before the loop (buffer[i] = value){_line(where)}"
+    )
+
+
+def changed_leaf(name: str, where: Any) -> StagingError:
+    """A leaf that a staged statement changes, and makes results with that need its gradient."""
+    return StagingError(
+        f"the statement at {where} changes tensor '{name}' in place, and its results need the gradient of what it is "
+        f"then: call backward() inside of the statement, or change a copy{_line(where)}"
     )
 
 

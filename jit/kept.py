@@ -43,7 +43,7 @@ def for_file(traced: Traced, name: str, lost: list[str]) -> Traced:
             lost.append(_place(effect))
         at += effect.n_leaves
     places += range(at, len(traced.program.block.outputs))
-    return traced if len(left) == len(traced.effects) else with_outputs(traced, places)._replace(effects=left)
+    return traced if len(left) == len(traced.effects) else with_outputs(traced, places)._replace(effects=left, left=())
 
 
 def warn_of_lost(name: str, lost: list[str]) -> None:

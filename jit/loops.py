@@ -15,7 +15,7 @@ from paddle_lite_py.tracing.frame import TracedValue
 from . import merge
 from .branches import finish
 from .carries import Loop
-from .cells import Path, content, written_cell
+from .cells import Path, content, look_for_leaves, written_cell
 from .errors import StagingError
 
 MAX_ATTEMPTS = 12
@@ -36,9 +36,10 @@ def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], 
             f"the condition of the loop at {where} changes {written_cell(write, loop.bodies).name}; do it in the body"
         )
     final_values = loop.final(path)
+    look_for_leaves(path, final_values, where)
     with builder.inner(tested.frame):
         answer = merge.as_value(builder, going, "bool")
-    init = loop.initial()
+    init = loop.initial(path)
     operands = list(dict.fromkeys([*tested.frame.operands, *path.frame.operands]))
     finish(tested.frame, operands, [answer], test_inputs)
     finish(path.frame, operands, final_values, inputs)
@@ -73,7 +74,8 @@ def for_(
     loop = Loop(builder, state, where)
     path, inputs, _ = _stable(loop, lambda i: body(item(i)), index=True)  # type: ignore[arg-type]
     finals = loop.final(path)
-    init = loop.initial()
+    look_for_leaves(path, finals, where)
+    init = loop.initial(path)
     operands = list(path.frame.operands)
     finish(path.frame, operands, finals, inputs)
     bound = control.for_(path.frame.block, len(init), length)

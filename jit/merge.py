@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from dy2static import Undefined
 from paddle_lite_py.core import dtypes
 from paddle_lite_py.core import structure as nested
+from paddle_lite_py.core.traced_number import TracedNumber
 from paddle_lite_py.eager.tensor import ZEROS, Tensor, wrap
 from paddle_lite_py.ops.promote import common, scalar_dtype
 from paddle_lite_py.registry.op import REGISTRY
@@ -26,7 +27,7 @@ class Mismatch(Exception):
 
 def is_value(x: Any) -> bool:
     """True for what can be the same variable of a program with different contents: tensors and numbers."""
-    return isinstance(x, Tensor) or type(x) in (bool, int, float, complex)
+    return isinstance(x, Tensor) or type(x) in (bool, int, float, complex, TracedNumber)
 
 
 def is_number_like(x: Any) -> bool:
@@ -56,6 +57,13 @@ def is_absent(x: Any) -> bool:
 def is_blank(x: Any) -> bool:
     """True for a gradient that stands for zeros."""
     return x is None or x is ZEROS
+
+
+def is_same_number(a: Any, b: Any) -> bool:
+    """True for one number, known while tracing; of numbers of each run, for the same one."""
+    if type(a) is TracedNumber or isinstance(a, Tensor):
+        return a is b
+    return type(a) is type(b) and bool(a == b)
 
 
 def describe(x: Any) -> str:
@@ -98,11 +106,16 @@ def _shape(x: Any) -> tuple[Any, ...]:
 
 def natural_dtype(x: Any) -> Any:
     """The dtype of a tensor, or that a Python number has as one."""
+    if type(x) is TracedNumber:
+        return jnp.dtype("int64" if isinstance(x, int) else "float64")
     return x._data.dtype if isinstance(x, Tensor) else dtypes.as_dtype(type(x)).np
 
 
 def as_value(builder: Builder, x: Any, dtype: Any) -> TracedValue:
     """A tensor or number as a TracedValue of the current frame, in a dtype."""
+    if type(x) is TracedNumber:
+        value = builder._input(x)
+        return value if value.dtype == dtype else as_value(builder, builder.handle(value), dtype)
     if not isinstance(x, Tensor):
         constant = REGISTRY["constant"].bind((x, jnp.dtype(dtype).name, None))
         return builder.emit(constant, (), False)[0]

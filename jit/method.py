@@ -62,7 +62,7 @@ def describe(traced: Traced, position: Callable[[Tensor], int], name: str) -> di
             state.append({"argument": write.owner.position})
             continue
         state.append(place[id(write.owner)])
-    if traced.providers or traced.deferred:
+    if traced.providers or traced.schedules:
         raise ValueError(f"jit.save of `{name}`: it holds an optimizer step; save the layer instead")
     used = kernels(traced.program)
     return ({"kernels": used} if used else {}) | {

@@ -64,6 +64,7 @@ def _with_results(traced: Traced, places: list[int]) -> Traced:
         structure=leaf if len(places) == 1 else nested.Nest(list, None, tuple([leaf] * len(places))),
         n_results=len(places),
         requires_grad=tuple([traced.requires_grad[i] for i in places]),
+        left=(),
     )
 
 

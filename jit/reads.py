@@ -26,6 +26,7 @@ from paddle_lite_py.core.errors import is_own
 from paddle_lite_py.core.traced_number import TracedNumber
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.nn.base import Layer
+from paddle_lite_py.tracing.frame import is_of_each_run
 
 from .guards import ABSENT, BY_VALUE, AnyOf, Content, Guard, Items, Lacking, attribute, cell
 
@@ -227,6 +228,8 @@ class Walk:
         """The attributes of an object that the code names, and those of its class."""
         held = getattr(obj, "__dict__", {})
         for name in held if self.names & _DYNAMIC else sorted(self.names & held.keys()):
+            if is_of_each_run(obj, name):
+                continue
             if not isinstance(obj, Layer) or not isinstance(held[name], BY_VALUE):  # see guards.of_layers
                 self.place(held.get, (id(obj), name), name, f"{label}.{name}")
         if isinstance(obj, Layer):

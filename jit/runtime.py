@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -13,15 +14,18 @@ from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ops.search import where
 from paddle_lite_py.tracing.builder import Builder
+from paddle_lite_py.tracing.frame import is_of_each_run
 
 from . import branches, loops, sequences, text, unrolled
 from .builtin import replacement
-from .errors import caught_perhaps
+from .catching import SIGNALS, Catching, catcher, leaves_manager
+from .errors import caught_outside, caught_perhaps
 from .iterables import elements, is_staged, item_of, length_of
 from .mutations import CONTAINERS
 from .raising import checked
 from .sequences import known_key
 
+_NO_TRACE = contextlib.nullcontext()
 OWN = ("paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static")
 
 
@@ -126,7 +130,7 @@ class StagedRuntime(dy2static.Runtime):
     def assert_(self, test: Any, message: Any, where: Any) -> None:
         """A check, whose failure is raised after the run."""
         error = AssertionError(*() if message is None else (message(),))
-        if self.builder.trying:
+        if catcher(self.builder, error) is not None:
             return self._assert_now(truth(test, where), error, where)
         checked(self.builder, truth(test, where), error, where)
 
@@ -135,16 +139,29 @@ class StagedRuntime(dy2static.Runtime):
         if not unrolled.decided(self.builder, test, caught_perhaps(where), where):
             raise error
 
-    def trying(self) -> Any:
-        """Notes that the code may catch what it raises."""
-        return _TRYING
+    signals = SIGNALS
+
+    def catching(self, kinds: Callable[[], Any], manager: bool = False) -> Any:
+        """Notes what the code may catch of what it raises."""
+        return Catching(kinds, manager) if isinstance(mode.interpreter, Builder) else _NO_TRACE
+
+    def jumped(self, exc: BaseException, where: Any) -> None:
+        """Raises after all what a manager of a `with` would see."""
+        if isinstance(mode.interpreter, Builder) and leaves_manager(mode.interpreter):
+            self.raise_(exc, where)
 
     def raise_(self, exc: Any, where: Any) -> Any:
-        """A check that fails in the staged branch that raises; a plain raise elsewhere."""
+        """A check that fails in the staged branch that raises; a plain raise where that is caught, or is no branch."""
         builder = mode.interpreter
-        if not isinstance(builder, Builder) or builder.frame is builder.root or builder.trying:
-            raise exc
-        checked(builder, None, exc, where)
+        frame = catcher(builder, exc) if isinstance(builder, Builder) else None
+        if not isinstance(builder, Builder) or builder.frame is (frame or builder.root):
+            try:
+                raise exc
+            finally:
+                del exc  # see Operators.raise_
+        if frame is not None:
+            raise caught_outside(type(exc).__name__, where)
+        return checked(builder, None, exc, where)
 
     def builtin(self, f: Any) -> Any:
         """The form of a Python builtin that takes tensors."""
@@ -165,7 +182,8 @@ class StagedRuntime(dy2static.Runtime):
 
     def setattr_(self, obj: Any, name: str, value: Any) -> None:
         """Note what the attribute held, then set it."""
-        if isinstance(mode.interpreter, Builder) and not isinstance(obj, Tensor):
+        notes_itself = isinstance(obj, Tensor) or is_of_each_run(obj, name)
+        if isinstance(mode.interpreter, Builder) and not notes_itself:
             mode.interpreter.rebound(obj, name)
         setattr(obj, name, value)
 
@@ -232,23 +250,6 @@ def truth(value: Any, where: Any) -> Tensor:
         )
     value = value if not value.shape else value.reshape([])
     return value if value.dtype == "bool" else value != 0
-
-
-class _Trying:
-    """Counts the `try` statements around."""
-
-    def __enter__(self) -> None:
-        self._add(1)
-
-    def __exit__(self, *error: Any) -> None:
-        self._add(-1)
-
-    def _add(self, n: int) -> None:
-        if isinstance(mode.interpreter, Builder):
-            mode.interpreter.trying += n
-
-
-_TRYING = _Trying()
 
 
 class _Result:

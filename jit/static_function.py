@@ -314,7 +314,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
         expected = [(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors]
         executable = Executable(traced, self.__name__, repeats=True)
         executable.watched = set() if self._tied else executable.watched
-        return Entry(executable, expected, found, settings, seen, sizes)
+        return Entry(executable, expected, found, settings, [*seen, *traced.seen], sizes)
 
     def trace(
         self, structure: Any, shapes: list[Any], grads: list[bool], names: list[str], sizes: Dimensions | None = None

@@ -8,8 +8,10 @@ from typing import Any, NoReturn
 
 from dy2static.runtime import formatted
 from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.core.traced_number import TracedNumber
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.tracing.builder import Builder, is_traced
+from paddle_lite_py.tracing.differentiate import identity
 from paddle_lite_py.tracing.traced_scalars import NUMBER, NUMBER_TEXT, is_number, number_text
 
 from .errors import StagingError
@@ -72,8 +74,17 @@ def _described(value: Any) -> str:
     return f"{value.dtype.name}{[*value.shape]} tensor" if isinstance(value, Tensor) else str(value)
 
 
+def _shown(value: Any) -> Any:
+    """What text shows: of a rate that each run finds anew, that of the run."""
+    builder = mode.interpreter
+    if type(value) is not TracedNumber or not isinstance(builder, Builder) or value.seen is not builder.seen:
+        return value
+    return builder.item(builder.run(identity(), (value,)), ())
+
+
 def parts_of(value: Any) -> list[Part]:
     """A printed value as parts."""
+    value = _shown(value)
     if isinstance(value, StagedText):
         return value.parts
     return [_part(value, _STR, "")] if isinstance(value, Tensor) else [str(value)]
@@ -82,7 +93,7 @@ def parts_of(value: Any) -> list[Part]:
 def text(parts: list[Part]) -> str | StagedText:
     """An f-string: plain where nothing in it is traced."""
     shown: list[Part] = []
-    for part in parts:
+    for part in [p if isinstance(p, str) else (_shown(p[0]), *p[1:]) for p in parts]:
         if isinstance(part, tuple) and isinstance(part[0], Tensor | StagedText):
             shown += [_part(*part)] if isinstance(part[0], Tensor) else part[0].parts
         else:
@@ -92,6 +103,7 @@ def text(parts: list[Part]) -> str | StagedText:
 
 def format_method(template: str, *args: Any, **kwargs: Any) -> str | StagedText:
     """`template.format(...)`."""
+    args, kwargs = tuple(map(_shown, args)), {k: _shown(v) for k, v in kwargs.items()}
     if not any(isinstance(v, Tensor | StagedText) for v in (*args, *kwargs.values())):
         return template.format(*args, **kwargs)
     parts: list[Part] = []
@@ -108,6 +120,7 @@ def format_method(template: str, *args: Any, **kwargs: Any) -> str | StagedText:
 
 def str_(value: Any = "", *rest: Any) -> Any:
     """str()."""
+    value = _shown(value)
     return StagedText(parts_of(value)) if isinstance(value, Tensor) else str(value, *rest)
 
 

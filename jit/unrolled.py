@@ -52,7 +52,7 @@ def _tried(builder: Builder, staged: Callable[[], None], unstageable: Any, where
 
     What a branch or iteration raises, eager code raises where it gets there: this call may not.
     """
-    stale, trying = dict(builder.aliases.stale), builder.trying
+    stale, catching = dict(builder.aliases.stale), len(builder.catching)
     try:
         if where in builder.decided:
             raise one_of_several(where)
@@ -66,7 +66,8 @@ def _tried(builder: Builder, staged: Callable[[], None], unstageable: Any, where
         if not builder.aliases.decides:
             raise
         error = e
-    builder.aliases.stale, builder.trying = stale, trying
+    builder.aliases.stale = stale
+    del builder.catching[catching:]
     return error.with_traceback(None)  # its frames would keep alive what the body made
 
 

@@ -89,11 +89,13 @@ class ControlFlow(StagedForms):
         jump: Any = self.notes.jumps.get(stmt)
         if jump is gast.Return:
             return [stmt] if staged else [locate(gast.Return(value=stmt.value), stmt)]
+        if jump is gast.Raise:
+            return [stmt] if staged else [self._raise(self.notes.raised[stmt])]
         if jump is not None:
             return [stmt] if staged else [stmt, locate(jump(), stmt)]
         if isinstance(stmt, (gast.If, gast.While, gast.For)) and id(stmt) in self.changes:
             return self._compound(stmt, staged)
-        if isinstance(stmt, gast.Raise) and stmt.exc is not None and self.raises:
+        if isinstance(stmt, gast.Raise) and self.raises:
             return [self._raise(stmt)]
         if isinstance(stmt, (gast.With, gast.AsyncWith, gast.AsyncFor, gast.ExceptHandler, *TRIES)):
             return [self._container(stmt, staged)]
@@ -108,11 +110,12 @@ class ControlFlow(StagedForms):
                 fields[field] = self._block(fields[field], staged)
         self.trying -= catches
         if fields.get("handlers") and self.raises:
-            fields["body"] = statements(
-                "with OPS.trying:\n    BODY", stmt, OPS=self.namer.operators, BODY=fields["body"]
-            )
+            fields["body"] = self._fill("with OPS.catching(lambda: TYPES):\n    BODY", stmt, BODY=fields["body"],
+                                        TYPES=self._caught(stmt))  # fmt: skip
         if "handlers" in fields:
             fields["handlers"] = [self._container(handler, staged) for handler in stmt.handlers]
+        if fields.get("handlers") and self.raises and isinstance(stmt, gast.Try):
+            fields["handlers"].insert(0, self._passing(stmt))
         return locate(type(stmt)(**fields), stmt)
 
     def _compound(self, stmt: Any, staged: bool) -> list[gast.stmt]:

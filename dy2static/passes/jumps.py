@@ -20,7 +20,8 @@ values can take it. Jumps out of a `finally` stay, as do the returns of generato
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import gast
@@ -31,6 +32,7 @@ from ..notes import Notes
 from ..scope import blocks, statements_in, within
 from ..template import expression, locate, name, statements
 from .hoist import Statements
+from .raises import RaisingTry, Site, again, asserted, copied, raised
 
 WITHS = (gast.With, gast.AsyncWith)
 
@@ -63,18 +65,20 @@ class Jumps:
         namer: makes the flags.
         notes: where guards and jumps are noted.
         returns: whether to rewrite returns too; those of a generator stay.
+        raises: whether a `raise` in a `try` is a jump; see the raises pass.
     """
 
-    def __init__(self, namer: Namer, notes: Notes, returns: bool = True) -> None:
+    def __init__(self, namer: Namer, notes: Notes, returns: bool = True, raises: bool = False) -> None:
         self.namer, self.notes = namer, notes
-        self.returns = returns
+        self.returns, self.raises = returns, raises and returns
+        self._catching: RaisingTry | None = None
         self.returned, self.value = namer.new("returned"), namer.new("return")
         self._guarding: set[str] = set()  # the flags that guard something
         self._flags: set[str] = set()
 
     def function(self, node: gast.FunctionDef) -> None:
         """Rewrites the body of a function."""
-        self.returns = self.returns and _nested_return(node.body)
+        self.returns = self.returns and (_nested_return(node.body) or (self.raises and _raising_try(node.body)))
         body = [*node.body, *statements("return None", node.body[-1])] if self.returns else node.body
         new = self._block(body, None).body
         if self.returns:
@@ -89,6 +93,8 @@ class Jumps:
         out: list[gast.stmt] = []
         flags: set[str] = set()
         for i, stmt in enumerate(body):
+            if isinstance(stmt, gast.Assert) and self._catching is not None:
+                stmt = asserted(stmt)
             if isinstance(stmt, (gast.Return, gast.Break, gast.Continue, gast.Raise)):
                 new, flag = self._jump(stmt, loop)
                 return Rewritten(out + new, True, flags | flag)
@@ -116,12 +122,18 @@ class Jumps:
             new = self._set(flag, stmt)
             self.notes.jumps[new[0]] = type(stmt)
             return new, {flag}
+        if isinstance(stmt, gast.Raise) and self._catching is not None and self._catching.depth:
+            site = Site(self.namer.new("raised"), self.namer.new("error"), stmt)
+            self._catching.sites.append(site)
+            return [raised(stmt, site, self.namer, self.notes), *self._set(site.flag, stmt)], {site.flag}
         return [stmt], set()
 
     def _concerns(self, stmt: gast.stmt) -> bool:
         if isinstance(stmt, LOOPS) and stmt.orelse:
             return True
         kinds = (gast.Break, gast.Continue, *((gast.Return,) if self.returns else ()), *LOOPS)
+        if self.raises and (self._catching is not None or within([stmt], TRIES)):
+            kinds += (gast.Raise, gast.Assert)
         return isinstance(stmt, (gast.If, *WITHS, *TRIES, *LOOPS)) and within([stmt], kinds)
 
     def _compound(self, stmt: Any, rest: list[gast.stmt], loop: LoopFlags | None) -> tuple[Rewritten, list[gast.stmt]]:
@@ -137,12 +149,13 @@ class Jumps:
         return self._try(stmt, loop), rest
 
     def _if(self, stmt: gast.If, rest: list[gast.stmt], loop: LoopFlags | None) -> tuple[Rewritten, list[gast.stmt]]:
-        jumps = within([stmt], (gast.Return,)) or _leads_out([stmt])
+        jumps = within([stmt], (gast.Return, *((gast.Raise,) if self._catching else ()))) or _leads_out([stmt])
         body_ends, else_ends = self._ends(stmt.body), self._ends(stmt.orelse)
         if jumps and rest and body_ends != else_ends:
             stmt.body, stmt.orelse = (stmt.body, stmt.orelse + rest) if body_ends else (stmt.body + rest, stmt.orelse)
             rest = []
-        body, orelse = self._block(stmt.body, loop), self._block(stmt.orelse, loop)
+        with self._inside():
+            body, orelse = self._block(stmt.body, loop), self._block(stmt.orelse, loop)
         stmt.body, stmt.orelse = body.body, orelse.body
         return Rewritten([stmt], body.ends and orelse.ends, body.flags | orelse.flags), rest
 
@@ -157,12 +170,13 @@ class Jumps:
 
     def _loop(self, stmt: Any, outer: LoopFlags | None) -> Rewritten:
         loop = LoopFlags(self.namer.new("stop"), self.namer.new("skip"))
-        body = self._block(stmt.body, loop)
+        with self._inside():
+            body = self._block(stmt.body, loop)
         reset = self._reset(loop.skip, stmt) if loop.skip in body.flags else []
         stmt.body = reset + body.body
         guards = self.notes.guards[stmt] = sorted(body.flags - {loop.skip})
         self._guarding.update(guards)
-        flags = body.flags & {self.returned}
+        flags = body.flags - {loop.skip, loop.stop}
         out = [*(self._reset(loop.stop, stmt) if loop.stop in body.flags else []), stmt]
         endless = isinstance(stmt, gast.While) and isinstance(stmt.test, gast.Constant) and bool(stmt.test.value)
         ends = endless and loop.stop not in body.flags
@@ -176,23 +190,45 @@ class Jumps:
                 out += self._guard(guards, orelse.body, stmt) if guards else orelse.body
         return Rewritten(out, ends, flags)
 
+    @contextmanager
+    def _inside(self) -> Iterator[None]:
+        """In a branch or loop."""
+        around = self._catching
+        if around is not None:
+            around.depth += 1
+        yield
+        if around is not None:
+            around.depth -= 1
+
     def _try(self, stmt: Any, loop: LoopFlags | None) -> Rewritten:
-        body, orelse = self._block(stmt.body, loop), self._block(stmt.orelse, loop)
-        handlers = [self._block(handler.body, loop) for handler in stmt.handlers]
+        outer = self._catching
+        if stmt.handlers:  # Python alone sorts groups of exceptions
+            self._catching = RaisingTry() if self.raises and isinstance(stmt, gast.Try) else None
+        body = self._block(stmt.body, loop)
+        sites = [] if self._catching is None or self._catching is outer else self._catching.sites
+        self._catching = outer
+        later = [again(site, copied(stmt.handlers, self.notes), self.namer) for site in sites]
+        orelse, handlers = self._block(stmt.orelse, loop), [self._block(h.body, loop) for h in stmt.handlers]
         stmt.body, stmt.orelse = body.body, orelse.body
         if body.flags and stmt.orelse:
             stmt.orelse = self._guard(body.flags, orelse.body, stmt.orelse[0])
         for handler, new in zip(stmt.handlers, handlers, strict=True):
             handler.body = new.body
-        stmt.finalbody = self._final(stmt.finalbody)
+        final = self._final(stmt.finalbody)
+        caught = self._block(later, loop)
         ends = (body.ends or orelse.ends) and all(new.ends for new in handlers)
-        return Rewritten([stmt], ends, body.flags.union(orelse.flags, *(new.flags for new in handlers)))
+        flags = body.flags.union(orelse.flags, caught.flags, *(new.flags for new in handlers))
+        self._guarding.update(site.flag for site in sites)
+        resets = [reset for site in sites for reset in self._reset(site.flag, stmt)]
+        flags -= {site.flag for site in sites}
+        return Rewritten([*resets, *_closed(stmt, caught.body, final)], ends, flags)
 
     def _final(self, body: list[gast.stmt]) -> list[gast.stmt]:
         """The statements of a `finally`, of which a jump out of it stays: it ends what is being raised."""
-        returns, self.returns = self.returns, False
+        before = self.returns, self._catching
+        self.returns, self._catching = False, None
         new = self._block(body, None).body
-        self.returns = returns
+        self.returns, self._catching = before
         return new
 
     def _guard(self, flags: Sequence[str] | set[str], body: list[gast.stmt], at: gast.stmt) -> list[gast.stmt]:
@@ -234,6 +270,17 @@ class _Prune(Statements):
         return stmt
 
 
+def _closed(stmt: Any, later: list[gast.stmt], final: list[gast.stmt]) -> list[gast.stmt]:
+    """A `try` and what stands after its handlers, with a `finally` around both."""
+    if not later:
+        stmt.finalbody = final
+        return [stmt]
+    stmt.finalbody = []
+    if not final:
+        return [stmt, *later]
+    return [locate(gast.Try(body=[stmt, *later], handlers=[], orelse=[], finalbody=final), stmt)]
+
+
 def not_set(flags: list[str], at: gast.AST) -> gast.expr:
     """`not (flag or ...)`"""
     values = [name(flag, at) for flag in flags]
@@ -245,6 +292,12 @@ def _nested_return(body: list[gast.stmt]) -> bool:
     """Whether a return stands inside a branch or a loop."""
     branches = [stmt for stmt in statements_in(body) if isinstance(stmt, (gast.If, *LOOPS))]
     return any(isinstance(stmt, gast.Return) for branch in branches for stmt in statements_in([branch]))
+
+
+def _raising_try(body: list[gast.stmt]) -> bool:
+    """Whether a `try` holds a return, which may come to stand in a branch with what follows a `raise`."""
+    tries = [stmt for stmt in statements_in(body) if isinstance(stmt, TRIES)]
+    return any(within([stmt], (gast.Return,)) and within([stmt], (gast.Raise, gast.Assert)) for stmt in tries)
 
 
 def _leads_out(body: list[Any]) -> bool:

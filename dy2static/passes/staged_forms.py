@@ -101,9 +101,20 @@ class StagedForms:
         return expression("OPS.elements(X)", stmt, OPS=self.namer.operators, X=stmt.iter)
 
     def _raise(self, stmt: gast.Raise) -> gast.stmt:
-        call = expression("OPS.raise_(X)", stmt, OPS=self.namer.operators, X=stmt.exc)
+        exc = stmt.exc or expression("OPS.current()", stmt, OPS=self.namer.operators)
+        call = expression("OPS.raise_(X)", stmt, OPS=self.namer.operators, X=exc)
         call.args += [stmt.cause] if stmt.cause is not None else []
         return locate(gast.Return(value=call), stmt)
+
+    def _caught(self, stmt: Any) -> gast.expr:
+        """What the handlers of a `try` catch."""
+        every = [h.type or expression("OPS.anything", stmt, OPS=self.namer.operators) for h in stmt.handlers]
+        return locate(gast.Tuple(every, gast.Load()), stmt)
+
+    def _passing(self, stmt: Any) -> gast.ExceptHandler:
+        """A first handler that lets through what the runtime raises to steer the conversion."""
+        kinds = expression("OPS.signals", stmt, OPS=self.namer.operators)
+        return locate(gast.ExceptHandler(type=kinds, name=None, body=[locate(gast.Raise(None, None), stmt)]), stmt)
 
 
 def _tuple(elements: list[gast.expr], at: gast.AST) -> gast.expr:

@@ -52,7 +52,7 @@ def _pure(what: str, func: Callable[..., Any], tensors: list[Tensor], specs: lis
     traced = trace(fresh, specs, [not t.stop_gradient for t in tensors], [f"x{i}" for i in range(len(specs))])
     if (
         traced.effects
-        or traced.deferred
+        or traced.schedules
         or traced.checks
         or traced.loop_buffer
         or traced.providers

@@ -6,6 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .references import is_shared
 
 # Of parameters that are updated in a program. Of more, the updates take longer than what plain emitters gain.
 MAX_UPDATED = 1 << 25
@@ -24,3 +28,12 @@ def suits_plain(wanted: bool, updated: int) -> bool:
         updated: how many elements of parameters are updated in it.
     """
     return wanted and updated <= MAX_UPDATED
+
+
+def donatable(arrays: list[Any]) -> list[Any]:
+    """The arrays, each one that somebody else may still read replaced by a copy, so that XLA may reuse their memory."""
+    for i in range(len(arrays)):
+        array = arrays[i]  # whose handle and this list hold it
+        if array.__class__ is not np.ndarray and is_shared(array, 2):  # JAX copies what is NumPy's itself
+            arrays[i] = jnp.copy(array)
+    return arrays

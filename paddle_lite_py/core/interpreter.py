@@ -67,9 +67,45 @@ class Observer:
     def finish_update(self) -> None:
         """The same where an update of parameters is one of them: its gradients are wanted no more."""
 
-    def defer(self, function: Callable[[], Any]) -> None:
-        """Call a Python function when the code runs: now, or after each run of the program under construction."""
-        function()
+    # Schedules: Python objects that steps change, and that give numbers.
+    def made_schedule(self, schedule: Any) -> None:
+        """Told of a new one."""
+
+    def advance(self, schedule: Any, change: Callable[[Any], None], counted: bool = False) -> None:
+        """Change a schedule when the code runs: now, or after each run of the program under construction.
+
+        Arguments:
+            counted: all counted changes of a schedule are the same, so that a program may count them.
+        """
+        change(schedule)
+
+    def after_run(self, schedule: Any, call: Callable[[Any], None]) -> None:
+        """Tell of what has become of a schedule: now, or after each run."""
+        call(schedule)
+
+    def number(self, schedule: Any, read: Callable[[Any], Any]) -> Any:
+        """A number of a schedule at this point."""
+        return read(schedule)
+
+    def set_number(self, schedule: Any, name: str, value: Any) -> None:
+        """Set an attribute that changes of the schedule change as well."""
+        schedule.__dict__[name] = value
+
+    def has_advanced(self, schedule: Any) -> bool:
+        """Whether the program under construction changes a schedule on the way to here."""
+        return False
+
+    def attribute(self, owner: Any, name: str) -> Any:
+        """The number, or None, that an attribute holds when the code runs."""
+        return owner.__dict__[name]
+
+    def is_set(self, owner: Any, name: str) -> bool:
+        """Whether the program under construction has set it on the way to here."""
+        return False
+
+    def set_attribute(self, owner: Any, name: str, value: Any) -> None:
+        """Set it then."""
+        owner.__dict__[name] = value
 
 
 class Interpreter(Observer, ABC):

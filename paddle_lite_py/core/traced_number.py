@@ -105,7 +105,8 @@ class TracedNumber:
         return np.asarray(self.settle(), dtype)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.settle(), name)
+        has = hasattr(self.value, name)  # as all numbers of its type
+        return getattr(self.settle() if has else self.value, name)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -113,9 +114,28 @@ class TracedNumber:
         return type(self.value)
 
 
+def applied(f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """f(*args), where some of the arguments are Numbers: one too, or an answer that is seen."""
+
+    def of(given: ScalarInputs) -> Any:
+        return f(*[a.of(given) if type(a) is TracedNumber else a for a in args])
+
+    value = f(*[a.value if type(a) is TracedNumber else a for a in args])
+    seen: list[ScalarGuard] = next(a.seen for a in args if type(a) is TracedNumber)
+    if type(value) in (int, float):
+        return _made(of, value, seen)
+    seen.append(ScalarGuard(of, value))
+    return value
+
+
 def plain(value: Any) -> Any:
     """The value itself, where it is a Number: for what must be known while a program is traced."""
     return value.settle() if type(value) is TracedNumber else value
+
+
+def current(value: Any) -> Any:
+    """The value, of a Number that of the call under way."""
+    return value.get() if type(value) is TracedNumber else value
 
 
 def _binary(f: Callable[..., Any], reverse: bool) -> Callable[[TracedNumber, Any], Any]:
@@ -159,10 +179,7 @@ def _compared(f: Callable[..., Any]) -> Callable[[TracedNumber, Any], Any]:
     def method(self: TracedNumber, other: Any) -> Any:
         if type(other) is not TracedNumber and not isinstance(other, int | float | complex | str | bytes | None):
             return NotImplemented
-        of, other = self.of, plain(other)
-        out = f(self.value, other)
-        self.seen.append(ScalarGuard(lambda given: f(of(given), other), out))
-        return out
+        return applied(f, (self, other))
 
     return method
 

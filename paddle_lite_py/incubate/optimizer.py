@@ -7,12 +7,20 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..core.argument_docs import document as _document
-from ..core.interpreter import no_grad
+from ..core.interpreter import no_grad, use
 from ..core.no_effect import AT_HAND, Immaterial, Refused, no_effect
+from ..eager.execute import EAGER
 from ..eager.tensor import Tensor
+from ..ops.creation import zeros
+from ..ops.search import where
 from ..optimizer import LBFGS
 
 __all__ = ["LBFGS", "LookAhead", "ModelAverage"]
+
+
+def _count() -> Tensor:
+    """A counter that static functions and conditions count in as well."""
+    return zeros([], "int64")
 
 
 class LookAhead:
@@ -45,8 +53,8 @@ class LookAhead:
         if not 0.0 <= alpha <= 1.0 or not isinstance(k, int) or k < 1:
             raise ValueError(f"LookAhead: alpha is {alpha} and k {k!r}; expected a number from 0 to 1 and a count")
         self.inner_optimizer, self.alpha, self.k = inner_optimizer, alpha, k
-        self._slow: dict[int, Any] = {}
-        self._steps = 0
+        self._slow: dict[int, Tensor] = {}
+        self._steps = _count()
 
     def __getattr__(self, name: str) -> Any:
         if name == "inner_optimizer":
@@ -60,15 +68,22 @@ class LookAhead:
         self._follow()
 
     def _follow(self) -> None:
-        self._steps += 1
+        self._steps.set_value(self._steps + 1)
+        begins, is_due = self._steps.equal(1), (self._steps % self.k).equal(0)
         for p in self.inner_optimizer._parameter_list:
             if p.stop_gradient:
                 continue
-            if self._steps == 1:
-                self._slow[id(p)] = p.detach().clone()
-            if self._steps % self.k == 0:
-                p.set_value(p.detach() * self.alpha + self._slow[id(p)] * (1.0 - self.alpha))
-                self._slow[id(p)] = p.detach().clone()
+            slow = self._slow_of(p)
+            start = where(begins, p, slow)
+            now = where(is_due, p * self.alpha + start * (1.0 - self.alpha), p)
+            slow.set_value(where(is_due, now, start))
+            p.set_value(now)
+
+    def _slow_of(self, p: Any) -> Tensor:
+        if id(p) not in self._slow:
+            with use(EAGER):  # state, also where a static function comes here first
+                self._slow[id(p)] = zeros(p.shape, p.dtype)
+        return self._slow[id(p)]
 
     @no_grad()
     def minimize(
@@ -111,17 +126,22 @@ class ModelAverage:
         self._parameters = [p for p in parameters if not p.stop_gradient]
         self._sums = [p.detach() * 0 for p in self._parameters]
         self._old = [p.detach() * 0 for p in self._parameters]  # of the window before
-        self._count = self._old_count = self._updates = 0
+        self._count, self._old_count, self._updates = _count(), _count(), _count()
         self._kept: list[Any] = []
 
     @no_grad()
     def step(self) -> None:
         """Take in the parameters as they are."""
-        self._updates, self._count = self._updates + 1, self._count + 1
-        self._sums = [s + p.detach() for s, p in zip(self._sums, self._parameters, strict=True)]
-        if self._count >= self._least and self._count >= min(self._most, self._updates * self._rate):
-            self._old, self._old_count = self._sums, self._count
-            self._sums, self._count = [s * 0 for s in self._sums], 0
+        self._updates.set_value(self._updates + 1)
+        count = self._count + 1
+        window = (self._updates.astype("float64") * self._rate).clip(max=float(self._most))
+        is_full = (count >= self._least).logical_and(count.astype("float64") >= window)
+        for p, total, old in zip(self._parameters, self._sums, self._old, strict=True):
+            now = total + p
+            old.set_value(where(is_full, now, old))
+            total.set_value(where(is_full, now * 0, now))
+        self._old_count.set_value(where(is_full, count, self._old_count))
+        self._count.set_value(where(is_full, count * 0, count))
 
     @no_effect(
         loss=Immaterial("averages are of parameters as they are"),
@@ -141,7 +161,7 @@ class ModelAverage:
     def apply(self, executor: Any = None, need_restore: bool = True) -> Iterator[None]:
         """The averages in the place of the parameters; after the block the parameters again, unless asked not to."""
         self._kept = [p.detach().clone() for p in self._parameters]
-        total = max(self._count + self._old_count, 1)
+        total = max(int(self._count + self._old_count), 1)
         for p, s, o in zip(self._parameters, self._sums, self._old, strict=True):
             p.set_value((s + o) / total)
         try:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..core.interpreter import state
+from ..core.traced_number import TracedNumber
 from ..eager.execute import Eager
 from ..eager.tensor import Parameter, Tensor
 from ..nn.clip import ClipGradBase
@@ -18,7 +19,7 @@ def learning_rate(who: str, value: Any) -> Any:
     """A number or scheduler."""
     if isinstance(value, Tensor):
         value = value.item()
-    if isinstance(value, LRScheduler):
+    if isinstance(value, LRScheduler | Tensor) or type(value) is TracedNumber:  # the last two are known to a run
         return value
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{who}: learning_rate is {value!r:.60}; expected a number or an LRScheduler")

@@ -9,15 +9,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.arrays import filled
+from ..core.donation import donatable
 from ..core.interpreter import no_grad, state
 from ..core.no_effect import Immaterial, Refused, no_effect
+from ..core.traced_number import TracedNumber, current
 from ..eager import views
 from ..eager.deferred import Deferred
 from ..eager.execute import Eager
 from ..eager.pending import held
 from ..eager.tensor import ZEROS, Parameter, Tensor, wrap
 from ..nn import unique_name
-from ..tracing.executor import donatable
 from . import checks, rows
 from .lr import LRScheduler
 from .operators import operator
@@ -117,8 +118,8 @@ class Optimizer:
             >>> paddle.optimizer.SGD(0.5, parameters=[w]).get_lr()
             0.5
         """
-        rate = self._learning_rate
-        return float(rate()) if isinstance(rate, LRScheduler) else rate
+        rate = state.interpreter.attribute(self, "_learning_rate")
+        return _number(rate()) if isinstance(rate, LRScheduler) else rate
 
     def set_lr(self, value: float) -> None:
         """Change the learning rate.
@@ -130,17 +131,31 @@ class Optimizer:
             raise RuntimeError(
                 "set_lr: an LRScheduler sets the learning rate of this optimizer; change the scheduler instead"
             )
-        self._learning_rate = checks.learning_rate("set_lr", float(value))
+        state.interpreter.set_attribute(self, "_learning_rate", checks.learning_rate("set_lr", _number(value)))
 
     def set_lr_scheduler(self, scheduler: LRScheduler) -> None:
         """Let a scheduler set the learning rate."""
         if not isinstance(scheduler, LRScheduler):
             raise TypeError(f"set_lr_scheduler: an LRScheduler is expected, got {type(scheduler).__name__}")
-        self._learning_rate = scheduler
+        state.interpreter.set_attribute(self, "_learning_rate", scheduler)
 
-    def _rate(self) -> Any:
+    def _traced_rate(self, builder: Any) -> Tensor:
+        """The learning rate as an input or a value of a program."""
+        held = self._learning_rate
+        moves = isinstance(held, LRScheduler) and builder.has_advanced(held)
+        rate = self.get_lr() if moves or builder.is_set(self, "_learning_rate") else None
+        if isinstance(rate, Tensor):
+            return rate.astype("float32")
+        if rate is None:
+            given = builder.provide(self._rate)
+        else:
+            given = builder.provide(lambda: self._rate(current(rate)))
+        given._data.name = unique_name.generate("learning_rate")
+        return given
+
+    def _rate(self, value: float | None = None) -> Any:
         """The learning rate as an array: an input of the update, so that a new one compiles nothing."""
-        value = self.get_lr()
+        value = self.get_lr() if value is None else value
         found = self._rates.get(value)
         if found is None:
             self._rates.clear()
@@ -194,9 +209,8 @@ class Optimizer:
                     views.replaced(handle)
             return
         builder: Any = state.interpreter
-        rate = builder.provide(self._rate)
-        rate._data.name = unique_name.generate("learning_rate")
         with no_grad():
+            rate = self._traced_rate(builder)
             flags = () if skip is None else (skip,)
             values = [g.values if isinstance(g, rows.RowsGradient) else g for g in grads]
             held = builder.run(operator(recipe), (rate, *values, *rows.taken(handles, grads), *flags))
@@ -351,6 +365,11 @@ class Optimizer:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(learning_rate={self.get_lr():g}, parameters={len(self._parameter_list)})"
+
+
+def _number(value: Any) -> Any:
+    """A float, or what stands for one in a program."""
+    return value if type(value) is TracedNumber or isinstance(value, Tensor) else float(value)
 
 
 def _gradient(param: Parameter, zeros: dict[Any, Any]) -> Tensor:

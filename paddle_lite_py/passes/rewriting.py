@@ -206,7 +206,7 @@ class Splice:
         given = [v for v in found.values() if isinstance(v, Value)]
         given += [v for vs in found.values() if isinstance(vs, list) for v in vs]
         block = made.program.block
-        if made.providers or made.checks or made.loop_buffer or made.deferred:
+        if made.providers or made.checks or made.loop_buffer or made.schedules:
             raise self.error("its replacement holds a check, an optimizer step or a loop of unknown length")
         captures = [self.captures.value(h) for h in made.captures]
         inputs = dict(zip(block.inputs, [*given, *captures], strict=True))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.arrays import is_array
 from ..core.errors import TracedValueError, user_frame
+from ..core.interpreter import Observer
 from ..eager.random import default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
 from ..ir.block import Operator, Value
@@ -257,9 +258,11 @@ class StaticBuilder(Builder):
         self.word._set_payload(following._data)
         return out
 
-    def defer(self, function: Any) -> None:
-        """Call it now: Python between runs, such as the step of a schedule, is no part of the program."""
-        function()
+    # Python between runs, such as the step of a schedule, is no part of the program.
+    made_schedule, advance, after_run = Observer.made_schedule, Observer.advance, Observer.after_run
+    number, set_number = Observer.number, Observer.set_number
+    has_advanced, is_set = Observer.has_advanced, Observer.is_set
+    attribute, set_attribute = Observer.attribute, Observer.set_attribute
 
     def entered(self, layer: Any) -> None:
         """Nothing to note: a change of a layer's settings does not change what has been built."""
@@ -267,6 +270,11 @@ class StaticBuilder(Builder):
     def assumes(self, _fact: Any) -> bool:
         """No: scopes may hold anything."""
         return False
+
+    def is_leaf(self, tensor: Tensor) -> bool:
+        """True for what no operator has made; what one has made without a gradient is no leaf here."""
+        value = tensor._data
+        return not isinstance(value, TracedValue) or tensor.stop_gradient or value in value.frame.leaves
 
     def look_up(self, ids: Tensor, weight: Tensor, padding: int | None) -> Tensor | None:
         """The rows of a table that servers keep; None where they keep none."""

@@ -235,7 +235,6 @@ class Program:
         to.providers = [(get, clones(v)) for get, v in mine.providers]
         to.root.leaves = {clones(v): t for v, t in mine.root.leaves.items() if v in clones.made}
         to.checks, to.loop_buffer, to.unknown = mine.checks, mine.loop_buffer, mine.unknown
-        to.deferred = list(mine.deferred)
         to.counts = mine.counts.copy()
         to.clone_map = {old: clones.made.get(v, v) for old, v in mine.clone_map.items()} | clones.made
         to.word_home.home = mine.word_home.home

@@ -70,7 +70,7 @@ def traced(program: Program, results: Sequence[Value], scope: Scope, updates: bo
     n_feeds = len(inputs) - len(homes) - len(providers)
     return Traced(
         found, n_feeds, homes, providers, structure, len(results), effects, (False,) * len(results), [], [], [],
-        builder.checks, builder.loop_buffer, tuple(builder.deferred),
+        builder.checks, builder.loop_buffer,
     )  # fmt: skip
 
 

@@ -15,15 +15,13 @@ class Body:
     Arguments:
         place: which input of the program each array is.
         plain: it gives one result alone.
-        requires_grad: for each result whether gradients flow out of it.
+        flows: the outputs that gradients flow out of.
         traces: how often JAX has traced what stood in its place.
     """
 
-    def __init__(
-        self, program: Program, place: list[int], plain: bool, requires_grad: Sequence[bool], traces: int
-    ) -> None:
+    def __init__(self, program: Program, place: list[int], plain: bool, flows: Sequence[int], traces: int) -> None:
         self._lowered, self._place, self._plain = lower(program), place, plain
-        self._requires_grad = requires_grad
+        self._flows = flows
         self.traces = traces
 
     def in_order(self, arrays: Sequence[Any]) -> list[Any]:
@@ -46,6 +44,6 @@ class Body:
         return outs[0] if self._plain else outs
 
     def flowing(self, arrays: list[Any]) -> tuple[list[Any], list[Any]]:
-        """The results that gradients flow out of, and all outputs."""
+        """The outputs that gradients flow out of, and all outputs."""
         outs = self.counted(*arrays)
-        return [outs[i] for i, f in enumerate(self._requires_grad) if f], outs
+        return [outs[i] for i in self._flows], outs

@@ -19,7 +19,7 @@ from ..core.dtypes import is_inexact
 from ..core.errors import DataDependentError, user_frame
 from ..core.interpreter import Interpreter, state, use
 from ..core.symbolic import is_symbolic
-from ..core.traced_number import TracedNumber
+from ..core.traced_number import ScalarGuard, TracedNumber
 from ..eager.execute import EAGER, explain, has_shared_gradient
 from ..eager.random import default_generator
 from ..eager.tensor import ZEROS, Tensor, wrap
@@ -31,20 +31,22 @@ from .aliases import Aliases
 from .checks import Checks, Cleared, DefinedFlag, LoopBuffer
 from .container_notes import ContainerNotes
 from .differentiate import Differentiation, identity
-from .frame import Capture, Frame, Replay, TracedValue, Write, attribute, origin
+from .frame import Capture, Frame, Key, Replay, TracedValue, Write, attribute, is_leaf, origin
+from .schedules import ScheduleTracing, TracedSchedule
 from .sizes import size_of
 from .speculation import MAX_ELEMENTS, Speculation
 from .traced_scalars import chosen, following, is_number
 
 
-class Builder(Differentiation, ContainerNotes, Interpreter):
+class Builder(Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
     """The interpreter that builds a Program."""
 
     def __init__(self, convert: Callable[[Any], Any] = lambda f: f) -> None:
         self.convert = convert
-        self.layers: list[Any] = []
-        self.assumed: list[Any] = []
-        self.deferred: list[Callable[[], None]] = []
+        self.layers, self.assumed = list[Any](), list[Any]()
+        self.schedules: dict[int, TracedSchedule] = {}  # that the program steps or reads, by id
+        self.seen: list[ScalarGuard] = []  # what the trace has found out about numbers that it does not know
+        self.initial: dict[Key, Any] = {}  # what stands for what attributes hold before a run
         self.gradients: list[tuple[Tensor, str]] = []
         self.stand_ins: list[tuple[Tensor, Tensor, TracedValue]] = []  # for gradients that are there, and their data
         self.root = Frame()
@@ -67,7 +69,7 @@ class Builder(Differentiation, ContainerNotes, Interpreter):
         self.replaced: dict[int, Write] = {}  # by ids of tensors from outside, where a run puts others in their place
         self.given: dict[int, list[int]] = {}  # id of a tensor that is an output -> its places among the outputs
         self.kept: list[Tensor] = []  # so that ids stay theirs
-        self.trying = 0  # `try` statements around, which may catch what is raised
+        self.catching: list[tuple[Frame, Callable[[], Any], bool]] = []  # what is caught around: see jit.catching
         self.aliases = Aliases(decides=False)
         self.decided: frozenset[Any] = frozenset()  # statements that data decide, whether or not they can be staged
 
@@ -103,13 +105,11 @@ class Builder(Differentiation, ContainerNotes, Interpreter):
         self.assumed.append(fact)
         return True
 
-    def defer(self, function: Callable[[], None]) -> None:
-        """Call a Python function after each run instead of now."""
-        self.deferred.append(function)
-
     def provide(self, get: Callable[[], Any]) -> Tensor:
         """An input that `get` gives before each run (a learning rate, say)."""
-        value = self.root.new_input(jax.ShapeDtypeStruct((array := get()).shape, array.dtype))
+        with use(EAGER):
+            array = get()
+        value = self.root.new_input(jax.ShapeDtypeStruct(array.shape, array.dtype))
         self.providers.append((get, value))
         return wrap(value)
 
@@ -351,8 +351,8 @@ class Builder(Differentiation, ContainerNotes, Interpreter):
 
     def is_leaf(self, tensor: Tensor) -> bool:
         """True for what is not made by the program: captured, or an argument."""
-        value = tensor._data
-        return not isinstance(value, TracedValue) or tensor.stop_gradient or value in value.frame.leaves
+        held = tensor._data
+        return tensor.stop_gradient or (is_leaf(held) if isinstance(held, TracedValue) else tensor._source is None)
 
     def twin(self, tensor: Tensor, detached: bool = False) -> Tensor:
         """Another handle on the value of a tensor: of this program, so that each run reads the tensor itself."""

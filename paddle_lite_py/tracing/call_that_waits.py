@@ -44,9 +44,9 @@ class _KnownOutputs:
     can, check, may_need_xla = True, None, True
 
     def __init__(self, executable: Executable) -> None:
-        outputs, flows = executable.traced.program.block.outputs, executable.traced.requires_grad
-        more = (False,) * (len(outputs) - len(flows))
-        self._promised = Promised([v.spec for v in outputs], True, (*flows, *more), True, None)
+        outputs, flows = executable.traced.program.block.outputs, executable.traced.flows
+        self._promised = Promised([v.spec for v in outputs], True, tuple([i in flows for i in range(len(outputs))]),
+                                  True, None)  # fmt: skip
 
     def results(self, _data: Sequence[Any]) -> Promised:
         """What it gives for arguments like these."""
@@ -59,7 +59,7 @@ def call_of(executable: Executable) -> CallThatWaits | None:
     It has to if something in it acts on the world or is looked at after the run, or if sizes are not known before.
     """
     traced = executable.traced
-    looks = traced.speculated or traced.checks or traced.loop_buffer or traced.deferred or executable.effects.others
+    looks = traced.speculated or traced.checks or traced.loop_buffer or traced.schedules or executable.effects.others
     outputs = traced.program.block.outputs
     known = all(isinstance(v, Value) and all(isinstance(n, int) for n in v.shape) for v in outputs)
     if looks or not (known and executable.repeatable):

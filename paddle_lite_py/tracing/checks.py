@@ -58,7 +58,7 @@ def look_at_indices(reads: Sequence[IndexRead], tensors: Sequence[Tensor]) -> No
     Raises:
         IndexError, ValueError: one is out of range.
     """
-    if index_checks.on:
+    if reads and index_checks.on:
         for read in reads:
             try:
                 read.look(tensors)
@@ -114,7 +114,7 @@ class Checks:
     def texts(self) -> list[dict[str, str]]:
         """Type and text of each error, for a file."""
         found = [check.error() for check in self._checks]
-        return [{"type": type(e).__name__, "text": str(e)} for e in found]
+        return [{"type": type(e).__name__, "text": _text(e)} for e in found]
 
     def failure(self, number: int, shown: Sequence[Any]) -> BaseException:
         """The error of the check that failed, with the values that a run gave of what is shown."""
@@ -122,6 +122,12 @@ class Checks:
         found = error(*[wrap(shown[i]) for i in place])
         found.add_note(f"raised by the static program for {where}: {getattr(where, 'source', '')}".rstrip(": "))
         return found
+
+
+def _text(error: BaseException) -> str:
+    """What an error says, or at least its type."""
+    is_key = isinstance(error, KeyError) and len(error.args) == 1  # which shows its text in quotes
+    return str(error.args[0] if is_key else error) or type(error).__name__
 
 
 def showable(tensor: Any) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..core import structure as nested
-from ..core import traced_number
-from ..eager.pending import hold
+from ..core.traced_number import TracedNumber
+from ..eager.pending import held, hold
 from ..eager.tensor import ZEROS, Tensor, wrap
 from ..eager.views import replaced
 from .frame import Write
@@ -31,6 +31,7 @@ class Effect(NamedTuple):
     write: Write
     structure: Any
     n_leaves: int
+    is_number: bool = False  # the only leaf is a Python number
 
 
 class Sorted:
@@ -78,6 +79,13 @@ def found_in(structure: Any) -> Any:
     return structure
 
 
+def valued(structure: Any) -> Any:
+    """A structure with the numbers of the call under way."""
+    if isinstance(structure, nested.Nest):
+        return structure._replace(children=tuple([valued(c) for c in structure.children]))
+    return nested.Static(structure.value.get()) if mentions(structure, TracedNumber) else structure
+
+
 def owner_of(effect: Effect, args: Sequence[Tensor]) -> Any:
     """What an effect changes, where the arguments of the run are these."""
     owner = effect.write.owner
@@ -90,15 +98,22 @@ def show(tensor: Tensor) -> None:
         replaced(tensor)
 
 
+def join(owner: Tensor, made: Tensor) -> None:
+    """Put a tensor where another one is in the graph."""
+    owner._source, owner.stop_gradient = made._source, False
+
+
 def put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:
     """Set state."""
     write, owner = effect.write, owner_of(effect, args)
+    if write.key == "_data" and effect.structure is nested.LEAF and isinstance(arrays[0], Tensor):
+        hold(owner, held(arrays[0]))
+        return join(owner, arrays[0])
     if write.key == "_data":
-        hold(owner, arrays[0] if effect.structure is nested.LEAF else effect.structure.value)
-        return
+        return hold(owner, arrays[0] if effect.structure is nested.LEAF else effect.structure.value)
     value = nested.unflatten(effect.structure, iter([a if isinstance(a, Tensor) else wrap(a) for a in arrays]))
-    if type(value) is traced_number.TracedNumber:
-        value = value.get()
+    if effect.is_number:
+        value = value.item()
     if write.key == "_grad" and isinstance(value, Tensor):
         value.stop_gradient = False
     write._replace(owner=owner).put(resolve(value, effect.structure, args))
@@ -119,4 +134,4 @@ def mentions(structure: Any, kind: type) -> bool:
     """True if a result is, or holds, what stands for a tensor: an Argument, or what is AtPath."""
     if isinstance(structure, nested.Nest):
         return any(mentions(c, kind) for c in structure.children)
-    return isinstance(structure, nested.Static) and isinstance(structure.value, kind)
+    return isinstance(structure, nested.Static) and issubclass(type(structure.value), kind)

@@ -8,17 +8,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
-import numpy as np
 
 from ..core import memory, small, traced_number
 from ..core import structure as nested
 from ..core.arrays import spec_of
-from ..core.donation import suits_plain, worth_donating
+from ..core.donation import donatable, suits_plain, worth_donating
 from ..core.dtypes import is_inexact
 from ..core.interpreter import state
-from ..core.references import is_shared
 from ..core.rewriting import rewritten
+from ..core.traced_number import TracedNumber
 from ..core.undrawn import Undrawn
 from ..eager.deferred import waiting
 from ..eager.gradients import custom_gradient
@@ -38,7 +36,8 @@ from .across import AcrossBackward, pullback
 from .body import Body
 from .call_that_waits import CallThatWaits, call_of
 from .checks import look_at_indices, note_failure
-from .effects import Argument, AtPath, Sorted, found, found_in, mentions, owner_of, put, resolve, show
+from .effects import Argument, AtPath, Sorted, found, found_in, join, mentions, owner_of, put, resolve, show, valued
+from .schedules import finish, have_room
 from .speculation import compare
 from .trace import LOCK, Traced
 
@@ -48,15 +47,6 @@ PATIENCE = 600
 
 class SharedWithState(Exception):
     """An argument shares elements with what the program changes: a call that another program has to serve."""
-
-
-def donatable(arrays: list[Any]) -> list[Any]:
-    """The arrays, each one that somebody else may still read replaced by a copy, so that XLA may reuse their memory."""
-    for i in range(len(arrays)):
-        array = arrays[i]  # whose handle and this list hold it
-        if array.__class__ is not np.ndarray and is_shared(array, 2):  # JAX copies what is NumPy's itself
-            arrays[i] = jnp.copy(array)
-    return arrays
 
 
 def _worth_donating(program: Program, handles: list[Tensor]) -> bool:
@@ -87,8 +77,7 @@ def _has_small_loops(program: Program) -> bool:
 class Executable:
     """A traced program, compiled: for inference, and with residuals where a gradient is to flow out of it.
 
-    Arguments:
-        repeats: where a run raises, the function that was traced is called: see index_reads().
+    `repeats`: where a run raises, the function that was traced is called; see index_reads().
     """
 
     def __init__(self, traced: Traced, name: str, repeats: bool = False) -> None:
@@ -108,29 +97,25 @@ class Executable:
         self.place = [*order, *range(n), *range(n + len(captures), len(program.block.inputs))]
         # A failed check leaves all state as it was, and a run that had too little room for the gradient of a loop is
         # repeated from the same state: neither may have given that state away.
-        self.keeps_no_state = traced.checks is None and traced.loop_buffer is None and not traced.speculated
+        self.keeps_no_state = not (traced.checks or traced.loop_buffer or traced.speculated or traced.counted)
         self.donates = self.keeps_no_state and _worth_donating(program, self.mutable)
         self.index_reads = index_reads(program, n + len(captures), repeats)
         # One result and nothing else to do: the hot path of small functions.
-        self.plain = traced.structure is nested.LEAF and not (
-            traced.effects
-            or traced.deferred
-            or traced.checks
-            or traced.loop_buffer
-            or traced.providers
-            or traced.speculated
-            or self.index_reads
-        )
+        asked = self.index_reads or traced.checks or traced.loop_buffer or traced.providers or traced.speculated
+        self.plain = traced.structure is nested.LEAF and not (traced.effects or traced.schedules or asked)
         self.repeatable = not any(op.bound.op.effect for op in program.ops())
         self.effects = Sorted(traced.effects, traced.n_results)
         self.by_path = any(type(e.write.owner) is AtPath or mentions(e.structure, AtPath) for e in traced.effects)
         self.gives_by_path = mentions(traced.structure, AtPath)
-        self.acts = bool(traced.effects or traced.deferred or traced.checks)
+        self.counted = traced.counted
+        self.gives_numbers = mentions(traced.structure, TracedNumber)
+        self.sets_numbers = any(mentions(e.structure, TracedNumber) for e in traced.effects)
+        self.acts = bool(traced.effects or traced.schedules or traced.checks)
         self.records_loops = traced.loop_buffer is not None and any(op.name == "grad" for op in program.ops())
         self._compile()
 
     def _compile(self, traces: int = 0) -> None:
-        self.body = body = Body(self.traced.program, self.place, self.plain, self.traced.requires_grad, traces)
+        self.body = body = Body(self.traced.program, self.place, self.plain, self.traced.flows, traces)
         donated = tuple(range(len(self.mutable))) if self.donates else ()
         operators = self.traced.program.ops()
         updated = sum(math.prod(h._data.shape) for h in self.mutable) if self.donates else 0
@@ -241,8 +226,7 @@ class Executable:
         return self._alone(run, args)
 
     def _run(self, args: Sequence[Tensor]) -> Any:
-        if self.index_reads:
-            look_at_indices(self.index_reads, (*args, *self.traced.captures))
+        look_at_indices(self.index_reads, (*args, *self.traced.captures))
         if self.fresh:
             self.fresh = False
             with memory.returned(), memory.uncollected():
@@ -265,16 +249,21 @@ class Executable:
             compare(traced.speculated, outs[traced.speculated_outputs])
         if self.records_loops and self._short_of_room(outs):
             outs = self.jitted(*arrays)
+        while self.counted and not have_room(self.counted, outs[traced.steps]):
+            arrays[-len(traced.providers) :] = [get() for get in traced.providers]
+            outs = self.jitted(*arrays)
         return self._finished(outs, [wrap(a) for a in outs[: traced.n_results]], args)
 
-    def _finished(self, outs: list[Any], tensors: list[Tensor], args: Sequence[Tensor]) -> Any:
-        """The result of a run, after what it does to state."""
+    def _finished(self, outs: list[Any], made: Sequence[Tensor], args: Sequence[Tensor]) -> Any:
+        """The result of a run, after what it does to state; `made` has the results, and all that is on the tape."""
         traced = self.traced
+        tensors = list(made[: traced.n_results])
         if traced.same:
             tensors = [tensors[traced.same.get(i, i)] for i in range(len(tensors))]
         structure = found_in(traced.structure) if self.gives_by_path else traced.structure
+        structure = valued(structure) if self.gives_numbers else structure
         if self.acts:
-            self._apply(outs, args, tensors)
+            self._apply(outs, args, tensors, {i: made[i] for i in traced.left} if len(made) > len(tensors) else {})
         if structure is nested.LEAF:
             return tensors[0]
         return resolve(nested.unflatten(structure, iter(tensors)), structure, args)
@@ -293,13 +282,15 @@ class Executable:
         self._compile(self.traces)
         return True
 
-    def _apply(self, outs: list[Any], args: Sequence[Tensor], results: list[Tensor]) -> None:
+    def _apply(self, outs: list[Any], args: Sequence[Tensor], results: list[Tensor], left: dict[int, Tensor]) -> None:
         if self.traced.checks is not None and (failed := int(outs[-2 if self.traced.loop_buffer else -1])):
             error = self.traced.checks.failure(failed, outs[self.traced.shown])
             if self.repeatable:
                 note_failure(error)
             raise error
         others = self.effects.others if not self.by_path else [(at, found(e)) for at, e in self.effects.others]
+        if self.sets_numbers:
+            others = [(at, e._replace(structure=valued(e.structure))) for at, e in others]
         for tensor, at in self.effects.renewed:
             hold(tensor, outs[at])
         for tensor, gradient in self.effects.cleared:
@@ -309,14 +300,16 @@ class Executable:
             arrays = outs[at : at + effect.n_leaves]
             if self.traced.same and effect.write.key != "_data":
                 arrays = self._once(at, arrays, results, made)
-            put(effect, arrays, args)
-        for tensor, _ in self.effects.renewed:
+            put(effect, [left.get(i, a) for i, a in enumerate(arrays, at)] if left else arrays, args)
+        for tensor, at in self.effects.renewed:
+            if at in left:
+                join(tensor, left[at])
             show(tensor)
         for _, effect in others:
             if effect.write.key == "_data":
                 show(owner_of(effect, args))
-        for function in self.traced.deferred:
-            function()
+        if self.traced.schedules:
+            finish(self.traced.schedules, outs[self.traced.steps] if self.counted else ())
 
     def _once(self, at: int, arrays: list[Any], results: list[Tensor], made: dict[int, Tensor]) -> list[Any]:
         """Outputs from `at` on, as one tensor where they are one."""
@@ -341,8 +334,7 @@ class Executable:
         if takes not in self._pullbacks:
             self._pullbacks[takes] = self._across(pullback(self.name, self.body.flowing, takes))
         layer = AcrossBackward(self.name, self._pullbacks[takes], arrays)
-        tensors = [wrap(a) for a in outs[: self.traced.n_results]]
-        flows = [i for i, f in enumerate(self.traced.requires_grad) if f]
+        tensors, flows = self._wrapped(list(outs)), self.traced.flows
         inputs = [h for h, t in zip(handles, takes, strict=False) if t]
         for i, made in zip(flows, custom_gradient(layer, layer, inputs, [tensors[i] for i in flows]), strict=True):
             tensors[i] = made
@@ -350,15 +342,14 @@ class Executable:
 
     def _run_with_grad(self, args: Sequence[Tensor]) -> Any:
         handles = [*self.mutable, *self.fixed, *args]
-        if self.index_reads:
-            look_at_indices(self.index_reads, (*args, *self.traced.captures))
+        look_at_indices(self.index_reads, (*args, *self.traced.captures))
         provided = [get() for get in self.traced.providers]
         if self.watched:
             self._look_for_shared(args)
         takes = tuple([not h.stop_gradient and is_inexact(held(h).dtype) for h in handles])
         made = self._put_off(handles, takes, provided)
         if made is not None:
-            return self._finished(list(map(held, made)), list(made[: self.traced.n_results]), args)
+            return self._finished(list(map(held, made)), made, args)
         arrays = [for_xla(h._data) for h in handles] + provided
         if self.guard_program is not None:
             compare(self.traced.speculated, self.guard_program(*arrays))
@@ -367,6 +358,9 @@ class Executable:
         if self.traced.speculated:
             compare(self.traced.speculated, outs[self.traced.speculated_outputs])
         if self.traced.loop_buffer is not None and self._short_of_room(outs):
+            outs, pull, saved = self.forward(takes, arrays)
+        while self.counted and not have_room(self.counted, outs[self.traced.steps]):
+            arrays[-len(provided) :] = [get() for get in self.traced.providers]
             outs, pull, saved = self.forward(takes, arrays)
         sources = [(h._source or h) if t else None for h, t in zip(handles, takes, strict=False)]
         sources += [None] * len(provided)
@@ -385,9 +379,12 @@ class Executable:
     def _that_waits(self) -> CallThatWaits | None:
         return call_of(self)
 
+    def _wrapped(self, outs: list[Any]) -> list[Tensor]:
+        """The results as tensors, and all other outputs where state joins the graph."""
+        return [wrap(a) for a in (outs if self.traced.left else outs[: self.traced.n_results])]
+
     def _on_tape(self, outs: list[Any], node: Node) -> list[Tensor]:
-        tensors = [wrap(a) for a in outs[: self.traced.n_results]]
-        flows = [i for i, f in enumerate(self.traced.requires_grad) if f]
+        tensors, flows = self._wrapped(outs), self.traced.flows
         for i, index in enumerate(flows):
             tensors[index].stop_gradient = False
             tensors[index]._source = node if len(flows) == 1 else Output(node, i)

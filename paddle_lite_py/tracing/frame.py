@@ -44,10 +44,17 @@ class Write(NamedTuple):
             _remove(self.owner, self.key)
         elif self.is_item:
             self.owner[self.key] = value
+        elif value is not MISSING and is_of_each_run(self.owner, self.key):
+            self.owner.__dict__[self.key] = value
         elif value is not MISSING:
             setattr(self.owner, self.key, value)
         elif attribute(self.owner, self.key) is not MISSING:
             delattr(self.owner, self.key)
+
+
+def is_of_each_run(obj: Any, name: str) -> bool:
+    """Whether a program takes an attribute from each run, as the attribute itself sees to."""
+    return hasattr(getattr(type(obj), name, None), "of_each_run")
 
 
 class Replay(NamedTuple):
@@ -131,6 +138,11 @@ class TracedValue(Value):
             "when it has no value yet; keep it a tensor (paddle.where, tensor arithmetic), let to_static convert the "
             "`if` or `while` that asks, or move this line out of the static function"
         )
+
+
+def is_leaf(value: TracedValue) -> bool:
+    """Whether gradients end at a value, where they are asked for: nothing that they flow through has made it."""
+    return not value.requires_grad or value in value.frame.leaves
 
 
 def traced_copy(value: Value, frame: Frame) -> TracedValue:

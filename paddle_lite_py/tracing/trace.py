@@ -13,7 +13,7 @@ from ..core import structure as nested
 from ..core.arrays import is_array
 from ..core.interpreter import use
 from ..core.symbolic import is_symbolic
-from ..core.traced_number import TracedNumber, plain
+from ..core.traced_number import ScalarGuard
 from ..eager import views
 from ..eager.tensor import Tensor
 from ..ir.block import Value
@@ -24,8 +24,10 @@ from .checks import Cleared
 from .dimensions import Dimensions
 from .effects import Argument, AtPath, Effect
 from .escape import unescaped
-from .frame import Capture, TracedValue, Write
+from .frame import MISSING, Capture, TracedValue, Write, is_leaf
+from .schedules import TracedSchedule
 from .speculation import Speculated, Speculation
+from .traced_scalars import is_number
 
 # Held while a program is traced, when handles stand for values of the program, and by runs that change handles.
 LOCK = threading.RLock()
@@ -48,7 +50,7 @@ class Traced(NamedTuple):
     gradients: list[tuple[Tensor, str]]  # what .grad of a tensor must hold: "some", "empty", "none" or "zeros"
     checks: Any = None  # the asserts and raises; the code of the one that failed is an output after the rest
     loop_buffer: Any = None  # of loops with a gradient; the iterations that they needed are the very last output
-    deferred: tuple[Callable[[], None], ...] = ()  # Python calls to make after each run
+    schedules: tuple[TracedSchedule, ...] = ()  # that the program steps, or reads
     reached: dict[int, Any] = {}  # noqa: RUF012  arguments that a backward() inside gives gradients to, and its line
     speculated: tuple[
         Speculated, ...
@@ -58,7 +60,9 @@ class Traced(NamedTuple):
     same: dict[int, int] = {}  # noqa: RUF012  outputs that are one tensor: the place of each, and of the first of them
     asked: dict[int, str] = {}  # noqa: RUF012  arguments by what is done with their gradient first
     assumed: tuple[Any, ...] = ()  # facts that it relies on: see Interpreter.assumes
+    left: tuple[int, ...] = ()  # outputs that state takes, which gradients flow out of too
     constraints: tuple[str, ...] = ()  # between unknown dimensions, which the trace has taken for granted
+    seen: tuple[ScalarGuard, ...] = ()  # what the trace has found out about numbers that it does not know
 
     @property
     def speculated_outputs(self) -> slice:
@@ -71,6 +75,22 @@ class Traced(NamedTuple):
         """Where the outputs stand that the message of a failed check shows."""
         end = self.speculated_outputs.start
         return slice(end - len(self.checks.shown), end or None)
+
+    @property
+    def flows(self) -> list[int]:
+        """The outputs that gradients flow out of."""
+        return [i for i, f in enumerate(self.requires_grad) if f] + [*self.left]
+
+    @property
+    def counted(self) -> list[TracedSchedule]:
+        """The schedules of which the program counts steps."""
+        return [s for s in self.schedules if s.steps is not None]
+
+    @property
+    def steps(self) -> slice:
+        """Where the outputs stand that count them."""
+        end = self.speculated_outputs.start - len(self.checks.shown if self.checks else ())
+        return slice(end - len(self.counted), end or None)
 
 
 def trace(
@@ -130,8 +150,8 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
                     write.owner._grad = builder.settled(write.owner)
                 at = len(leaves)
                 held = write.get()
-                found = nested.Static(held) if type(held) is TracedNumber else _outputs(builder, held, leaves, updated)
-                effects.append(Effect(_owned(builder, write), found, len(leaves) - at))
+                found = _outputs(builder, held, leaves, updated)
+                effects.append(Effect(_owned(builder, write), found, len(leaves) - at, is_number(held)))
             for tensor, handle, before in builder.stand_ins:
                 if handle._data is not before:  # who holds the gradient sees the change
                     _outputs(builder, handle._data, leaves, updated)
@@ -190,6 +210,7 @@ def _own(builder: Builder) -> list[Tensor]:
     """The handles of the framework's own that the executor looks at after a run."""
     checks, loop_buffer, speculation = builder.checks, builder.loop_buffer, builder.speculation
     return [
+        *[s.steps for s in builder.schedules.values() if s.steps is not None],
         *(checks.shown if checks else []),
         *(speculation.handles if speculation else []),
         *([checks.code] if checks else []),
@@ -198,7 +219,9 @@ def _own(builder: Builder) -> list[Tensor]:
 
 
 def _unchanged(builder: Builder, write: Write) -> bool:
-    """True for a gradient that is still the same tensor, whose elements may have changed."""
+    """True for a number that is what it was, and for a gradient that is still the same tensor, whatever it holds."""
+    if not write.is_item and write.get() is builder.initial.get((id(write.owner), write.key, False), MISSING):
+        return True
     return write.key == "_grad" and any(write.get() is handle for _, handle, _ in builder.stand_ins)
 
 
@@ -250,7 +273,7 @@ def _replace(structure: Any, places: Any) -> Any:
         return next(places)
     if isinstance(structure, nested.Nest):
         return structure._replace(children=tuple([_replace(c, places) for c in structure.children]))
-    return nested.Static(plain(structure.value))
+    return structure
 
 
 def _payload_of(place: Write) -> Any:
@@ -284,6 +307,16 @@ def _by_path(effects: list[Effect], paths: list[tuple[Write, Any, Any]]) -> list
         return effect._replace(write=effect.write._replace(owner=owner))
 
     return [moved(e) if e.write.key == "_data" and id(e.write.owner) in places else e for e in effects]
+
+
+def _left(effects: list[Effect], at: int, leaves: list[TracedValue]) -> tuple[int, ...]:
+    """The outputs from `at` on that effects give to state, part of the graph as they are."""
+    found: list[int] = []
+    for effect in effects:
+        places = range(at, at := at + effect.n_leaves)
+        if effect.write.key != "_grad":
+            found += [i for i in places if not is_leaf(leaves[i]) and not leaves[i].freed]
+    return tuple(found)
 
 
 def _updates(captures: list[Capture], at: int, effects: list[Effect]) -> dict[int, Value]:
@@ -330,11 +363,13 @@ def _assemble(
         builder.gradients,
         builder.checks,
         builder.loop_buffer,
-        tuple(builder.deferred),
+        tuple([s for s in builder.schedules.values() if s.changes or s.steps is not None]),
         builder.reached,
         tuple(builder.speculation.speculated if builder.speculation else ()),
         tuple(builder.looked.values()),
         asked=builder.asked,
         assumed=tuple(builder.assumed),
+        seen=tuple(builder.seen),
+        left=_left(effects, n_results, leaves),
         same={i: at[0] for at in builder.given.values() for i in at[1:]},
     )

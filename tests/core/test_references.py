@@ -12,8 +12,8 @@ import pytest
 import house
 import paddle_lite_py as paddle
 from paddle_lite_py.core import references
+from paddle_lite_py.core.donation import donatable
 from paddle_lite_py.core.references import is_shared, measure
-from paddle_lite_py.tracing.executor import donatable
 
 
 def verdicts() -> list[bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
@@ -12,3 +13,41 @@ def test_averages_refuse_what_they_cannot_do():
         paddle.incubate.LookAhead(None, alpha=2)
     with pytest.raises(ValueError, match="parameters is None"):
         paddle.incubate.ModelAverage(0.5)
+
+
+def looking_ahead(w):
+    opt = paddle.incubate.LookAhead(paddle.optimizer.SGD(0.1, [w]), alpha=0.5, k=2)
+    return opt, opt.step, lambda: w.tolist()
+
+
+def averaging(w):
+    opt = paddle.optimizer.SGD(0.1, [w])
+    average = paddle.incubate.ModelAverage(0.5, [w], min_average_window=2, max_average_window=3)
+
+    def averaged():
+        with average.apply():
+            return w.tolist()
+
+    return opt, lambda: (opt.step(), average.step()), averaged
+
+
+@pytest.mark.parametrize("make", [looking_ahead, averaging])
+def test_steps_under_a_condition_in_a_static_function(make):
+    def run(static):
+        w = paddle.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+        opt, step, value = make(w)
+
+        def f(go):
+            (w * w).sum().backward()
+            if go > 0:
+                step()
+            opt.clear_grad()
+
+        f = paddle.jit.to_static(f, full_graph=True) if static else f
+        found = []
+        for go in (1.0, 1.0, -1.0, 1.0, 1.0, 1.0):
+            f(paddle.to_tensor(go))
+            found.append(value())
+        return found
+
+    assert np.allclose(run(True), run(False), rtol=1e-6)

@@ -82,6 +82,14 @@ def raised_number():
     return dy2static.convert(made("def f(x):\n    raise 3\n"), Seeing())(1)
 
 
+def raised_nothing():
+    class Seeing(dy2static.Runtime):
+        def raise_(self, exc, where):
+            raise exc
+
+    return dy2static.convert(made("def f(x):\n    raise\n"), Seeing())(1)
+
+
 def closure_set_later():
     return split(made("def f(x):\n    g = lambda: y\n    x.numpy()\n    y = 1\n    return g()\n"), [3])
 
@@ -102,6 +110,7 @@ CASES = {
     "masked": lambda: static("def f(x):\n    return max((v for v in [x, x + 1] if v > 0), key=abs)\n", 2.0),
     "state": bad_state,
     "raise 3": raised_number,
+    "raise nothing": raised_nothing,
     "a lambda taken apart": lambda: split(lambda x: x, [1]),
     "no such line": lambda: split(made("def f(x):\n    return x\n"), [9]),
     "closure": closure_set_later,

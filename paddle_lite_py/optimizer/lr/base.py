@@ -2,10 +2,37 @@
 
 from __future__ import annotations
 
+import copy
+import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
-from ...core.interpreter import state
+from ...core.interpreter import state, use
+from ...core.traced_number import TracedNumber
+from ...eager.execute import EAGER
+
+
+class Number:
+    """An attribute of a schedule that its steps change: inside a static function, the number of each run."""
+
+    of_each_run = True
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.read, self.name = operator.methodcaller("_held", name), name
+
+    def __get__(self, schedule: Any, owner: Any = None) -> Any:
+        if schedule is None:
+            return self
+        if state.interpreter is EAGER:
+            return schedule.__dict__[self.name]
+        return state.interpreter.number(schedule, self.read)
+
+    def __set__(self, schedule: Any, value: Any) -> None:
+        if state.interpreter is EAGER:
+            schedule.__dict__[self.name] = value
+        else:
+            state.interpreter.set_number(schedule, self.name, value)
 
 
 class LRScheduler:
@@ -31,11 +58,19 @@ class LRScheduler:
 
     _keys: tuple[str, ...] = ()
     _arguments: tuple[tuple[Any, ...], dict[str, Any]]
+    last_epoch, last_lr = Number(), Number()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """A static function takes the rate that get_lr() gives for each run."""
+        super().__init_subclass__(**kwargs)
+        if "get_lr" in vars(cls):
+            cls.get_lr = _of_each_run(cls.get_lr)  # type: ignore[method-assign, assignment]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """A schedule that knows what it is made with, for a file."""
         made = super().__new__(cls)
         made._arguments = args, kwargs
+        state.interpreter.made_schedule(made)
         return made
 
     def __init__(self, learning_rate: float = 0.1, last_epoch: int = -1, verbose: bool = False) -> None:
@@ -43,17 +78,42 @@ class LRScheduler:
             raise TypeError(f"{type(self).__name__}: learning_rate is {learning_rate!r}; expected a number")
         if learning_rate < 0:
             raise ValueError(f"{type(self).__name__}: learning_rate is {learning_rate}; expected at least 0")
-        self.base_lr = self.last_lr = float(learning_rate)
-        self.last_epoch, self.verbose = last_epoch, verbose
-        self._advance(None)
+        with use(EAGER):  # also where a static function makes one
+            self.base_lr = self.last_lr = float(learning_rate)
+            self.last_epoch, self.verbose = last_epoch, verbose
+            self._begin()
+
+    def _begin(self) -> None:
+        """The first step, of which a subclass may have a form of its own."""
+        self._advance(None) if type(self).step is LRScheduler.step else self.step()
 
     def __call__(self) -> float:
         """The learning rate of the next optimizer step."""
         return self.last_lr
 
     def step(self, epoch: int | None = None) -> None:
-        """Go one step on, or to step `epoch`. Inside a static function: after each run of it."""
-        state.interpreter.defer(lambda: self._advance(epoch))
+        """Go one step on, or to step `epoch`."""
+        if epoch is None:
+            state.interpreter.advance(self, _step, counted=True)
+        else:
+            state.interpreter.advance(self, lambda schedule: schedule._advance(epoch))
+
+    def forked(self) -> Any:
+        """A copy, which goes on by itself and prints nothing."""
+        made = object.__new__(type(self))
+        made.__dict__.update({k: _forked(v) for k, v in self.__dict__.items()}, verbose=False)
+        return made
+
+    def become(self, other: Any) -> None:
+        """Go back to where a copy is."""
+        for name, value in other.__dict__.items():
+            if isinstance(value, LRScheduler):
+                self.__dict__[name].become(value)
+            elif name != "verbose":
+                self.__dict__[name] = value
+
+    def _held(self, name: str) -> Any:
+        return self.__dict__[name]
 
     def _advance(self, epoch: int | None) -> None:
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
@@ -93,7 +153,28 @@ class LRScheduler:
     set_dict = set_state_dict
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(last_epoch={self.last_epoch}, last_lr={self.last_lr:g})"
+        return f"{type(self).__name__}(last_epoch={self.__dict__['last_epoch']}, last_lr={self.__dict__['last_lr']:g})"
+
+
+def _step(schedule: LRScheduler) -> None:
+    schedule._advance(None)
+
+
+def _forked(value: Any) -> Any:
+    """What a copy of a schedule holds: steps may change containers, and the schedules inside."""
+    if type(value) is TracedNumber:
+        return value.value
+    if isinstance(value, LRScheduler):
+        return value.forked()
+    return copy.copy(value) if isinstance(value, list | dict | set) else value
+
+
+def _of_each_run(get_lr: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    @functools.wraps(get_lr)
+    def number(self: Any) -> Any:
+        return get_lr(self) if state.interpreter is EAGER else state.interpreter.number(self, get_lr)
+
+    return number
 
 
 def positive(who: str, **values: Any) -> None:

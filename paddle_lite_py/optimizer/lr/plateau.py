@@ -6,8 +6,40 @@ from typing import Any
 
 import numpy as np
 
+from ...core.interpreter import state
 from ...eager.tensor import Tensor
-from .base import LRScheduler
+from ...ops.creation import zeros
+from ...ops.search import where
+from .base import LRScheduler, Number
+
+
+class _Computed(Number):
+    """A number that a static function may compute from tensors."""
+
+    def __get__(self, schedule: Any, owner: Any = None) -> Any:
+        return self if schedule is None else state.interpreter.attribute(schedule, self.name)
+
+    def __set__(self, schedule: Any, value: Any) -> None:
+        state.interpreter.set_attribute(schedule, self.name, value)
+
+
+def _choose(condition: Any, a: Any, b: Any) -> Any:
+    """The number a where the condition holds, else b."""
+    if not isinstance(condition, Tensor):
+        return a if condition else b
+    kind = "int64" if _is_integer(a) and _is_integer(b) else "float64"
+    return where(condition, *[zeros([], kind) + x for x in (a, b)]).item()
+
+
+def _is_integer(number: Any) -> bool:
+    return number.is_integer() if isinstance(number, Tensor) else isinstance(number, int)
+
+
+def _both(a: Any, b: Any) -> Any:
+    """Whether both conditions hold, each a boolean of Python or a tensor."""
+    if not isinstance(a, Tensor):
+        return a and b
+    return a.logical_and(b) if isinstance(b, Tensor) else b and a
 
 
 class ReduceOnPlateau(LRScheduler):
@@ -33,6 +65,8 @@ class ReduceOnPlateau(LRScheduler):
     """
 
     _keys = ("cooldown_counter", "best", "num_bad_epochs")
+    # A metric may be a tensor of a static function, which then computes what follows from it.
+    last_epoch, last_lr, best, num_bad_epochs, cooldown_counter = (_Computed() for _ in range(5))
 
     def __init__(
         self,
@@ -57,8 +91,12 @@ class ReduceOnPlateau(LRScheduler):
         self.patience, self.threshold, self.cooldown = patience, threshold, cooldown
         self.min_lr, self.epsilon = min_lr, epsilon
         self.cooldown_counter = self.num_bad_epochs = 0
-        self.best: float | None = None
+        self.best = None
         super().__init__(learning_rate, -1, verbose)
+        self._reported = self.last_lr
+
+    def _begin(self) -> None:
+        self._advance(None)
 
     def get_lr(self) -> float:
         """See LRScheduler."""
@@ -70,23 +108,33 @@ class ReduceOnPlateau(LRScheduler):
             raise ValueError(
                 f"ReduceOnPlateau.step: a metric of one element is expected, got the shape {list(metrics.shape)}"
             )
-        value = float(metrics)
+        value = metrics.astype("float64").item() if isinstance(metrics, Tensor) else float(metrics)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        if self.cooldown_counter > 0:
-            self.cooldown_counter -= 1
-            return
-        if self.best is None or self._better(value, self.best):
-            self.best, self.num_bad_epochs = value, 0
-        else:
-            self.num_bad_epochs += 1
-        if self.num_bad_epochs > self.patience:
-            self._reduce()
+        waits = self.cooldown_counter > 0
+        better = True if self.best is None else self._better(value, self.best)
+        bad = _choose(better, 0, self.num_bad_epochs + 1)
+        reduces = bad > self.patience
+        lower = self.last_lr * self.factor
+        lower = _choose(lower > self.min_lr, lower, self.min_lr)
+        changes = _both(self.last_lr - lower > self.epsilon, _both(self.cooldown_counter <= 0, reduces))
+        counter = self.cooldown_counter
+        self.cooldown_counter = _choose(waits, counter - 1, _choose(reduces, self.cooldown, counter))
+        self.best = _choose(waits, self.best, _choose(better, value, self.best))
+        self.num_bad_epochs = _choose(waits, self.num_bad_epochs, _choose(reduces, 0, bad))
+        self.last_lr = _choose(changes, lower, self.last_lr)
+        if self.verbose:
+            state.interpreter.after_run(self, ReduceOnPlateau._report_change)
 
-    def _reduce(self) -> None:
-        self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
-        lower = max(self.last_lr * self.factor, self.min_lr)
-        if self.last_lr - lower > self.epsilon:
-            self.last_lr = lower
+    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from a state_dict()."""
+        super().set_state_dict(state_dict)
+        self._reported = self.last_lr
+
+    set_dict = set_state_dict
+
+    def _report_change(self) -> None:
+        if self.last_lr != self._reported:
+            self._reported = self.last_lr
             self._report()
 
     def _better(self, value: float, best: float) -> bool:
