@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.cache import BoundedCache
-from ..core.dtypes import DType, on_default_change
+from ..core.dtypes import DType
 from ..core.interpreter import state, use
 from ..eager import template
 from ..eager.deferred import Deferred, begun
@@ -70,7 +70,7 @@ def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codege
     passed = [f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else p.name for p in params]
     away = "".join([f" or {p.name} is not None" for p in params if p.name in _ASIDE])
     parts = {p.name: _part(p, tensors) for p in params if p.name not in _ASIDE}
-    key = "".join([part.key for part in parts.values()])
+    key = "".join(["_default.name, ", *[part.key for part in parts.values()]])
     among = [parts[n] for n in names]
     still = " and ".join([part.still for part in among])
     run = f"_run(_bound, ({''.join([part.tensor for part in among])}))"
@@ -171,7 +171,6 @@ class _CallCache:
         self.function, self.params, self.tensors, self.joins = function, params, tensors, joins
         self.calls: BoundedCache[Any, CachedCall] = BoundedCache(f"calls of {function.__name__}", MAX_CALLS)
         self.met: BoundedCache[Any, bool] = BoundedCache(f"calls of {function.__name__} met once", MAX_CALLS)
-        on_default_change(self.calls.clear)
 
     def again(self, given: dict[str, Any], rest: tuple[Any, ...] = (), more: dict[str, Any] | None = None) -> Any:
         """Call the function as it was called."""

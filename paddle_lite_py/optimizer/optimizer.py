@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
-from ..core.arrays import filled
+from ..core.arrays import as_array, filled
 from ..core.interpreter import no_grad, state
 from ..core.no_effect import Immaterial, Refused, no_effect
 from ..eager import views
@@ -338,7 +337,7 @@ class Optimizer:
         for group in self._groups:
             for i, p in enumerate(group.params):
                 if p.name in masters:
-                    group.masters[i] = wrap(jnp.asarray(np.asarray(masters[p.name]), jnp.float32))
+                    group.masters[i] = wrap(as_array(masters[p.name], "float32"))
         if isinstance(self._learning_rate, LRScheduler) and "LR_Scheduler" in state_dict:
             self._learning_rate.set_state_dict(state_dict["LR_Scheduler"])
 
