@@ -1,5 +1,6 @@
 """What is kept must have in its key all that it depends on: call, change one thing, call again."""
 
+import operator
 from contextlib import contextmanager
 
 import numpy as np
@@ -269,3 +270,60 @@ def test_what_the_user_writes_into_an_array_of_a_tensor_is_not_in_the_tensor(n):
             array = array if isinstance(array, np.ndarray) else paddle.from_dlpack(array).numpy()
             array[...] = 7
             assert float((t * 2).sum()) == 2 * n
+
+
+# -- programs that differ in a sign, or in what an op of a name is -----------------------------------------------------
+@pytest.mark.parametrize("op", [operator.truediv, operator.mul, paddle.pow, paddle.copysign])
+def test_numbers_of_another_kind_are_no_common_subexpression(op):
+    f = paddle.jit.to_static(
+        lambda x: (op(x, 0.0), op(x, -0.0), op(x, 0), op(x, False)), passes=[paddle.passes.common_subexpressions]
+    )
+    x = tensor([1.0, -1.0])
+    for given, right in zip(f(x), [op(x, v) for v in (0.0, -0.0, 0, False)], strict=True):
+        np.testing.assert_array_equal(np.signbit(given.numpy()), np.signbit(right.numpy()))
+        np.testing.assert_array_equal(given.numpy(), right.numpy())
+
+
+def _times(n):
+    @paddle.utils.custom_op(name="by_caches_test")
+    def by_caches_test(x, /):
+        return x * n
+
+    return by_caches_test
+
+
+def test_an_op_that_is_defined_anew_is_the_new_one_everywhere():
+    x, spec = tensor([[1.0, 2.0], [3.0, 4.0]]), [static.InputSpec([2, 2], "float32")]
+    for n in (2.0, 3.0, 5.0):
+        op = _times(n)
+
+        def branching(row):
+            return op(row) if row.sum() > 0 else row
+
+        ways = {
+            "eager": op,
+            "static": paddle.jit.to_static(op, full_graph=True, input_spec=spec),
+            "vmap": paddle.autograd.vmap(op),
+            "vmap of control flow": paddle.autograd.vmap(paddle.jit.to_static(branching)),
+            "jvp": lambda t: paddle.autograd.jvp(op, t)[0],
+            "the tangents of jvp": lambda t: paddle.autograd.jvp(op, t)[1] * t,
+            "gradient": lambda t: paddle.grad(op(t).sum(), [t])[0] * t,
+            "double gradient": lambda t: paddle.grad(op(t * t).sum(), [t], create_graph=True)[0] * t / (2 * t),
+        }
+        for name, way in ways.items():
+            for _ in range(2):
+                np.testing.assert_allclose(way(x).numpy(), n * x.numpy(), err_msg=name)
+
+
+def test_transformed_functions_are_compiled_once_for_each_program():
+    from paddle_lite_py.autograd import transforms
+
+    x = tensor([[1.0, 2.0], [3.0, 4.0]])
+
+    def branching(row):
+        return row * 2 if row.sum() > 0 else row * -0.0
+
+    before = len(transforms._KNOWN)
+    for _ in range(3):
+        paddle.autograd.vmap(paddle.jit.to_static(branching))(x)
+    assert len(transforms._KNOWN) == before + 1

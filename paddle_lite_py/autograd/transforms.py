@@ -7,7 +7,6 @@ and of the tensors that it reads from outside, so gradients flow to both, and it
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -35,7 +34,7 @@ class _Pure(NamedTuple):
     call: Callable[..., Any]
     outside: list[Tensor]
     structure: Any
-    text: str
+    key: Any  # what the program computes
 
 
 def _pure(what: str, func: Callable[..., Any], tensors: list[Tensor], specs: list[Any]) -> _Pure:
@@ -63,20 +62,15 @@ def _pure(what: str, func: Callable[..., Any], tensors: list[Tensor], specs: lis
             "that computes its results from its arguments alone"
         )
     call, n = lower(traced.program), traced.n_results
-    return _Pure(lambda *a: tuple(call(*a)[:n]), traced.captures, traced.structure, _text(traced.program))
+    return _Pure(lambda *a: tuple(call(*a)[:n]), traced.captures, traced.structure, traced.program.block.key())
 
 
-def _text(program: Any) -> str:
-    """What a program computes, without the lines of source that it comes from."""
-    return re.sub(r"  # .*", "", str(program))
-
-
-# By the text of the program and what was made of it.
+# By what the program computes and what was made of it.
 _KNOWN: BoundedCache[Any, BoundOp] = BoundedCache("transformed functions", 128)
 
 
 def _run(key: Any, fn: Callable[..., Any], args: list[Any], shape: Any) -> Any:
-    """Run as an op, compiled once for each text of a program."""
+    """Run as an op, compiled once for each program."""
     bound = _KNOWN.get(key) or _KNOWN.put(key, BoundOp(Op(fn, key[0]), fn))
     found = state.interpreter.run(bound, tuple(args))
     for t in found:
@@ -110,7 +104,7 @@ def vmap(func: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> Call
         pure = _pure("vmap", func, list(args), specs)
         axes = (*each, *[None] * len(pure.outside))
         fn = jax.vmap(pure.call, axes, out_axes)
-        return _run(("vmap", pure.text, axes, out_axes), fn, [*args, *pure.outside], pure.structure)
+        return _run(("vmap", pure.key, axes, out_axes), fn, [*args, *pure.outside], pure.structure)
 
     return functools.wraps(func)(batched)
 
@@ -153,7 +147,7 @@ def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
 
     twice = structure.Nest(tuple, None, (pure.structure, pure.structure))
     try:
-        return _run(("jvp", pure.text, n), forwards, [*inputs, *tangents, *pure.outside], twice)
+        return _run(("jvp", pure.key, n), forwards, [*inputs, *tangents, *pure.outside], twice)
     except TypeError as e:
         if "custom_vjp" not in str(e):
             raise

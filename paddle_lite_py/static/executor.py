@@ -210,7 +210,7 @@ class Executor:
 
     def _run_alone(self, program: Program, feed: Any, fetch_list: Any, where: Scope, return_numpy: bool) -> list[Any]:
         listed = _flat(fetch_list)
-        key = (id(where), *[f if f.__class__ is str else id(f) for f in listed])
+        key = (id(where), True, *[f if f.__class__ is str else id(f) for f in listed])
         compiled = program.compiled.get(key)
         if compiled is None or compiled.version != program.builder.version:
             if not listed and not program.builder.root.block.ops:
@@ -251,7 +251,7 @@ class Executor:
 
     def computed(self, program: Program, feed: dict[str, Any], fetch_list: Sequence[Any], scope: Scope) -> list[Tensor]:
         """What a program gives without its updates."""
-        key = (id(scope), "computed", *[f if f.__class__ is str else id(f) for f in fetch_list])
+        key = (id(scope), False, *[f if f.__class__ is str else id(f) for f in fetch_list])
         made: PreparedProgram | None = program.compiled.get(key)
         if made is None or made.version != program.builder.version:
             made = self._compiled(program, fetch_list, key, scope, False)
