@@ -307,9 +307,11 @@ class StaticFunction(DeclaredSpecs, Inspection):
         layers = [owner, *traced.layers] if isinstance(owner, Layer) else traced.layers
         changed = [w for w, *_ in traced.paths] + [e.write for e in traced.effects]
         written = [(id(w.owner), w.key) for w in changed if not isinstance(w.owner, Argument | Tensor)]
-        found = reads.guards_of(self._function, list(nested.statics(structure)), layers, written)
+        values = [*nested.statics(structure), *[o for fact in traced.assumed for o in getattr(fact, "reads", ())]]
+        found, settings = reads.guards_of(self._function, values, layers, written)
         found += guards.of_shared_paths(traced.paths, found)
-        found, settings = ([g for g in gs if not self._locations.covers(g)] for gs in (found, guards.of_layers(layers)))
+        settings += guards.of_layers(layers)
+        found, settings = ([g for g in gs if not self._locations.covers(g)] for gs in (found, settings))
         found += [guards.Payload(*looked) for looked in traced.looked]
         expected = [(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors]
         executable = Executable(traced, self.__name__)

@@ -292,25 +292,27 @@ def _times(n):
     return by_caches_test
 
 
+def _ways(op):
+    def branching(row):
+        return op(row) if row.sum() > 0 else row
+
+    spec = [static.InputSpec([2, 2], "float32")]
+    return {
+        "eager": op,
+        "static": paddle.jit.to_static(op, full_graph=True, input_spec=spec),
+        "vmap": paddle.autograd.vmap(op),
+        "vmap of control flow": paddle.autograd.vmap(paddle.jit.to_static(branching)),
+        "jvp": lambda t: paddle.autograd.jvp(op, t)[0],
+        "the tangents of jvp": lambda t: paddle.autograd.jvp(op, t)[1] * t,
+        "gradient": lambda t: paddle.grad(op(t).sum(), [t])[0] * t,
+        "double gradient": lambda t: paddle.grad(op(t * t).sum(), [t], create_graph=True)[0] / 2,
+    }
+
+
 def test_an_op_that_is_defined_anew_is_the_new_one_everywhere():
-    x, spec = tensor([[1.0, 2.0], [3.0, 4.0]]), [static.InputSpec([2, 2], "float32")]
+    x = tensor([[1.0, 2.0], [3.0, 4.0]])
     for n in (2.0, 3.0, 5.0):
-        op = _times(n)
-
-        def branching(row):
-            return op(row) if row.sum() > 0 else row
-
-        ways = {
-            "eager": op,
-            "static": paddle.jit.to_static(op, full_graph=True, input_spec=spec),
-            "vmap": paddle.autograd.vmap(op),
-            "vmap of control flow": paddle.autograd.vmap(paddle.jit.to_static(branching)),
-            "jvp": lambda t: paddle.autograd.jvp(op, t)[0],
-            "the tangents of jvp": lambda t: paddle.autograd.jvp(op, t)[1] * t,
-            "gradient": lambda t: paddle.grad(op(t).sum(), [t])[0] * t,
-            "double gradient": lambda t: paddle.grad(op(t * t).sum(), [t], create_graph=True)[0] * t / (2 * t),
-        }
-        for name, way in ways.items():
+        for name, way in _ways(_times(n)).items():
             for _ in range(2):
                 np.testing.assert_allclose(way(x).numpy(), n * x.numpy(), err_msg=name)
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..core.arrays import as_array, filled, is_array
 from ..core.dtypes import INEXACT, is_inexact
 from ..core.errors import DivisorError, original
-from ..core.interpreter import Interpreter, begin_with, state
+from ..core.interpreter import Interpreter, begin_with, layer_version, state
 from ..registry.bound import BoundOp, fitting
 from . import gradients
 from .pending import held, hold
@@ -89,6 +89,9 @@ class Eager(Interpreter):
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload."""
+        before = held(tensor)
+        if before.shape != data.shape or before.dtype != data.dtype:
+            layer_version.number += 1  # programs that read the tensor were traced for what it was
         hold(tensor, data)
 
     overwrite = rebind  # its place in the graph is no part of the payload

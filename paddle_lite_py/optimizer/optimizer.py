@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import as_array, filled
-from ..core.interpreter import no_grad, state
+from ..core.interpreter import layer_version, no_grad, state
 from ..core.no_effect import Immaterial, Refused, no_effect
+from ..core.versioned import Versioned
 from ..eager import views
 from ..eager.deferred import Deferred
 from ..eager.execute import Eager
@@ -22,12 +23,13 @@ from .lr import LRScheduler
 from .operators import operator
 from .parameter_group import ParameterGroup
 from .shared_numbers import Alike
+from .unchanged import Unchanged
 from .update import Accumulator, Numbers, Recipe, Rule, Setting, compiled
 
 ONE_CALL = Immaterial("one compiled call updates all parameters")
 
 
-class Optimizer:
+class Optimizer(Versioned):
     """Base of all optimizers: a subclass names its accumulators and its rule.
 
     Arguments:
@@ -48,6 +50,7 @@ class Optimizer:
         (True, 0.5)
     """
 
+    inputs = frozenset({"_learning_rate"})
     _slots: tuple[Accumulator, ...] = ()
     _rule: Rule
     _numbers: Numbers | None = None
@@ -101,6 +104,7 @@ class Optimizer:
         """Train more parameters, with settings of their own."""
         self._param_groups.append(param_group)
         self._add_group(param_group)
+        layer_version.number += 1
 
     @property
     def _parameter_list(self) -> list[Parameter]:
@@ -166,14 +170,12 @@ class Optimizer:
 
     def _update(self, group: ParameterGroup, active: list[int], grads: list[Tensor]) -> None:
         group.start(active, self._multi_precision)
-        clip = group.options.get("grad_clip", self._grad_clip)
+        clip = self._clip_of(group)
         if clip is not None and clip.key() is None:
             pairs = clip([(group.params[i], g) for i, g in zip(active, grads, strict=True)])
-            grads, clip = [g for _, g in pairs], None
-        hyper = self._hyper_of(group.options)
-        settings = tuple([self._setting(group, i, hyper) for i in active])
+            grads = [g for _, g in pairs]
+        key, settings = self._settings(group, active)
         skip = self._auxiliary_vars.get("found_inf")
-        key = clip.key() if clip is not None else None
         made = type(self)
         alike = bool(group.scalars) and self._alike(group, active, settings)
         recipe = Recipe(self.type, made._rule, group.slots, settings, key, skip is not None, made._numbers, alike)
@@ -193,6 +195,7 @@ class Optimizer:
                     views.replaced(handle)
             return
         builder: Any = state.interpreter
+        builder.assumes(Unchanged.of(self, group, active, (key, settings), clip))
         rate = builder.provide(self._rate)
         rate._data.name = unique_name.generate("learning_rate")
         with no_grad():
@@ -202,6 +205,14 @@ class Optimizer:
             new = rows.put(handles, grads, held)
         for handle, tensor in zip(handles, new, strict=True):
             handle._set_payload(tensor._data)
+
+    def _clip_of(self, group: ParameterGroup) -> Any:
+        return group.options.get("grad_clip", self._grad_clip)
+
+    def _settings(self, group: ParameterGroup, active: list[int]) -> tuple[Any, tuple[Setting, ...]]:
+        """What an update of these parameters depends on, beside shapes: how gradients are clipped, and the rest."""
+        clip, hyper = self._clip_of(group), self._hyper_of(group.options)
+        return clip and clip.key(), tuple([self._setting(group, i, hyper) for i in active])
 
     def _alike(self, group: ParameterGroup, active: list[int], settings: tuple[Setting, ...]) -> bool:
         """Whether one number of each kind serves all these parameters."""
