@@ -11,6 +11,7 @@ import numpy as np
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core import symbolic
 from paddle_lite_py.core.arrays import as_array
+from paddle_lite_py.core.traced_number import ScalarInputs
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.ops.creation import zeros
 from paddle_lite_py.ops.joining import concat
@@ -59,7 +60,7 @@ class Buckets:
                 tensor = concat([tensor, zeros(shape, tensor.dtype)], axis=axis)
         return tensor
 
-    def run(self, entry: Entry, tensors: list[Tensor], specs: list[InputSpec], name: str) -> Any:
+    def run(self, entry: Entry, tensors: list[Tensor], specs: list[InputSpec], numbers: ScalarInputs, name: str) -> Any:
         """Run on padded tensors, and cut the results to what they would be without.
 
         Raises:
@@ -69,14 +70,14 @@ class Buckets:
         """
         wide = self.padded(tensors, specs)
         if all(a is b for a, b in zip(wide, tensors, strict=True)):
-            return entry.run(tensors)
+            return entry.run_with(tensors, numbers)
         entry.padded_runs += 1
         if entry.padded_runs not in LOOKS:
-            return self._cut(entry.run(wide), entry, tensors)
+            return self._cut(entry.run_with(wide, numbers), entry, tensors)
         with LOCK:
             others = _others(tensors, wide) if entry.padded_runs == 1 else ()
-            same = all(self._compared(entry, other, specs)[0] for other in others)
-            agrees, got = self._compared(entry, tensors, specs, keeps=True)
+            same = all(self._compared(entry, other, specs, numbers)[0] for other in others)
+            agrees, got = self._compared(entry, tensors, specs, numbers, keeps=True)
         if not (same and agrees):
             entry.padded_runs = 0
             raise CheckError(
@@ -86,12 +87,19 @@ class Buckets:
             )
         return got
 
-    def _compared(self, entry: Entry, tensors: list[Tensor], specs: list[InputSpec], keeps: bool = False) -> Any:
+    def _compared(
+        self,
+        entry: Entry,
+        tensors: list[Tensor],
+        specs: list[InputSpec],
+        numbers: ScalarInputs,
+        keeps: bool = False,
+    ) -> Any:
         """Whether a run with padding does what one without does, and its results; `keeps`: what it changes stays."""
         before = EffectValues(entry, tensors)
-        want, after = entry.run(tensors), EffectValues(entry, tensors)
+        want, after = entry.run_with(tensors, numbers), EffectValues(entry, tensors)
         before.restore()
-        got = self._cut(entry.run(self.padded(tensors, specs)), entry, tensors)
+        got = self._cut(entry.run_with(self.padded(tensors, specs), numbers), entry, tensors)
         same = _alike(want, got) and all(map(_alike, after.values, before.now()))
         if not keeps:
             before.restore()

@@ -35,7 +35,7 @@ from paddle_lite_py.tracing.trace import LOCK, Traced, trace
 from . import guards, reads, spec
 from .breaks import Parts
 from .buckets import Buckets
-from .cache import Cache, CacheKey, Sharing, mode_key
+from .cache import Cache, CacheKey, Declared, Sharing, mode_key
 from .check import checked
 from .containers import Changed, note, restore
 from .declared import DeclaredSpecs
@@ -193,7 +193,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
             return entry.run_with(tensors, numbers)
 
         if self._buckets is not None and (specs := self._specs(args, kwargs, tensors)):
-            return self._buckets.run(entry, tensors, specs, self.__name__)
+            return self._buckets.run(entry, tensors, specs, numbers, self.__name__)
         simple = mode.interpreter is EAGER and not (numbers or kwargs or self._input_spec or entry.from_leaves)
         simple = simple and not (entry.traced.speculated or checks or entry.lone or self._ties.of(tensors))
         simple = simple and not entry.changes_arguments  # where tensors that share elements are another kind of call
@@ -227,7 +227,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
         serves = other.serves if other else _any
         kinds: Any = tuple([(held(t).shape, held(t).dtype, t.stop_gradient) for t in tensors])
         if specs is not None:
-            kinds = (*specs, tuple([t.stop_gradient for t in tensors]))
+            kinds = tuple([Declared(s, t.stop_gradient) for s, t in zip(specs, tensors, strict=True)])
         ties = self._ties.of(tensors)
         if (among_them := views.shared(tensors)) or ties:
             kinds = (*kinds, Sharing((among_them, *[t.key for t in ties])))

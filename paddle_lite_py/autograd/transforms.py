@@ -22,6 +22,7 @@ from ..registry.bound import BoundOp
 from ..registry.op import Op
 from ..tracing.trace import trace
 from .derivatives import jvp_by_gradients
+from .mode import enable_grad
 
 __all__ = ["jvp", "vmap"]
 
@@ -139,7 +140,8 @@ def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
     inputs = list(xs) if isinstance(xs, list | tuple) else [xs]
     tangents = [ones_like(x) for x in inputs] if v is None else list(v) if isinstance(v, list | tuple) else [v]
     specs = [jax.ShapeDtypeStruct(tuple(x._data.shape), x._data.dtype) for x in inputs]
-    pure, n = _pure("jvp", func, inputs, specs), len(inputs)
+    with enable_grad():  # what no_grad() says of backward() cuts no tangents
+        pure, n = _pure("jvp", func, inputs, specs), len(inputs)
 
     def forwards(*arrays: Any) -> Any:
         outs, moved = jax.jvp(lambda *a: pure.call(*a, *arrays[2 * n :]), arrays[:n], arrays[n : 2 * n])
