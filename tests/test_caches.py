@@ -329,3 +329,11 @@ def test_transformed_functions_are_compiled_once_for_each_program():
     for _ in range(3):
         paddle.autograd.vmap(paddle.jit.to_static(branching))(x)
     assert len(transforms._KNOWN) == before + 1
+
+
+def test_slices_come_with_a_name_too():
+    x = paddle.ones([2, 3])
+    for _ in range(2):
+        for made in (paddle.unbind(x, 0, name="a"), paddle.unbind(input=x, axis=np.int64(0))):
+            made[0][...] = 7.0  # they are views, as they are without
+            assert x[0].tolist() == [7.0] * 3 and len(made) == 2

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core import cache_checks
 from ..core.cache import BoundedCache
 from ..core.dtypes import DType
 from ..core.interpreter import state, use
@@ -63,7 +64,7 @@ def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codege
     names = [n.rstrip("?*!") for n in tensors]
     cache = _CallCache(function, params, names, joins=names == [n.rstrip("?") for n in tensors])
     env |= {**template.NAMES, "_state": state, "_eager": EAGER, "_run": EAGER.run, **codegen.LISTS}
-    env |= {"_function": function, "_again": cache.again}
+    env |= {"_function": function, "_again": cache.again, "_expect_same": _expect_same}
     env |= {"_recorded": cache.recorded, "_calls": cache.calls, "_remade": codegen.remade}
     given = "{" + ", ".join(f"{p.name!r}: {p.name}" for p in params) + "}"
     lacks = "".join([f" or {p.name} is _absent" for p in params if p.default is p.empty])
@@ -77,6 +78,7 @@ def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codege
     noted = [f"    if _bound.views is not None: _link({names[0]}, _made, _bound, ())"] if views else ()
     calls = template.at_once(still, _jitted(among), run, "_kind is not _T", viewed=noted)
     others, lines = codegen.respelling(function.__dict__.get("__aliases__", {}), [p.name for p in params])
+    checks = [f"_expect_same(_function, _made, lambda: _again({given}))"] * bool(cache_checks.EVERY)
     return f"""({", ".join(_heads(params, others, env))}):
 {lines}    if _rest or _more{away}{lacks}:
         return _again({given}, _rest, _more)
@@ -93,8 +95,17 @@ def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codege
     _bound, _kind = _found
     if _bound is None:
         return _function({", ".join(passed)})
-{codegen.indented(calls)}    return _made if _kind is _T or _kind is tuple else _remade(_kind, _made)
+{codegen.indented([*calls, *checks])}    return _made if _kind is _T or _kind is tuple else _remade(_kind, _made)
 """
+
+
+def _expect_same(function: Function, made: Any, call: Callable[[], Any]) -> None:
+    if cache_checks.is_due() and isinstance(state.interpreter, Eager):
+        cache_checks.expect_same(function.__name__, _payloads(made), lambda: _payloads(call()))
+
+
+def _payloads(made: Any) -> list[Any]:
+    return [t._data for t in ([made] if isinstance(made, Tensor) else made)]
 
 
 def _jitted(among: list[_Part]) -> str:
