@@ -70,6 +70,8 @@ class Cache:
 
     def __init__(self, name: str, size: int) -> None:
         self.name, self.size = name, size
+        # Key: switches of the thread, structure and Python values of the arguments, kinds of tensors; guards see the
+        # rest.
         self.entries: BoundedCache[CacheKey, list[Entry]] = BoundedCache(f"programs of {name}", size)
         self.history: deque[Record] = deque(maxlen=HISTORY)
         self.count = 0

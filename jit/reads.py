@@ -299,6 +299,7 @@ class Walk:
                 self.place(vars(c).get, (id(c), name), name, f"{c.__name__}.{name}")
 
 
+# Key: the code.
 @functools.lru_cache(maxsize=4096)
 def _uses(code: types.CodeType) -> list[tuple[Any, bool]]:
     """Each variable or attribute that the code loads, and whether it puts something into it."""
@@ -309,6 +310,7 @@ def _uses(code: types.CodeType) -> list[tuple[Any, bool]]:
     ]
 
 
+# Key: the module's name; where a package lies stays for a process.
 @functools.lru_cache(maxsize=4096)
 def is_foreign(module: str) -> bool:
     """True for modules that are no code of the user: Python's, this framework's, and installed packages."""

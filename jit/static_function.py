@@ -94,6 +94,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
         self._scalars, self._locations, self._implicit = VaryingScalars(), ScalarLocations(), Implicit()
         self._ties = Ties()
         self._lone = LoneKinds(self.cache)
+        # Key: as of the programs.
         self._declared = BoundedCache(f"declared programs of {self.__name__}", options.cache_size)
         self._decided: frozenset[Any] = frozenset()  # statements that have turned out to need the data of a call
         self._parts: Parts | None = None  # once it has turned out that it cannot be staged as a whole

@@ -68,6 +68,7 @@ def _pure(what: str, func: Callable[..., Any], tensors: list[Tensor], specs: lis
 
 
 # By what the program computes and what was made of it.
+# Key: the operators of the program (Block.key), and what is made of it; bound ops hold the default dtype.
 _KNOWN: BoundedCache[Any, BoundOp] = BoundedCache("transformed functions", 128)
 
 

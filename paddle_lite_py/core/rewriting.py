@@ -51,6 +51,7 @@ def inlined(jaxpr: Any, consts: Any, args: Sequence[Any]) -> list[Any]:
     return primitives.jit_p.bind(*args, **params)
 
 
+# Key: once a process: what this JAX takes.
 @functools.cache
 def _settings() -> dict[str, Any]:
     """What JAX says of a compiled function with one argument and one result."""

@@ -180,7 +180,10 @@ class _CallCache:
 
     def __init__(self, function: Function, params: list[inspect.Parameter], tensors: list[str], joins: bool) -> None:
         self.function, self.params, self.tensors, self.joins = function, params, tensors, joins
+        # Key: the default dtype, shapes and dtypes of tensors, and attributes by kind: all that such a function may
+        # read.
         self.calls: BoundedCache[Any, CachedCall] = BoundedCache(f"calls of {function.__name__}", MAX_CALLS)
+        # Key: as of `calls`.
         self.met: BoundedCache[Any, bool] = BoundedCache(f"calls of {function.__name__} met once", MAX_CALLS)
 
     def again(self, given: dict[str, Any], rest: tuple[Any, ...] = (), more: dict[str, Any] | None = None) -> Any:

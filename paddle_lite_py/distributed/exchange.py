@@ -253,6 +253,7 @@ def leave(why: str = "") -> None:
         exchanges().leave()
 
 
+# Key: once a process.
 @functools.cache
 def exchanges() -> Exchanges:
     """Those of this process, begun when first asked for."""

@@ -350,6 +350,7 @@ def _connect(node: Node, made: list[Tensor], flows: Sequence[bool], several: boo
         made[i]._source = node if alone else Output(node, n if keeps else i)
 
 
+# Key: the flags, which clear it; the devices stay for a process.
 @functools.cache
 def _serves() -> bool:
     """Whether ops may wait here: on CPUs, where XLA's programs are made into what pays there."""

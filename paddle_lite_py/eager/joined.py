@@ -259,6 +259,7 @@ def checked(
     return out
 
 
+# Key: bound ops and how they follow each other, and what is wanted; jax.jit tells shapes and dtypes apart.
 _programs: BoundedCache[Any, JoinedSteps] = BoundedCache("programs of eager ops", MAX_PROGRAMS)
 
 

@@ -329,6 +329,7 @@ class Form(Recurring):
         return walk(self.structure, self.structure.split(data), heads, _gradients, added)
 
 
+# Key: bound ops and how they follow each other; jax.jit tells shapes and dtypes apart.
 _forms: BoundedCache[Key, Form] = BoundedCache("backward segments", MAX_FORMS)
 
 

@@ -138,6 +138,7 @@ class BoundOp:
         """Output specs from input specs (ShapeDtypeStruct) and Python scalars, memoised."""
         key = (specs, tuple(map(type, specs)))
         if self._inferred is None:
+            # Key: shapes, dtypes, and numbers by value and class; the bound op has the default dtype.
             self._inferred = BoundedCache(f"shapes of {self.op.name}", MAX_INFERRED)
         found = self._inferred.get(key)
         return self._inferred.put(key, _infer(self.fn, specs)) if found is None else found

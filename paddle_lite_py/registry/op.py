@@ -90,6 +90,7 @@ class Op:
         self.is_operator = False  # it serves an operator of Python
         self.effect = effect  # it acts on the world (prints, checks), so it stays though nothing reads its result
         self.fn = _with_state(fn) if random else fn
+        # Key: attributes by kind, how lists are packed, and the default dtype: all that the function may read.
         self.known: BoundedCache[Any, BoundOp] = BoundedCache(f"bound ops of {name}", MAX_BOUND)
 
     def __repr__(self) -> str:
