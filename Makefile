@@ -37,7 +37,7 @@ chaos: $(VENV)/.has-test
 
 # With the repeats too, and compiled as users' programs are; then with what caches have computed anew every third time.
 test-all: $(VENV)/.has-test
-	@XLA_FLAGS= $(PY) -m pytest -q -n $(JOBS) -m "not gpu" $(ARGS)
+	@XLA_FLAGS= CHANGING_CALLS=12 $(PY) -m pytest -q -n $(JOBS) -m "not gpu" $(ARGS)
 	@PADDLE_LITE_CHECK_CACHES=3 $(PY) -m pytest -q -n $(JOBS) -m "not gpu and not repeat and not counts" $(ARGS)
 
 check: $(VENV)/.has-dev $(VENV)/.has-test
