@@ -48,9 +48,10 @@ chaos: $(VENV)/.has-test
 	@$(PY) tests/distributed/chaos/recommenders.py
 	@CHAOS_KILLS=20 $(PY) -m pytest -q -s -n 0 tests/distributed/ps/test_chaos.py $(ARGS)
 
-# With the repeats too, and compiled as users' programs are.
+# With the repeats too, and compiled as users' programs are; then with what caches have computed anew every third time.
 test-all: $(VENV)/.has-test
-	@XLA_FLAGS= $(PY) -m pytest -q -n $(JOBS) -m "not gpu" $(ARGS)
+	@XLA_FLAGS= CHANGING_CALLS=12 $(PY) -m pytest -q -n $(JOBS) -m "not gpu" $(ARGS)
+	@PADDLE_LITE_CHECK_CACHES=3 $(PY) -m pytest -q -n $(JOBS) -m "not gpu and not repeat and not counts" $(ARGS)
 
 check: $(VENV)/.has-dev $(VENV)/.has-test
 	@$(PY) -m ruff check .

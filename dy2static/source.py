@@ -88,6 +88,7 @@ def _key(code: types.CodeType) -> tuple[str, int]:
     return code.co_name, code.co_firstlineno
 
 
+# Key: the lines themselves.
 @functools.lru_cache(maxsize=32)
 def _parsed(lines: tuple[str, ...]) -> dict[tuple[str, int], list[tuple[FunctionNode, str | None]]]:
     """All functions of a file by name and first line, each with the innermost class around it."""

@@ -68,6 +68,7 @@ def declare(names: Iterable[str], globals_: set[str], at: gast.AST) -> list[gast
     return [locate(kind(names=names), at) for kind, names in kinds if names]
 
 
+# Key: the text.
 @functools.lru_cache(maxsize=512)
 def _plan(source: str, is_expression: bool = False) -> Plan:
     body = gast.parse(textwrap.dedent(source)).body

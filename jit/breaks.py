@@ -35,6 +35,7 @@ class Parts:
         plain: Any = getattr(function, "__func__", function)
         self.split: Split | None = None
         self._made: dict[Any, Callable[..., Any]] = {}
+        # Key: the function that is called.
         self._callees: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         name, place, reason = plain.__name__, "", ""
         try:

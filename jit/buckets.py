@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core import symbolic
-from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.core.arrays import as_array
+from paddle_lite_py.core.traced_number import ScalarInputs
+from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.ops.creation import zeros
 from paddle_lite_py.ops.joining import concat
 from paddle_lite_py.tracing.trace import LOCK
@@ -16,6 +20,10 @@ from paddle_lite_py.tracing.trace import LOCK
 from .check import CheckError, EffectValues, alike
 from .entry import Entry
 from .spec import InputSpec
+
+# The padded runs of a program that are compared with one without padding, which may have to be compiled.
+LOOKS = frozenset(4**i for i in range(12))
+HIDING = 1e4  # numbers as large as this hide others
 
 
 class Buckets:
@@ -52,31 +60,50 @@ class Buckets:
                 tensor = concat([tensor, zeros(shape, tensor.dtype)], axis=axis)
         return tensor
 
-    def run(self, entry: Entry, tensors: list[Tensor], specs: list[InputSpec], name: str) -> Any:
+    def run(self, entry: Entry, tensors: list[Tensor], specs: list[InputSpec], numbers: ScalarInputs, name: str) -> Any:
         """Run on padded tensors, and cut the results to what they would be without.
 
         Raises:
-            CheckError: on the first padded run of a program, if the padding reaches its results or its state.
+            CheckError: if the padding reaches its results or its state. That is looked at in the first padded run of a
+                program, with other numbers than those at hand too (the largest of positive numbers is the same among
+                zeros), and then ever more seldom.
         """
         wide = self.padded(tensors, specs)
         if all(a is b for a, b in zip(wide, tensors, strict=True)):
-            return entry.run(tensors)
-        if entry.serves_padding:
-            return self._cut(entry.run(wide), entry, tensors)
+            return entry.run_with(tensors, numbers)
+        entry.padded_runs += 1
+        if entry.padded_runs not in LOOKS:
+            return self._cut(entry.run_with(wide, numbers), entry, tensors)
         with LOCK:
-            before = EffectValues(entry, tensors)
-            want, after = entry.run(tensors), EffectValues(entry, tensors)
-            before.restore()
-            got = self._cut(entry.run(wide), entry, tensors)
-            same = _alike(want, got) and all(map(_alike, after.values, before.now()))
-        if not same:
+            others = _others(tensors, wide) if entry.padded_runs == 1 else ()
+            same = all(self._compared(entry, other, specs, numbers)[0] for other in others)
+            agrees, got = self._compared(entry, tensors, specs, numbers, keeps=True)
+        if not (same and agrees):
+            entry.padded_runs = 0
             raise CheckError(
                 f"`{name}` gives other results when its arguments are padded to a bucket: an operation (a mean, a "
                 "softmax, batch statistics) mixes the padding into them. Mask it out by a length or mask argument, or "
                 "use no buckets"
             )
-        entry.serves_padding = True
         return got
+
+    def _compared(
+        self,
+        entry: Entry,
+        tensors: list[Tensor],
+        specs: list[InputSpec],
+        numbers: ScalarInputs,
+        keeps: bool = False,
+    ) -> Any:
+        """Whether a run with padding does what one without does, and its results; `keeps`: what it changes stays."""
+        before = EffectValues(entry, tensors)
+        want, after = entry.run_with(tensors, numbers), EffectValues(entry, tensors)
+        before.restore()
+        got = self._cut(entry.run_with(self.padded(tensors, specs), numbers), entry, tensors)
+        same = _alike(want, got) and all(map(_alike, after.values, before.now()))
+        if not keeps:
+            before.restore()
+        return same, got
 
     def _cut(self, result: Any, entry: Entry, tensors: list[Tensor]) -> Any:
         block = entry.traced.program.block
@@ -84,6 +111,29 @@ class Buckets:
         dims = symbolic.solve([v.shape for v in block.inputs[:n]], [t._data.shape for t in tensors])
         shapes = iter([v.shape for v in block.outputs[: entry.traced.n_results]])
         return _map(result, lambda t: _sliced(t, [symbolic.evaluate(d, dims) for d in next(shapes)]))
+
+
+def _others(tensors: list[Tensor], wide: list[Tensor]) -> Iterator[list[Tensor]]:
+    """Arguments with which zeros are the largest, and the smallest, of what stands along an axis that is padded.
+
+    Masks and what is added to hide something (-1e9) mean what they are, and stay; so do integers, such as ids.
+    """
+    for sign in (-1.0, 1.0):
+        yield [t if t is w or _is_mask(t) else _signed(t, sign) for t, w in zip(tensors, wide, strict=True)]
+
+
+def _is_mask(tensor: Tensor) -> bool:
+    if not tensor.dtype.is_floating:
+        return True
+    data = np.asarray(tensor._data, np.float64)
+    return bool(((data == 0) | (data == 1)).all() or not (np.abs(data) < HIDING).all())
+
+
+def _signed(tensor: Tensor, sign: float) -> Tensor:
+    data = np.asarray(tensor._data)
+    made = wrap(as_array((sign * (np.abs(data) + 1)).astype(data.dtype)))
+    made.stop_gradient = tensor.stop_gradient
+    return made
 
 
 def _sliced(tensor: Tensor, shape: list[int]) -> Tensor:

@@ -47,6 +47,16 @@ class Sharing(NamedTuple):
         return "tensors that share elements"
 
 
+class Declared(NamedTuple):
+    """Stands for the kind of a tensor whose InputSpec tells it."""
+
+    spec: Any
+    stopped: bool
+
+    def __str__(self) -> str:
+        return f"{self.spec!r}{'' if self.stopped else ' with gradient'}"
+
+
 class Record(NamedTuple):
     """One trace."""
 
@@ -60,6 +70,8 @@ class Cache:
 
     def __init__(self, name: str, size: int) -> None:
         self.name, self.size = name, size
+        # Key: switches of the thread, structure and Python values of the arguments, kinds of tensors; guards see the
+        # rest.
         self.entries: BoundedCache[CacheKey, list[Entry]] = BoundedCache(f"programs of {name}", size)
         self.history: deque[Record] = deque(maxlen=HISTORY)
         self.count = 0
@@ -166,7 +178,7 @@ def mode_text(mode: Any) -> str:
 
 def tensor_text(kind: Any) -> str:
     """The kind of a tensor in words."""
-    if not isinstance(kind, tuple) or isinstance(kind, Sharing):
+    if not isinstance(kind, tuple) or isinstance(kind, Sharing | Declared):
         return str(kind)
     shape, dtype, stopped = kind
     return f"{dtype}{list(shape)}{'' if stopped else ' with gradient'}"

@@ -10,7 +10,7 @@ from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs, call
 from paddle_lite_py.eager.pending import held
-from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.eager.tensor import Parameter, Tensor
 from paddle_lite_py.ir.program import Program
 from paddle_lite_py.tracing import spans
 from paddle_lite_py.tracing.dimensions import Dimensions
@@ -36,7 +36,7 @@ class Entry:
     concrete: Any = None  # what shows it to the user, once asked for
     failed: Any = None  # the guard that did not hold last
     lone = True  # it was called once
-    serves_padding = False  # a padded run has given what the plain run gave: see Buckets
+    padded_runs = 0  # see Buckets
 
     @property
     def program(self) -> Program:
@@ -68,8 +68,12 @@ class Entry:
         self.guards = [g for g in found if type(g) is not Guard]
         # Nothing to look at while no layer's configuration changes.
         self.changes_arguments = any(type(e.write.owner) is Argument for e in self.traced.effects)
-        self.plain = not (found or seen or self.traced.gradients or self.traced.paths)
-        self.flags = [(h, h.stop_gradient, dict(h._hooks or {})) for h in self.traced.captures]
+        # Of parameters a change counts as one of the configuration; other tensors are looked at.
+        self.loose = [(h, h.stop_gradient) for h in self.traced.captures if not isinstance(h, Parameter)]
+        self.plain = not (found or seen or self.traced.gradients or self.traced.paths or self.loose)
+        self.flags = [
+            (h, h.stop_gradient, dict(h._hooks or {}), held(h).shape, held(h).dtype) for h in self.traced.captures
+        ]
         self.layer_guards = [*settled, *self.traced.assumed]
         # What the trace itself has ended holds for one run.
         lasts = all(fact.holds() for fact in self.traced.assumed)
@@ -140,6 +144,9 @@ class Entry:
         for g in self.guards:
             if not g.holds():
                 return g.change()
+        for handle, flag in self.loose:
+            if handle.stop_gradient is not flag:
+                return _thawed(handle, flag)
         for s in self.seen:
             if not s.holds(numbers):
                 return f"a number among the arguments, which decides what the program is, was {s.value!r} when traced"
@@ -167,13 +174,20 @@ class Entry:
             if not g.holds():
                 self.failed = g
                 return g.change()
-        for handle, flag, hooks in self.flags:
+        for handle, flag, hooks, shape, dtype in self.flags:
+            now = held(handle)
+            if now.shape != shape or now.dtype != dtype:
+                return f"'{handle.name}' changed from {dtype}{[*shape]} to {now.dtype}{[*now.shape]}"
             if handle.stop_gradient is not flag:
-                return f"stop_gradient of '{handle.name}' changed from {flag} to {handle.stop_gradient}"
+                return _thawed(handle, flag)
             if (handle._hooks or {}) != hooks:
                 return f"the hooks on the gradient of '{handle.name}' changed"
         self.layer_version = version
         return None
+
+
+def _thawed(handle: Tensor, flag: bool) -> str:
+    return f"stop_gradient of '{handle.name}' changed from {flag} to {handle.stop_gradient}"
 
 
 def _serves(kind: str, found: str) -> bool:

@@ -30,6 +30,7 @@ class LoneKinds:
 
     def __init__(self, programs: Cache) -> None:
         self._programs = programs
+        # Key: as of the programs; whether to compile, not what.
         self._met: BoundedCache[CacheKey, bool] = BoundedCache(f"kinds of call that {programs.name} met once", KEPT)
 
     def waits(self, key: CacheKey, tensors: list[Any]) -> bool:

@@ -24,8 +24,10 @@ import numpy as np
 
 from paddle_lite_py.core.errors import is_own
 from paddle_lite_py.core.traced_number import TracedNumber
-from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.core.versioned import Versioned
+from paddle_lite_py.eager.tensor import Parameter, Tensor
 from paddle_lite_py.nn.base import Layer
+from paddle_lite_py.optimizer import Optimizer
 from paddle_lite_py.tracing.frame import is_of_each_run
 
 from .guards import ABSENT, BY_VALUE, AnyOf, Content, Guard, Items, Lacking, attribute, cell
@@ -36,6 +38,9 @@ _FOREIGN = frozenset({*sys.stdlib_module_names, "paddle_lite_py", "jax", "jaxlib
 _ENVIRONMENT = frozenset({"environ", "getenv"})
 _ASKING = frozenset({"getattr", "hasattr"})
 _DYNAMIC = frozenset({"getattr", "vars", "__dict__"})
+# Attributes of tensors that are settings, and where they stand.
+_OF_TENSORS = {n: n for n in ("stop_gradient", "persistable", "need_clip", "regularizer", "optimize_attr")}
+_OF_TENSORS |= {"trainable": "stop_gradient", "name": "_name"}
 _GROWING = ("append", "extend", "add", "update")
 # What holds no state of the user's; a traced number must not even be asked for its attributes.
 _NO_STATE = (type, types.ModuleType, types.FunctionType, types.MethodType, TracedNumber)
@@ -60,8 +65,9 @@ Place = tuple[int, Any]
 
 def guards_of(
     function: Callable[..., Any], args: list[Any], layers: list[Layer], written: Iterable[Place]
-) -> list[Any]:
-    """A guard for each value that the function, called with `args`, may have read.
+) -> tuple[list[Any], list[Any]]:
+    """A guard for each value that the function, called with `args`, may have read; and those that are to be looked at
+    only after the configuration of some layer or parameter changed.
 
     Arguments:
         function: the user's function or method.
@@ -80,7 +86,8 @@ def guards_of(
         for value in args:
             walk.visit(value, "an argument")
         if len(walk.names) == size:
-            return walk.guards + (environment(walk.texts) if walk.names & _ENVIRONMENT else [])
+            outside = environment(walk.texts) if walk.names & _ENVIRONMENT else []
+            return walk.guards + outside, walk.settings
 
 
 def environment(names: Iterable[str]) -> list[Any]:
@@ -116,6 +123,7 @@ class Walk:
     def start(self) -> None:
         """Begin again, with the names found so far."""
         self.guards: list[Any] = []
+        self.settings: list[Any] = []  # guards on attributes of parameters, which count their changes
         self.visited: dict[int, Any] = {}
         self.growing: dict[int, Any] = {}
         self.asked: dict[type, tuple[int, frozenset[str]]] = {}
@@ -179,9 +187,11 @@ class Walk:
     def visit(self, value: Any, label: str) -> None:
         """What an object holds."""
         kind = type(value)
-        if kind in BY_VALUE or isinstance(value, Tensor) or not self._new(value):
+        if kind in BY_VALUE or not self._new(value):
             return
-        if isinstance(value, np.ndarray):
+        if isinstance(value, Tensor):
+            self.tensor(value, label)
+        elif isinstance(value, np.ndarray):
             self.guards.append(Content.of(value, label))
         elif isinstance(value, list | dict | set | tuple | frozenset):
             self.container(value, label)
@@ -205,8 +215,33 @@ class Walk:
         elif isinstance(value, _WRAPPERS):
             for name in _WRAPPERS_HOLD & vars(value).keys():
                 self.place(vars(value).get, (id(value), name), name, f"{label}.{name}")
+        elif isinstance(value, Versioned) and is_foreign(kind.__module__):
+            self.library(value, kind.__name__)
         elif not is_foreign(kind.__module__) or isinstance(value, (Layer, *_RECORDS)):
             self.object(value, kind.__name__)
+
+    def library(self, obj: Versioned, label: str) -> None:
+        """The settings of an object of the framework that the code names, and what an optimizer trains."""
+        held = vars(obj)
+        for name in self.names & held.keys() - obj.inputs:
+            self.settings.append(Guard(held.get, name, held[name], f"{label}.{name}"))
+            self.visit(held[name], f"{label}.{name}")
+        for parameter in obj._parameter_list if isinstance(obj, Optimizer) else ():
+            self.visit(parameter, f"a parameter of {label}")
+
+    def tensor(self, tensor: Tensor, label: str) -> None:
+        """The attributes of a tensor that the code names: settings, and those of the user's own."""
+        held = tensor.__dict__
+        named = self.names & _OF_TENSORS.keys() | {n for n in self.names & held.keys() if n[0] != "_"}
+        guards = self.settings if isinstance(tensor, Parameter) else self.guards
+        for name in named:
+            key = _OF_TENSORS.get(name, name)
+            if (id(tensor), key) not in self.written:
+                value = getattr(tensor, key)
+                guards.append(Guard(attribute(tensor), key, value, f"{label}.{name}"))
+                self.visit(value, f"{label}.{name}")
+        if self.names & _ASKING:
+            self.guards.append(Lacking.of(held, frozenset(self.texts | self.names) - _OF_TENSORS.keys(), label))
 
     def container(self, value: Any, label: str) -> None:
         """A list, dict, set or tuple, with all that it holds."""
@@ -235,6 +270,8 @@ class Walk:
         if isinstance(obj, Layer):
             for name in sorted(self.names & obj._buffers.keys()):
                 self.place(obj._buffers.get, (id(obj), name), name, f"{label}.{name}")
+            for name, tensor in (*obj._parameters.items(), *obj._buffers.items()):
+                self.visit(tensor, f"{label}.{name}")
             for name, layer in obj._sub_layers.items():
                 self.visit(layer, f"{label}.{name}")
         for name in _slots(obj):
@@ -265,6 +302,7 @@ class Walk:
                 self.place(vars(c).get, (id(c), name), name, f"{c.__name__}.{name}")
 
 
+# Key: the code.
 @functools.lru_cache(maxsize=4096)
 def _uses(code: types.CodeType) -> list[tuple[Any, bool]]:
     """Each variable or attribute that the code loads, and whether it puts something into it."""
@@ -275,6 +313,7 @@ def _uses(code: types.CodeType) -> list[tuple[Any, bool]]:
     ]
 
 
+# Key: the module's name; where a package lies stays for a process.
 @functools.lru_cache(maxsize=4096)
 def is_foreign(module: str) -> bool:
     """True for modules that are no code of the user: Python's, this framework's, and installed packages."""

@@ -35,7 +35,7 @@ from paddle_lite_py.tracing.trace import LOCK, Traced, trace
 from . import guards, reads, spec
 from .breaks import Parts
 from .buckets import Buckets
-from .cache import Cache, CacheKey, Sharing, mode_key
+from .cache import Cache, CacheKey, Declared, Sharing, mode_key
 from .check import checked
 from .containers import Changed, note, restore
 from .declared import DeclaredSpecs
@@ -94,6 +94,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
         self._scalars, self._locations, self._implicit = VaryingScalars(), ScalarLocations(), Implicit()
         self._ties = Ties()
         self._lone = LoneKinds(self.cache)
+        # Key: as of the programs.
         self._declared = BoundedCache(f"declared programs of {self.__name__}", options.cache_size)
         self._decided: frozenset[Any] = frozenset()  # statements that have turned out to need the data of a call
         self._parts: Parts | None = None  # once it has turned out that it cannot be staged as a whole
@@ -193,7 +194,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
             return entry.run_with(tensors, numbers)
 
         if self._buckets is not None and (specs := self._specs(args, kwargs, tensors)):
-            return self._buckets.run(entry, tensors, specs, self.__name__)
+            return self._buckets.run(entry, tensors, specs, numbers, self.__name__)
         simple = mode.interpreter is EAGER and not (numbers or kwargs or self._input_spec or entry.from_leaves)
         simple = simple and not (entry.traced.speculated or checks or entry.lone or self._ties.of(tensors))
         simple = simple and not entry.changes_arguments  # where tensors that share elements are another kind of call
@@ -227,7 +228,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
         serves = other.serves if other else _any
         kinds: Any = tuple([(held(t).shape, held(t).dtype, t.stop_gradient) for t in tensors])
         if specs is not None:
-            kinds = (*specs, tuple([t.stop_gradient for t in tensors]))
+            kinds = tuple([Declared(s, t.stop_gradient) for s, t in zip(specs, tensors, strict=True)])
         ties = self._ties.of(tensors)
         if (among_them := views.shared(tensors)) or ties:
             kinds = (*kinds, Sharing((among_them, *[t.key for t in ties])))
@@ -307,9 +308,11 @@ class StaticFunction(DeclaredSpecs, Inspection):
         layers = [owner, *traced.layers] if isinstance(owner, Layer) else traced.layers
         changed = [w for w, *_ in traced.paths] + [e.write for e in traced.effects]
         written = [(id(w.owner), w.key) for w in changed if not isinstance(w.owner, Argument | Tensor)]
-        found = reads.guards_of(self._function, list(nested.statics(structure)), layers, written)
+        values = [*nested.statics(structure), *[o for fact in traced.assumed for o in getattr(fact, "reads", ())]]
+        found, settings = reads.guards_of(self._function, values, layers, written)
         found += guards.of_shared_paths(traced.paths, found)
-        found, settings = ([g for g in gs if not self._locations.covers(g)] for gs in (found, guards.of_layers(layers)))
+        settings += guards.of_layers(layers)
+        found, settings = ([g for g in gs if not self._locations.covers(g)] for gs in (found, settings))
         found += [guards.Payload(*looked) for looked in traced.looked]
         expected = [(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors]
         executable = Executable(traced, self.__name__, repeats=True)

@@ -27,6 +27,7 @@ class VaryingScalars:
     """Which numbers have changed from call to call, for each kind of call."""
 
     def __init__(self) -> None:
+        # Key: what is left of a call without its numbers; which of them to take as inputs, looked at in each call.
         self._known: BoundedCache[Any, tuple[ScalarInputs, frozenset[int]]] = BoundedCache("numbers of calls", KINDS)
 
     def split(self, structure: Any, rest: Any) -> tuple[Any, ScalarInputs]:

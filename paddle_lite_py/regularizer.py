@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from .core.argument_docs import document as _document
+from .core.versioned import Versioned
 
 __all__ = ["L1Decay", "L2Decay"]
 
 
-class _Decay:
+class _Decay(Versioned):
     kind = ""
 
     def __init__(self, coeff: float = 0.0) -> None:

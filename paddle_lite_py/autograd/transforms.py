@@ -7,15 +7,15 @@ and of the tensors that it reads from outside, so gradients flow to both, and it
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 
-from ..core import structure
+from ..core import cache_checks, structure
 from ..core.cache import BoundedCache
 from ..core.interpreter import state
+from ..eager.execute import Eager
 from ..eager.tensor import Tensor
 from ..ir.lower import lower
 from ..ops.creation import ones_like
@@ -23,6 +23,7 @@ from ..registry.bound import BoundOp
 from ..registry.op import Op
 from ..tracing.trace import trace
 from .derivatives import jvp_by_gradients
+from .mode import enable_grad
 
 __all__ = ["jvp", "vmap"]
 
@@ -35,7 +36,7 @@ class _Pure(NamedTuple):
     call: Callable[..., Any]
     outside: list[Tensor]
     structure: Any
-    text: str
+    key: Any  # what the program computes
 
 
 def _pure(what: str, func: Callable[..., Any], tensors: list[Tensor], specs: list[Any]) -> _Pure:
@@ -63,25 +64,27 @@ def _pure(what: str, func: Callable[..., Any], tensors: list[Tensor], specs: lis
             "that computes its results from its arguments alone"
         )
     call, n = lower(traced.program), traced.n_results
-    return _Pure(lambda *a: tuple(call(*a)[:n]), traced.captures, traced.structure, _text(traced.program))
+    return _Pure(lambda *a: tuple(call(*a)[:n]), traced.captures, traced.structure, traced.program.block.key())
 
 
-def _text(program: Any) -> str:
-    """What a program computes, without the lines of source that it comes from."""
-    return re.sub(r"  # .*", "", str(program))
-
-
-# By the text of the program and what was made of it.
+# By what the program computes and what was made of it.
+# Key: the operators of the program (Block.key), and what is made of it; bound ops hold the default dtype.
 _KNOWN: BoundedCache[Any, BoundOp] = BoundedCache("transformed functions", 128)
 
 
 def _run(key: Any, fn: Callable[..., Any], args: list[Any], shape: Any) -> Any:
-    """Run as an op, compiled once for each text of a program."""
+    """Run as an op, compiled once for each program."""
     bound = _KNOWN.get(key) or _KNOWN.put(key, BoundOp(Op(fn, key[0]), fn))
     found = state.interpreter.run(bound, tuple(args))
+    if isinstance(state.interpreter, Eager) and cache_checks.is_due():
+        cache_checks.expect_same(key[0], _arrays(found), lambda: fn(*_arrays(args)))
     for t in found:
         t._data  # noqa: B018  (whether JAX can transform the function shows when it is compiled)
     return structure.unflatten(shape, iter(found))
+
+
+def _arrays(tensors: Any) -> list[Any]:
+    return [t._data for t in tensors]
 
 
 def vmap(func: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> Callable[..., Any]:
@@ -110,7 +113,7 @@ def vmap(func: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> Call
         pure = _pure("vmap", func, list(args), specs)
         axes = (*each, *[None] * len(pure.outside))
         fn = jax.vmap(pure.call, axes, out_axes)
-        return _run(("vmap", pure.text, axes, out_axes), fn, [*args, *pure.outside], pure.structure)
+        return _run(("vmap", pure.key, axes, out_axes), fn, [*args, *pure.outside], pure.structure)
 
     return functools.wraps(func)(batched)
 
@@ -145,7 +148,8 @@ def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
     inputs = list(xs) if isinstance(xs, list | tuple) else [xs]
     tangents = [ones_like(x) for x in inputs] if v is None else list(v) if isinstance(v, list | tuple) else [v]
     specs = [jax.ShapeDtypeStruct(tuple(x._data.shape), x._data.dtype) for x in inputs]
-    pure, n = _pure("jvp", func, inputs, specs), len(inputs)
+    with enable_grad():  # what no_grad() says of backward() cuts no tangents
+        pure, n = _pure("jvp", func, inputs, specs), len(inputs)
 
     def forwards(*arrays: Any) -> Any:
         outs, moved = jax.jvp(lambda *a: pure.call(*a, *arrays[2 * n :]), arrays[:n], arrays[n : 2 * n])
@@ -153,7 +157,7 @@ def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
 
     twice = structure.Nest(tuple, None, (pure.structure, pure.structure))
     try:
-        return _run(("jvp", pure.text, n), forwards, [*inputs, *tangents, *pure.outside], twice)
+        return _run(("jvp", pure.key, n), forwards, [*inputs, *tangents, *pure.outside], twice)
     except TypeError as e:
         if "custom_vjp" not in str(e):
             raise

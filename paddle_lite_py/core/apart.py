@@ -87,6 +87,7 @@ class Apart:
         self.lower, self.trace = small.lower, small.trace
         self._may_be_large = operators >= MANY
         self._last: Any = None
+        # Key: shapes, dtypes and structure of the arguments; the function is pure.
         self._known: BoundedCache[Any, Any] = BoundedCache(f"kinds of {small.__name__}", MAX_KINDS)
         _all.add(self)
 
@@ -195,6 +196,7 @@ def loaded(path: Path, structures: Structures) -> Any:
         return None
 
 
+# Key: once a process: a folder.
 @functools.cache
 def _folder() -> Path:
     """Where executables are kept; for this process alone if the user wants none kept."""

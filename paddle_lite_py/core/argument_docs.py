@@ -76,6 +76,7 @@ def described(value: Any) -> list[tuple[str, str, str]]:
     ]
 
 
+# Key: how many functions have said what has no effect.
 @functools.lru_cache(maxsize=1)
 def _without_effect(count: int) -> dict[tuple[str, str], dict[str, str]]:
     """By module and name of a function the arguments that change nothing, with the reasons; of so many declarations."""
@@ -101,6 +102,7 @@ def _default(value: Any) -> str:
     return f" Default: {value!r}." if isinstance(value, bool | int | float | str | tuple) else ""
 
 
+# Key: once a process: a file of the package.
 @functools.cache
 def _table() -> dict[str, str]:
     lines = (Path(__file__).with_name("arguments.txt")).read_text().splitlines()

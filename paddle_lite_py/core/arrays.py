@@ -20,6 +20,7 @@ def is_array(x: Any) -> bool:
     return isinstance(x, np.ndarray) or isinstance(x, jax.Array)
 
 
+# Key: once a process: a class.
 @functools.cache
 def array_class() -> type:
     """The class of JAX's arrays, which is known once there is a device."""
@@ -70,6 +71,7 @@ def as_array(data: Any, dtype: Any = None, place: Any = None) -> Any:
     return from_host(copied) if device is None or places.is_host(device) else jax.device_put(copied, device)
 
 
+# Key: shape and dtype; which of two ways to the same array is taken.
 _met: BoundedCache[Any, int] = BoundedCache("shapes that came from the host", 1024)
 _OFTEN = 4
 

@@ -6,6 +6,8 @@ import weakref
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeVar
 
+from . import cache_checks
+
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -89,6 +91,10 @@ class IdentityCache(dict[int, tuple[weakref.ref[Any], Any]]):
 
     __slots__ = ()
 
+    def __new__(cls) -> IdentityCache:
+        """Where caches are checked, one that checks."""
+        return super().__new__(_Checked if cache_checks.EVERY else cls)
+
     def put(self, obj: Any, value: V) -> V:
         """Keep what is known of an object; returns it."""
         key = id(obj)  # another object's, once this one is gone
@@ -99,3 +105,25 @@ class IdentityCache(dict[int, tuple[weakref.ref[Any], Any]]):
         """What is known of an object; None if nothing."""
         found = self.get(id(obj))
         return None if found is None else found[1]
+
+
+class _Checked(IdentityCache):
+    """The same, which looks whether an array still has the content that it was kept for."""
+
+    __slots__ = ("contents",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.contents: dict[int, Any] = {}
+
+    def put(self, obj: Any, value: V) -> V:
+        self.contents[id(obj)] = cache_checks.content(obj)
+        return super().put(obj, value)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        found = super().get(key, default)
+        if found is not default and (obj := found[0]()) is not None and cache_checks.is_due():
+            now = cache_checks.content(obj)
+            if now is not None and now != self.contents[key]:
+                raise cache_checks.StaleError(f"an array was changed after it was kept: {obj!r:.200}")
+        return found

@@ -76,6 +76,7 @@ def _kernels(jaxpr: Any) -> list[int]:
     return kernels[::-1]
 
 
+# Key: shapes, dtypes and settings of the product; pure.
 @functools.lru_cache(512)
 def _in_a_branch(x: Any, y: Any, params: Any) -> Any:
     def product(never: Any, a: Any, b: Any) -> Any:

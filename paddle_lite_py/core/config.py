@@ -128,6 +128,7 @@ _WINDOWS, _LIBRARY = ("INDIVIDUAL_DOT",), ("INDIVIDUAL_DOT", "REDUCE")
 # arrays some percent less; loops over small arrays gain nothing.
 
 
+# Key: the kind of program; the backend stays for a process.
 @functools.cache
 def compiler_options(windows: bool = False, plain: bool = False) -> dict[str, Any] | None:
     """XLA's options; None where this jaxlib or device knows none.

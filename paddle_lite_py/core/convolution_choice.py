@@ -51,6 +51,7 @@ def takes(
     return found is not None and all(chosen(found._replace(kind=kind)) is not None for kind in kinds)
 
 
+# Key: all sizes of the convolution; pure.
 @functools.lru_cache(2048)
 def _forward(x: Ints, weight: Ints, strides: Ints, pads: Any, steps: Ints, groups: int) -> Convolution | None:
     n = len(strides)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import Enum, IntEnum
 from typing import Any
 
@@ -102,8 +104,28 @@ _NAMES = {d.name: d for d in ALL} | {
     "short": int16,
 }
 _NUMPY = {d.np: d for d in ALL}
+# NumPy's dtypes that a gradient may flow in.
+INEXACT = frozenset(d.np for d in ALL if d.is_differentiable)
 _PYTHON = {bool: bool_, int: int64, float: float32, complex: complex64}
-_default = float32
+
+
+class _Default:
+    """The dtype of new floating tensors, and its name, which keys of caches hold: a dtype is slow to hash."""
+
+    __slots__ = ("dtype", "name")
+
+    def __init__(self, kind: DType) -> None:
+        self.dtype, self.name = kind, kind.name
+
+
+default = _Default(float32)
+
+
+class _Bound(threading.local):
+    dtype: DType | None = None  # the default dtype of the op whose function runs
+
+
+_bound = _Bound()
 
 dtype = DType
 for _each in ALL:
@@ -152,8 +174,7 @@ KINDS = "biufc"  # of dtypes, as NumPy has them
 
 def is_inexact(np_dtype: Any) -> bool:
     """True for a NumPy dtype that a gradient may flow in, bfloat16 and the 8-bit floats included."""
-    found = _NUMPY.get(np.dtype(np_dtype))
-    return found is not None and found.is_differentiable
+    return np.dtype(np_dtype) in INEXACT
 
 
 def rank(np_dtype: Any) -> int:
@@ -169,15 +190,7 @@ def get_default_dtype() -> str:
         >>> get_default_dtype()
         'float32'
     """
-    return _default.name
-
-
-_listeners: list[Callable[[], None]] = []
-
-
-def on_default_change(forget: Callable[[], None]) -> None:
-    """Have a function called when the default dtype changes, to forget what was made under the one before."""
-    _listeners.append(forget)
+    return default_dtype().name
 
 
 def set_default_dtype(d: Any) -> None:
@@ -193,20 +206,26 @@ def set_default_dtype(d: Any) -> None:
         paddle.float64
         >>> paddle.set_default_dtype("float32")
     """
-    global _default
     chosen = as_dtype(d)
     if chosen not in (float16, bfloat16, float32, float64):
         raise TypeError(f"the default dtype must be float16, bfloat16, float32 or float64, got {chosen.name}")
-    if chosen is not _default:
-        _default = chosen
-        for forget in _listeners:
-            forget()
+    default.dtype, default.name = chosen, chosen.name
     layer_version.number += 1
 
 
 def default_dtype() -> DType:
     """The DType of new floating tensors."""
-    return _default
+    return _bound.dtype or default.dtype
+
+
+@contextmanager
+def bound_default(dtype: DType) -> Iterator[None]:
+    """While the function of an op runs that was bound under this default dtype, whatever is the default by then."""
+    before, _bound.dtype = _bound.dtype, dtype
+    try:
+        yield
+    finally:
+        _bound.dtype = before
 
 
 class VarType(IntEnum):

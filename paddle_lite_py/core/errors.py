@@ -100,6 +100,7 @@ def original(error: BaseException) -> BaseException:
     return error
 
 
+# Key: the file's name.
 @cache
 def _is_of_jax(filename: str) -> bool:
     return filename.startswith(os.path.dirname(jax.__file__) + os.sep)

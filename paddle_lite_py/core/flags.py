@@ -21,6 +21,7 @@ _flags: dict[str, Any] = {}
 _WORDS = {"true": True, "1": True, "on": True, "yes": True, "false": False, "0": False, "off": False, "no": False}
 
 
+# Key: once a process: a file of the package.
 @cache
 def _defaults() -> dict[str, Any]:
     """What the reference's flags are where nothing sets them."""

@@ -69,6 +69,7 @@ def never(jaxpr: Any) -> tuple[list[Any], Any] | None:
     return list(spliced(_never(probe.aval), [probe], [condition])), condition
 
 
+# Key: shape and dtype.
 @functools.cache
 def _never(aval: Any) -> Any:
     """What is false, made of an array that XLA does not know."""
@@ -80,6 +81,7 @@ def _never(aval: Any) -> Any:
     return jax.make_jaxpr(never)(jax.ShapeDtypeStruct(aval.shape, aval.dtype))
 
 
+# Key: shape and dtype.
 @functools.cache
 def _copied(aval: Any) -> Any:
     def copied(never: Any, x: Any) -> Any:

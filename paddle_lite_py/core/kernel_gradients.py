@@ -46,6 +46,7 @@ def _form(eqn: Any) -> Any:
     return _padded_before(*described) if few else None
 
 
+# Key: shapes, dtypes and settings of the convolution; pure.
 @functools.lru_cache(512)
 def _padded_before(x: Any, kernel: Any, params: Any) -> Any:
     settings = dict(params)
@@ -59,6 +60,7 @@ def _padded_before(x: Any, kernel: Any, params: Any) -> Any:
     return jax.make_jaxpr(convolve)(x, kernel)
 
 
+# Key: shapes, dtypes and settings of the convolution; pure.
 @functools.lru_cache(512)
 def _turned(x: Any, kernel: Any, params: Any) -> Any:
     """The kernel as the picture, and the picture, whose elements are taken so far apart, as the kernel.

@@ -187,6 +187,7 @@ class _Target:
     def __init__(self, llvm: Any) -> None:
         self._table = PlanTable()
         self._known: set[int] = set()
+        # Key: the text that is compiled.
         self._address = functools.cache(lambda text: llvm.address(text, "kernel"))
         c = ctypes.CDLL(None)
         called = {name: getattr(c, name) for name in ("malloc", "free", "sched_yield")}
@@ -201,6 +202,7 @@ class _Target:
             self._known.add(key)
 
 
+# Key: once a process: the machine.
 @functools.cache
 def _target() -> _Target:
     return _Target(compiler())

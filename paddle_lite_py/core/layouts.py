@@ -162,6 +162,7 @@ def _permuted(aval: Any, order: Order) -> Any:
     return aval.update(shape=tuple(aval.shape[a] for a in order)) if order != (*range(len(order)),) else aval
 
 
+# Key: shape, dtype and permutation; pure.
 @functools.cache
 def _transposed(shape: Order, dtype: Any, permutation: Order) -> Any:
     closed = jax.make_jaxpr(lambda x: jax.lax.transpose(x, permutation))(jax.ShapeDtypeStruct(shape, dtype))

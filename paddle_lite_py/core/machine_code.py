@@ -45,6 +45,7 @@ def key_of(said: str) -> int:
     return int.from_bytes(hashlib.sha256(said.encode()).digest()[:7], "little")
 
 
+# Key: once a process: the machine.
 @functools.cache
 def cpus() -> tuple[int, ...]:
     """The CPUs that this process may use."""
@@ -53,6 +54,7 @@ def cpus() -> tuple[int, ...]:
     return tuple(range(os.cpu_count() or 1))
 
 
+# Key: once a process: the machine.
 @functools.cache
 def compiler() -> Compiler | None:
     """What makes machine code, once for a process; None without llvmlite, or on other machines than those tried."""

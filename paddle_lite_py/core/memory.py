@@ -86,6 +86,7 @@ def resident() -> int:
         return 0
 
 
+# Key: the name of a function of the C library.
 @functools.cache
 def _glibc(name: str) -> Any:
     """A function that glibc has beside those of C; elsewhere one that does nothing."""

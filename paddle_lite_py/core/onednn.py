@@ -86,6 +86,7 @@ def plan(convolution: Convolution) -> CallPlan | None:
     return None if library is None else library.plan(convolution)
 
 
+# Key: once a process: a library.
 @functools.cache
 def loaded() -> OneDNN | None:
     """The library, once for a process; None where it does not serve."""
@@ -132,6 +133,7 @@ class OneDNN:
         self.check(self.c.dnnl_primitive_attr_set_scratchpad_mode(self.attributes, _USERS_SCRATCH))
         self.table = PlanTable()
         self._let_xla_call(llvm)
+        # Key: all sizes of the convolution; pure.
         self.plan = functools.cache(self._plan)
 
     def _let_xla_call(self, llvm: Compiler) -> None:

@@ -29,6 +29,7 @@ def _form(eqn: Any) -> Any:
     return _of_matrices(*specs_of(eqn.invars), tuple(eqn.params.items())) if is_product else None
 
 
+# Key: shapes, dtypes and settings of the product; pure.
 @functools.lru_cache(512)
 def _of_matrices(x: Any, y: Any, params: Any) -> Any:
     """A product with one axis that is summed over, as a jaxpr; None where it has one, or they do not lie together."""

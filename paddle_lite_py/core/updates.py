@@ -24,6 +24,7 @@ _IN_MEMORY = {"dot_general", "conv_general_dilated", "ffi_call"}  # what is an a
 _MOST_LATER = 8  # arrays that a call waits for
 
 
+# Key: once a process: the machine.
 @functools.cache
 def serves() -> bool:
     """Whether machine code can be made, and nobody has switched this off."""
@@ -87,6 +88,7 @@ class ReplacedSteps(NamedTuple):
         return spliced(small, inputs, k.results, (named or sources)[-1])
 
 
+# Key: the kernel, and shapes and dtypes of what it takes and gives; pure.
 @functools.lru_cache(2048)
 def _small(key: int, in_place: tuple[tuple[int, int], ...], results: Any, *inputs: Any) -> Any:
     """A call as a jaxpr."""

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core import cache_checks
 from ..core.cache import BoundedCache
-from ..core.dtypes import DType, on_default_change
+from ..core.dtypes import DType
 from ..core.interpreter import state, use
 from ..eager import template
 from ..eager.deferred import Deferred, begun
@@ -63,20 +64,21 @@ def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codege
     names = [n.rstrip("?*!") for n in tensors]
     cache = _CallCache(function, params, names, joins=names == [n.rstrip("?") for n in tensors])
     env |= {**template.NAMES, "_state": state, "_eager": EAGER, "_run": EAGER.run, **codegen.LISTS}
-    env |= {"_function": function, "_again": cache.again}
+    env |= {"_function": function, "_again": cache.again, "_expect_same": _expect_same}
     env |= {"_recorded": cache.recorded, "_calls": cache.calls, "_remade": codegen.remade}
     given = "{" + ", ".join(f"{p.name!r}: {p.name}" for p in params) + "}"
     lacks = "".join([f" or {p.name} is _absent" for p in params if p.default is p.empty])
     passed = [f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else p.name for p in params]
     away = "".join([f" or {p.name} is not None" for p in params if p.name in _ASIDE])
     parts = {p.name: _part(p, tensors) for p in params if p.name not in _ASIDE}
-    key = "".join([part.key for part in parts.values()])
+    key = "".join(["_default.name, ", *[part.key for part in parts.values()]])
     among = [parts[n] for n in names]
     still = " and ".join([part.still for part in among])
     run = f"_run(_bound, ({''.join([part.tensor for part in among])}))"
     noted = [f"    if _bound.views is not None: _link({names[0]}, _made, _bound, ())"] if views else ()
     calls = template.at_once(still, _jitted(among), run, "_kind is not _T", viewed=noted)
     others, lines = codegen.respelling(function.__dict__.get("__aliases__", {}), [p.name for p in params])
+    checks = [f"_expect_same(_function, _made, lambda: _again({given}))"] * bool(cache_checks.EVERY)
     return f"""({", ".join(_heads(params, others, env))}):
 {lines}    if _rest or _more{away}{lacks}:
         return _again({given}, _rest, _more)
@@ -93,8 +95,17 @@ def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codege
     _bound, _kind = _found
     if _bound is None:
         return _function({", ".join(passed)})
-{codegen.indented(calls)}    return _made if _kind is _T or _kind is tuple else _remade(_kind, _made)
+{codegen.indented([*calls, *checks])}    return _made if _kind is _T or _kind is tuple else _remade(_kind, _made)
 """
+
+
+def _expect_same(function: Function, made: Any, call: Callable[[], Any]) -> None:
+    if cache_checks.is_due() and isinstance(state.interpreter, Eager):
+        cache_checks.expect_same(function.__name__, _payloads(made), lambda: _payloads(call()))
+
+
+def _payloads(made: Any) -> list[Any]:
+    return [t._data for t in ([made] if isinstance(made, Tensor) else made)]
 
 
 def _jitted(among: list[_Part]) -> str:
@@ -169,9 +180,11 @@ class _CallCache:
 
     def __init__(self, function: Function, params: list[inspect.Parameter], tensors: list[str], joins: bool) -> None:
         self.function, self.params, self.tensors, self.joins = function, params, tensors, joins
+        # Key: the default dtype, shapes and dtypes of tensors, and attributes by kind: all that such a function may
+        # read.
         self.calls: BoundedCache[Any, CachedCall] = BoundedCache(f"calls of {function.__name__}", MAX_CALLS)
+        # Key: as of `calls`.
         self.met: BoundedCache[Any, bool] = BoundedCache(f"calls of {function.__name__} met once", MAX_CALLS)
-        on_default_change(self.calls.clear)
 
     def again(self, given: dict[str, Any], rest: tuple[Any, ...] = (), more: dict[str, Any] | None = None) -> Any:
         """Call the function as it was called."""

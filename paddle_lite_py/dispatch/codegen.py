@@ -25,8 +25,8 @@ from ..registry.view import ViewRule
 Function = Callable[..., Any]
 Env = dict[str, Any]
 ABSENT = object()
-# What generated code makes tuples of lists with, and the attributes that are often the shape of a tensor.
-LISTS: Env = {"_in_tuples": in_tuples, "_Size": Size}
+# What generated code makes tuples of lists with; the default dtype; attributes that are often the shape of a tensor.
+LISTS: Env = {"_in_tuples": in_tuples, "_Size": Size, "_default": dtypes.default}
 SHAPES = frozenset(("shape", "size", "normalized_shape", "output_size", "repeat_times", "sizes"))
 
 
@@ -235,7 +235,9 @@ def indented(lines: Iterable[str]) -> str:
 def _at_once(op: Op, run: str) -> list[str]:
     names = [p.name for p in op.tensor_params]
     call = f"_bound.jitted({', '.join([f'{n}._data' for n in names])})"
-    viewed = template.viewing(names[0]) if isinstance(op.views, ViewRule) else ()
+    viewed: list[str] = []
+    if isinstance(op.views, ViewRule):
+        viewed = template.viewing(names[0]) if op.views.each is None else [f"_link({names[0]}, _made, _bound, ())"]
     return template.at_once("_mode is _eager" + template.still(names), call, run, viewed=viewed)
 
 
@@ -266,23 +268,23 @@ def _find(op: Op, env: Env, layout: str) -> list[str]:
     attrs, kinds = _tuple(op.attr_names), _tuple([quick_kind(p) for p in op.attr_params])
     # A shape mostly comes as a list, which no key may hold.
     listed = [p.name for p in op.attr_params if not isinstance(p.default, bool | str)]
+    at = "None" if op.simple else "_layout"
     found = [
         *[f"if {is_listed(n)}: {n} = {as_tuple(n)}" for n in listed],
         "try:",
-        f"    _bound = _known[{attrs}, _layout, {kinds}]",
+        f"    _bound = _known[{attrs}, {at}, {kinds}, _default.name]",
         "except (KeyError, TypeError):",
         "    _bound = None",
         "if _bound is None:",
-        f"    _bound = _op.bind({attrs}, _layout)",
+        f"    _bound = _op.bind({attrs}, {at})",
     ]
     if op.simple and not any(p.default is p.empty for p in op.attr_params):
         # The bound op of the default attributes is at hand; `is` costs nothing next to a key.
         env["_bare"] = op.bind(tuple([p.default for p in op.attr_params]))
-        if not op.attr_names:
-            return ["_bound = _bare"]
-        same = " and ".join(f"{n} is _d_{n}" for n in op.attr_names)
+        env["_under"] = env["_bare"].default
+        same = " and ".join(["_default.dtype is _under", *[f"{n} is _d_{n}" for n in op.attr_names]])
         found = [f"if {same}:", "    _bound = _bare", "else:", *["    " + line for line in found]]
-    return [f"_layout = {layout}", *found]
+    return found if op.simple else [f"_layout = {layout}", *found]
 
 
 def _strict(op: Op, front: CallSpelling, env: Env) -> str:

@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 
 from ..core.dtypes import is_inexact
-from ..eager.execute import ONE
 from ..eager.tensor import Tensor
 from ..registry.bound import BoundOp
 from ..registry.op import Op
@@ -55,8 +54,7 @@ def fused(name: str, seen: RecordedCalls, out: list[Tensor], tensors: list[Tenso
     if checks:
         op.input_check = lambda attrs: _together(checks)
     whole = BoundOp(op, op.fn)
-    found = tuple([flows[i] for i in results])
-    whole.differentiable = ONE if found == ONE else found
+    whole.differentiable = flows[results[0]] if len(results) == 1 else tuple([flows[i] for i in results])
     return whole
 
 

@@ -82,7 +82,7 @@ class Exchanges:
         Raises:
             RuntimeError: if members do different things, or one has ended.
         """
-        key = (kind, fn, how, *[(a.shape, a.dtype) for a in arrays])
+        key = (kind, fn, how, donated, *[(a.shape, a.dtype) for a in arrays])
         program = group.programs.get(key)
         journal = self.messenger.journal(group.id)
         what = program.what if program is not None else _described(kind, how, arrays)
@@ -253,6 +253,7 @@ def leave(why: str = "") -> None:
         exchanges().leave()
 
 
+# Key: once a process.
 @functools.cache
 def exchanges() -> Exchanges:
     """Those of this process, begun when first asked for."""

@@ -48,6 +48,7 @@ class Group:
     def __init__(self, ranks: list[int], id: int = 0, patience: float = PATIENCE) -> None:
         self.ranks, self.id, self.patience = ranks, id, patience
         self.name, self.backend = f"_default_pg{id}", "XLA"
+        # Key: the function and what all agree on, what may be written over, and shapes and dtypes.
         self.programs: BoundedCache[Any, ExchangeProgram] = BoundedCache("exchanges of a group", 1024)
 
     @property

@@ -50,6 +50,7 @@ class Casting(NamedTuple):
         return tuple([_cast(a, kind) if isinstance(a, Tensor) else a for a in args])
 
 
+# Key: the settings of mixed precision, which are frozen, and the op.
 @functools.lru_cache(maxsize=4096)
 def _rule(casting: Casting, op: Op) -> str | None:
     if op.amp == "keep":

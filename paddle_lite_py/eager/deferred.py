@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..core import small
+from ..core import cache_checks, small
 from ..core.arrays import array_class
 from ..core.donation import worth_donating
 from ..core.dtypes import is_inexact
@@ -30,7 +30,7 @@ from ..core.switches import deferral
 from ..registry.bound import BoundOp
 from . import gradients, tape
 from .execute import EAGER, HOSTED, NUMBERS, Eager, begin, failure, forward_of, payload
-from .joined import BackwardStep, CallStep, Wanted, one_by_one, program_of
+from .joined import BackwardStep, CallStep, Wanted, checked, one_by_one, program_of
 from .pending import Failed, Pending, held, hold
 from .put_off import PutOff
 from .tape import Node, Output
@@ -322,6 +322,8 @@ class Deferred(Eager):
         program = program_of(self._steps, self._outside, wanted)
         if not program.is_hot(self._outside):
             return one_by_one(self._steps, self._outside)
+        if cache_checks.is_due():
+            return checked(program, self._steps, self._outside, wanted)
         try:
             return program.run(self._outside)
         except Exception:  # of one op, perhaps, with which the others have nothing to do
@@ -347,6 +349,7 @@ def _connect(node: Node, made: list[Tensor], flows: Sequence[bool], several: boo
         made[i]._source = node if alone else Output(node, n if keeps else i)
 
 
+# Key: the flags, which clear it; the devices stay for a process.
 @functools.cache
 def _serves() -> bool:
     """Whether ops may wait here: on CPUs, where XLA's programs are made into what pays there."""

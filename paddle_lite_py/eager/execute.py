@@ -7,13 +7,12 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
 from ..core.arrays import as_array, filled, is_array
-from ..core.dtypes import is_inexact
+from ..core.dtypes import INEXACT, is_inexact
 from ..core.errors import DivisorError, original
-from ..core.interpreter import Interpreter, begin_with, state
+from ..core.interpreter import Interpreter, begin_with, layer_version, state
 from ..core.references import is_shared
 from ..registry.bound import BoundOp, fitting
 from . import gradients
@@ -68,7 +67,7 @@ class Eager(Interpreter):
             return made
         t = _new(Tensor)
         t._data = out
-        if records and (bound.differentiable or _flows(bound, (out,))) is ONE:
+        if records and bound.differentiable and out.dtype in INEXACT:
             t.stop_gradient = False
             # Node.__init__, inlined.
             t._source = node = _new(Node)
@@ -88,6 +87,9 @@ class Eager(Interpreter):
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload."""
+        before = held(tensor)
+        if before.shape != data.shape or before.dtype != data.dtype:
+            layer_version.number += 1  # programs that read the tensor were traced for what it was
         hold(tensor, data)
 
     overwrite = rebind  # its place in the graph is no part of the payload
@@ -169,7 +171,7 @@ def _record_all(bound: BoundOp, data: tuple[Any, ...], sources: Any, outs: tuple
     made = []
     for i, o in enumerate(outs):
         t = wrap(o)
-        if flows and flows[i]:
+        if flows[i]:
             t.stop_gradient = False
             t._source = Output(node, i)
         made.append(t)
@@ -206,7 +208,7 @@ def forward_of(bound: BoundOp) -> Forward:
 
 def flows_of(bound: BoundOp, specs: Sequence[Any]) -> Sequence[bool]:
     """For each result of a recorded op, given its shape and dtype, whether a gradient may flow from it."""
-    return [is_inexact(s.dtype) for s in specs] if bound.keeps else _flows(bound, tuple(specs))
+    return [is_inexact(s.dtype) for s in specs] if bound.keeps else _flows(bound, specs)
 
 
 def _flowing(fn: Callable[..., Any], arrays: list[Any]) -> tuple[list[Any], Any]:
@@ -215,17 +217,11 @@ def _flowing(fn: Callable[..., Any], arrays: list[Any]) -> tuple[list[Any], Any]
     return [o for o in several if is_inexact(o.dtype)], outs if isinstance(outs, tuple) else several
 
 
-# One differentiable output: the common value of BoundOp.differentiable, told by identity.
-ONE = (True,)
-
-
-def _flows(bound: BoundOp, outs: tuple[Any, ...]) -> tuple[bool, ...]:
-    """For each output of an op whether a gradient may flow from it, found at the first call with so many."""
-    known = bound.differentiable
-    if known is None or (known and len(known) != len(outs)):
-        found = tuple([bool(jax.numpy.issubdtype(o.dtype, jax.numpy.inexact)) for o in outs])
-        known = bound.differentiable = ONE if found == ONE else found
-    return known
+def _flows(bound: BoundOp, outs: Sequence[Any]) -> list[bool]:
+    """For each output of an op whether a gradient may flow from it."""
+    may = bound.differentiable
+    each = [may] * len(outs) if may.__class__ is bool else may
+    return [m and o.dtype in INEXACT for m, o in zip(each, outs, strict=True)]  # type: ignore[arg-type]
 
 
 def has_shared_gradient(tensor: Tensor) -> bool:

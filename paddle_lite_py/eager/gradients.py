@@ -101,6 +101,7 @@ def _source(tensor: Tensor) -> Any:
     return tensor if tensor._source is None else tensor._source
 
 
+# Key: shape and dtype.
 _ones: BoundedCache[Any, jax.Array] = BoundedCache("ones that backward begins with", 64)
 
 
@@ -214,6 +215,7 @@ class _Pullback(BoundOp):
     __slots__ = ()
 
 
+# Key: the bound op, which arguments take gradients and which cotangents are there.
 _pullbacks: BoundedCache[Any, _Pullback] = BoundedCache("gradients of ops as ops", 1024)
 
 
@@ -271,6 +273,7 @@ def _recomputed(node: Node) -> tuple[Any, Any, Any]:
     return _forwards[function], arrays, node.sources
 
 
+# Key: the function, which is one of bound ops; jax.jit tells shapes and dtypes apart.
 _forwards: weakref.WeakKeyDictionary[Any, BoundOp] = weakref.WeakKeyDictionary()
 
 

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from ..core import memory
+from ..core import cache_checks, memory
 from ..core.arrays import is_array
 from ..core.cache import BoundedCache
 from ..core.donation import suits_plain
@@ -245,6 +246,20 @@ def one_by_one(steps: Steps, outside: Arrays) -> tuple[dict[int, Any], dict[int,
     return dict(enumerate(done.values)), done.residuals
 
 
+def checked(
+    program: JoinedSteps, steps: Steps, outside: Arrays, wanted: Wanted
+) -> tuple[dict[int, Any], dict[int, Any]]:
+    """What the program gives, compared with the steps op by op; these run first, since it may overwrite arrays."""
+    anew, residuals = one_by_one(steps, outside)
+    if any(v.__class__ is Failed for v in anew.values()):
+        return anew, residuals
+    anew = {i: np.array(anew[i]) for i in wanted.results}
+    out = program.run(outside)
+    cache_checks.expect_same("ops that waited", {i: out[0][i] for i in wanted.results}, lambda: anew)
+    return out
+
+
+# Key: bound ops and how they follow each other, and what is wanted; jax.jit tells shapes and dtypes apart.
 _programs: BoundedCache[Any, JoinedSteps] = BoundedCache("programs of eager ops", MAX_PROGRAMS)
 
 

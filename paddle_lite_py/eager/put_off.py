@@ -46,11 +46,12 @@ class PutOff:
         self.can = bound.compiled and not op.effect and op.across is None and bound.derived(op.output_check) is None
         self.check = bound.derived(op.input_check)
         self._fn, self.may_need_xla, self._has_gradient = fitting(bound.fn), bound.plain, op.grad
+        # Key: shapes and dtypes, classes of numbers, and the size up to which NumPy computes.
         self._known: BoundedCache[Any, Promised] = BoundedCache(f"results of {op.name}, put off", MAX_KNOWN)
 
     def results(self, data: Sequence[Any]) -> Promised:
         """What the op gives for arguments like these."""
-        key = tuple([d.__class__ if d.__class__ in NUMBERS else (d.shape, d.dtype) for d in data])
+        key = small.most(), *[d.__class__ if d.__class__ in NUMBERS else (d.shape, d.dtype) for d in data]
         found = self._known.get(key)
         if found is None:
             specs = [d if d.__class__ in NUMBERS else jax.ShapeDtypeStruct(d.shape, d.dtype) for d in data]

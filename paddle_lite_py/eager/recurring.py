@@ -35,6 +35,7 @@ class Recurring:
             _lone.discard(self)
             return self.met >= HOT
         if self.shapes is None:
+            # Key: shapes; whether to compile, not what.
             self.shapes = BoundedCache("shapes of a structure", MAX_FORMS)
         key = tuple([getattr(x, "shape", None) for x in arrays])
         return self.shapes.put(key, self.shapes.get(key, 0) + 1) >= HOT

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import jax
 
+from ..core import cache_checks
 from ..core.cache import BoundedCache
 from ..core.errors import GraphFreedError
 from ..host.tier import added, tiered
@@ -312,10 +313,17 @@ class Form(Recurring):
                 n = len(data) + len(heads) if all(b.hosted for b in bounds) else None
                 plain, operators = any(b.plain for b in bounds), sum(b.operators for b in bounds)
                 self.compiled = tiered(self.backward, n, self.windows, plain, deep=True, operators=operators)
-            return self.compiled(*data, *heads)
+            found: list[Any] = self.compiled(*data, *heads)
+            if cache_checks.is_due():
+                cache_checks.expect_same("a backward segment", found, lambda: self._one_by_one(data, heads))
+            return found
+        return self._one_by_one(data, heads)
+
+    def _one_by_one(self, data: list[Array], heads: tuple[Array, ...]) -> list[Array | None]:
         return walk(self.structure, self.structure.split(data), heads, _gradients, added)
 
 
+# Key: bound ops and how they follow each other; jax.jit tells shapes and dtypes apart.
 _forms: BoundedCache[Key, Form] = BoundedCache("backward segments", MAX_FORMS)
 
 

@@ -23,6 +23,7 @@ from ..core.interpreter import layer_version, run_backward, state
 from ..core.no_effect import NOT_DRAWN, no_effect
 from ..core.size import Size, TensorSize
 from ..core.unknown_size import Shape
+from ..core.versioned import VersionedDict
 from . import views
 from .pending import DataOnDemand, held
 from .remove_handle import RemoveHandle
@@ -32,6 +33,8 @@ from .tensor_data import TensorData
 ZEROS = "zeros"
 # Attributes that tie a tensor to others on the same storage, which a copy has not.
 TIES = ("_view", "_views")
+# What programs read before each run: all other attributes that users see are settings.
+PAYLOADS = frozenset({"data", "grad"})
 
 
 class Tensor(TensorData):
@@ -60,7 +63,7 @@ class Tensor(TensorData):
     # What an optimizer asks of what it trains.
     regularizer: Any = None
     need_clip = True
-    optimize_attr = cached_property(lambda _: {"learning_rate": 1.0})
+    optimize_attr = cached_property(lambda _: VersionedDict(learning_rate=1.0))
 
     if TYPE_CHECKING:
         # The methods and operators of the ops, which dispatch.define.add_methods() puts here.
@@ -375,7 +378,7 @@ class Parameter(Tensor):
 
     def __setattr__(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
-        if name == "stop_gradient":
+        if name[0] != "_" and name not in PAYLOADS:
             layer_version.number += 1
 
     @property

@@ -165,8 +165,10 @@ def link(x: Any, made: Any, bound: Any, others: tuple[Any, ...]) -> None:
             viewers.append(_ref(part))
 
 
+# Key: shape and dtype of the root, and the bound ops on the way.
 _in_place: BoundedCache[Any, bool] = BoundedCache("views of views", 1024)
 # Of the op that gives several views, the step to each of them.
+# Key: the bound op, the number of results and of dimensions.
 _each: BoundedCache[Any, list[ViewStep]] = BoundedCache("views made together", 256)
 
 

@@ -63,11 +63,13 @@ def clear_async_save_task_queue() -> None:
         _under_way.popleft().result()
 
 
+# Key: once a process.
 @functools.cache
 def _writer() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, "async_save")
 
 
+# Key: once a process.
 @functools.cache
 def _finish_at_exit() -> None:
     atexit.register(clear_async_save_task_queue)

@@ -75,7 +75,9 @@ class KeyBlock:
         return high[i - start], low[i - start]
 
 
+# Key: the words of the stream; pure.
 _blocks: BoundedCache[Words, KeyBlock] = BoundedCache("keys of random draws, by stream", 64)
+# Key: the words of the stream; pure.
 _places: BoundedCache[Words, tuple[KeyBlock, int]] = BoundedCache("places of keys", 4 * _KEYS)
 
 

@@ -101,6 +101,7 @@ def _is_pointwise(fn: Callable[..., Any], like: Sequence[Any]) -> bool:
         return False
 
 
+# Key: once a process: a pure function.
 @functools.cache
 def _sum() -> Callable[[Any, Any], Any]:
     return tiered(lambda a, b: a + b, 2)  # not at import: XLA's options need a device
@@ -129,6 +130,7 @@ class Tiers:
     ) -> None:
         self.xla, self.trace, self.most = xla, trace, most
         self.donated = frozenset(donated)
+        # Key: shapes, dtypes and classes of numbers; cleared by flags; the function is pure.
         self.known: BoundedCache[Any, Callable[..., Any]] = BoundedCache(
             f"tiers of {getattr(fn, '__name__', 'a function')}", MAX_KINDS
         )
@@ -199,7 +201,10 @@ def chosen(traced: Any, args: Sequence[Any], most: int) -> tuple[FunctionWriter 
 
 
 # -- what XLA is given -----------------------------------------------------------------------------------------------
+# Key: the array, whose content stays: it is no array of the user's (arrays.as_array copies those), and payloads are
+# never written.
 _handed: IdentityCache = IdentityCache()
+# Key: the number, of a zero with its sign.
 _numbers: dict[type, BoundedCache[Any, Any]] = {
     kind: BoundedCache(f"{kind.__name__}s as arrays", 1024) for kind in _NUMBERS
 }
@@ -247,6 +252,7 @@ def written(steps: Steps, info: Any, numbers: frozenset[int] = frozenset()) -> F
     return writer
 
 
+# Key: the number of arguments, and which are donated.
 @functools.cache
 def _entry(n: int, donated: frozenset[int]) -> Callable[..., Callable[..., Any]]:
     """Makes the entry of functions of n arrays, written out because each step of it shows in the time of an op."""
@@ -281,6 +287,7 @@ def _entry(n: int, donated: frozenset[int]) -> Callable[..., Callable[..., Any]]
     return env["make"]
 
 
+# Key: the number of arguments.
 @functools.cache
 def _handing(n: int) -> Callable[..., Callable[..., Any]]:
     """Makes a function that gives n arrays to XLA."""

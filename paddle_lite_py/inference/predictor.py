@@ -57,7 +57,7 @@ class Handle:
         Raises:
             ValueError: if the data have another shape than reshape() has said.
         """
-        array = np.asarray(data)
+        array = np.array(data)
         if self._shape is not None and array.size != np.prod(self._shape, dtype=int):
             raise ValueError(
                 f"input `{self._name}` was reshaped to {list(self._shape)}, and is given data of shape "
@@ -77,7 +77,7 @@ class Handle:
         """
         if self._data is None:
             raise RuntimeError(f"`{self._name}` has no data yet: set the inputs and call run()")
-        return np.asarray(self._data)
+        return np.array(self._data)
 
     def shape(self) -> list[int]:
         """Its shape."""
@@ -168,7 +168,8 @@ class Predictor:
         data = given._data if isinstance(given, Tensor) else given
         if isinstance(data, jax.Array) and data.devices() == self._devices:
             return given if isinstance(given, Tensor) else wrap(data)
-        return wrap(jax.device_put(data, self._device))
+        # A copy of what the caller has, who may fill it anew while XLA still reads.
+        return wrap(jax.device_put(data if isinstance(data, jax.Array) else np.array(data), self._device))
 
     def _held(self, handle: Handle) -> Any:
         if handle._data is None:

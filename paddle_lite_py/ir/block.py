@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from ..core.errors import UNKNOWN, Where
+from ..core.traced_number import kind
 from ..registry.bound import BoundOp
 
 _ids = itertools.count()
@@ -66,6 +67,14 @@ class Operator:
         return f"{', '.join(map(repr, self.outputs))} = {self.bound}({', '.join(map(repr, self.inputs))})"
 
 
+def _key(bound: BoundOp) -> Any:
+    # Of control flow, whose bound op is made for its blocks, these count.
+    attrs = bound.attrs
+    if not any(isinstance(a, Block) for a in attrs):
+        return bound
+    return bound.op, tuple([a.key() if isinstance(a, Block) else (kind(a), a) for a in attrs])
+
+
 class Block:
     """Inputs, operators in order, outputs. Closed: all that it reads is its own inputs."""
 
@@ -81,6 +90,20 @@ class Block:
         if len(ops) == len(self.ops) and all(map(operator.is_, ops, self.ops)):
             return self
         return Block(self.inputs, ops, self.outputs if outputs is None else outputs)
+
+    def key(self) -> tuple[Any, ...]:
+        """What it computes, hashable: two blocks with the same key give the same for the same arguments."""
+        numbers: dict[Value, int] = {}
+
+        def at(v: Any) -> Any:
+            return (kind(v), v) if not isinstance(v, Value) else numbers.setdefault(v, len(numbers))
+
+        def spec(v: Value) -> Any:
+            return at(v), v.shape, v.dtype, v.weak, v.requires_grad
+
+        inputs = tuple(map(spec, self.inputs))
+        ops = tuple([(_key(o.bound), tuple(map(at, o.inputs)), tuple(map(spec, o.outputs))) for o in self.ops])
+        return inputs, ops, tuple(map(at, self.outputs))
 
     def all_ops(self) -> Iterator[Operator]:
         """Its operators and those of the blocks inside, depth first."""

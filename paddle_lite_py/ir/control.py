@@ -213,7 +213,7 @@ def sized(op: Operator, dims: symbolic.Dims) -> Operator:
     if not any(map(symbolic.has_symbolic, op.bound.attrs)):
         return op
     attrs = tuple([symbolic.substitute(a, dims) for a in op.bound.attrs])
-    return Operator(op.bound.op.bind(attrs, op.bound.layout), op.inputs, op.outputs, op.where)
+    return Operator(op.bound.rebound(attrs), op.inputs, op.outputs, op.where)
 
 
 class Operands:

@@ -91,4 +91,4 @@ def concrete(bound: BoundOp) -> BoundOp:
     if not any(map(symbolic.has_symbolic, bound.attrs)):
         return bound
     attrs = tuple(map(symbolic.resolved, bound.attrs))
-    return bound.op.bind(attrs, bound.layout)
+    return bound.rebound(attrs)

@@ -99,6 +99,8 @@ class _Writer:
         inputs = [self.read(v) for v in op.inputs]
         out: dict[str, Any] = {"op": op.name, "in": inputs, "out": [self.value(v) for v in op.outputs], "attrs": attrs}
         out |= ({"custom": True} if bound.op.custom else {}) | ({"layout": layout} if layout is not None else {})
+        if bound.default not in (None, dtypes.float32):
+            out["default"] = bound.default.name
         return out | {"at": str(op.where)}
 
     def attr(self, a: Any) -> Any:
@@ -169,7 +171,8 @@ class _Reader:
             raise FormatError(f"op {name!r} is not known to this version of the package")
         op = op or _missing(name, tuple(attrs))
         layout = tuple(data["layout"]) if data.get("layout") is not None else None
-        return op.bind(tuple([attrs[n] for n in op.attr_names]), layout)
+        with dtypes.bound_default(dtypes.as_dtype(data.get("default", "float32"))):
+            return op.bind(tuple([attrs[n] for n in op.attr_names]), layout)
 
     def attr(self, data: Any) -> Any:
         if isinstance(data, list):

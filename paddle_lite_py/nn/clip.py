@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from ..core.interpreter import no_grad
 from ..core.no_effect import Immaterial, no_effect
+from ..core.versioned import Versioned
 from ..dispatch.define import op
 from ..eager.tensor import Parameter, Tensor
 
@@ -20,7 +21,7 @@ Arrays = list[Any]
 Rule = Callable[[Arrays], Arrays]
 
 
-class ClipGradBase:
+class ClipGradBase(Versioned):
     """Base of the ways to clip: called with (parameter, gradient) pairs, it returns such pairs."""
 
     def key(self) -> tuple[Any, ...] | None:

@@ -8,6 +8,7 @@ from ..core import dtypes
 from ..core.arrays import as_array
 from ..core.interpreter import state
 from ..core.param_attr import ParamAttr, as_attr
+from ..core.versioned import VersionedDict
 from ..eager.tensor import Parameter
 from . import unique_name
 from .initializer import default_for
@@ -79,6 +80,6 @@ def make_parameter(
     draw: Any = Drawing(initializer, tuple(sizes), kind, device)
     payload = state.interpreter.stored(name, tuple(sizes), kind.np, draw)
     out = Parameter.of_payload(payload, name, attr.trainable)
-    out.optimize_attr = {"learning_rate": attr.learning_rate}
+    out.optimize_attr = VersionedDict(learning_rate=attr.learning_rate)
     out.regularizer, out.need_clip = attr.regularizer, attr.need_clip
     return state.interpreter.created(out)

@@ -22,6 +22,7 @@ Check = Callable[..., None]  # of the arrays of a call
 
 
 # The least and the greatest element of the indices looked at last, by identity: arrays do not change.
+# Key: the array, whose content stays: see host.tier.
 _seen = IdentityCache()
 
 

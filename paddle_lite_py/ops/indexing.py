@@ -367,11 +367,13 @@ def _bound_of_one(x: Tensor, index: Any) -> Any:
     return None
 
 
+# Key: the kind and the number of dimensions; an index takes elements as they are, whatever the default dtype.
 @functools.cache
 def _along_first(kind: str, ndim: int) -> Any:
     return _along(kind, ndim, 0)
 
 
+# Key: the kind, the number of dimensions and the axis; as above.
 @functools.cache
 def _along(kind: str, ndim: int, axis: int) -> Any:
     plan = (*[(ALL,)] * axis, (kind,), *[(ALL,)] * (ndim - axis - 1))

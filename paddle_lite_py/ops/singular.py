@@ -23,6 +23,7 @@ Run = Callable[..., Any]  # what runs an op
 
 
 # Arrays that were given and found finite, by identity: arrays do not change.
+# Key: the array, whose content stays: see host.tier.
 _finite = IdentityCache()
 
 
@@ -67,6 +68,7 @@ _ELSEWHERE = (AttributeError, TypeError, ValueError, BufferError, RuntimeError)
 FEW = 32
 
 
+# Key: shape and dtype.
 @functools.lru_cache(maxsize=256)
 def _numbers_of(shape: tuple[int, ...], dtype: np.dtype) -> Callable[[Any], Any]:
     """What reads the numbers of an array: a few at once as numbers, which takes half the time, or as a flat array."""
@@ -81,6 +83,7 @@ def on_cpu(array: Any) -> bool:
     return _only_cpu() or array.__class__ is np.ndarray or next(iter(array.devices())).platform == "cpu"
 
 
+# Key: once a process: the backend.
 @functools.cache
 def _only_cpu() -> bool:
     return jax.default_backend() == "cpu"

@@ -101,6 +101,7 @@ class Update(BoundOp):
                 raise ValueError(f"{self.op.name}: the rows {rows} are not those of {name}, {list(vector.shape)}")
 
 
+# Key: all settings of the update; rules read nothing else.
 @functools.lru_cache(maxsize=128)
 def operator(recipe: Recipe) -> BoundOp:
     """The operator of an update; one of a rule of the user's own has a name that files do not know."""

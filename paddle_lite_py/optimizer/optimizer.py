@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
-from ..core.arrays import filled
+from ..core.arrays import as_array, filled
 from ..core.donation import donatable
-from ..core.interpreter import no_grad, state
+from ..core.interpreter import layer_version, no_grad, state
 from ..core.no_effect import Immaterial, Refused, no_effect
 from ..core.traced_number import TracedNumber, current
+from ..core.versioned import Versioned
 from ..eager import views
 from ..eager.deferred import Deferred
 from ..eager.execute import Eager
@@ -24,12 +24,13 @@ from .lr import LRScheduler
 from .operators import operator
 from .parameter_group import ParameterGroup
 from .shared_numbers import Alike
+from .unchanged import Unchanged
 from .update import Accumulator, Numbers, Recipe, Rule, Setting, compiled
 
 ONE_CALL = Immaterial("one compiled call updates all parameters")
 
 
-class Optimizer:
+class Optimizer(Versioned):
     """Base of all optimizers: a subclass names its accumulators and its rule.
 
     Arguments:
@@ -50,6 +51,7 @@ class Optimizer:
         (True, 0.5)
     """
 
+    inputs = frozenset({"_learning_rate"})
     _slots: tuple[Accumulator, ...] = ()
     _rule: Rule
     _numbers: Numbers | None = None
@@ -103,6 +105,7 @@ class Optimizer:
         """Train more parameters, with settings of their own."""
         self._param_groups.append(param_group)
         self._add_group(param_group)
+        layer_version.number += 1
 
     @property
     def _parameter_list(self) -> list[Parameter]:
@@ -182,14 +185,12 @@ class Optimizer:
 
     def _update(self, group: ParameterGroup, active: list[int], grads: list[Tensor]) -> None:
         group.start(active, self._multi_precision)
-        clip = group.options.get("grad_clip", self._grad_clip)
+        clip = self._clip_of(group)
         if clip is not None and clip.key() is None:
             pairs = clip([(group.params[i], g) for i, g in zip(active, grads, strict=True)])
-            grads, clip = [g for _, g in pairs], None
-        hyper = self._hyper_of(group.options)
-        settings = tuple([self._setting(group, i, hyper) for i in active])
+            grads = [g for _, g in pairs]
+        key, settings = self._settings(group, active)
         skip = self._auxiliary_vars.get("found_inf")
-        key = clip.key() if clip is not None else None
         made = type(self)
         alike = bool(group.scalars) and self._alike(group, active, settings)
         recipe = Recipe(self.type, made._rule, group.slots, settings, key, skip is not None, made._numbers, alike)
@@ -209,6 +210,7 @@ class Optimizer:
                     views.replaced(handle)
             return
         builder: Any = state.interpreter
+        builder.assumes(Unchanged.of(self, group, active, (key, settings), clip))
         with no_grad():
             rate = self._traced_rate(builder)
             flags = () if skip is None else (skip,)
@@ -217,6 +219,14 @@ class Optimizer:
             new = rows.put(handles, grads, held)
         for handle, tensor in zip(handles, new, strict=True):
             handle._set_payload(tensor._data)
+
+    def _clip_of(self, group: ParameterGroup) -> Any:
+        return group.options.get("grad_clip", self._grad_clip)
+
+    def _settings(self, group: ParameterGroup, active: list[int]) -> tuple[Any, tuple[Setting, ...]]:
+        """What an update of these parameters depends on, beside shapes: how gradients are clipped, and the rest."""
+        clip, hyper = self._clip_of(group), self._hyper_of(group.options)
+        return clip and clip.key(), tuple([self._setting(group, i, hyper) for i in active])
 
     def _alike(self, group: ParameterGroup, active: list[int], settings: tuple[Setting, ...]) -> bool:
         """Whether one number of each kind serves all these parameters."""
@@ -352,7 +362,7 @@ class Optimizer:
         for group in self._groups:
             for i, p in enumerate(group.params):
                 if p.name in masters:
-                    group.masters[i] = wrap(jnp.asarray(np.asarray(masters[p.name]), jnp.float32))
+                    group.masters[i] = wrap(as_array(masters[p.name], "float32"))
         if isinstance(self._learning_rate, LRScheduler) and "LR_Scheduler" in state_dict:
             self._learning_rate.set_state_dict(state_dict["LR_Scheduler"])
 

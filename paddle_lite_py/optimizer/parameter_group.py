@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.arrays import from_host
 from ..core.interpreter import state
+from ..core.versioned import VersionedDict
 from ..eager.pending import held
 from ..eager.tensor import Parameter, Tensor, wrap
 from .shared_numbers import SharedNumbers
@@ -22,7 +23,7 @@ class ParameterGroup:
     """Parameters and their state; `options` are the settings in which it may differ from the optimizer."""
 
     def __init__(self, params: list[Parameter], options: dict[str, Any], slots: tuple[Accumulator, ...]) -> None:
-        self.params, self.options = params, options
+        self.params, self.options = params, VersionedDict(options)
         self.masters: list[Tensor | None] = [None] * len(params)
         self.use(slots)
 

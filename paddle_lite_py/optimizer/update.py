@@ -82,6 +82,7 @@ def _update(recipe: Recipe, lr: Any, grads: list[Any], mutable: list[Any]) -> li
     derived, following = _derived(recipe, recipe.settings[own], numbers, lr)
     single = {k: [v[0]] * len(rows) if recipe.alike else v for k, v in (numbers | derived).items()}
     states = [{k: v[i] for k, v in (arrays | single).items()} for i in range(len(rows))]
+    # Key: all settings of a parameter, within one trace.
     one = functools.cache(lambda setting: jax.jit(functools.partial(_one, recipe, setting)))  # traced once for a shape
     settings = [s._replace(row=0) for s in recipe.settings]
     found = [one(s)(*each, lr) for s, *each in zip(settings, wide, grads, states, strict=True)]
@@ -133,6 +134,7 @@ def _one(recipe: Recipe, setting: Setting, param: Any, grad: Any, state: State, 
     return recipe.rule(param, grad, state, rate, **dict(setting.hyper))
 
 
+# Key: all settings of the update; rules read nothing else.
 @functools.lru_cache(maxsize=128)
 def compiled(recipe: Recipe, n_mutable: int) -> Callable[..., list[Any]]:
     """The update as one function of the rate, the gradients, what it changes, whose memory it reuses, and the flag."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..core.traced_number import kind
 from ..ir import simplify
 from ..ir.block import Block, Operator, Value
 from ..ir.control import with_blocks
@@ -100,10 +101,10 @@ class _Seen:
         self.known: dict[Any, Operator] = {}
 
     def __call__(self, op: Operator) -> Sequence[Value] | None:
-        kind = op.bound.op
-        if kind.random or kind.effect or op.blocks:
+        of = op.bound.op
+        if of.random or of.effect or op.blocks:
             return None
-        inputs = tuple([v if isinstance(v, Value) else (type(v), v) for v in op.inputs])
+        inputs = tuple([v if isinstance(v, Value) else (kind(v), v) for v in op.inputs])
         first = self.known.setdefault((op.bound, inputs, tuple([v.requires_grad for v in op.outputs])), op)
         return None if first is op else first.outputs
 

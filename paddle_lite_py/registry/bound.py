@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -12,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.cache import BoundedCache
+from ..core.dtypes import DType, bound_default
 from ..host.tier import OP_STEPS, tiered
 from .view import ViewRule
 
@@ -28,8 +30,8 @@ class BoundOp:
     """An op with its attributes fixed: a pure function of arrays, with all that is derived from it cached."""
 
     __slots__ = (
-        "__weakref__", "_inferred", "_pullbacks", "attrs", "differentiable", "fn", "jitted", "keeping", "keeps",
-        "layout", "op", "plain", "put_off", "views"
+        "__weakref__", "_inferred", "_pullbacks", "attrs", "default", "differentiable", "fn", "jitted", "keeping",
+        "keeps", "layout", "op", "plain", "put_off", "views"
     )  # fmt: skip
     # Its gradient is a JAX function, so it may be part of a compiled backward segment.
     compiled = True
@@ -40,16 +42,24 @@ class BoundOp:
     # How many arrays a node of it saves, where that is not one for each argument.
     n_saved: int | None = None
 
-    def __init__(self, op: Op, fn: Callable[..., Any], attrs: tuple[Any, ...] = (), layout: Layout = None) -> None:
+    def __init__(
+        self,
+        op: Op,
+        fn: Callable[..., Any],
+        attrs: tuple[Any, ...] = (),
+        layout: Layout = None,
+        default: DType | None = None,
+    ) -> None:
         self.op = op
         self.attrs = attrs
         self.layout = layout
+        self.default = default  # the default dtype that it was bound under; None for a function of other bound ops
         self.fn = fn
         self.plain: bool = op.plain or self.windows  # XLA's plain emitters serve it; see config.compiler_options
         self.views: ViewRule | None = op.views if isinstance(op.views, ViewRule | None) else self.derived(op.views)
         self.jitted: Callable[..., Any] = self._first_call
-        # For each output whether a gradient may flow from it; found at the first recorded call.
-        self.differentiable: tuple[bool, ...] | None = None if op.grad else ()
+        # Whether a gradient may flow from its outputs, given their dtypes; where they differ, one for each.
+        self.differentiable: bool | tuple[bool, ...] = op.grad
         # Whether eager code keeps what its gradient needs: then the residuals.Forward and the check of its arguments.
         self.keeps = op.grad and (op.keeps or op.loops)
         self.keeping: Any = None
@@ -76,11 +86,10 @@ class BoundOp:
         rule = self.op.windows
         return bool(self.derived(rule)) if callable(rule) else rule
 
-    def forget(self) -> None:
-        """Derive all anew: something that the function reads has changed."""
-        self.jitted, self.keeping, self.put_off = self._first_call, None, None
-        self._inferred = None
-        self._pullbacks.clear()
+    def rebound(self, attrs: tuple[Any, ...]) -> BoundOp:
+        """The op with other attributes, under the same default dtype."""
+        with nullcontext() if self.default is None else bound_default(self.default):
+            return self.op.bind(attrs, self.layout)
 
     def __repr__(self) -> str:
         attrs = zip(self.op.attr_names, self.attrs, strict=False)
@@ -129,6 +138,7 @@ class BoundOp:
         """Output specs from input specs (ShapeDtypeStruct) and Python scalars, memoised."""
         key = (specs, tuple(map(type, specs)))
         if self._inferred is None:
+            # Key: shapes, dtypes, and numbers by value and class; the bound op has the default dtype.
             self._inferred = BoundedCache(f"shapes of {self.op.name}", MAX_INFERRED)
         found = self._inferred.get(key)
         return self._inferred.put(key, _infer(self.fn, specs)) if found is None else found

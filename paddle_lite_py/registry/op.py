@@ -90,17 +90,18 @@ class Op:
         self.is_operator = False  # it serves an operator of Python
         self.effect = effect  # it acts on the world (prints, checks), so it stays though nothing reads its result
         self.fn = _with_state(fn) if random else fn
+        # Key: attributes by kind, how lists are packed, and the default dtype: all that the function may read.
         self.known: BoundedCache[Any, BoundOp] = BoundedCache(f"bound ops of {name}", MAX_BOUND)
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
 
     def bind(self, attrs: tuple[Any, ...], layout: Layout = None) -> BoundOp:
-        """The bound op for these attributes, from a cache."""
+        """The bound op for these attributes and the default dtype, from a cache."""
         # A list is no key itself, and a shape mostly comes as one.
         attrs = tuple([tuple(v) if v.__class__ is list or v.__class__ is Size else v for v in attrs])
         try:
-            found = self.known.get((attrs, layout, tuple(map(kind, attrs))))
+            found = self.known.get((attrs, layout, tuple(map(kind, attrs)), dtypes.get_default_dtype()))
         except TypeError:  # unhashable: a list inside a tuple
             found = self._of_nested(attrs, layout)
         return found if found is not None else self._bind_frozen(attrs, layout)
@@ -109,23 +110,25 @@ class Op:
         """The bound op for attributes with lists in lists, such as a padding of each side."""
         attrs = tuple([in_tuples(v) if isinstance(v, list | tuple) else v for v in attrs])
         try:
-            return self.known.get((attrs, layout, tuple(map(kind, attrs))))
+            return self.known.get((attrs, layout, tuple(map(kind, attrs)), dtypes.get_default_dtype()))
         except TypeError:
             return None
 
     def _bind_frozen(self, attrs: tuple[Any, ...], layout: Layout) -> BoundOp:
         frozen = tuple([freeze(v, n) for v, n in zip(attrs, self.attr_names, strict=True)])
-        key = (frozen, layout, tuple(map(kind, frozen)))
+        default = dtypes.default_dtype()
+        key = (frozen, layout, tuple(map(kind, frozen)), default.name)
         found = self.known.get(key)
         if found is None:
-            found = self.known.put(key, BoundOp(self, self._pure(frozen, layout), frozen, layout))
+            found = self.known.put(key, BoundOp(self, self._pure(frozen, layout, default), frozen, layout, default))
         return found
 
-    def _pure(self, attrs: tuple[Any, ...], layout: Layout) -> Callable[..., Any]:
+    def _pure(self, attrs: tuple[Any, ...], layout: Layout, default: dtypes.DType) -> Callable[..., Any]:
         op_fn, named = self.fn, dict(zip(self.attr_names, attrs, strict=True))
 
         def fn(*flat: Any) -> Any:
-            out = op_fn(*(flat if layout is None else unpack(flat, layout)), **named)
+            with dtypes.bound_default(default):
+                out = op_fn(*(flat if layout is None else unpack(flat, layout)), **named)
             return tuple(map(_strong, out)) if isinstance(out, tuple | list) else _strong(out)
 
         fn.__name__ = fn.__qualname__ = self.name
@@ -153,15 +156,6 @@ class Op:
         flat, layout = self.pack(args)
         run = state.interpreter.run_random if self.random else state.interpreter.run
         return run(self.bind(attrs, layout), flat)
-
-
-def _forget() -> None:
-    for op_ in REGISTRY.values():
-        for bound in op_.known.values():
-            bound.forget()
-
-
-dtypes.on_default_change(_forget)
 
 
 def find(name: str) -> Op | None:

@@ -84,7 +84,7 @@ def _evaluated(op: Operator, drawn: dict[Any, Any]) -> list[Operator]:
     op.inputs = tuple([drawn.get(v, v) for v in op.inputs])
     attrs = dict(zip(bound.op.attr_names, bound.attrs, strict=False))
     if bound.op.name == "batch_norm":
-        made = bound.op.bind(tuple((attrs | {"training": False}).values()), bound.layout)
+        made = bound.rebound(tuple((attrs | {"training": False}).values()))
         return [Operator(made, op.inputs, op.outputs, op.where)]
     if bound.op.name not in DROPS:
         return [op]

@@ -49,13 +49,11 @@ class PreparedProgram:
         self.feeds = made.program.block.inputs[: made.n_args]
         self.names = [str(v.name) for v in self.feeds]
         self.known = program.feeds
-        self.keeps_feeds = bool(set(self.feeds) & set(made.program.block.outputs))
         self.executable = Executable(made, "program")
         self.kinds: list[Any] = []  # shape and dtype of each feed of the last run
 
-    def run(self, feed: dict[str, Any], awaited: bool) -> list[Tensor]:
-        """Results for a feed. XLA reads NumPy's memory while it runs, so that is copied unless the end is awaited."""
-        copies = self.keeps_feeds or not awaited
+    def run(self, feed: dict[str, Any]) -> list[Tensor]:
+        """Results for a feed. Its arrays are copied: they are the user's, who may fill them anew for the next run."""
         args: list[Tensor] = []
         if len(feed) != len(self.names):
             self._check_names(feed)
@@ -67,7 +65,7 @@ class PreparedProgram:
                 self._check_names(feed)
                 raise self._missing(name) from None
             if given.__class__ is np.ndarray:
-                array = given.copy() if copies else given
+                array = given.copy()
             else:
                 array = feed_array(given, value.dtype)
             same = same and (array.shape, array.dtype) == self.kinds[len(args)]
@@ -212,14 +210,14 @@ class Executor:
 
     def _run_alone(self, program: Program, feed: Any, fetch_list: Any, where: Scope, return_numpy: bool) -> list[Any]:
         listed = _flat(fetch_list)
-        key = (id(where), *[f if f.__class__ is str else id(f) for f in listed])
+        key = (id(where), True, *[f if f.__class__ is str else id(f) for f in listed])
         compiled = program.compiled.get(key)
         if compiled is None or compiled.version != program.builder.version:
             if not listed and not program.builder.root.block.ops:
                 return []
             compiled = self._compiled(program, listed, key, where)
         feed = feed.__class__ is dict and feed or _feed(feed)
-        outs = compiled.run(feed, return_numpy and bool(listed))
+        outs = compiled.run(feed)
         if not return_numpy:
             return outs
         return [np.array(t._data) for t in outs]
@@ -253,11 +251,11 @@ class Executor:
 
     def computed(self, program: Program, feed: dict[str, Any], fetch_list: Sequence[Any], scope: Scope) -> list[Tensor]:
         """What a program gives without its updates."""
-        key = (id(scope), "computed", *[f if f.__class__ is str else id(f) for f in fetch_list])
+        key = (id(scope), False, *[f if f.__class__ is str else id(f) for f in fetch_list])
         made: PreparedProgram | None = program.compiled.get(key)
         if made is None or made.version != program.builder.version:
             made = self._compiled(program, fetch_list, key, scope, False)
-        return made.run(feed, True)
+        return made.run(feed)
 
     @no_effect(thread="XLA computes with all cores", debug="times of steps are what paddle.profiler shows")
     def train_from_dataset(

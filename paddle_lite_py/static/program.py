@@ -70,6 +70,8 @@ class Program:
         self.pipeline: StagedTraining | None = None  # how it is trained in stages
         self._fleet_opt: dict[str, Any] | None = None  # what fleet tells programs about the job
         # Kept here by executors, for different fetches.
+        # Key: scope, fetches and whether updates run; version of the program; kinds of feeds are looked at in each
+        # run.
         self.compiled: BoundedCache[Any, Any] = BoundedCache("compiled programs", MAX_COMPILED)
         self._seed = 0
 

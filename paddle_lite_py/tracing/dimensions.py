@@ -347,7 +347,7 @@ def substituted(bound: BoundOp, known: dict[str, Any]) -> BoundOp:
     """The bound op with other dimensions in its attributes."""
     if not any(map(symbolic.has_symbolic, bound.attrs)):
         return bound
-    return bound.op.bind(tuple([symbolic.substitute(a, known) for a in bound.attrs]), bound.layout)
+    return bound.rebound(tuple([symbolic.substitute(a, known) for a in bound.attrs]))
 
 
 def _spec(value: Value, known: dict[str, Any]) -> jax.ShapeDtypeStruct:

@@ -12,14 +12,14 @@ __all__ = ["from_dlpack", "to_dlpack"]
 
 
 def to_dlpack(x: Tensor) -> Any:
-    """The data of a tensor as a DLPack capsule, not copied; CPU and GPU.
+    """A copy of the data of a tensor as a DLPack capsule; CPU and GPU.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> "dltensor" in str(to_dlpack(paddle.ones([2])))
         True
     """
-    return x._data.__dlpack__()
+    return x.__dlpack__()
 
 
 _document(globals())

@@ -283,3 +283,11 @@ def test_who_forks_starts_a_process_of_its_own():
         child.communicate()
     finally:
         process.end()
+
+
+def test_the_file_of_an_executable_tells_what_may_be_written_over():
+    def at(donated):
+        f = program_jit(affine, 1, donate_argnums=donated)
+        return f._path("", f.small.trace(X, X).jaxpr)
+
+    assert at(()) == at(()) and len({at(()), at((0,)), at((1,)), at((0, 1))}) == 4

@@ -19,6 +19,9 @@ def tensor(*shape: int, dtype: str = "float32") -> paddle.Tensor:
     return paddle.to_tensor(np.arange(np.prod(shape)).reshape(shape).astype(dtype))
 
 
+pytestmark = pytest.mark.counts
+
+
 def counted(*tensors: str):
     """A decorator as `remembered`, and the list of the calls that the function itself saw."""
     bodies: list[str] = []

@@ -136,7 +136,7 @@ def test_lengths_are_padded_to_buckets_and_cut_back():
             entry = f.program_cache[0]
             entry.run = lambda args, run=entry.run: (sizes.append(args[0].shape[0]), run(args))[1]
     assert f.get_traced_count() == 1
-    assert set(sizes) == {4, 8, 9, 1}  # 1 once, to verify; 9 is longer than all buckets
+    assert set(sizes) == {4, 8, 9, 1, 5}  # 1 and 5 once, to verify; 9 is longer than all buckets
 
 
 def test_gradients_pass_through_the_padding():
@@ -147,6 +147,74 @@ def test_gradients_pass_through_the_padding():
     x = tensor(1.0, 2.0, 3.0, stop_gradient=False)
     f(x).backward()
     assert x.grad.tolist() == [2.0, 4.0, 6.0]
+
+
+REACHED = {
+    "max": lambda x: x.max(axis=0),
+    "min": lambda x: x.min(axis=0),
+    "argmax": lambda x: x.argmax(axis=0),
+    "argmin": lambda x: x.argmin(axis=0),
+    "logsumexp": lambda x: paddle.logsumexp(x, axis=0),
+    "any": lambda x: (x <= 0).any(axis=0),
+    "all": lambda x: (x > 0).all(axis=0),
+    "prod": lambda x: x.prod(axis=0),
+    "mean": lambda x: x.mean(axis=0),
+    "softmax": lambda x: paddle.nn.functional.softmax(x, axis=0),
+    "sort": lambda x: x.sort(axis=0),
+    "topk": lambda x: x.topk(1, axis=0)[0],
+    "flip": lambda x: x.flip(0),
+    "norm": lambda x: (x + 1).norm(),
+}
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("name", REACHED)
+def test_padding_that_reaches_the_results_is_refused_whatever_the_data(name, sign):
+    f = to_static(REACHED[name], input_spec=[InputSpec([None, 2], "float32")], buckets=[8])
+    with pytest.raises(CheckError, match="padded to a bucket"):
+        f(paddle.to_tensor(sign * np.array([[1.0, 5.0], [7.0, 2.0], [3.0, 4.0]], "float32")))
+
+
+def test_masks_and_ids_are_padded_with_zeros():
+    @to_static(input_spec=[InputSpec([None, 2], "float32"), InputSpec([None], "float32")], buckets=[8])
+    def f(x, mask):
+        hidden = x + (mask.unsqueeze(1) - 1) * 1e9
+        return (x * mask.unsqueeze(1)).sum(axis=0) / mask.sum(), hidden.max(axis=0)
+
+    x = np.array([[-1.0, -5.0], [-7.0, -2.0], [3.0, 4.0]], "float32")
+    for mask in ([1, 1, 0], [1, 1, 1]):
+        mean, largest = f(paddle.to_tensor(x), paddle.to_tensor(mask, "float32"))
+        chosen = x[np.array(mask, bool)]
+        np.testing.assert_allclose(mean.numpy(), chosen.mean(0), rtol=1e-6)
+        np.testing.assert_allclose(largest.numpy(), chosen.max(0), rtol=1e-6)
+
+
+def test_padding_is_looked_at_again():
+    f = to_static(lambda n: n.max(), input_spec=[InputSpec([None], "int64")], buckets=[4])
+    assert f(paddle.to_tensor([1, 2])).item() == 2
+    with pytest.raises(CheckError):
+        for _ in range(3):
+            f(paddle.to_tensor([-1, -2]))
+
+
+def test_looking_at_padding_changes_no_state():
+    net = paddle.nn.Linear(2, 1)
+    opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+
+    def step(x):
+        loss = (net(x) * (x != 0).any(axis=1, keepdim=True)).sum()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        return loss
+
+    static, x = to_static(step, input_spec=[InputSpec([None, 2], "float32")], buckets=[4]), tensor([1.0, 2.0])
+    first = {k: v.numpy() for k, v in net.state_dict().items()}
+    found = static(x).item(), net.weight.numpy()
+    net.set_state_dict(first)
+    right = step(x).item(), net.weight.numpy()
+    np.testing.assert_allclose(found[0], right[0], rtol=1e-6)
+    np.testing.assert_allclose(found[1], right[1], rtol=1e-6)
 
 
 def test_padding_that_reaches_the_results_is_refused():

@@ -25,3 +25,12 @@ def test_input_spec_is_checked_before_anything_runs():
         f(paddle.ones([2, 3], "int64"))
     with pytest.raises(ValueError, match="is no dimension"):
         InputSpec([None, -3])
+
+
+def test_a_declared_argument_may_take_gradients_or_not():
+    f = to_static(lambda x: x * 2, input_spec=[InputSpec([None], "float32")])
+    for n, stopped in enumerate((False, True, False)):
+        x = paddle.ones([n + 1])
+        x.stop_gradient = stopped
+        assert f(x).stop_gradient is stopped
+    assert "with gradient" in f.cache.explain()

@@ -24,6 +24,7 @@ from jax.experimental import serialize_executable
 IDLE_SECONDS = 20  # after which it ends: a compiler holds hundreds of megabytes
 
 
+# Key: the name.
 @functools.cache
 def stand_in(name: str) -> Any:
     """Let XLA know a function that programs call where they run; here it is only asked which version it speaks."""

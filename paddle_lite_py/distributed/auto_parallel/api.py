@@ -50,7 +50,7 @@ def laid(data: Any, where: jax.sharding.NamedSharding) -> Any:
     if isinstance(data, jax.Array) and (world().size == 1 or not data.is_fully_addressable):
         return jax.device_put(data, where)
     held = np.asarray(data)
-    return jax.make_array_from_callback(held.shape, where, lambda index: held[index])
+    return jax.make_array_from_callback(held.shape, where, lambda index: held[index].copy())
 
 
 def shard_tensor(

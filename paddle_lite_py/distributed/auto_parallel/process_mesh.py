@@ -231,6 +231,7 @@ class Partial(Placement):
 
 
 # -- as XLA has them -------------------------------------------------------------------------------------------------
+# Key: the mesh, by its processes and names of axes.
 @functools.lru_cache(maxsize=256)
 def xla_mesh(mesh: ProcessMesh) -> jax.sharding.Mesh:
     """The devices of a mesh.

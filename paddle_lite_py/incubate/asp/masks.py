@@ -141,6 +141,7 @@ def get_mask_2d_greedy(mat: Any, n: int, m: int) -> np.ndarray:
     return _joined(np.reshape(masks, tiles.shape), mat.shape)
 
 
+# Key: both sizes; pure.
 @cache
 def _squares(n: int, m: int) -> np.ndarray:
     """Each square of m by m with n ones in every row and column, [count, m, m]."""

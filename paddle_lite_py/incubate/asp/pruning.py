@@ -25,7 +25,9 @@ ALGORITHMS = {
 # From (weight, m, n, algorithm, name) to the pruned weight and its mask.
 Pruning = Callable[[np.ndarray, int, int, MaskAlgo, str], tuple[np.ndarray, np.ndarray]]
 
+# Key: the parameter.
 _masks = IdentityCache()  # by the parameter that they are of
+# Key: the program.
 _excluded = IdentityCache()  # parts of names, by the program they are excluded in
 
 

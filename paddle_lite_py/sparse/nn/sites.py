@@ -53,6 +53,7 @@ class Meeting(NamedTuple):
 
 
 # For the places of tensors that live, by identity: layers that follow each other mostly share them.
+# Key: the array of places, whose content stays: see host.tier; and the window.
 _known = IdentityCache()
 
 

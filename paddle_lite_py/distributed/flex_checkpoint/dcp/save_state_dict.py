@@ -100,6 +100,7 @@ def save_state_dict(
 _pending: list[tuple[Group, Any]] = []
 
 
+# Key: once a process.
 @functools.cache
 def _finish_at_exit() -> None:
     atexit.register(_finish)
@@ -110,6 +111,7 @@ def _finish() -> None:
         wait_for_saves()
 
 
+# Key: once a process.
 @functools.cache
 def _writer() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, "checkpoint")
