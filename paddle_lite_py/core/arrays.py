@@ -59,7 +59,7 @@ def as_array(data: Any, dtype: Any = None, place: Any = None) -> Any:
         if kind is None and data.dtype == np.float64:
             kind = dtypes.default_dtype().np
         elif kind is None and data.dtype == np.complex128:
-            kind = np.dtype(np.complex64)
+            kind = dtypes.default_complex().np
     if data.dtype.kind not in "biufcV":
         raise TypeError(f"to_tensor: the data are {data.dtype} ({str(data)[:60]}); expected numbers or booleans")
     device = None if place is None else places.as_place(place).device

@@ -169,6 +169,11 @@ def from_numpy(np_dtype: np.dtype) -> DType:
     return found
 
 
+def default_complex() -> DType:
+    """The dtype of new complex tensors: complex128 where the default dtype is float64."""
+    return complex128 if default_dtype() is float64 else complex64
+
+
 KINDS = "biufc"  # of dtypes, as NumPy has them
 
 

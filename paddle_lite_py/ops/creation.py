@@ -51,14 +51,14 @@ def full(shape: Shape, fill_value: TensorLike, dtype: DTypeLike = None) -> Tenso
     Arguments:
         shape: sizes; an int, a list (0-D tensors allowed) or a tensor.
         fill_value: a number or a 0-D tensor.
-        dtype: the default float if not given, but bool for a bool and complex64 for a complex number.
+        dtype: the default float if not given, but bool for a bool and a complex dtype of that precision for a complex number.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.full([2], 1).tolist()
         [1.0, 1.0]
     """
-    kinds = {bool: dtypes.bool_, complex: dtypes.complex64}
+    kinds = {bool: dtypes.bool_, complex: dtypes.default_complex()}
     kind = dtypes.as_dtype(dtype) if dtype is not None else kinds.get(type(fill_value), dtypes.default_dtype())
     return _full(fill_value, shape_tuple(shape), kind)
 

@@ -85,10 +85,10 @@ def common(a: Any, b: Any) -> Any:
 
 
 def natural(x: Any) -> Any:
-    """A lone Python number as a tensor: int64, the default float, bool or complex64."""
+    """A lone Python number as a tensor: int64, the default float, bool or complex."""
     if not is_scalar(x):
         return x
-    kinds = {"b": jnp.bool_, "i": jnp.int64, "f": dtypes.default_dtype().np, "c": jnp.complex64}
+    kinds = {"b": jnp.bool_, "i": jnp.int64, "f": dtypes.default_dtype().np, "c": dtypes.default_complex().np}
     return jnp.asarray(x, kinds[scalar_kind(x)])
 
 

@@ -96,3 +96,15 @@ def test_a_tensor_without_dimensions_is_no_index_beyond_the_end(name, index):
 def test_narrow_counts_from_the_end(mode):
     cut = MODES[mode](lambda x, start: paddle.narrow(x, 1, start, 2))
     assert cut(paddle.arange(6).reshape([2, 3]), paddle.to_tensor(-2)).tolist() == [[1, 2], [4, 5]]
+
+
+def test_complex_numbers_have_the_precision_of_the_default_dtype():
+    made = [lambda: paddle.to_tensor([1j]), lambda: paddle.to_tensor(1j), lambda: paddle.full([1], 1j)]
+    assert {str(make().dtype) for make in made} == {"paddle.complex64"}
+    paddle.set_default_dtype("float64")
+    try:
+        assert {str(make().dtype) for make in made} == {"paddle.complex128"}
+        assert (paddle.to_tensor([1]) * 1j).dtype == paddle.complex64
+    finally:
+        paddle.set_default_dtype("float32")
+    assert {str(make().dtype) for make in made} == {"paddle.complex64"}
