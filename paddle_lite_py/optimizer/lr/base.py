@@ -24,6 +24,8 @@ class Number:
     def __get__(self, schedule: Any, owner: Any = None) -> Any:
         if schedule is None:
             return self
+        if self.name not in schedule.__dict__:
+            raise AttributeError(f"'{type(schedule).__name__}' object has no attribute '{self.name}'")
         if state.interpreter is EAGER:
             return schedule.__dict__[self.name]
         return state.interpreter.number(schedule, self.read)
