@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import subprocess
 import sys
 
 import pytest
@@ -71,3 +72,22 @@ def test_pages_and_packaging_promise_the_same():
     for page, texts in promised.items():
         text = (house.ROOT / page).read_text()
         assert not [t for t in texts if t not in text], page
+
+
+def test_the_first_test_of_a_file_and_each_tenth_after_it_run(tmp_path):
+    file = tmp_path / "test_many.py"
+    file.write_text("import pytest\n@pytest.mark.parametrize('n', range(25))\ndef test_n(n): ...\n")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--collect-only",
+        "--every",
+        "10",
+        str(file),
+        "tests/test_reader.py",
+    ]
+    done = subprocess.run(command, cwd=house.ROOT, capture_output=True, text=True)
+    assert [line.partition("[")[2] for line in done.stdout.splitlines() if "test_n[" in line] == ["0]", "10]", "20]"]
+    assert sum("tests/test_reader.py::" in line for line in done.stdout.splitlines()) >= 1, done.stdout

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from ..core.jax_compat.equations import called, check_form, settings
+from ..core.jax_compat.equations import UnknownFormError, called, check_form, settings
 from ..core.jax_compat.jaxprs import Literal, body_of, constants_of
-from ..core.jax_compat.versions import warn_unknown
+from ..core.jax_compat.versions import is_tested, warn_unknown
 from ..core.small import DTYPES
 
 # Functions that have a rule as a whole.
@@ -58,18 +58,25 @@ class UnknownStepError(Exception):
     """The host tier has no rule for this; XLA compiles it."""
 
 
+# What reading an equation ends in that is not as it was.
+_OF_FORMS = (UnknownFormError, AttributeError, IndexError, KeyError, TypeError)
+
+
 @contextmanager
 def reading() -> Iterator[None]:
     """While a jaxpr is read: what goes wrong there is in a form that is not known, and XLA compiles it.
 
     Raises:
         UnknownStepError: in the place of any other error, after a warning.
+        Exception: of another kind, which arguments may be to blame for (a negative size), if the version is tested.
     """
     try:
         yield
     except UnknownStepError:
         raise
     except Exception as e:
+        if is_tested() and not isinstance(e, _OF_FORMS):
+            raise
         warn_unknown("a step of the host tier", e)
         raise UnknownStepError(str(e)) from e
 
