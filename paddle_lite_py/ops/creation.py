@@ -51,7 +51,8 @@ def full(shape: Shape, fill_value: TensorLike, dtype: DTypeLike = None) -> Tenso
     Arguments:
         shape: sizes; an int, a list (0-D tensors allowed) or a tensor.
         fill_value: a number or a 0-D tensor.
-        dtype: the default float if not given, but bool for a bool and a complex dtype of that precision for a complex number.
+        dtype: the default float if not given, but bool for a bool, and for a complex number a complex dtype of that
+            precision.
 
     Examples:
         >>> import paddle_lite_py as paddle
