@@ -235,7 +235,7 @@ def indented(lines: Iterable[str]) -> str:
 def _at_once(op: Op, run: str) -> list[str]:
     names = [p.name for p in op.tensor_params]
     call = f"_bound.jitted({', '.join([f'{n}._data' for n in names])})"
-    viewed: Iterable[str] = ()
+    viewed: list[str] = []
     if isinstance(op.views, ViewRule):
         viewed = template.viewing(names[0]) if op.views.each is None else [f"_link({names[0]}, _made, _bound, ())"]
     return template.at_once("_mode is _eager" + template.still(names), call, run, viewed=viewed)
