@@ -58,8 +58,8 @@ _HOLDERS: dict[type, tuple[str, ...]] = {
 }
 # Objects of the standard library that hold what the user puts there: attributes, items in a row, a dict or list.
 _RECORDS = (types.SimpleNamespace, argparse.Namespace)
-# Objects of the framework that steps change.
-_STATE = ("paddle_lite_py.optimizer.lr.", "paddle_lite_py.amp.")
+# Where objects of the framework are defined that steps change, or that must not be asked (traced numbers).
+_STATE = ("paddle_lite_py.optimizer.lr.", "paddle_lite_py.amp.", "paddle_lite_py.core.")
 # Objects of which the framework itself reads all.
 _READS_ITSELF = "paddle_lite_py.distribution."
 _SEQUENCES = (collections.deque, array.array, bytearray)
