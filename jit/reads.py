@@ -323,7 +323,6 @@ class Walk:
                 self.place(vars(c).get, (id(c), name), name, f"{c.__name__}.{name}")
 
 
-# Key: the code.
 def _is_called_by_python(name: str) -> bool:
     return name.startswith("__") or name == "forward"
 
@@ -340,6 +339,7 @@ def _get(variable: contextvars.ContextVar[Any]) -> Callable[[Any, Any], Any]:
     return read
 
 
+# Key: the code.
 @functools.lru_cache(maxsize=4096)
 def _uses(code: types.CodeType) -> list[tuple[Any, bool]]:
     """Each variable or attribute that the code loads, and whether it puts something into it."""
