@@ -9,10 +9,12 @@ from __future__ import annotations
 import argparse
 import array
 import collections
+import contextvars
 import dataclasses
 import dis
 import functools
 import itertools
+import operator
 import os
 import sys
 import threading
@@ -57,6 +59,10 @@ _HOLDERS: dict[type, tuple[str, ...]] = {
 }
 # Objects of the standard library that hold what the user puts there: attributes, items in a row, a dict or list.
 _RECORDS = (types.SimpleNamespace, argparse.Namespace)
+# Where objects of the framework are defined that steps change, or that must not be asked (traced numbers).
+_STATE = ("paddle_lite_py.optimizer.lr.", "paddle_lite_py.amp.", "paddle_lite_py.core.")
+# Objects of which the framework itself reads all.
+_READS_ITSELF = "paddle_lite_py.distribution."
 _SEQUENCES = (collections.deque, array.array, bytearray)
 _WRAPPERS = (collections.UserDict, collections.UserList, collections.ChainMap)
 _WRAPPERS_HOLD = frozenset({"data", "maps"})
@@ -155,12 +161,15 @@ class Walk:
         self.names.update(self.texts, *[c.co_names for c in codes])
         for name, held in zip(f.__code__.co_freevars, f.__closure__ or (), strict=False):
             self.place(cell(held), (id(held), name), name, f"closure variable `{name}`")
-        for name in sorted({n for c in codes for n in c.co_names} & f.__globals__.keys()):
+        named = {n for c in codes for n in c.co_names}
+        for name in sorted((named | self.texts if "globals" in named else named) & f.__globals__.keys()):
             self.place(f.__globals__.get, (id(f.__globals__), name), name, f"global `{name}`")
         for i, value in enumerate((*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())):
             self.visit(value, f"default {i} of `{label}`")
         if f.__defaults__:
             self.guards.append(Guard(attribute(f), "__defaults__", f.__defaults__, f"the defaults of `{label}`"))
+        if f.__kwdefaults__:
+            self.guards.append(Items.of(f.__kwdefaults__, f"the defaults of `{label}`"))
 
     def _note(self, codes: list[types.CodeType]) -> None:
         for code in codes:
@@ -212,19 +221,31 @@ class Walk:
         elif isinstance(value, threading.local):
             for name in sorted(self.names & vars(value).keys()):
                 self.place(attribute(value), (id(value), name), name, f"{label}.{name}")
+        elif isinstance(value, operator.attrgetter | operator.methodcaller):
+            found = value.__reduce__()[1]
+            self.names.update(*[n.split(".") for n in found if isinstance(n, str)])
+            for name in found:
+                self.visit(name, label)
+        elif isinstance(value, contextvars.ContextVar):
+            self.place(_get(value), (id(value), ""), value.name, f"context variable `{value.name}`")
         elif isinstance(value, _WRAPPERS):
             for name in _WRAPPERS_HOLD & vars(value).keys():
                 self.place(vars(value).get, (id(value), name), name, f"{label}.{name}")
         elif isinstance(value, Versioned) and is_foreign(kind.__module__):
-            self.library(value, kind.__name__)
+            self.library(value, kind.__name__, self.settings)
+        elif kind.__module__.startswith("paddle_lite_py.") and not (
+            isinstance(value, Layer) or kind.__module__.startswith(_STATE)
+        ):
+            self.library(value, kind.__name__, self.guards)
         elif not is_foreign(kind.__module__) or isinstance(value, (Layer, *_RECORDS)):
             self.object(value, kind.__name__)
 
-    def library(self, obj: Versioned, label: str) -> None:
+    def library(self, obj: Any, label: str, guards: list[Any]) -> None:
         """The settings of an object of the framework that the code names, and what an optimizer trains."""
-        held = vars(obj)
-        for name in self.names & held.keys() - obj.inputs:
-            self.settings.append(Guard(held.get, name, held[name], f"{label}.{name}"))
+        held = getattr(obj, "__dict__", {})
+        names = held.keys() if type(obj).__module__.startswith(_READS_ITSELF) else self.names
+        for name in sorted(names & held.keys() - getattr(obj, "inputs", set())):
+            guards.append(Guard(held.get, name, held[name], f"{label}.{name}"))
             self.visit(held[name], f"{label}.{name}")
         for parameter in obj._parameter_list if isinstance(obj, Optimizer) else ():
             self.visit(parameter, f"a parameter of {label}")
@@ -294,12 +315,31 @@ class Walk:
 
     def klass(self, cls: type) -> None:
         """What the classes of the user behind a class hold under names that occur in the code."""
-        for c in cls.__mro__:
-            if is_foreign(c.__module__) or not self._new(c):
+        own = [c for c in cls.__mro__ if not is_foreign(c.__module__)]
+        for i, c in enumerate(own):
+            if not self._new(c):
                 continue
-            operators = {n for n, f in vars(c).items() if n.startswith("__") and isinstance(f, types.FunctionType)}
+            if behind := {n for b in own[i + 1 :] for n in vars(b)} & self.names:
+                self.guards.append(Lacking.of(vars(c), frozenset(behind), c.__name__))  # type: ignore[arg-type]
+            operators = {n for n, f in vars(c).items() if _is_called_by_python(n) and isinstance(f, types.FunctionType)}
             for name in sorted(self.names & vars(c).keys() | operators):
                 self.place(vars(c).get, (id(c), name), name, f"{c.__name__}.{name}")
+
+
+def _is_called_by_python(name: str) -> bool:
+    return name.startswith("__") or name == "forward"
+
+
+def _get(variable: contextvars.ContextVar[Any]) -> Callable[[Any, Any], Any]:
+    """Reads a context variable as dict.get reads an item."""
+
+    def read(key: Any, absent: Any) -> Any:
+        try:
+            return variable.get()
+        except LookupError:
+            return absent
+
+    return read
 
 
 # Key: the code.

@@ -7,11 +7,12 @@ import os
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 
 from . import apart, progress, small
+from .interpreter import layer_version, state
 from .no_effect import tell
 from .switches import deferral, index_checks
 
@@ -82,6 +83,7 @@ def set_flags(flags: dict[str, Any]) -> None:
             _ACTING[name](value)
         else:
             tell(set_flags, name, value, "it is kept for get_flags(), and that is all")
+    layer_version.number += 1
 
 
 def get_flags(flags: str | Iterable[str]) -> dict[str, Any]:
@@ -95,8 +97,28 @@ def get_flags(flags: str | Iterable[str]) -> dict[str, Any]:
         >>> paddle.set_flags({"FLAGS_check_nan_inf": False}) or paddle.get_flags("FLAGS_check_nan_inf")
         {'FLAGS_check_nan_inf': False}
     """
+    found = _values([flags] if isinstance(flags, str) else [*flags])
+    state.interpreter.assumes(FlagsStay(found))
+    return found
+
+
+class FlagsStay(NamedTuple):
+    """What a program takes for granted that asked for flags."""
+
+    values: dict[str, Any]
+
+    def holds(self) -> bool:
+        """Whether they are as they were."""
+        return _values(self.values) == self.values
+
+    def change(self) -> str:
+        """What changed, in words."""
+        return f"the flags changed from {self.values} to {_values(self.values)}"
+
+
+def _values(names: Iterable[str]) -> dict[str, Any]:
     found = {}
-    for name in [flags] if isinstance(flags, str) else flags:
+    for name in names:
         if name in _flags:
             found[name] = _flags[name]
         elif name in os.environ:

@@ -322,7 +322,7 @@ class Deferred(Eager):
         program = program_of(self._steps, self._outside, wanted)
         if not program.is_hot(self._outside):
             return one_by_one(self._steps, self._outside)
-        if cache_checks.is_due():
+        if cache_checks.EVERY and cache_checks.is_due():
             return checked(program, self._steps, self._outside, wanted)
         try:
             return program.run(self._outside)

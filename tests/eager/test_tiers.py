@@ -94,6 +94,7 @@ def found(program) -> list[np.ndarray]:
     return [loss.numpy(), x.grad.numpy()]
 
 
+@pytest.mark.counts
 @pytest.mark.parametrize("program", [elementwise, indexed, written, hooked, normalized, twice, recurrent, drawn])
 def test_both_tiers_give_the_same(program, request):
     hosted = [found(program) for _ in range(3)]

@@ -1,5 +1,9 @@
 """Settings that change between the calls of a static function act as they do in eager code."""
 
+import contextvars
+import operator
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -179,6 +183,67 @@ def sized(_):
     return t, lambda x: (x.sum() * t / t.shape[0] + (1 if t.dtype == "float32" else 2)).sum().astype("float32")
 
 
+K = 1.0
+VARIABLE = contextvars.ContextVar("VARIABLE")
+
+
+def by_getter(_):
+    owner, get = SimpleNamespace(tag=1.0), operator.attrgetter("tag")
+    return owner, lambda x: x * get(owner)
+
+
+def by_context(_):
+    VARIABLE.set(1.0)
+    return VARIABLE, lambda x: x * VARIABLE.get()
+
+
+def by_globals(_):
+    globals()["K"] = 1.0
+    return globals(), lambda x: x * globals()["K"]
+
+
+def called(_):
+    class Net(nn.Layer):
+        def forward(self, x):
+            return x * 2
+
+    net = Net()
+    return Net, lambda x: net(x)
+
+
+def with_defaults(_):
+    def scaled(x, by=2.0, *, plus=1.0):
+        return x * by + plus
+
+    return scaled, lambda x: scaled(x)
+
+
+def inherited(_):
+    class Base:
+        factor = 1.0
+
+    class Derived(Base):
+        pass
+
+    owner = Derived()
+    return Derived, lambda x: x * owner.factor
+
+
+def distributed(_):
+    normal = paddle.distribution.Normal(0.0, 1.0)
+    return normal, lambda x: normal.log_prob(x)
+
+
+def flagged(_):
+    paddle.set_flags({"FLAGS_cudnn_deterministic": False})
+    return None, lambda x: x * (2 if paddle.get_flags("FLAGS_cudnn_deterministic")["FLAGS_cudnn_deterministic"] else 3)
+
+
+def initialized(_):
+    constant = nn.initializer.Constant(1.0)
+    return constant, lambda x: x * constant.value
+
+
 def clipping(_):
     clip = nn.ClipGradByValue(1.0)
     return clip, lambda x: x * clip.max
@@ -204,12 +269,23 @@ READ = {
     "the list": (listed, lambda t: setattr(t, "extra", [5])),
     "shape": (sized, lambda t: setattr(t, "data", paddle.ones([5]))),
     "dtype": (sized, lambda t: setattr(t, "data", paddle.ones([2], "float64"))),
+    "by a getter": (by_getter, lambda owner: setattr(owner, "tag", 5.0)),
+    "a context variable": (by_context, lambda v: v.set(5.0)),
+    "by globals()": (by_globals, lambda names: names.update(K=5.0)),
+    "the forward of a class": (called, lambda cls: setattr(cls, "forward", lambda self, x: x * 7)),
+    "defaults": (with_defaults, lambda f: setattr(f, "__defaults__", (7.0,))),
+    "defaults of keywords": (with_defaults, lambda f: f.__kwdefaults__.update(plus=7.0)),
+    "what a class hides": (inherited, lambda cls: setattr(cls, "factor", 5.0)),
+    "of a distribution": (distributed, lambda d: setattr(d, "scale", paddle.to_tensor(2.0))),
+    "a flag": (flagged, lambda _: paddle.set_flags({"FLAGS_cudnn_deterministic": True})),
+    "of an initializer": (initialized, lambda c: setattr(c, "value", 5.0)),
     "of clipping": (clipping, lambda c: setattr(c, "max", 2.0)),
     "of an optimizer itself": (optimizing, lambda o: setattr(o, "_beta1", 0.5)),
     "clipping of an optimizer": (optimizing, lambda o: setattr(o, "_grad_clip", nn.ClipGradByNorm(1.0))),
 }
 
 
+@pytest.mark.filterwarnings("ignore:set_flags")
 @pytest.mark.parametrize("name", READ)
 def test_an_attribute_that_python_reads_is_read_anew(name):
     make, change = READ[name]
