@@ -83,12 +83,14 @@ def is_python(manager: Any) -> bool:
     return has_code and root not in sys.stdlib_module_names
 
 
+# Key: the code, which does not change.
 @functools.lru_cache(maxsize=256)
 def _handles(code: types.CodeType) -> bool:
     """Whether code looks at the type of an exception, as an `except` does."""
     return any(i.opname == "CHECK_EXC_MATCH" for i in dis.get_instructions(code))
 
 
+# Key: the code, which does not change.
 @functools.lru_cache(maxsize=256)
 def _answers(code: types.CodeType) -> bool:
     """Whether a function may give something that is true."""

@@ -12,6 +12,7 @@ from importlib import metadata
 DISTRIBUTION = "paddle_lite_py"
 
 
+# Key: the distribution; what is installed stays for a process.
 @functools.cache
 def extras(distribution: str = DISTRIBUTION) -> dict[str, list[str]]:
     """The packages that each extra installs, as `pip install` takes them; empty where the distribution is missing."""

@@ -71,11 +71,11 @@ class Observer:
     def made_schedule(self, schedule: Any) -> None:
         """Told of a new one."""
 
-    def advance(self, schedule: Any, change: Callable[[Any], None], counted: bool = False) -> None:
+    def advance(self, schedule: Any, change: Callable[[Any], None], _counted: bool = False) -> None:
         """Change a schedule when the code runs: now, or after each run of the program under construction.
 
         Arguments:
-            counted: all counted changes of a schedule are the same, so that a program may count them.
+            _counted: all counted changes of a schedule are the same, so that a program may count them.
         """
         change(schedule)
 
@@ -91,17 +91,15 @@ class Observer:
         """Set an attribute that changes of the schedule change as well."""
         schedule.__dict__[name] = value
 
-    def has_advanced(self, schedule: Any) -> bool:
+    def has_advanced(self, schedule: Any) -> bool | None:
         """Whether the program under construction changes a schedule on the way to here."""
-        return False
 
     def attribute(self, owner: Any, name: str) -> Any:
         """The number, or None, that an attribute holds when the code runs."""
         return owner.__dict__[name]
 
-    def is_set(self, owner: Any, name: str) -> bool:
+    def is_set(self, owner: Any, name: str) -> bool | None:
         """Whether the program under construction has set it on the way to here."""
-        return False
 
     def set_attribute(self, owner: Any, name: str, value: Any) -> None:
         """Set it then."""

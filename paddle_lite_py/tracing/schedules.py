@@ -119,7 +119,7 @@ class ScheduleTracing:
         """Note a schedule that the program makes."""
         self.schedules[id(schedule)] = TracedSchedule(schedule, is_own=True)
 
-    def advance(self, schedule: Any, change: Change, counted: bool = False) -> None:
+    def advance(self, schedule: Any, change: Change, _counted: bool = False) -> None:
         """Change a schedule in each run; see interpreter.Observer."""
         if (outer := self._outer(schedule)) is not None:
             return self.advance(outer[0], lambda s: change(s.__dict__[outer[1]]))
@@ -128,7 +128,7 @@ class ScheduleTracing:
             self.convert(change)(schedule)
         elif self.frame is self.root and not found.is_counted:
             found.changes.append(change)
-        elif counted:
+        elif _counted:
             if found.steps is None:
                 found.steps, found.step = wrap(jax.numpy.zeros((), jax.numpy.int32)), change
             found.steps._set_payload((found.steps + 1)._data)
@@ -178,7 +178,7 @@ class ScheduleTracing:
         out: Tensor = self.run(entry, (self.provide(lambda: found.table(read)), found.steps)).item()
         return out
 
-    def has_advanced(self, schedule: Any) -> bool:
+    def has_advanced(self, schedule: Any) -> bool | None:
         """Whether the program has changed a schedule so far."""
         found = self.schedules.get(id(schedule))
         return self.is_written(schedule) or (found is not None and (bool(found.changes) or found.is_counted))
@@ -207,7 +207,7 @@ class ScheduleTracing:
         root = self.root
         return lambda given: read() if root.closed else now
 
-    def is_set(self, owner: Any, name: str) -> bool:
+    def is_set(self, owner: Any, name: str) -> bool | None:
         """Whether the program has set an attribute on the way to here."""
         held = owner.__dict__[name]
         return self.initial.get((id(owner), name, False), held) is not held

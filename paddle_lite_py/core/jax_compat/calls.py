@@ -38,6 +38,7 @@ def _of_a_call(n_args: int, n_results: int) -> dict[str, Any]:
     return params | {"inline": True if is_flag else getattr(jax, "Inline").JAX_EARLY}  # noqa: B009  (since JAX 0.11)
 
 
+# Key: once a process: what this JAX takes.
 @functools.cache
 def _with_one() -> dict[str, Any]:
     """The same of one argument and one result."""

@@ -96,7 +96,7 @@ class LRScheduler:
     def step(self, epoch: int | None = None) -> None:
         """Go one step on, or to step `epoch`."""
         if epoch is None:
-            state.interpreter.advance(self, _step, counted=True)
+            state.interpreter.advance(self, _step, True)
         else:
             state.interpreter.advance(self, lambda schedule: schedule._advance(epoch))
 
