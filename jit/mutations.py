@@ -9,10 +9,12 @@ from typing import Any
 
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.tracing.builder import Builder
+from paddle_lite_py.tracing.traced_scalars import is_number, known
 
 from . import sequences
 
 CONTAINERS = (list, dict, set, collections.deque)
+_SEARCHES = frozenset({"index", "count", "remove"})  # of sequences, by `==`
 _MUTATORS = frozenset(
     "append extend insert pop remove clear sort reverse update setdefault popitem add discard move_to_end appendleft "
     "extendleft popleft rotate".split()
@@ -21,6 +23,8 @@ _MUTATORS = frozenset(
 
 def method_of_container(method: Any) -> Callable[..., Any] | None:
     """The form of a bound method that notes what it changes, or looks up a key that is a traced number."""
+    if method.__name__ in _SEARCHES and isinstance(method.__self__, list | tuple | collections.deque):
+        return functools.partial(_search, method)
     if method.__name__ in _MUTATORS:
         return functools.partial(_mutate, method)
     return functools.partial(_look_up, method) if method.__name__ == "get" else None
@@ -28,6 +32,20 @@ def method_of_container(method: Any) -> Callable[..., Any] | None:
 
 def _look_up(method: Any, key: Any, *default: Any) -> Any:
     return method(sequences.known_key(method.__self__, key), *default)
+
+
+def _search(method: Any, item: Any, *bounds: Any) -> Any:
+    """index(), count() or remove(), of numbers by the values of this call."""
+    owner, removes = method.__self__, method.__name__ == "remove"
+    if not (is_number(item) or any(map(is_number, owner))):
+        return _mutate(method, item) if removes else method(item, *bounds)
+    found = getattr(list(map(known, owner)), "index" if removes else method.__name__)(known(item), *bounds)
+    if not removes:
+        return found
+    if isinstance(mode.interpreter, Builder):
+        mode.interpreter.contents_written(owner)
+    del owner[found]
+    return None
 
 
 def _mutate(method: Any, *args: Any, **kwargs: Any) -> Any:
