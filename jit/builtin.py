@@ -16,7 +16,7 @@ from paddle_lite_py.ops.creation import full
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing import scalar_arithmetic as numbers
 from paddle_lite_py.tracing.scalar_arithmetic import as_kind, finite, kind_of, to_integer
-from paddle_lite_py.tracing.traced_scalars import is_number, plain
+from paddle_lite_py.tracing.traced_scalars import as_number, is_number, plain
 
 from . import iterables, sequences, text
 from .host_random import drawing
@@ -95,28 +95,27 @@ def _of_math(method: str) -> Callable[..., Any]:
     """A function of `math`, which gives a number, and raises what it raises there."""
 
     def called(*args: Any) -> Any:
+        if method == "log" and len(args) == 2:
+            return called(args[0]) / called(args[1])
         given = [as_kind(x, "f") for x in args]
         first, *others = [x if isinstance(x, Tensor) else full([], x, "float64") for x in given]
         found = getattr(first, method)(*others)
         if method in _TO_INTEGERS:
             return to_integer(found).item()
         if found.dtype != "bool":
-            finite(found, [first, *others], _OVERFLOW if method in _EXPONENTIALS else _DOMAIN)
+            finite(found, [first, *others], _RANGE if method in _EXPONENTIALS else _DOMAIN)
         return found.item()
 
     return called
 
 
+def _len(x: Any) -> Any:
+    length = iterables.length_of(x)
+    return as_number(length) if isinstance(length, Tensor) else length
+
+
 def _divmod(a: Any, b: Any) -> tuple[Any, Any]:
     return a // b, a % b
-
-
-def _OVERFLOW() -> OverflowError:
-    return OverflowError("math range error")
-
-
-def _DOMAIN() -> ValueError:
-    return ValueError("math domain error")
 
 
 def _kind(number: Tensor) -> type:
@@ -127,6 +126,8 @@ def _kind(number: Tensor) -> type:
 
 _TO_INTEGERS = frozenset({"floor", "ceil", "trunc"})
 _EXPONENTIALS = frozenset({"exp", "expm1", "sinh", "cosh", "pow"})
+_RANGE = functools.partial(OverflowError, "math range error")
+_DOMAIN = functools.partial(ValueError, "math domain error")
 _MATH = (
     "sqrt exp expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh floor ceil trunc "
     "erf lgamma isnan isinf isfinite fabs:abs pow atan2"
@@ -136,12 +137,12 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     builtins.enumerate: (iterables.StagedEnumerate, iterables.is_staged),
     builtins.zip: (iterables.StagedZip, iterables.is_staged),
     builtins.reversed: (iterables.StagedReversed, iterables.is_staged),
-    builtins.len: (lambda x: iterables.length_of(x), iterables.is_staged),
+    builtins.len: (_len, iterables.is_staged),
     builtins.int: (_with_numbers(_cast("int", "int64")), _is_number),
     builtins.float: (_with_numbers(_cast("float", "float64")), _is_number),
     builtins.bool: (_cast("bool", "bool"), _is_tensor),
     builtins.round: (_round, _is_tensor),
-    builtins.divmod: (_divmod, _is_tensor),
+    builtins.divmod: (_divmod, is_number),
     builtins.min: (sequences.extreme(min, "min"), _is_anything),
     builtins.max: (sequences.extreme(max, "max"), _is_anything),
     builtins.sum: (sequences.sum_, _is_anything),

@@ -17,7 +17,7 @@ from ..eager.tensor import Tensor, wrap
 
 KINDS = "bifc"  # bool, int, float, complex: of two, the later decides
 DTYPES = {"b": "bool", "i": "int64", "f": "float64", "c": "complex128"}
-_TYPES: dict[str, type] = {"b": bool, "i": int, "f": float, "c": complex}
+TYPES: dict[str, type] = {"b": bool, "i": int, "f": float, "c": complex}
 _LIMIT = 9.2e18  # below 2 ** 63 by more than float64 rounds
 _SMALL = 1 << 31  # what no counter gets beyond 64 bits with
 _DIVISIONS = frozenset({operator.truediv, operator.floordiv, operator.mod})
@@ -34,7 +34,7 @@ def kind_of(x: Any) -> str:
     if isinstance(x, Tensor):
         kind: str = x._data.dtype.kind
         return {"u": "i", "V": "f"}.get(kind, kind)
-    return next(k for k, t in _TYPES.items() if isinstance(x, t))
+    return next(k for k, t in TYPES.items() if isinstance(x, t))
 
 
 def as_kind(x: Any, kind: str) -> Any:
@@ -42,7 +42,7 @@ def as_kind(x: Any, kind: str) -> Any:
     if type(x) is TracedNumber:
         x = state.interpreter.run_number(x)  # type: ignore[attr-defined]
     if not isinstance(x, Tensor):
-        return _TYPES[kind](x)
+        return TYPES[kind](x)
     x = wrap(x._data)
     return x if x.dtype.name == DTYPES[kind] else x.astype(DTYPES[kind])
 
@@ -76,6 +76,8 @@ def computed(f: Callable[..., Any], *operands: Any) -> Any:
     args = [as_kind(x, kind) for x in operands]
     if f in _DIVISIONS:
         must(args[1] != 0, lambda: ZeroDivisionError("division by zero"))
+    if f is operator.pow and kind == "f" and not isinstance(args[1], Tensor) and args[1] < 0:
+        must(args[0] != 0, lambda: ZeroDivisionError("0.0 cannot be raised to a negative power"))
     if f in _SHIFTS or f is operator.pow and kind == "i":
         must(args[1] >= 0, lambda: ValueError("negative shift count" if f in _SHIFTS else "negative exponent"))
     out = _floor_divided(*args) if f is operator.floordiv and kind == "f" else f(*args)

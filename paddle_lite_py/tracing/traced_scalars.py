@@ -17,7 +17,8 @@ from typing import Any
 from ..core.dtypes import default_dtype, rank
 from ..core.traced_number import TracedNumber
 from ..eager.tensor import Tensor, wrap
-from .scalar_arithmetic import computed
+from ..core.unknown_size import UnknownSize
+from .scalar_arithmetic import TYPES, computed, kind_of
 
 # Conversions beside those of f-strings: of a tensor that stands for a number, and of one with `!s` or `!r`.
 NUMBER, NUMBER_TEXT = -2, -3
@@ -44,6 +45,15 @@ class TracedScalar(Tensor):
     def __hash__(self) -> int:
         return hash(self.known())
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(TYPES[kind_of(self)], name):
+            raise AttributeError(name)
+        return getattr(self.known(), name)
+
+    def is_integer(self) -> Any:
+        """Whether it is a whole number."""
+        return self % 1 == 0
+
     def __bool__(self) -> bool:
         return super().__bool__() if self._value is None else bool(self._value)
 
@@ -67,8 +77,9 @@ def plain(x: Any) -> Any:
 
 
 def number_text(value: Any, conversion: int, spec: str) -> str:
-    """The number in an array or tensor as a text shows it."""
-    return format(str(value.item()) if conversion == NUMBER_TEXT else value.item(), spec)
+    """A number, or that in an array or tensor, as a text shows it."""
+    number = value if isinstance(value, _PYTHON) else value.item()
+    return format(str(number) if conversion == NUMBER_TEXT else number, spec)
 
 
 def chosen(tensor: Any, index: tuple[int, ...]) -> Tensor:
@@ -123,6 +134,7 @@ def _binary(f: Callable[..., Any], name: str, is_reversed: bool = False) -> Call
     of_tensors = getattr(Tensor, name, lambda x, y: NotImplemented)
 
     def method(self: Any, other: Any) -> Any:
+        other = other.number() if isinstance(other, UnknownSize) else other
         if is_number(other) or isinstance(other, _PYTHON):
             return applied(f, other, self) if is_reversed else applied(f, self, other)
         return NotImplemented if isinstance(other, _SEQUENCES) else of_tensors(self, other)

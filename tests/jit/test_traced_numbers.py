@@ -10,6 +10,7 @@ import pytest
 from paddle_lite_py.jit import to_static
 
 import paddle_lite_py as paddle
+from paddle_lite_py.core.errors import DataDependentError
 
 
 def tensor(*data, **kwargs):
@@ -332,6 +333,7 @@ def test_sequences_are_repeated(f, full):
 
 
 @MODES
+@pytest.mark.filterwarnings("ignore::paddle_lite_py.jit.DataDependentWarning")
 @cases(ARITHMETIC)
 def test_arithmetic_is_that_of_python(f, full):
     static = to_static(f, full_graph=full)
@@ -352,3 +354,50 @@ def test_errors_are_those_of_python(f, full):
 def test_types_are_those_of_python(f, full):
     static = to_static(f, full_graph=full)
     assert outcome(static, FLOATS, MANY) == outcome(f, FLOATS, MANY)
+
+
+# -- saved and loaded ----------------------------------------------------------------------------------------------
+SPECS = [paddle.static.InputSpec([3], "float32"), paddle.static.InputSpec([4], "int64")]
+LOADED = [name for name in ARITHMETIC if name not in ("sum", "mean", "sorted", "reduce", "any", "all", "min of mixed")]
+
+
+def load(f, specs, path):
+    paddle.jit.save(to_static(f, input_spec=specs, full_graph=True), str(path))
+    return paddle.jit.load(str(path))
+
+
+def number(value):
+    """What a file gives: tensors in the place of numbers."""
+    if isinstance(value, tuple | list):
+        return [number(v) for v in value]
+    if isinstance(value, dict):
+        return {k: number(v) for k, v in value.items()}
+    return value.tolist() if isinstance(value, paddle.Tensor) else value
+
+
+@cases({name: ARITHMETIC[name] for name in LOADED})
+def test_loaded_arithmetic_is_the_same_or_refused(f, tmp_path):
+    expected = f(FLOATS, MANY)
+    if type(expected) in (int, float) and (abs(expected) >= 1 << 63 or expected == 2**-7):
+        with pytest.raises((OverflowError, ValueError, DataDependentError), match="64 bits|negative exponent|be known"):
+            load(f, SPECS, tmp_path / "f")(FLOATS, MANY)
+    else:
+        assert number(load(f, SPECS, tmp_path / "f")(FLOATS, MANY)) == number(expected)
+
+
+@cases(RAISING)
+def test_loaded_programs_raise_the_same(f, tmp_path):
+    loaded = load(f, [paddle.static.InputSpec([4], "float32"), paddle.static.InputSpec([], "int64")], tmp_path / "f")
+    try:
+        f(BAD, tensor(0))
+    except Exception as e:
+        expected = type(e)
+    with pytest.raises(expected):
+        loaded(BAD, paddle.to_tensor(0))
+
+
+@cases({**KEYS, **REPEATED})
+def test_a_saved_program_has_no_keys_by_value(f, tmp_path):
+    with pytest.raises(Exception, match="must be known while a static program is traced") as caught:
+        load(f, [paddle.static.InputSpec([4], "int64")], tmp_path / "f")
+    assert "test_traced_numbers.py" in str(caught.value)
