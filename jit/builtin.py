@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import collections
 import functools
 import math
 from collections.abc import Callable
@@ -13,14 +14,14 @@ from paddle_lite_py.core.traced_number import TracedNumber, applied
 from paddle_lite_py.core.unknown_size import UnknownSize
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ops.creation import full
-from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing import scalar_arithmetic as numbers
+from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.scalar_arithmetic import as_kind, finite, kind_of, to_integer
 from paddle_lite_py.tracing.traced_scalars import as_number, is_number, plain
 
 from . import iterables, sequences, text
 from .host_random import drawing
-from .mutations import CONTAINERS, method_of_container
+from .mutations import CONTAINERS, method_of_container, of_class
 
 
 def replacement(f: Any) -> Callable[..., Any] | None:
@@ -165,6 +166,7 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
 }
 
 
+_OF_COUNTERS = {f: of_class(f) for f in (collections.Counter.update, collections.Counter.subtract)}
 # What a number of each run goes through as it does in Python.
 _OF_NUMBERS = frozenset({int, float, round, *[f for f in _STAGED if getattr(f, "__module__", "") == "math"]})
-_TABLE = {f: _wrapped(f, staged, test) for f, (staged, test) in _STAGED.items()}
+_TABLE = {f: _wrapped(f, staged, test) for f, (staged, test) in _STAGED.items()} | _OF_COUNTERS

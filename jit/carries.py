@@ -72,10 +72,10 @@ class Loop:
         for key, carry in self.carries.items():
             handles = []
             leaves = zip(carry.shapes, carry.dtypes, carry.leaves, carry.are_numbers, strict=True)
-            for shape, dtype, leaf, is_number in leaves:
+            for shape, dtype, leaf, stands_for_number in leaves:
                 grad = isinstance(leaf, Tensor) and not leaf.stop_gradient
                 value = frame.new_input(jax.ShapeDtypeStruct(shape, dtype), grad or key in self.graded)
-                value.is_number = is_number
+                value.is_number = stands_for_number
                 inputs.append(value)
                 handles.append(self.builder.handle(value))
             filled = nested.unflatten(carry.structure, iter(handles))
@@ -272,8 +272,8 @@ class Loop:
 
     def _filled(self, carry: Carry, tensors: Any) -> Any:
         value = nested.unflatten(carry.structure, tensors)
-        for x, is_number in zip(merge.parts(value)[1], carry.are_numbers, strict=True):
-            if is_number:
+        for x, stands_for_number in zip(merge.parts(value)[1], carry.are_numbers, strict=True):
+            if stands_for_number:
                 as_number(x)
         return merge.with_presence(value, next(tensors)._data, carry.cell.name, self.where) if carry.partial else value
 

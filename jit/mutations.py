@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from paddle_lite_py.core.interpreter import state as mode
@@ -19,6 +19,12 @@ _MUTATORS = frozenset(
     "append extend insert pop remove clear sort reverse update setdefault popitem add discard move_to_end appendleft "
     "extendleft popleft rotate".split()
 )
+_TAKE_ITEMS = frozenset({"extend", "extendleft", "update", "subtract"})
+
+
+def of_class(method: Any) -> Any:
+    """The form of a method of a container written in Python, as a function of the container too: `Counter.update`."""
+    return lambda owner, *args, **kwargs: _mutate(method.__get__(owner), *args, **kwargs)
 
 
 def method_of_container(method: Any) -> Callable[..., Any] | None:
@@ -53,6 +59,8 @@ def _mutate(method: Any, *args: Any, **kwargs: Any) -> Any:
         args = (sequences.known_key(method.__self__, args[0]), *args[1:])
     builder, sorts = mode.interpreter, method.__name__ == "sort"
     if isinstance(builder, Builder):
+        if method.__name__ in _TAKE_ITEMS:  # each run may need them again
+            args = tuple([list(a) if isinstance(a, Iterator) else a for a in args])
         builder.contents_written(method.__self__)
         if not kwargs:
             builder.replay(method.__self__, method.__name__, args)

@@ -35,7 +35,7 @@ from .frame import Capture, Frame, Key, Replay, TracedValue, Write, attribute, i
 from .schedules import ScheduleTracing, TracedSchedule
 from .sizes import size_of
 from .speculation import MAX_ELEMENTS, Speculation
-from .traced_scalars import TracedScalar, as_number, chosen, following, is_number
+from .traced_scalars import as_number, chosen, following, is_number
 
 
 class Builder(Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
@@ -236,9 +236,7 @@ class Builder(Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
         out = wrap(value)
         if value.requires_grad:
             out.stop_gradient = False
-        if isinstance(value, TracedValue) and value.is_number:
-            out.__class__ = TracedScalar
-        return out
+        return as_number(out) if getattr(value, "is_number", False) else out
 
     def emit(self, bound: BoundOp, inputs: tuple[Any, ...], requires_grad: bool) -> tuple[TracedValue, ...]:
         """Append an operator and infer its outputs."""
@@ -394,10 +392,6 @@ class Builder(Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
             return tensor
         (value,) = self.emit(identity(), (self.value_of(chosen(tensor, index)),), requires_grad=False)
         return as_number(self.handle(value))
-
-    def run_number(self, number: TracedNumber) -> Tensor:
-        """A number that each run finds anew, as a tensor of no dimensions."""
-        return self.handle(self._input(number))
 
 
 def is_traced(tensor: Tensor) -> bool:

@@ -1,7 +1,7 @@
 """Arithmetic of Python on numbers that a program computes: in float64 and exact integers, with Python's errors.
 
-An integer has 64 bits here and any number of them in Python. A result that does not fit fails a check, as an error does:
-the function itself is then called, which gives what Python gives.
+An integer has 64 bits here and any number of them in Python. A result that does not fit fails a check, as an error
+does: the function itself is then called, which gives what Python gives.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ..core.errors import user_frame
 from ..core.interpreter import state
 from ..core.traced_number import TracedNumber
 from ..eager.tensor import Tensor, wrap
+from ..registry.op import REGISTRY
 
 KINDS = "bifc"  # bool, int, float, complex: of two, the later decides
 DTYPES = {"b": "bool", "i": "int64", "f": "float64", "c": "complex128"}
@@ -40,7 +41,7 @@ def kind_of(x: Any) -> str:
 def as_kind(x: Any, kind: str) -> Any:
     """A number of that kind: a tensor of no dimensions, or a number of Python."""
     if type(x) is TracedNumber:
-        x = state.interpreter.run_number(x)  # type: ignore[attr-defined]
+        x = state.interpreter.run(REGISTRY["identity"].bind(()), (x,))
     if not isinstance(x, Tensor):
         return TYPES[kind](x)
     x = wrap(x._data)
@@ -50,7 +51,8 @@ def as_kind(x: Any, kind: str) -> Any:
 def must(passed: Any, error: Error) -> None:
     """Check a condition when the program runs; one that is known to hold needs no check."""
     if passed is not True:
-        state.interpreter.check(passed if isinstance(passed, Tensor) else None, error, user_frame())
+        builder: Any = state.interpreter
+        builder.check(passed if isinstance(passed, Tensor) else None, error, user_frame())
 
 
 def fits(x: Any) -> Any:

@@ -250,6 +250,8 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
 
     def place(tensor: Any) -> Any:
         tensor = tensor if isinstance(tensor, Tensor) else builder.sizes.returned(tensor)
+        if is_number(tensor) and tensor._value is not None:
+            return nested.Static(tensor._value)
         if id(tensor) in builder.arguments:
             return nested.Static(Argument(builder.arguments[id(tensor)]))
         if id(tensor) in builder.replaced:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import operator
 from collections import deque
 from collections.abc import Callable
@@ -16,14 +17,15 @@ from typing import Any
 
 from ..core.dtypes import default_dtype, rank
 from ..core.traced_number import TracedNumber
-from ..eager.tensor import Tensor, wrap
 from ..core.unknown_size import UnknownSize
+from ..eager.tensor import Tensor, wrap
 from .scalar_arithmetic import TYPES, computed, kind_of
 
 # Conversions beside those of f-strings: of a tensor that stands for a number, and of one with `!s` or `!r`.
 NUMBER, NUMBER_TEXT = -2, -3
 _SEQUENCES = (str, bytes, bytearray, list, tuple, deque)
 _PYTHON = (bool, int, float, complex, TracedNumber)
+_FLOAT = rank("float32")
 _AS_THEY_ARE = frozenset({"cast", "identity", "reshape"})  # ops that leave the dtype of a number alone
 
 
@@ -99,17 +101,19 @@ def following(args: tuple[Any, ...], op: Any) -> tuple[Any, ...]:
     """The arguments of an op, with the numbers among them in the dtype that a Python number would get there."""
     if op.name in _AS_THEY_ARE:
         return args
+    args = tuple([a if not is_number(a) or a._value is None else a._value for a in args])
     kinds = [a.dtype.np for a in args if isinstance(a, Tensor) and not is_number(a)]
-    if not op.is_operator:  # what chooses among values, and is no value, does not count
-        kinds = [k for k in kinds if rank(k) >= rank("float32")]
-    return tuple([_as(a, kinds) if is_number(a) else a for a in args])
+    if op.is_operator:
+        return tuple([_as(a, kinds) if is_number(a) else a for a in args])
+    kinds = [k for k in kinds if rank(k) >= _FLOAT]  # an index or a mask is no value
+    return tuple([_as(a, kinds) if is_number(a) and rank(a.dtype.np) == _FLOAT else a for a in args])
 
 
 def _as(number: Tensor, kinds: list[Any]) -> Tensor:
-    own = number.dtype.np
-    if kinds and rank(own) <= rank(kinds[0]):
+    own = rank(number.dtype.np)
+    if kinds and own <= rank(kinds[0]):
         return number.astype(kinds[0])
-    if rank(own) == rank("float32"):
+    if own == _FLOAT:
         return number.astype("float32" if kinds else default_dtype().name)
     return number
 
@@ -142,6 +146,10 @@ def _binary(f: Callable[..., Any], name: str, is_reversed: bool = False) -> Call
     return method
 
 
+def _unary(self: TracedScalar, f: Callable[..., Any]) -> Any:
+    return applied(f, self)
+
+
 def _install() -> None:
     for word in "add sub mul truediv floordiv mod pow lshift rshift and or xor".split():
         f = getattr(operator, f"__{word}__")
@@ -150,7 +158,7 @@ def _install() -> None:
     for word in "lt le gt ge eq ne".split():
         setattr(TracedScalar, f"__{word}__", _binary(getattr(operator, word), f"__{word}__"))
     for word in "neg pos abs invert".split():
-        setattr(TracedScalar, f"__{word}__", lambda self, f=getattr(operator, word): applied(f, self))
+        setattr(TracedScalar, f"__{word}__", functools.partialmethod(_unary, getattr(operator, word)))
 
 
 _install()

@@ -3,290 +3,25 @@
 from __future__ import annotations
 
 import collections
-import functools
-import math
 
 import pytest
 from paddle_lite_py.jit import to_static
 
 import paddle_lite_py as paddle
+from number_programs import (
+    ARITHMETIC,
+    BAD,
+    FLOATS,
+    INTS,
+    KEYS,
+    MANY,
+    PROGRAMS,
+    RAISING,
+    REPEATED,
+    TYPES,
+    tensor,
+)  # fmt: skip
 from paddle_lite_py.core.errors import DataDependentError
-
-
-def tensor(*data, **kwargs):
-    return paddle.to_tensor(list(data), **kwargs)
-
-
-INTS, FLOATS, MANY = tensor(2, 0, 2, 3), tensor(0.1, -2.5, 2.0), tensor(7, -7, 3, 62)
-BAD = tensor(math.nan, math.inf, 0.0, -1.0)
-
-
-def counter_updated(t):
-    c = collections.Counter()
-    c.update(int(i) for i in t)
-    return c
-
-
-def counter_added(t):
-    c = collections.Counter()
-    for i in range(4):
-        c[int(t[i])] += 1
-    return c
-
-
-def default_added(t):
-    d = collections.defaultdict(int)
-    for i in range(4):
-        d[int(t[i])] += 1
-    return dict(d)
-
-
-def removed(t):
-    found = [int(t[i]) for i in range(4)]
-    found.remove(int(t[3]))
-    found.remove(2)
-    return found
-
-
-def added_to_set(t):
-    seen = set()
-    for i in range(4):
-        seen.add(int(t[i]))
-    return seen
-
-
-def discarded(t):
-    seen = {0, 1, 2, 3}
-    seen.discard(int(t[0]))
-    seen -= {int(t[1])}
-    return seen
-
-
-def looked_up(t):
-    names = {0: "zero", 2: "two", 3: "three"}
-    return [names[int(t[i])] for i in range(4)]
-
-
-def dict_made(t):
-    return {int(t[0]): int(t[3]), int(t[1]): 5}
-
-
-def in_a_set(t):
-    return int(t[0]) in {1, 2}, int(t[1]) in {1, 2}, 3 in {int(t[3])}, 4 in [int(t[3])]
-
-
-KEYS = {
-    "counter": lambda t: collections.Counter(int(i) for i in t),
-    "counter of a list": lambda t: collections.Counter([int(i) for i in t]),
-    "set": lambda t: set(int(i) for i in t),  # noqa: C401
-    "set comprehension": lambda t: {int(i) for i in t},
-    "set display": lambda t: {int(t[0]), int(t[2]), 3},
-    "frozenset": lambda t: frozenset([int(i) for i in t]),
-    "length of a set": lambda t: len({int(i) for i in t}),
-    "dict of pairs": lambda t: dict((int(i), 1) for i in t),  # noqa: C402
-    "dict of pairs with values": lambda t: dict([(int(t[0]), int(t[3])), (int(t[2]), 5)]),
-    "dict comprehension": lambda t: {int(i): k for k, i in enumerate(t)},
-    "dict display": dict_made,
-    "fromkeys": lambda t: dict.fromkeys([int(i) for i in t], 0),
-    "update": counter_updated,
-    "counter[k] += 1": counter_added,
-    "defaultdict[k] += 1": default_added,
-    "most common": lambda t: collections.Counter([int(i) for i in t]).most_common(1),
-    "index": lambda t: [int(i) for i in t].index(3),
-    "index of it": lambda t: [5, 4, 3].index(int(t[3])),
-    "count": lambda t: [int(i) for i in t].count(2),
-    "count in a tuple": lambda t: tuple([int(i) for i in t]).count(2),
-    "remove": removed,
-    "add": added_to_set,
-    "discard": discarded,
-    "look up": looked_up,
-    "in": in_a_set,
-    "of items": lambda t: {t[0].item(), t[2].item()},
-    "of bools": lambda t: {bool(t[0]), bool(t[1]), bool(t[2])},
-    "tuples": lambda t: {(int(t[0]), 1), (int(t[2]), 1)},
-    "union": lambda t: {int(t[0])} | {int(t[2])},
-}
-
-REPEATED = {
-    "list": lambda t: [0] * int(t[0]),
-    "list on the right": lambda t: int(t[3]) * [1, 2],
-    "tuple": lambda t: (1, 2) * int(t[0]),
-    "text": lambda t: "a" * int(t[3]),
-    "text on the right": lambda t: int(t[0]) * "ab",
-    "bytes": lambda t: b"a" * int(t[0]),
-    "none": lambda t: [1] * int(t[1]),
-    "of tensors": lambda t: [t[0]] * int(t[0]),
-}
-
-
-def grown(t):
-    found = [0]
-    found *= int(t)
-    return found
-
-
-def factorial(t):
-    out = int(t[0])
-    for _ in range(5):
-        out *= 1_000_003
-    return out
-
-
-def fibonacci(t):
-    a, b = 0, int(t[0]) // 7
-    for _ in range(100):
-        a, b = b, a + b
-    return a
-
-
-ARITHMETIC = {
-    "float64": lambda x, n: float(x[0]) + 0.1,
-    "float64 compared": lambda x, n: float(x[0]) + 0.2 == 0.30000000000000004,
-    "float / int": lambda x, n: float(x[0]) / int(n[2]),
-    "int / int": lambda x, n: int(n[0]) / int(n[2]),
-    "mean": lambda x, n: sum(float(v) for v in x) / 3,
-    "int + float": lambda x, n: int(n[2]) + 0.1,
-    "bool + bool": lambda x, n: bool(n[0]) + bool(n[1]),
-    "bool * 2.5": lambda x, n: bool(n[0]) * 2.5,
-    "-bool": lambda x, n: -bool(n[0]),
-    "power": lambda x, n: int(n[0]) ** 2,
-    "large power": lambda x, n: int(n[0]) ** 40,
-    "negative power": lambda x, n: int(n[0]) ** -1,
-    "power by it": lambda x, n: 2 ** int(n[2]),
-    "power by a negative": lambda x, n: 2 ** int(n[1]),
-    "power by 62": lambda x, n: 2 ** int(n[3]),
-    "large power by it": lambda x, n: 3 ** int(n[3]),
-    "root": lambda x, n: float(x[2]) ** 0.5,
-    "root of a negative": lambda x, n: float(x[1]) ** 2,
-    "shift": lambda x, n: 1 << int(n[0]),
-    "large shift": lambda x, n: 5 << int(n[3]),
-    "shift by 62": lambda x, n: 1 << int(n[3]),
-    "shift right": lambda x, n: int(n[1]) >> 1,
-    "product": lambda x, n: int(n[0]) * 10**10,
-    "large product": lambda x, n: int(n[0]) * 10**18 * int(n[3]),
-    "larger constant": lambda x, n: int(n[0]) + 10**20,
-    "larger factor": lambda x, n: int(n[0]) * 10**20,
-    "products in a loop": lambda x, n: factorial(n),
-    "sums in a loop": lambda x, n: fibonacci(n),
-    "//": lambda x, n: int(n[0]) // int(n[2]),
-    "negative //": lambda x, n: int(n[1]) // int(n[2]),
-    "// of a negative": lambda x, n: int(n[0]) // -2,
-    "negative %": lambda x, n: int(n[1]) % int(n[2]),
-    "% of a negative": lambda x, n: int(n[0]) % -4,
-    "10 //": lambda x, n: 10 // int(n[1]),
-    "10 %": lambda x, n: 10 % int(n[1]),
-    "float //": lambda x, n: float(x[1]) // 2,
-    "float %": lambda x, n: float(x[1]) % 2,
-    "divmod": lambda x, n: divmod(int(n[1]), 3),
-    "&": lambda x, n: int(n[0]) & 5,
-    "^ |": lambda x, n: int(n[0]) ^ 5 | 16,
-    "~": lambda x, n: ~int(n[0]),
-    "-": lambda x, n: -float(x[0]),
-    "abs": lambda x, n: abs(float(x[1])),
-    "compared": lambda x, n: float(x[1]) < int(n[0]),
-    "round": lambda x, n: round(float(x[1])),
-    "round to digits": lambda x, n: round(float(x[1]), 1),
-    "sqrt": lambda x, n: math.sqrt(x[2]),
-    "sqrt of float": lambda x, n: math.sqrt(float(x[2])),
-    "floor": lambda x, n: math.floor(float(x[1])),
-    "log": lambda x, n: math.log(int(n[0])),
-    "exp": lambda x, n: math.exp(x[2]),
-    "isnan": lambda x, n: math.isnan(float(x[1])),
-    "max": lambda x, n: max(int(n[0]), int(n[2])),
-    "min of mixed": lambda x, n: min(int(n[0]), float(x[2])),
-    "max with a number": lambda x, n: max(float(x[0]), 0.1),
-    "sum": lambda x, n: sum(int(v) for v in n),
-    "reduce": lambda x, n: functools.reduce(lambda a, b: a + b, map(lambda v: int(v) + 1, n)),  # noqa: C417
-    "any": lambda x, n: any(int(v) > 8 for v in n),
-    "all": lambda x, n: all(int(v) > 8 for v in n),
-    "sorted": lambda x, n: sorted(int(v) for v in n),
-    "with a tensor": lambda x, n: x * float(x[0]),
-    "with an integer tensor": lambda x, n: n * float(x[0]),
-    "int with a tensor": lambda x, n: x + int(n[0]),
-    "with a half": lambda x, n: x.astype("float16") * float(x[0]),
-    "argument of an op": lambda x, n: paddle.add(x, paddle.to_tensor(float(x[0]))),
-    "full": lambda x, n: paddle.full([2], float(x[0])),
-    "to_tensor": lambda x, n: paddle.to_tensor(float(x[0])),
-    "clip": lambda x, n: x.clip(max=float(x[0])),
-    "where": lambda x, n: paddle.where(x > 0, x, float(x[0])),
-    "int": lambda x, n: int(x[1]),
-    "int of it": lambda x, n: int(float(x[1]) * 2),
-    "float of int": lambda x, n: float(int(n[0])),
-    "pair": lambda x, n: (int(n[0]), [float(x[0]), {"a": bool(n[0])}]),
-}
-
-RAISING = {
-    "10 // 0": lambda x, n: 10 // int(n),
-    "10 % 0": lambda x, n: 10 % int(n),
-    "10 / 0": lambda x, n: 10 / int(n),
-    "1 / 0.0": lambda x, n: 1 / float(x[2]),
-    "1.0 // 0.0": lambda x, n: 1.0 // float(x[2]),
-    "1.0 % 0.0": lambda x, n: 1.0 % float(x[2]),
-    "0 ** -1": lambda x, n: int(n) ** -1,
-    "divmod": lambda x, n: divmod(5, int(n)),
-    "sqrt(-1)": lambda x, n: math.sqrt(x[3]),
-    "sqrt(float)": lambda x, n: math.sqrt(float(x[3])),
-    "log(0)": lambda x, n: math.log(x[2]),
-    "log of int": lambda x, n: math.log(int(n)),
-    "asin(inf)": lambda x, n: math.asin(float(x[1])),
-    "floor(nan)": lambda x, n: math.floor(float(x[0])),
-    "int(nan)": lambda x, n: int(x[0]),
-    "int(inf)": lambda x, n: int(x[1]),
-    "int(float(nan))": lambda x, n: int(float(x[0])),
-    "round(nan)": lambda x, n: round(float(x[0])),
-    "exp(1000)": lambda x, n: math.exp(1000 + int(n)),
-    "1 << -1": lambda x, n: 1 << (int(n) - 1),
-}
-
-
-def branch(x, n):
-    if x.sum() > -100:
-        y = 0.1
-    else:
-        y = 0.2
-    return y + 0.2, isinstance(y, float), type(y) is float, isinstance(y, int)
-
-
-def branch_int(x, n):
-    k = 1
-    if n.sum() > 0:
-        k = int(n[0]) * 2
-    return k, isinstance(k, int), isinstance(k, float)
-
-
-def loop(x, n):
-    total, k = 0.0, 0
-    while k < int(n[2]):
-        total += float(x[0])
-        k += 1
-    return total, k, isinstance(k, int), isinstance(total, float)
-
-
-def stepped(x, n):
-    total = 0
-    for i in range(0, int(n[3]), n[0]):
-        total += i * isinstance(i, int)
-    return total
-
-
-def numbers(x, n):
-    total = 0
-    for i in range(int(n[2])):
-        total += i
-    return total, i, type(i) is int
-
-
-TYPES = {
-    "branch": branch,
-    "branch of ints": branch_int,
-    "loop": loop,
-    "step": stepped,
-    "range": numbers,
-    "sum": lambda x, n: (isinstance(sum(int(v) for v in n), int), type(max(float(x[0]), 0.0)) is float),
-    "comparison": lambda x, n: (isinstance(int(n[0]) > 3, bool), type(float(x[0]) == 1) is bool),
-    "quotient": lambda x, n: (isinstance(int(n[0]) / 2, float), isinstance(int(n[0]) // 2, int)),
-    "tensors": lambda x, n: (isinstance(x[0], float), isinstance(x[0], paddle.Tensor)),
-}
 
 
 def outcome(f, *args):
@@ -354,6 +89,86 @@ def test_errors_are_those_of_python(f, full):
 def test_types_are_those_of_python(f, full):
     static = to_static(f, full_graph=full)
     assert outcome(static, FLOATS, MANY) == outcome(f, FLOATS, MANY)
+
+
+@MODES
+@pytest.mark.filterwarnings("ignore::paddle_lite_py.jit.DataDependentWarning")
+@cases(PROGRAMS)
+def test_programs_with_numbers_are_those_of_python(f, full):
+    static, expected = to_static(f, full_graph=full), outcome(f, FLOATS, MANY)
+    assert [outcome(static, FLOATS, MANY) for _ in range(2)] == [expected] * 2
+
+
+class Tally(paddle.nn.Layer):
+    """What a call leaves in attributes and containers."""
+
+    def __init__(self):
+        super().__init__()
+        self.total, self.seen, self.counts, self.values, self.pairs = 0, set(), collections.Counter(), [], {}
+
+    def forward(self, x, n):
+        k = int(n[0])
+        self.total += k
+        self.seen.add(k)
+        self.counts[k] += 1
+        self.counts.update(int(v) for v in n)
+        self.values.append(float(x[0]) + 0.1)
+        self.pairs[k] = k, float(x[1])
+        self.last = {"k": k}
+        return x * k
+
+    def state(self):
+        return described([self.total, self.seen, self.counts, self.values, self.pairs, self.last])
+
+
+@MODES
+def test_what_is_left_behind_holds_numbers(full):
+    eager, static = Tally(), Tally()
+    static.forward = to_static(static.forward, full_graph=full)
+    for i in range(4):
+        for layer in (eager, static):
+            layer(tensor(0.1 * i, 2.0), tensor(i % 3, 5, i))
+        assert static.state() == eager.state()
+
+
+GROWN = set(), collections.Counter(), [], collections.deque(), {}
+
+
+def grow(n):
+    numbers, counts, listed, queue, pairs = GROWN
+    numbers.update(int(v) for v in n)
+    counts.update(int(v) for v in n)
+    listed.extend(int(v) for v in n)
+    queue.extend(float(v) for v in n)
+    pairs.update((int(v), float(v)) for v in n)
+    return n * 2
+
+
+def grown(f):
+    for container in GROWN:
+        container.clear()
+    for data in ((1, 2, 2), (3, 3, 3), (1, 2, 2)):
+        f(tensor(*data))
+    return repr(GROWN)
+
+
+@MODES
+def test_containers_take_items_from_generators(full):
+    assert grown(to_static(grow, full_graph=full)) == grown(grow)
+
+
+def test_numbers_that_no_key_depends_on_make_no_programs():
+    f = to_static(lambda x, n: (float(x) + 0.1, int(n) * 3, 10 // int(n)), full_graph=True)
+    for i in range(1, 6):
+        assert f(paddle.to_tensor(float(i)), paddle.to_tensor(i)) == (i + 0.1, i * 3, 10 // i)
+    assert f.get_traced_count() == 1
+
+
+def test_keys_make_a_program_for_each_value():
+    f = to_static(lambda n: {int(n): [0] * int(n)}, full_graph=True)
+    for i in (1, 2, 1, 2, 1):
+        assert f(paddle.to_tensor(i)) == {i: [0] * i}
+    assert f.get_traced_count() == 2
 
 
 # -- saved and loaded ----------------------------------------------------------------------------------------------
