@@ -226,7 +226,7 @@ class Callees:
     def _decide(self, f: types.FunctionType) -> _Memo:
         target = None
         if self._called_as_it_is(f):
-            target = self._rewrapped(f)
+            target = self._rewrapped(f) or self._of_library(f)
         else:
             try:
                 target = self.converted(f)
@@ -243,6 +243,10 @@ class Callees:
             return None
         cells = tuple([types.CellType(converted) if cell == types.CellType(inner) else cell for cell in closure])
         return copied(f, f.__code__, cells)
+
+    def _of_library(self, f: types.FunctionType) -> Any:
+        """What the runtime puts in the place of a function of Python's library: `Counter.update` is one."""
+        return self.runtime.builtin(f) if self._replaces and f.__code__.co_filename.startswith(_LIBRARY) else None
 
     def _called_as_it_is(self, f: types.FunctionType) -> bool:
         filename = f.__code__.co_filename

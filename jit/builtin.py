@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import collections
 import functools
 import math
 from collections.abc import Callable
@@ -12,19 +13,21 @@ from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.traced_number import TracedNumber, applied
 from paddle_lite_py.core.unknown_size import UnknownSize
 from paddle_lite_py.eager.tensor import Tensor
-from paddle_lite_py.ops.convert import to_tensor
+from paddle_lite_py.ops.creation import full
+from paddle_lite_py.tracing import scalar_arithmetic as numbers
 from paddle_lite_py.tracing.builder import Builder
-from paddle_lite_py.tracing.traced_scalars import is_number
+from paddle_lite_py.tracing.scalar_arithmetic import as_kind, finite, kind_of, to_integer
+from paddle_lite_py.tracing.traced_scalars import as_number, is_number, plain
 
 from . import iterables, sequences, text
 from .host_random import drawing
-from .mutations import CONTAINERS, method_of_container
+from .mutations import CONTAINERS, method_of_container, of_class
 
 
 def replacement(f: Any) -> Callable[..., Any] | None:
     """The form of a builtin that takes tensors, or that notes what it changes; None if it has none."""
     owner = getattr(f, "__self__", None)
-    if isinstance(owner, CONTAINERS):
+    if isinstance(owner, (*CONTAINERS, tuple)):
         return method_of_container(f)
     if type(owner) is str and f.__name__ == "format":
         return functools.partial(text.format_method, owner)
@@ -73,26 +76,47 @@ def _cast(kind: str, name: str) -> Callable[..., Any]:
                 f"{kind}() needs a tensor of one element, got {x.dtype.name}{[*x.shape]}: index it, or use "
                 f".astype('{name}') for all of its elements"
             )
-        wide = name == "float32" and x.dtype.name == "float64"
-        return x.item() if wide else x.astype(name).item()
+        if kind == "int" and x.is_floating_point():
+            return to_integer(as_kind(x, "f")).item()
+        return plain(x).astype(name).item()
 
     return cast
 
 
 def _round(x: Tensor, digits: int | None = None) -> Tensor:
-    rounded = x.round(decimals=digits or 0)
-    return rounded.astype("int64").item() if digits is None else rounded.item()
+    if not is_number(x):
+        rounded = x.round(decimals=digits or 0)
+        return rounded.astype("int64").item() if digits is None else rounded.item()
+    if kind_of(x) in "bi" and (digits is None or digits >= 0):
+        return as_kind(x, "i").item()
+    return numbers.rounded(as_kind(x, "f"), digits).item()
 
 
 def _of_math(method: str) -> Callable[..., Any]:
-    """A function of `math`, which gives a number; where it would raise for its argument, that is NaN or infinite."""
+    """A function of `math`, which gives a number, and raises what it raises there."""
 
-    def called(x: Any, *others: Any) -> Any:
-        x = x if isinstance(x, Tensor) else to_tensor(x)
-        found = getattr(x if x.is_floating_point() else x.astype("float32"), method)(*others)
-        return found.astype("int64").item() if method in _TO_INTEGERS else found.item()
+    def called(*args: Any) -> Any:
+        if method == "log" and len(args) == 2:
+            return called(args[0]) / called(args[1])
+        given = [as_kind(x, "f") for x in args]
+        first, *others = [x if isinstance(x, Tensor) else full([], x, "float64") for x in given]
+        found = getattr(first, method)(*others)
+        if method in _TO_INTEGERS:
+            return to_integer(found).item()
+        if found.dtype != "bool":
+            finite(found, [first, *others], _RANGE if method in _EXPONENTIALS else _DOMAIN)
+        return found.item()
 
     return called
+
+
+def _len(x: Any) -> Any:
+    length = iterables.length_of(x)
+    return as_number(length) if isinstance(length, Tensor) else length
+
+
+def _divmod(a: Any, b: Any) -> tuple[Any, Any]:
+    return a // b, a % b
 
 
 def _kind(number: Tensor) -> type:
@@ -102,6 +126,9 @@ def _kind(number: Tensor) -> type:
 
 
 _TO_INTEGERS = frozenset({"floor", "ceil", "trunc"})
+_EXPONENTIALS = frozenset({"exp", "expm1", "sinh", "cosh", "pow"})
+_RANGE = functools.partial(OverflowError, "math range error")
+_DOMAIN = functools.partial(ValueError, "math domain error")
 _MATH = (
     "sqrt exp expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh floor ceil trunc "
     "erf lgamma isnan isinf isfinite fabs:abs pow atan2"
@@ -111,11 +138,12 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     builtins.enumerate: (iterables.StagedEnumerate, iterables.is_staged),
     builtins.zip: (iterables.StagedZip, iterables.is_staged),
     builtins.reversed: (iterables.StagedReversed, iterables.is_staged),
-    builtins.len: (lambda x: iterables.length_of(x), iterables.is_staged),
+    builtins.len: (_len, iterables.is_staged),
     builtins.int: (_with_numbers(_cast("int", "int64")), _is_number),
-    builtins.float: (_with_numbers(_cast("float", "float32")), _is_number),
+    builtins.float: (_with_numbers(_cast("float", "float64")), _is_number),
     builtins.bool: (_cast("bool", "bool"), _is_tensor),
     builtins.round: (_round, _is_tensor),
+    builtins.divmod: (_divmod, is_number),
     builtins.min: (sequences.extreme(min, "min"), _is_anything),
     builtins.max: (sequences.extreme(max, "max"), _is_anything),
     builtins.sum: (sequences.sum_, _is_anything),
@@ -138,6 +166,7 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
 }
 
 
+_OF_COUNTERS = {f: of_class(f) for f in (collections.Counter.update, collections.Counter.subtract)}
 # What a number of each run goes through as it does in Python.
 _OF_NUMBERS = frozenset({int, float, round, *[f for f in _STAGED if getattr(f, "__module__", "") == "math"]})
-_TABLE = {f: _wrapped(f, staged, test) for f, (staged, test) in _STAGED.items()}
+_TABLE = {f: _wrapped(f, staged, test) for f, (staged, test) in _STAGED.items()} | _OF_COUNTERS

@@ -17,6 +17,7 @@ from paddle_lite_py.core import structure as nested
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.frame import Frame, TracedValue, Write, is_leaf
+from paddle_lite_py.tracing.traced_scalars import as_number, is_number
 
 from . import merge
 from .cells import Cell, Path, content, detach, follow, store, variables, was_leaf, written_cell
@@ -71,10 +72,10 @@ class Loop:
         for key, carry in self.carries.items():
             handles = []
             leaves = zip(carry.shapes, carry.dtypes, carry.leaves, carry.are_numbers, strict=True)
-            for shape, dtype, leaf, is_number in leaves:
+            for shape, dtype, leaf, stands_for_number in leaves:
                 grad = isinstance(leaf, Tensor) and not leaf.stop_gradient
                 value = frame.new_input(jax.ShapeDtypeStruct(shape, dtype), grad or key in self.graded)
-                value.is_number = is_number
+                value.is_number = stands_for_number
                 inputs.append(value)
                 handles.append(self.builder.handle(value))
             filled = nested.unflatten(carry.structure, iter(handles))
@@ -150,7 +151,7 @@ class Loop:
         for i, leaf in enumerate(leaves):
             try:
                 # What started as a Python number may become a tensor of a higher dtype.
-                shape, dtype = merge.join(_sample(carry, i), leaf, strict=isinstance(carry.leaves[i], Tensor))
+                shape, dtype = merge.join(_sample(carry, i), leaf, strict=_is_tensor(carry.leaves[i]))
             except merge.Mismatch:
                 found = merge.describe(_sample(carry, i))
                 raise loop_mismatch(cell.name, found, merge.describe(leaf), self.where) from None
@@ -271,8 +272,9 @@ class Loop:
 
     def _filled(self, carry: Carry, tensors: Any) -> Any:
         value = nested.unflatten(carry.structure, tensors)
-        for x, is_number in zip(merge.parts(value)[1], carry.are_numbers, strict=True):
-            x._data.is_number = is_number
+        for x, stands_for_number in zip(merge.parts(value)[1], carry.are_numbers, strict=True):
+            if stands_for_number:
+                as_number(x)
         return merge.with_presence(value, next(tensors)._data, carry.cell.name, self.where) if carry.partial else value
 
     def _untouched(self, i: int, path: Path) -> Any:
@@ -284,7 +286,12 @@ class Loop:
 
 def _sample(carry: Carry, i: int) -> Any:
     """A tensor of the type a leaf is carried in."""
-    return wrap(TracedValue(carry.shapes[i], carry.dtypes[i], None))
+    sample = wrap(TracedValue(carry.shapes[i], carry.dtypes[i], None))
+    return as_number(sample) if carry.are_numbers[i] else sample
+
+
+def _is_tensor(x: Any) -> bool:
+    return isinstance(x, Tensor) and not is_number(x)
 
 
 def _same_numbers(before: Any, after: Any) -> bool:

@@ -87,14 +87,15 @@ def join(a: Any, b: Any, strict: bool = True) -> tuple[tuple[int, ...], Any]:
     shape_a, shape_b = _shape(a), _shape(b)
     if shape_a != shape_b:
         raise Mismatch(f"{describe(a)} and {describe(b)}")
-    if isinstance(a, Tensor) and isinstance(b, Tensor):
+    is_a, is_b = (isinstance(x, Tensor) and not is_number(x) for x in (a, b))
+    if is_a and is_b:
         if strict and a._data.dtype != b._data.dtype:
             raise Mismatch(f"{describe(a)} and {describe(b)}")
         kind = a._data.dtype if a._data.dtype == b._data.dtype else common(a._data.dtype, b._data.dtype)
-    elif isinstance(a, Tensor):
-        kind = scalar_dtype(b, a._data.dtype)
-    elif isinstance(b, Tensor):
-        kind = scalar_dtype(a, b._data.dtype)
+    elif is_a:
+        kind = scalar_dtype(_example(b), a._data.dtype)
+    elif is_b:
+        kind = scalar_dtype(_example(a), b._data.dtype)
     else:
         kind = common(natural_dtype(a), natural_dtype(b))
     return shape_a, jnp.dtype(kind)
@@ -108,7 +109,12 @@ def natural_dtype(x: Any) -> Any:
     """The dtype of a tensor, or that a Python number has as one."""
     if type(x) is TracedNumber:
         return jnp.dtype("int64" if isinstance(x, int) else "float64")
-    return x._data.dtype if isinstance(x, Tensor) else dtypes.as_dtype(type(x)).np
+    return x._data.dtype if isinstance(x, Tensor) else jnp.dtype(type(x))
+
+
+def _example(number: Any) -> Any:
+    """A number of Python of the kind that a traced one stands for."""
+    return number._data.dtype.type(0).item() if isinstance(number, Tensor) else number
 
 
 def as_value(builder: Builder, x: Any, dtype: Any) -> TracedValue:

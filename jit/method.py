@@ -32,6 +32,7 @@ from paddle_lite_py.tracing.checks import Checks, LoopBuffer, look_at_indices, t
 from paddle_lite_py.tracing.effects import Argument, Effect, resolve
 from paddle_lite_py.tracing.frame import Write
 from paddle_lite_py.tracing.trace import Traced
+from paddle_lite_py.tracing.traced_scalars import PythonNumber
 
 from .artifact import ArtifactError
 from .spec import InputSpec
@@ -101,6 +102,8 @@ def structure_to_json(structure: Any, name: str, place: dict[int, int], position
             f"jit.save of `{name}`: it returns a {type(structure.value).__name__}, which a file cannot hold"
         )
     children = [structure_to_json(c, name, place, position) for c in structure.children]
+    if structure.kind is PythonNumber:
+        return children[0]
     if issubclass(structure.kind, dict):
         return {"dict": [list(structure.keys), children]}
     if issubclass(structure.kind, tuple | list):

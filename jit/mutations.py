@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import collections
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.tracing.builder import Builder
+from paddle_lite_py.tracing.traced_scalars import is_number, known
 
 from . import sequences
 
 CONTAINERS = (list, dict, set, collections.deque)
+_SEARCHES = frozenset({"index", "count", "remove"})  # of sequences, by `==`
 _MUTATORS = frozenset(
     "append extend insert pop remove clear sort reverse update setdefault popitem add discard move_to_end appendleft "
     "extendleft popleft rotate".split()
 )
+_TAKE_ITEMS = frozenset({"extend", "extendleft", "update", "subtract"})
+
+
+def of_class(method: Any) -> Any:
+    """The form of a method of a container written in Python, as a function of the container too: `Counter.update`."""
+    return lambda owner, *args, **kwargs: _mutate(method.__get__(owner), *args, **kwargs)
 
 
 def method_of_container(method: Any) -> Callable[..., Any] | None:
     """The form of a bound method that notes what it changes, or looks up a key that is a traced number."""
+    if method.__name__ in _SEARCHES and isinstance(method.__self__, list | tuple | collections.deque):
+        return functools.partial(_search, method)
     if method.__name__ in _MUTATORS:
         return functools.partial(_mutate, method)
     return functools.partial(_look_up, method) if method.__name__ == "get" else None
@@ -30,11 +40,27 @@ def _look_up(method: Any, key: Any, *default: Any) -> Any:
     return method(sequences.known_key(method.__self__, key), *default)
 
 
+def _search(method: Any, item: Any, *bounds: Any) -> Any:
+    """index(), count() or remove(), of numbers by the values of this call."""
+    owner, removes = method.__self__, method.__name__ == "remove"
+    if not (is_number(item) or any(map(is_number, owner))):
+        return _mutate(method, item) if removes else method(item, *bounds)
+    found = getattr(list(map(known, owner)), "index" if removes else method.__name__)(known(item), *bounds)
+    if not removes:
+        return found
+    if isinstance(mode.interpreter, Builder):
+        mode.interpreter.contents_written(owner)
+    del owner[found]
+    return None
+
+
 def _mutate(method: Any, *args: Any, **kwargs: Any) -> Any:
     if args and not isinstance(method.__self__, list):
         args = (sequences.known_key(method.__self__, args[0]), *args[1:])
     builder, sorts = mode.interpreter, method.__name__ == "sort"
     if isinstance(builder, Builder):
+        if method.__name__ in _TAKE_ITEMS:  # each run may need them again
+            args = tuple([list(a) if isinstance(a, Iterator) else a for a in args])
         builder.contents_written(method.__self__)
         if not kwargs:
             builder.replay(method.__self__, method.__name__, args)

@@ -15,6 +15,7 @@ from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ops.search import where
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.frame import is_of_each_run
+from paddle_lite_py.tracing.traced_scalars import as_number
 
 from . import branches, loops, sequences, text, unrolled
 from .builtin import replacement
@@ -107,7 +108,7 @@ class StagedRuntime(dy2static.Runtime):
 
     def not_(self, value: Any) -> Any:
         """Logical not of the truth of a tensor."""
-        return truth(value, None).logical_not()
+        return as_number(truth(value, None).logical_not())
 
     def if_exp(self, pred: Any, body: Any, orelse: Any, where: Any) -> Any:
         """A cond operator that gives one value."""

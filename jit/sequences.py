@@ -15,7 +15,8 @@ from paddle_lite_py.ops.creation import full, zeros_like
 from paddle_lite_py.ops.joining import stack
 from paddle_lite_py.ops.search import where
 from paddle_lite_py.tracing.builder import Builder
-from paddle_lite_py.tracing.traced_scalars import is_number
+from paddle_lite_py.tracing.scalar_arithmetic import DTYPES, KINDS, as_kind, kind_of
+from paddle_lite_py.tracing.traced_scalars import as_number, is_number
 
 from . import merge, unrolled
 from .errors import StagingError
@@ -50,7 +51,7 @@ def known_key(container: Any, key: Any) -> Any:
 def contains(item: Any, container: Any) -> Any:
     """`item in container`."""
     if isinstance(container, Tensor):
-        return (container == item).any()
+        return as_number((container == item).any())
     if isinstance(container, dict | set):
         return known_key(container, item) in container
     found: Any = None
@@ -61,7 +62,7 @@ def contains(item: Any, container: Any) -> Any:
             found = same if found is None else found.logical_or(same)
         elif same:
             return True
-    return False if found is None else found
+    return False if found is None else as_number(found)
 
 
 def fold(method: str) -> Callable[[Iterable[Any]], Any]:
@@ -76,7 +77,7 @@ def fold(method: str) -> Callable[[Iterable[Any]], Any]:
                 found = t if found is None else found.logical_or(t) if decides else found.logical_and(t)
             elif bool(x) is decides:
                 return decides
-        return (not decides) if found is None else found
+        return (not decides) if found is None else as_number(found)
 
     return folded
 
@@ -101,7 +102,7 @@ def extreme(original: Callable[..., Any], method: str) -> Callable[..., Any]:
         keys = _decisive(items if key is None else [key(x) for x in items])
         if not any(map(_holds_tensor, keys)):
             return _by_known_keys(original, items, keys, default)
-        if key is None and all(isinstance(x, Tensor | int | float) for x in items):
+        if key is None and all(isinstance(x, Tensor | int | float) for x in items) and not _differ(items):
             return _folded(items, method)
         order = _order(keys, method == "max", f"{method}()")
         return _taken(items, order[:1], f"which element {method}() chooses")[0]
@@ -149,6 +150,8 @@ def _tensor(x: Any, other: Any) -> Any:
 
 def _folded(items: list[Any], method: str) -> Any:
     """The smallest or largest of tensors and numbers."""
+    if _are_numbers(items):
+        return as_number(_folded(_alike(items), method))
     best = items[0]
     for x in items[1:]:
         for t in (best, x):
@@ -207,8 +210,8 @@ def _taken(items: list[Any], order: Tensor, what: str) -> list[Any]:
     structures, leaves = zip(*map(merge.parts, items), strict=True)
     if all(merge.alike(structures[0], s) for s in structures[1:]):
         columns = [list(column) for column in zip(*leaves, strict=True)]
-        if all(len({_kind(x) for x in column}) == 1 for column in columns):
-            found = [stack(_alike(column)).index_select(order) if _varies(column) else column for column in columns]
+        if all(len({_kind(x) for x in column}) == 1 and not _differ(column) for column in columns):
+            found = [_reordered(column, order) if _varies(column) else column for column in columns]
             return [nested.unflatten(structures[0], iter([f[i] for f in found])) for i in range(order.shape[0])]
     error = StagingError(
         f"{what} depends on tensors: elements must be alike, not {_kinds(*items)}; make them tensors of one shape and "
@@ -216,6 +219,11 @@ def _taken(items: list[Any], order: Tensor, what: str) -> list[Any]:
     )
     known = _decided(order, error)
     return [items[i] for i in known]
+
+
+def _reordered(column: list[Any], order: Tensor) -> Any:
+    found: Any = stack(_alike(column)).index_select(order)
+    return [as_number(found[i]) for i in range(order.shape[0])] if _are_numbers(column) else found
 
 
 def _decided(value: Tensor, error: Exception) -> Any:
@@ -236,12 +244,25 @@ def _rank(key: Any, what: str) -> Tensor:
 
 def _alike(items: list[Any]) -> list[Tensor]:
     """Tensors and numbers as tensors."""
+    if _are_numbers(items):
+        kind = max(map(kind_of, items), key=KINDS.index)
+        return [full([], 0, DTYPES[kind]) + as_kind(x, kind) for x in items]
     like = next((x for x in items if isinstance(x, Tensor)), None)
     return [full([], x) if like is None else _tensor(x, like) for x in items]
 
 
 def _kind(x: Any) -> Any:
     return (x.dtype.name, tuple(x.shape)) if isinstance(x, Tensor) and x.shape else None
+
+
+def _are_numbers(items: Sequence[Any]) -> bool:
+    """True for numbers of Python, of which some may be traced."""
+    return all(map(merge.is_number_like, items))
+
+
+def _differ(items: Sequence[Any]) -> bool:
+    """True for numbers of several types: which one is chosen decides the type of the result."""
+    return _are_numbers(items) and len(set(map(kind_of, items))) > 1
 
 
 def _kinds(*items: Any) -> str:

@@ -102,16 +102,18 @@ def original(error: BaseException) -> BaseException:
 
 # Key: the file's name.
 @cache
-def _is_of_jax(filename: str) -> bool:
-    return filename.startswith(os.path.dirname(jax.__file__) + os.sep)
+def _calls_back(filename: str) -> bool:
+    """True for a file of JAX, and of Python's library: `Counter(int(t) for t in x)`."""
+    library = filename.startswith(os.path.dirname(os.__file__) + os.sep) and "-packages" not in filename
+    return library or filename.startswith(os.path.dirname(jax.__file__) + os.sep)
 
 
 def user_frame() -> Where:
-    """The innermost line of the current stack that is not the framework's, nor of JAX, which calls it back."""
+    """The innermost line of the current stack that is not the framework's, nor of what calls it back."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if not is_own(name) and not _is_of_jax(name):
+        if not is_own(name) and not _calls_back(name):
             return Where(name, frame.f_lineno)
         frame = frame.f_back  # type: ignore[assignment]
     return UNKNOWN

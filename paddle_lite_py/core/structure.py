@@ -110,6 +110,8 @@ def unflatten(structure: Any, leaves: Iterator[Any]) -> Any:
 
 
 def _make_dict(kind: type, items: Any) -> Any:
+    if kind is dict:
+        return dict(items)
     made: Any = dict.__new__(kind)  # a defaultdict's factory is not known here; its items are what matters
-    made.update(items)
+    made.update(dict(items))  # a Counter would count pairs
     return made

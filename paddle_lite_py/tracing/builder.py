@@ -35,7 +35,7 @@ from .frame import Capture, Frame, Key, Replay, TracedValue, Write, attribute, i
 from .schedules import ScheduleTracing, TracedSchedule
 from .sizes import size_of
 from .speculation import MAX_ELEMENTS, Speculation
-from .traced_scalars import chosen, following, is_number
+from .traced_scalars import as_number, chosen, following, is_number
 
 
 class Builder(Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
@@ -209,12 +209,10 @@ class Builder(Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
         """Append an op; see interpreter.Interpreter."""
         if state.casting is not None:
             args = state.casting.inputs(bound, args)
-        numbers = bound.op.is_operator and any(map(is_number, args))
-        inputs = tuple([self._input(a) for a in (following(args) if numbers else args)])
+        numbers = any(map(is_number, args))
+        inputs = tuple([self._input(a) for a in (following(args, bound.op) if numbers else args)])
         needs = state.grad_enabled and any(isinstance(v, TracedValue) and v.requires_grad for v in inputs)
         values = self.emit(bound, inputs, needs)
-        if numbers and all(is_number(a) for a in args if isinstance(a, Tensor)):
-            values[0].is_number = True
         outs = tuple(map(self.handle, values))
         made = outs[0] if not isinstance(self._last, tuple) else outs
         if bound.views is not None:
@@ -238,7 +236,7 @@ class Builder(Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
         out = wrap(value)
         if value.requires_grad:
             out.stop_gradient = False
-        return out
+        return as_number(out) if getattr(value, "is_number", False) else out
 
     def emit(self, bound: BoundOp, inputs: tuple[Any, ...], requires_grad: bool) -> tuple[TracedValue, ...]:
         """Append an operator and infer its outputs."""
@@ -390,9 +388,10 @@ class Builder(Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
 
     def item(self, tensor: Tensor, index: tuple[int, ...]) -> Any:
         """One element as a traced Python number; see scalars."""
+        if is_number(tensor):
+            return tensor
         (value,) = self.emit(identity(), (self.value_of(chosen(tensor, index)),), requires_grad=False)
-        value.is_number = True
-        return self.handle(value)
+        return as_number(self.handle(value))
 
 
 def is_traced(tensor: Tensor) -> bool:

@@ -31,7 +31,6 @@ class Effect(NamedTuple):
     write: Write
     structure: Any
     n_leaves: int
-    is_number: bool = False  # the only leaf is a Python number
 
 
 class Sorted:
@@ -112,8 +111,6 @@ def put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:
     if write.key == "_data":
         return hold(owner, arrays[0] if effect.structure is nested.LEAF else effect.structure.value)
     value = nested.unflatten(effect.structure, iter([a if isinstance(a, Tensor) else wrap(a) for a in arrays]))
-    if effect.is_number:
-        value = value.item()
     if write.key == "_grad" and isinstance(value, Tensor):
         value.stop_gradient = False
     write._replace(owner=owner).put(resolve(value, effect.structure, args))

@@ -27,10 +27,13 @@ from .escape import unescaped
 from .frame import MISSING, Capture, TracedValue, Write, is_leaf
 from .schedules import TracedSchedule
 from .speculation import Speculated, Speculation
-from .traced_scalars import is_number
+from .traced_scalars import PythonNumber, is_number, with_known_keys
 
 # Held while a program is traced, when handles stand for values of the program, and by runs that change handles.
 LOCK = threading.RLock()
+
+
+_NUMBER = nested.Nest(PythonNumber, ("tensor",), (nested.LEAF,))
 
 
 class Traced(NamedTuple):
@@ -151,7 +154,7 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
                 at = len(leaves)
                 held = write.get()
                 found = _outputs(builder, held, leaves, updated)
-                effects.append(Effect(_owned(builder, write), found, len(leaves) - at, is_number(held)))
+                effects.append(Effect(_owned(builder, write), found, len(leaves) - at))
             for tensor, handle, before in builder.stand_ins:
                 if handle._data is not before:  # who holds the gradient sees the change
                     _outputs(builder, handle._data, leaves, updated)
@@ -242,10 +245,13 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
     elif is_array(value):
         return nested.Static(value)
     tensors: list[Any] = []
+    value = with_known_keys(value)
     structure = nested.flatten(value, lambda v: isinstance(v, Tensor) or is_symbolic(v), tensors)
 
     def place(tensor: Any) -> Any:
         tensor = tensor if isinstance(tensor, Tensor) else builder.sizes.returned(tensor)
+        if is_number(tensor) and tensor._value is not None:
+            return nested.Static(tensor._value)
         if id(tensor) in builder.arguments:
             return nested.Static(Argument(builder.arguments[id(tensor)]))
         if id(tensor) in builder.replaced:
@@ -256,7 +262,7 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
         builder.given.setdefault(id(tensor), []).append(len(leaves))
         builder.kept.append(tensor)
         leaves.append(builder.value_of(tensor))
-        return nested.LEAF
+        return _NUMBER if is_number(tensor) else nested.LEAF
 
     return _replace(structure, iter([place(t) for t in tensors]))
 

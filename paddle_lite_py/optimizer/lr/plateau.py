@@ -32,7 +32,7 @@ def _choose(condition: Any, a: Any, b: Any) -> Any:
 
 
 def _is_integer(number: Any) -> bool:
-    return number.is_integer() if isinstance(number, Tensor) else isinstance(number, int)
+    return number.dtype.is_integer if isinstance(number, Tensor) else isinstance(number, int)
 
 
 def _both(a: Any, b: Any) -> Any:
