@@ -258,7 +258,7 @@ class ArtifactWriter:
 
 
 def _with_gradients(source: _Source) -> Traced:
-    """The trace in which arguments take gradients: only there detach() and no_grad() cut something, and loops record."""
+    """The trace whose arguments take gradients: only there detach() and no_grad() cut something, and loops record."""
     with suppress(RuntimeError):  # a change of an argument in place, which then may have none
         traced = source.static.traced_with(source.sizes, source.call, with_grads=True)
         if not traced.reached:  # a backward() inside would leave gradients in the arguments
