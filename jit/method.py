@@ -24,9 +24,6 @@ from paddle_lite_py.ir.block import Value
 from paddle_lite_py.ir.control import sized
 from paddle_lite_py.ir.index_reads import index_reads
 from paddle_lite_py.ir.lower import lower
-from paddle_lite_py.ir.program import Program
-from paddle_lite_py.registry.bound import BoundOp
-from paddle_lite_py.registry.op import Op
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.checks import Checks, LoopBuffer, look_at_indices, told
 from paddle_lite_py.tracing.effects import Argument, Effect, resolve
@@ -35,14 +32,13 @@ from paddle_lite_py.tracing.trace import Traced
 from paddle_lite_py.tracing.traced_scalars import PythonNumber
 
 from .artifact import ArtifactError
+from .loaded_op import bind
 from .spec import InputSpec
 
 if TYPE_CHECKING:
     from paddle_lite_py.targets import Report
 
 _new = Tensor.__new__
-# StableHLO may ask for functions of the host; a saved program has no need of one of Python.
-_HOST = re.compile(r"custom_call\s*@?\"?([\w.]*(?:callback|python)[\w.]*)", re.IGNORECASE)
 
 
 # -- to JSON -------------------------------------------------------------------------------------------------------
@@ -163,7 +159,7 @@ class Method:
         ]
         self._reads = index_reads(self.program)
         self._plain = self._result is nested.LEAF and not (self._state or self._checks or self._room or self._reads)
-        self._bound = _bind(exported, name, self.program)
+        self._bound = bind(exported, name, self.program)
         self._jitted = xla_jit(self._bound.fn)
         self._kinds: list[Any] | None = None  # shape and dtype of each input of the last call
         values, n_args = self.program.block.inputs, int(data["n_args"])
@@ -354,28 +350,3 @@ def parse(constraint: str) -> tuple[str, str, str]:
 
 def _spec(value: Any, name: str) -> InputSpec:
     return InputSpec([n if isinstance(n, int) else None for n in value.shape], value.dtype, name)
-
-
-def _bind(exported: Any, name: str, program: Program) -> BoundOp:
-    """The loaded StableHLO as an op: eager, on the tape, and inside other static functions."""
-    single = len(program.block.outputs) == 1
-    if len(exported.in_avals) != len(program.block.inputs) or len(exported.out_avals) != len(program.block.outputs):
-        raise ArtifactError("the StableHLO and the manifest are of different programs")
-    for given, value in zip(exported.in_avals, program.block.inputs, strict=True):
-        if np.dtype(given.dtype) != value.dtype or not _same_shape(given.shape, value.shape):
-            raise ArtifactError("the StableHLO and the manifest are of different programs")
-    if (host := _HOST.search(exported.mlir_module())) is not None:
-        raise ArtifactError(f"the StableHLO calls `{host[1]}` of the host, which a saved program must not")
-
-    def fn(*arrays: Any) -> Any:
-        outs = exported.call(*arrays)
-        return outs[0] if single else tuple(outs)
-
-    return BoundOp(Op(fn, name), fn)
-
-
-def _same_shape(a: Any, b: Any) -> bool:
-    return len(a) == len(b) and all(
-        isinstance(m, int) == isinstance(n, int) and (m == n or not isinstance(m, int))
-        for m, n in zip(a, b, strict=True)
-    )

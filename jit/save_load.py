@@ -201,12 +201,7 @@ class ArtifactWriter:
     def _traced(self, source: _Source) -> _Variant:
         # With gradients on, whatever the caller's mode: the program is to be fine-tuned later.
         with _mode(self.owner, source.training), enable_grad():
-            traced = source.static.traced_with(source.sizes, source.call)
-            if _without_gradient(traced.program):
-                # A loop has a gradient only where it was traced as one that needs it.
-                with suppress(RuntimeError):  # a change of an argument in place, which then may have none
-                    traced = source.static.traced_with(source.sizes, source.call, with_grads=True)
-            return self.variant(traced, source.static.__name__, source.part)
+            return self.variant(_with_gradients(source), source.static.__name__, source.part)
 
     def variant(self, traced: Traced, name: str, part: Selection = WHOLE) -> _Variant:
         """A method, or a part of it, in one mode."""
@@ -260,6 +255,15 @@ class ArtifactWriter:
     def fixed(self) -> str:
         """The dimensions that were left open, and are saved for one size; in words."""
         return "; ".join(dict.fromkeys([f for s in self.sources.values() if (f := s.sizes.fixed())]))
+
+
+def _with_gradients(source: _Source) -> Traced:
+    """The trace whose arguments take gradients: only there detach() and no_grad() cut something, and loops record."""
+    with suppress(RuntimeError):  # a change of an argument in place, which then may have none
+        traced = source.static.traced_with(source.sizes, source.call, with_grads=True)
+        if not traced.reached:  # a backward() inside would leave gradients in the arguments
+            return traced
+    return source.static.traced_with(source.sizes, source.call)
 
 
 def _without_gradient(program: Program) -> bool:

@@ -15,7 +15,7 @@ import jax
 
 from ..core.rewriting import rewritten
 from ..host.tier import program_jit, tiered
-from ..registry.bound import BoundOp, cotangent, turned
+from ..registry.bound import BoundOp, pulled
 from ..registry.op import Op
 
 Takes = tuple[bool, ...]
@@ -53,7 +53,7 @@ class ResidualPullback(BoundOp):
     def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], _mask: tuple[bool, ...]) -> list[Any]:
         """Gradients of the forward's differentiable inputs."""
         leaves = [data[at] if at.__class__ is int else at[0] for at in self.leaves]
-        return _pulled(jax.tree.unflatten(self.tree, leaves), self.specs, cotangents)
+        return _gradients(jax.tree.unflatten(self.tree, leaves), cotangents, self.specs)
 
 
 def _no_forward(*args: Any) -> Any:
@@ -154,7 +154,7 @@ class Forward:
     def traced(self, takes: Takes, arrays: Sequence[Any]) -> tuple[Any, Callable[..., list[Any]]]:
         """All results, and from cotangents of those that gradients flow out of to gradients; while JAX traces."""
         primal, pull, outs = self._vjp(takes, arrays)
-        return outs, lambda cotangents: _pulled(pull, primal, cotangents)
+        return outs, lambda cotangents: _gradients(pull, cotangents, primal)
 
     def _call(self, takes: Takes, *arrays: Any) -> tuple[Any, _Residuals]:
         primal, pull, outs = self._vjp(takes, arrays)
@@ -166,11 +166,8 @@ class Forward:
         return jax.vjp(lambda d: self._flowing(_merged(takes, d, arrays)), diff, has_aux=True)
 
 
-def _pulled(pull: Any, specs: Sequence[Any], cotangents: tuple[Any, ...]) -> list[Any]:
-    """Gradients by what jax.vjp() gave; cotangents that are absent, or None, are zeros."""
-    padded = [*cotangents, *[None] * (len(specs) - len(cotangents))]
-    full = [cotangent(ct, spec) for ct, spec in zip(padded, specs, strict=True)]
-    return [turned(g) for g in pull(full)[0]]
+def _gradients(pull: Any, cotangents: tuple[Any, ...], outs: Sequence[Any]) -> list[Any]:
+    return pulled(lambda cts: pull([*cts])[0], cotangents, outs)
 
 
 def _merged(takes: Takes, diff: list[Any], arrays: Sequence[Any]) -> list[Any]:

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from ..core import symbolic
 from ..core.dtypes import is_inexact
+from ..core.lazy_vjp import defvjp
 from ..registry.bound import BoundOp, turned
 from ..registry.op import Op
 from .block import Block, Operator, Value
@@ -88,7 +89,7 @@ def _custom(backward: Block, n_out: int, n_in: int) -> Callable[..., Arrays]:
         return (None,) * len(outs), tuple(given), (None,) * len(kept)
 
     # The results pass through identity() here too, for a gradient of what this gradient stands in.
-    identity.defvjp(lambda outs, inputs, kept: (identity(outs, inputs, kept), (outs, inputs, kept)), back)
+    defvjp(identity, 3, lambda outs, inputs, kept: (identity(outs, inputs, kept), (outs, inputs, kept)), back)
 
     def run(*args: Any) -> Arrays:
         return identity(args[:n_out], args[n_out : n_out + n_in], args[n_out + n_in :])

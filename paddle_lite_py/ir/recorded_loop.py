@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.dtypes import is_inexact
 from ..core.jax_compat.jaxprs import Literal, as_function, closed
+from ..core.lazy_vjp import defvjp
 
 Arrays = tuple[Any, ...]
 Step = Callable[[Arrays, Arrays], Arrays]  # from carries, and what the loop only reads, to the next carries
@@ -64,7 +65,7 @@ def recorded(going: Callable[..., Any], step: Step, again: Step, size: int, keep
         nothing = (None,) * len(one.carries), (None,) * len(one.fixed)
         return _merge(ct, nothing[0], one.carries), _merge(total, nothing[1], one.fixed)
 
-    loop.defvjp(forward, backward)
+    defvjp(loop, 2, forward, backward)
     return loop
 
 

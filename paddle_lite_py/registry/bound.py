@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.interpreters.ad import Zero, instantiate_zeros
 
 from ..core.cache import BoundedCache
 from ..core.dtypes import DType, bound_default
@@ -110,10 +111,8 @@ class BoundOp:
         out, pull = jax.vjp(f, *[d for d, m in zip(data, mask, strict=True) if m])
 
         def gradients(cotangents: tuple[Any, ...]) -> list[Any]:
-            if isinstance(out, tuple):
-                padded = cotangents + (None,) * (len(out) - len(cotangents))
-                return [turned(g) for g in pull(tuple(map(cotangent, padded, out)))]
-            return [turned(g) for g in pull(cotangent(cotangents[0], out))]
+            outs = out if isinstance(out, tuple) else (out,)
+            return pulled(pull if isinstance(out, tuple) else lambda cts: pull(cts[0]), cotangents, outs)
 
         return out, gradients
 
@@ -180,13 +179,29 @@ def _infer(fn: Callable[..., Any], specs: tuple[Any, ...]) -> Any:
 ONES = ()
 
 
+def pulled(pull: Callable[[tuple[Any, ...]], Any], cotangents: tuple[Any, ...], outs: Sequence[Any]) -> list[Any]:
+    """Gradients, by what jax.vjp() gave, from the cotangents of the first of `outs`.
+
+    What has none takes no part in the backward, where 0 * inf would be NaN. Only a scan that stacks several results
+    JAX cannot transpose so (it takes the shape of all steps for that of one): zeros are given to that.
+    """
+    padded = (*cotangents, *[None] * (len(outs) - len(cotangents)))
+    found = tuple(map(cotangent, padded, outs))
+    try:
+        return [turned(g) for g in pull(found)]
+    except ValueError:
+        if not any(isinstance(ct, Zero) for ct in found):
+            raise
+        return [turned(g) for g in pull(tuple([instantiate_zeros(ct) for ct in found]))]
+
+
 def cotangent(ct: Any, out: Any) -> Any:
-    """A cotangent as an array like `out`: absent is zeros."""
+    """A cotangent as an array like `out`; absent is JAX's symbolic zero."""
     if isinstance(ct, tuple):  # ONES
         return jnp.ones_like(out)
     if not jnp.issubdtype(out.dtype, jnp.inexact):
         return np.zeros(out.shape, jax.dtypes.float0)
-    return jnp.zeros_like(out) if ct is None else turned(ct.astype(out.dtype))
+    return Zero(jax.core.ShapedArray(out.shape, out.dtype)) if ct is None else turned(ct.astype(out.dtype))
 
 
 def turned(gradient: Any) -> Any:
