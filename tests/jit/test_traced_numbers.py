@@ -187,6 +187,14 @@ def test_keys_make_a_program_for_each_value():
     assert f.get_traced_count() == 2
 
 
+@MODES
+def test_floor_division_of_infinity(full):
+    def f(x):
+        return -1.0 // float(x[1]), float(x[3]) // float(x[1]), float(x[1]) % 2
+
+    assert outcome(to_static(f, full_graph=full), BAD) == outcome(f, BAD)
+
+
 # -- saved and loaded ----------------------------------------------------------------------------------------------
 SPECS = [paddle.static.InputSpec([3], "float32"), paddle.static.InputSpec([4], "int64")]
 LOADED = [name for name in ARITHMETIC if name not in ("sum", "mean", "sorted", "reduce", "any", "all", "min of mixed")]
