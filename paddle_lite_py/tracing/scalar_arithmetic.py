@@ -82,11 +82,12 @@ def computed(f: Callable[..., Any], *operands: Any) -> Any:
         must(args[0] != 0, lambda: ZeroDivisionError("0.0 cannot be raised to a negative power"))
     if f in _SHIFTS or f is operator.pow and kind == "i":
         must(args[1] >= 0, lambda: ValueError("negative shift count" if f in _SHIFTS else "negative exponent"))
-    out = _floor_divided(*args) if f is operator.floordiv and kind == "f" else f(*args)
+    floors = f is operator.floordiv and kind == "f"
+    out = _floor_divided(*args) if floors else f(*args)
     if f in _GROWING and kind == "i" and not _is_step(f, args):
         must(fits(_in_floats(f, args)), lambda: OverflowError("an integer is beyond 64 bits"))
-    if f is operator.pow and kind == "f":
-        finite(out, args, lambda: OverflowError("the result of ** is no finite real number"))
+    if floors or f is operator.pow and kind == "f":
+        finite(out, args, lambda: OverflowError("the result of ** or // is no finite real number"))
     return out
 
 

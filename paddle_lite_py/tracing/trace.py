@@ -264,7 +264,17 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
         leaves.append(builder.value_of(tensor))
         return _NUMBER if is_number(tensor) else nested.LEAF
 
-    return _replace(structure, iter([place(t) for t in tensors]))
+    return _with_own_sets(builder, _replace(structure, iter([place(t) for t in tensors])))
+
+
+def _with_own_sets(builder: Builder, structure: Any) -> Any:
+    """A structure whose sets are made anew by each run, but for those from outside."""
+    if isinstance(structure, nested.Nest):
+        return structure._replace(children=tuple([_with_own_sets(builder, c) for c in structure.children]))
+    value = structure.value if type(structure) is nested.Static else None
+    if type(value) is not set or id(value) in builder.outside:
+        return structure
+    return nested.Nest(set, None, tuple(map(nested.Static, value)))
 
 
 def _replaced(builder: Builder, outside: list[Write]) -> dict[int, Write]:

@@ -157,6 +157,22 @@ def test_containers_take_items_from_generators(full):
     assert grown(to_static(grow, full_graph=full)) == grown(grow)
 
 
+@MODES
+def test_each_run_makes_sets_anew(full):
+    kept = {5}
+
+    def f(t, given):
+        given.add(1)
+        return {int(i) for i in t}, {1, 2}, given, kept
+
+    static, given = to_static(f, full_graph=full), set()
+    numbers, plain, same, outer = static(INTS, given)
+    numbers.add(9)
+    plain.add(9)
+    assert same is given and outer is kept
+    assert static(INTS, given)[:2] == ({0, 2, 3}, {1, 2})
+
+
 def test_numbers_that_no_key_depends_on_make_no_programs():
     f = to_static(lambda x, n: (float(x) + 0.1, int(n) * 3, 10 // int(n)), full_graph=True)
     for i in range(1, 6):
@@ -169,6 +185,14 @@ def test_keys_make_a_program_for_each_value():
     for i in (1, 2, 1, 2, 1):
         assert f(paddle.to_tensor(i)) == {i: [0] * i}
     assert f.get_traced_count() == 2
+
+
+@MODES
+def test_floor_division_of_infinity(full):
+    def f(x):
+        return -1.0 // float(x[1]), float(x[3]) // float(x[1]), float(x[1]) % 2
+
+    assert outcome(to_static(f, full_graph=full), BAD) == outcome(f, BAD)
 
 
 # -- saved and loaded ----------------------------------------------------------------------------------------------
