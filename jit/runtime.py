@@ -19,7 +19,7 @@ from paddle_lite_py.tracing.frame import is_of_each_run
 from . import branches, loops, sequences, text, unrolled
 from .builtin import replacement
 from .catching import SIGNALS, Catching, catcher, leaves_manager
-from .errors import caught_outside, caught_perhaps
+from .errors import caught_outside, caught_perhaps, ends_iterator
 from .iterables import elements, is_staged, item_of, length_of
 from .mutations import CONTAINERS
 from .operands import Result
@@ -163,6 +163,8 @@ class StagedRuntime(dy2static.Runtime):
                 del exc  # see Operators.raise_
         if frame is not None:
             raise caught_outside(type(exc).__name__, where)
+        if isinstance(exc, StopIteration):
+            raise ends_iterator(where)
         return checked(builder, None, exc, where)
 
     def builtin(self, f: Any) -> Any:
