@@ -75,6 +75,14 @@ def caught_outside(name: str, where: Any) -> StagingError:
     )
 
 
+def ends_iterator(where: Any) -> StagingError:
+    """A `raise StopIteration` under a condition on a tensor, which the loop over the iterator catches."""
+    return StagingError(
+        f"the `raise StopIteration` at {where} depends on a tensor, so the number of iterations does: use `while` in "
+        f"the place of the iterator{_line(where)}"
+    )
+
+
 def one_of_several(where: Any) -> StagingError:
     """A statement that an earlier trace has found to leave open which tensor a variable is."""
     return StagingError(

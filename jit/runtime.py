@@ -20,9 +20,10 @@ from paddle_lite_py.tracing.traced_scalars import as_number
 from . import branches, loops, sequences, text, unrolled
 from .builtin import replacement
 from .catching import SIGNALS, Catching, catcher, leaves_manager
-from .errors import caught_outside, caught_perhaps
+from .errors import caught_outside, caught_perhaps, ends_iterator
 from .iterables import elements, is_staged, item_of, length_of
 from .mutations import CONTAINERS
+from .operands import Result
 from .raising import checked
 from .sequences import known_key
 
@@ -100,9 +101,9 @@ class StagedRuntime(dy2static.Runtime):
     def _either(self, left: Any, right: Callable[[], Any], on: bool) -> Any:
         where = dy2static.Location.of_caller(3)
         if left.dtype == "bool" and left.size == 1:
-            box = _Result()
+            box = Result()
             yes, no = (lambda: box.put(right())), (lambda: box.put(left))
-            self.if_(left, yes if on else no, no if on else yes, box.state(where), where)
+            self.if_(left, yes if on else no, no if on else yes, box.state(where, right), where)
             return box.value
         return self.if_exp(truth(left, where), right if on else lambda: left, (lambda: left) if on else right, where)
 
@@ -112,8 +113,9 @@ class StagedRuntime(dy2static.Runtime):
 
     def if_exp(self, pred: Any, body: Any, orelse: Any, where: Any) -> Any:
         """A cond operator that gives one value."""
-        box = _Result()
-        self.if_(pred, lambda: box.put(body()), lambda: box.put(orelse()), box.state(where), where)
+        box = Result()
+        state = box.state(where, body, orelse)
+        self.if_(pred, lambda: box.put(body()), lambda: box.put(orelse()), state, where)
         return box.value
 
     def in_(self, item: Any, container: Any) -> Any:
@@ -162,6 +164,8 @@ class StagedRuntime(dy2static.Runtime):
                 del exc  # see Operators.raise_
         if frame is not None:
             raise caught_outside(type(exc).__name__, where)
+        if isinstance(exc, StopIteration):
+            raise ends_iterator(where)
         return checked(builder, None, exc, where)
 
     def builtin(self, f: Any) -> Any:
@@ -251,21 +255,6 @@ def truth(value: Any, where: Any) -> Tensor:
         )
     value = value if not value.shape else value.reshape([])
     return value if value.dtype == "bool" else value != 0
-
-
-class _Result:
-    """The state of an expression: one unnamed value."""
-
-    value: Any = None
-
-    def put(self, value: Any) -> None:
-        self.value = value
-
-    def state(self, where: Any) -> Any:
-        def put(values: tuple[Any, ...]) -> None:
-            (self.value,) = values
-
-        return dy2static.State(("the expression",), lambda: (self.value,), put, where)
 
 
 def convert(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.interpreters.ad import Zero, instantiate_zeros
 
 from ..core.cache import BoundedCache
 from ..core.dtypes import DType, bound_default
+from ..core.jax_compat.cotangents import absent, filled, is_absent
 from ..host.tier import OP_STEPS, tiered
 from .view import ViewRule
 
@@ -190,9 +190,9 @@ def pulled(pull: Callable[[tuple[Any, ...]], Any], cotangents: tuple[Any, ...], 
     try:
         return [turned(g) for g in pull(found)]
     except ValueError:
-        if not any(isinstance(ct, Zero) for ct in found):
+        if not any(map(is_absent, found)):
             raise
-        return [turned(g) for g in pull(tuple([instantiate_zeros(ct) for ct in found]))]
+        return [turned(g) for g in pull(tuple(map(filled, found)))]
 
 
 def cotangent(ct: Any, out: Any) -> Any:
@@ -201,7 +201,7 @@ def cotangent(ct: Any, out: Any) -> Any:
         return jnp.ones_like(out)
     if not jnp.issubdtype(out.dtype, jnp.inexact):
         return np.zeros(out.shape, jax.dtypes.float0)
-    return Zero(jax.core.ShapedArray(out.shape, out.dtype)) if ct is None else turned(ct.astype(out.dtype))
+    return absent(out) if ct is None else turned(ct.astype(out.dtype))
 
 
 def turned(gradient: Any) -> Any:
