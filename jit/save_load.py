@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -259,11 +259,23 @@ class ArtifactWriter:
 
 def _with_gradients(source: _Source) -> Traced:
     """The trace whose arguments take gradients: only there detach() and no_grad() cut something, and loops record."""
-    with suppress(RuntimeError):  # a change of an argument in place, which then may have none
-        traced = source.static.traced_with(source.sizes, source.call, with_grads=True)
+    sizes = source.sizes
+    try:
+        plain = source.static.traced_with(sizes, source.call)
+    except RuntimeError:  # a hook, which only what takes gradients may have
+        return source.static.traced_with(sizes, source.call, with_grads=True)
+    flags = [(handle, handle.stop_gradient) for handle in plain.captures]
+    known = list(sizes.facts), dict(sizes.known), dict(sizes.symbols)
+    try:
+        traced = source.static.traced_with(sizes, source.call, with_grads=True)
         if not traced.reached:  # a backward() inside would leave gradients in the arguments
             return traced
-    return source.static.traced_with(source.sizes, source.call)
+    except RuntimeError:  # a change of an argument in place, which then may have none
+        sizes.facts, sizes.known, sizes.symbols = known
+    finally:
+        for handle, flag in flags:
+            handle.stop_gradient = flag
+    return plain
 
 
 def _without_gradient(program: Program) -> bool:

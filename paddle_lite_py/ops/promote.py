@@ -110,8 +110,8 @@ def to_integers(x: Any, kind: Any) -> Any:
     NaN and what is beyond 32 bits (64 for a 64-bit kind) is the least integer; fewer bits are the lowest of those.
     """
     wide = jnp.int64 if jnp.dtype(kind).itemsize == 8 or jnp.dtype(kind) == jnp.uint32 else jnp.int32
-    least, x = jnp.iinfo(wide).min, single(x)
-    return jnp.where(x < -float(least), x.astype(wide), least).astype(kind)
+    least, x = float(jnp.iinfo(wide).min), single(x)
+    return jnp.where(x < -least, x, least).astype(wide).astype(kind)
 
 
 def quotient(x: Any, y: Any) -> Any:
