@@ -13,13 +13,15 @@ from typing import Any, NamedTuple
 import jax
 
 from .block import Block, Operator, Value
-from .control import COND, FOR, WHILE, Operands
+from .control import COND, CUSTOM, FOR, WHILE, Operands
 from .program import Program
 
 # Ops whose results have all elements of their first argument, and no others.
 _MOVES = frozenset(("reshape", "squeeze", "unsqueeze", "flatten", "transpose", "clone", "assign", "identity", "cast"))
 # Ops whose checks ask for the shape of the index, too.
 _SHAPED = frozenset(("gather_nd", "scatter_nd_add"))
+# Operators whose blocks a run may not come to; that of CUSTOM is a backward.
+_AT_TIMES = (COND, CUSTOM, WHILE, FOR)
 
 
 class InputIndex(NamedTuple):
@@ -72,7 +74,7 @@ def _walk(block: Block, known: Mapping[Value, InputIndex], is_certain: bool, fou
     now = dict(known)
     for op in block.ops:
         if op.blocks:
-            operands, certain = Operands(op), is_certain and op.bound.op not in (COND, WHILE, FOR)
+            operands, certain = Operands(op), is_certain and op.bound.op not in _AT_TIMES
             for inner in op.blocks:
                 _walk(inner, {v: now[g] for v, g in operands.pairs(inner) if g in now}, certain, found)
         elif op.bound.op.input_check is not None:
