@@ -110,6 +110,9 @@ class Interpreter(Observer, ABC):
     """What gives ops a meaning: eager execution, or a Program under construction."""
 
     sizes: Any = None  # what tells code about unknown dimensions, in a trace that has some
+    # Appends an operator that Python computes, for a bound op, tensors and what is known of its results; None where
+    # such functions are called, which refuse to be traced.
+    run_on_host: Any = None
 
     @abstractmethod
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:

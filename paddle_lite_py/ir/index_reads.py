@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import jax
 
+from ..core import symbolic
 from .block import Block, Operator, Value
 from .control import COND, CUSTOM, FOR, WHILE, Operands
 from .program import Program
@@ -84,6 +85,8 @@ def _walk(block: Block, known: Mapping[Value, InputIndex], is_certain: bool, fou
 
 
 def _note(op: Operator, known: Mapping[Value, InputIndex], is_certain: bool, found: list[IndexRead]) -> None:
+    if any(map(symbolic.has_symbolic, op.bound.attrs)):
+        return  # what it is checked against is known in a run alone
     check = op.bound.derived(op.bound.op.input_check)
     given = tuple([known.get(v, _spec(v)) if isinstance(v, Value) else v for v in op.inputs])
     indices = [g for g in given if isinstance(g, InputIndex)]

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from .block import Block, Operator, Value
 from .printer import to_text
+
+
+class Measured(NamedTuple):
+    """Where a program finds a size: the symbol stands for one more, so that the size may be 0."""
+
+    value: Value
+    index: int | None = None  # of an element that says it; None for a value that is one number
+    axis: int | None = None  # that has the size
+
+    def size(self, array: Any) -> int:
+        """The size that the value's array tells."""
+        return int(array.reshape(-1)[self.index or 0]) if self.axis is None else int(array.shape[self.axis])
 
 
 class Program:
@@ -14,6 +26,7 @@ class Program:
     Arguments:
         captured: the tensors that inputs stand for: weights, buffers, the state of the generator.
         updates: by position of an output, the captured input whose tensor takes that value after a run.
+        measured: sizes that only a run tells, by their symbols; see parts.
     """
 
     def __init__(
@@ -23,16 +36,18 @@ class Program:
         output_names: list[str] | None = None,
         captured: dict[Value, Any] | None = None,
         updates: dict[int, Value] | None = None,
+        measured: dict[str, Measured] | None = None,
     ) -> None:
         self.block = block
         self.input_names = input_names
         self.output_names = output_names or [f"out{i}" for i in range(len(block.outputs))]
         self.captured = captured or {}
         self.updates = updates or {}
+        self.measured = measured or {}
 
     def replaced(self, block: Block) -> Program:
         """The program with a block of the same inputs and outputs in the place of its own."""
-        return Program(block, self.input_names, self.output_names, self.captured, self.updates)
+        return Program(block, self.input_names, self.output_names, self.captured, self.updates, self.measured)
 
     def __repr__(self) -> str:
         return to_text(self)

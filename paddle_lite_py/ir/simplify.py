@@ -11,7 +11,8 @@ from ..registry.op import REGISTRY
 from . import control
 from .block import Block, Operator, Value
 from .graph import acts
-from .program import Program
+from .parts import symbols_of
+from .program import Measured, Program
 
 # Constants larger than this stay operators: a program text is no place for arrays.
 MAX_FOLDED = 64
@@ -19,11 +20,11 @@ MAX_FOLDED = 64
 
 def dead_code(program: Program) -> Program:
     """Drop operators, and forward outputs of grad operators, that nothing reads."""
-    block = _live(program.block)
+    block = _live(program.block, measured=program.measured)
     return program if block is program.block else program.replaced(block)
 
 
-def _live(block: Block, acts: Callable[[Operator], bool] = acts) -> Block:
+def _live(block: Block, acts: Callable[[Operator], bool] = acts, measured: dict[str, Measured] | None = None) -> Block:
     wanted = {v for v in block.outputs if isinstance(v, Value)}
     kept: list[Operator] = []
     for op in reversed(block.ops):
@@ -33,6 +34,8 @@ def _live(block: Block, acts: Callable[[Operator], bool] = acts) -> Block:
             op = control.trimmed(control.with_blocks(_prune(op, wanted), lambda b: _live(b, acts)))
         kept.append(op)
         wanted.update(v for v in op.inputs if isinstance(v, Value))
+        if measured:
+            wanted.update(measured[name].value for name in symbols_of(op) if name in measured)
     kept.reverse()
     return block.with_ops(kept)
 
@@ -52,7 +55,7 @@ def _prune(op: Operator, wanted: set[Value]) -> Operator:
 
 def only_needed(program: Program) -> Program:
     """The program without operators that nothing reads, though they act on the world."""
-    return program.replaced(_live(program.block, lambda op: False))
+    return program.replaced(_live(program.block, lambda op: False, program.measured))
 
 
 def without_prints(program: Program) -> Program:

@@ -10,6 +10,7 @@ from jax import lax
 
 from ..core import dtypes
 from ..core.interpreter import state
+from ..core.symbolic import is_symbolic
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
@@ -155,7 +156,7 @@ def sequence_mask(x: Any, maxlen: Any = None, dtype: Any = "int64", name: Any = 
     longest = x.max() if maxlen is None else maxlen
     if isinstance(longest, Tensor):
         longest = int(longest) if is_eager() else known(longest, "sequence_mask() without maxlen", "maxlen=n, a number")
-    return _sequence_mask(x, int(longest), dtype)
+    return _sequence_mask(x, longest if is_symbolic(longest) else int(longest), dtype)
 
 
 @op(grad=False, loops=True)

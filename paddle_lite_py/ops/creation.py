@@ -12,6 +12,7 @@ from ..core import dtypes
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
+from .dynamic import is_eager, known
 from .promote import lone, numpy_dtype
 from .types import DTypeLike, Shape, TensorLike
 
@@ -182,6 +183,8 @@ def arange(
     if end is None:
         start, end = 0, start
     dtype = dtypes.as_dtype(dtype) if dtype is not None else _range_dtype(start, end, step)
+    if not is_eager() and any(isinstance(v, Tensor) for v in (start, end, step)):
+        return _arange(start, step, known(_range_count(start, end, step), "arange()", "numbers as its bounds"), dtype)
     first, last, by = [_number(v, "a bound of arange()") for v in (start, end, step)]
     if by == 0:
         raise ValueError("arange(): step is 0; expected another number")
@@ -209,6 +212,15 @@ def _range_dtype(*bounds: Any) -> dtypes.DType:
         if isinstance(b, Tensor) and b.dtype.is_floating:
             return b.dtype
     return dtypes.default_dtype() if any(isinstance(b, float | np.floating) for b in bounds) else dtypes.int64
+
+
+@op(name="_range_count", grad=False)
+def _range_count(start: Any, end: Any, step: Any, /) -> Any:
+    wide = [jnp.asarray(v).reshape(()) for v in (start, end, step)]
+    if any(jnp.issubdtype(v.dtype, jnp.inexact) for v in wide):
+        wide = [v.astype(jnp.float64) for v in wide]
+    start, end, step = wide
+    return jnp.maximum(jnp.ceil((end - start) / step).astype(jnp.int64), 0)
 
 
 def _range_length(start: Any, end: Any, step: Any) -> Any:

@@ -44,14 +44,14 @@ def _error(what: str, instead: str) -> DataDependentError:
     )
 
 
-def known(size: Tensor, what: str, instead: str) -> int:
-    """A size that a traced tensor holds: that of the call under way, which the program takes for granted.
+def known(size: Tensor, what: str, instead: str) -> Any:
+    """A size that a traced tensor holds: that of the call under way, which the program takes for granted, or a symbol.
 
     Raises:
-        DataDependentError: where there is no such call, or inside of a branch or loop.
+        DataDependentError: where there is neither, inside of a branch or loop say.
     """
     builder: Any = state.interpreter
-    return int(builder.assume(size, _error(what, instead)))
+    return builder.assume(size, _error(what, instead))
 
 
 def fresh(values: Any) -> Tensor:

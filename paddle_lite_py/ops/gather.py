@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
+from .dynamic import is_eager, known
 from .promote import from_start
 from .types import Array
 
@@ -161,7 +162,7 @@ def _one_hot(x: Any, /, num_classes: int) -> Any:
 
 
 @composite
-def one_hot(x: Tensor, num_classes: int = -1) -> Any:
+def one_hot(x: Tensor, num_classes: int | Tensor = -1) -> Any:
     """A vector for each integer, 1 at its place and 0 elsewhere; of the largest integer plus one if not given.
 
     Examples:
@@ -169,7 +170,12 @@ def one_hot(x: Tensor, num_classes: int = -1) -> Any:
         >>> paddle.nn.functional.one_hot(paddle.to_tensor([0, 2]), 3).tolist()
         [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    return _one_hot(x, int(x.max()) + 1 if num_classes == -1 else num_classes)
+    if isinstance(num_classes, Tensor):
+        num_classes = num_classes._static_value("num_classes")
+    elif num_classes == -1:
+        most = x.max() + 1
+        num_classes = int(most) if is_eager() else known(most, "one_hot() without num_classes", "num_classes=n")
+    return _one_hot(x, num_classes)
 
 
 @op(grad=False)

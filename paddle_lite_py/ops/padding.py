@@ -56,7 +56,7 @@ def pad(
     if mode not in _MODES:
         raise ValueError(f"pad: mode is {mode!r}; expected one of {', '.join(_MODES)}")
     spatial = x.ndim - 2
-    given = [pad] * (2 * spatial) if isinstance(pad, int) else [int(p) for p in pad]
+    given = [pad] * (2 * spatial) if isinstance(pad, int) else _widths(pad)
     if len(given) % 2:
         raise ValueError(f"pad: pad has {len(given)} numbers; expected two, before and after, for each axis")
     pairs = list(zip(given[::2], given[1::2], strict=True))
@@ -68,6 +68,12 @@ def pad(
         expected = f"{2 * x.ndim} (all axes) or {2 * spatial} (spatial axes)"
         raise ValueError(f"pad: pad has {len(given)} numbers; expected {expected}")
     return pad_last(x, pairs, mode, value)
+
+
+def _widths(pad: Any) -> list[Any]:
+    found = pad._static_value("pad") if isinstance(pad, Tensor) else pad
+    found = [p._static_value("pad") if isinstance(p, Tensor) else p for p in found]
+    return [p if is_symbolic(p) else int(p) for p in found]
 
 
 def pad_last(x: Tensor, pairs: list[tuple[int, int]], mode: str, value: float = 0.0) -> Any:

@@ -7,8 +7,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.symbolic import is_symbolic
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
+from .search import where
 
 __all__ = ["segment_max", "segment_mean", "segment_min", "segment_sum", "send_u_recv", "send_ue_recv", "send_uv"]
 
@@ -30,11 +32,11 @@ def _segment(data: Any, ids: Any, /, *, count: int, pool: str) -> Any:
     return _pooled(data, ids, count, pool)
 
 
-def _count(ids: Tensor, who: str) -> int:
+def _count(ids: Tensor, who: str) -> Any:
     """One more than the largest id."""
     if not ids.shape or not ids.shape[0]:
         return 0
-    return int(ids.max()._static_value(f"the number of segments of {who}()")) + 1
+    return ids.max()._static_value(f"the number of segments of {who}()") + 1
 
 
 def _segment_op(pool: str, what: str, example: str) -> Any:
@@ -102,11 +104,12 @@ def send_u_recv(
     return fn(x, src_index, dst_index, count=_rows(x, out_size), pool=reduce_op)
 
 
-def _rows(x: Tensor, out_size: Any) -> int:
+def _rows(x: Tensor, out_size: Any) -> Any:
     if out_size is None:
         return x.shape[0]
-    size = int(out_size._static_value("out_size") if isinstance(out_size, Tensor) else out_size)
-    return size if size > 0 else x.shape[0]
+    if isinstance(out_size, Tensor):
+        out_size = where(out_size > 0, out_size, x.shape[0]).reshape([])._static_value("out_size")
+    return out_size if is_symbolic(out_size) or out_size > 0 else x.shape[0]
 
 
 @op(name="send_ue_recv")

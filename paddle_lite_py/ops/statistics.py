@@ -16,6 +16,7 @@ from ..eager.tensor import Tensor
 from . import ordering
 from .dynamic import concrete, fresh, is_eager, known
 from .manipulation import as_tuple
+from .on_host import Result, on_host
 from .promote import axes, floating, from_start, is_inexact, single
 from .reduction import AXIS
 from .types import Array, Axis
@@ -368,7 +369,14 @@ def histogram_bin_edges(input: Array, /, bins: int = 100, min: float = 0.0, max:
     return _edges(input, bins, min, max).astype(jnp.float32)
 
 
+def _counts_and_edges(given: dict[str, Any]) -> Any:
+    x, bins = given["x"], given["bins"]
+    counts = [bins] * x.shape[1] if isinstance(bins, int) else [n if isinstance(n, int) else len(n) - 1 for n in bins]
+    return Result(tuple(counts), x.dtype.np), [Result((n + 1,), x.dtype.np) for n in counts]
+
+
 @composite(methods=["histogramdd"])
+@on_host(_counts_and_edges)
 def histogramdd(
     x: Tensor, bins: Any = 10, ranges: Any = None, density: bool = False, weights: Tensor | None = None
 ) -> Any:

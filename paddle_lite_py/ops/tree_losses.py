@@ -13,6 +13,7 @@ from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from .bounds import expect_within
 from .dynamic import concrete, fresh
+from .on_host import Result, on_host
 from .random import randperm
 
 __all__ = ["adaptive_log_softmax_with_loss", "class_center_sample", "hsigmoid_loss"]
@@ -149,6 +150,12 @@ def adaptive_log_softmax_with_loss(
     return (out.squeeze(0) if one else out), loss
 
 
+def _places_and_classes(given: dict[str, Any]) -> Any:
+    label = given["label"]
+    return Result(tuple(label.shape), label.dtype.np), Result(("n",), label.dtype.np)
+
+
+@on_host(_places_and_classes)
 @no_effect(group=ONE_PROCESS)
 def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group: Any = None) -> tuple[Tensor, Tensor]:
     """Classes of which a loss looks at the centers: all in `label` and random others; and label by places among them.

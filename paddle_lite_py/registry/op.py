@@ -54,6 +54,7 @@ class Op:
     """A named JAX function with its calling convention and rules."""
 
     custom = False  # it is the user's own
+    on_host = False  # Python computes it, on arrays at hand
     # Its result is a view of its first argument; or which attributes make it one.
     views: ViewRule | Callable[[dict[str, Any]], ViewRule | None] | None = None
     # Compiles programs that hold it, in the place of xla_jit(): (function, their operators, **options) -> callable.

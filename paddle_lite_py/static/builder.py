@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from ..tracing.frame import Capture, Frame, TracedValue, Write
 from .current import current
 from .differentiation import append_backward
 from .lookups import look_up
+from .measuring import Measuring
 from .scope import global_scope
 from .scope_variable import Initial, ScopeVariable
 from .table_gradients import append_by_rows
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 _NUMBERED = re.compile(r"(.+)_(\d{1,9})\.tmp_\d+")
 
 
-class StaticBuilder(Builder):
+class StaticBuilder(Measuring, Builder):
     """Appends ops to one static Program."""
 
     def __init__(self, program: Program) -> None:
@@ -44,6 +45,7 @@ class StaticBuilder(Builder):
         self.program = program
         self.version = 0  # grows with each change
         self.unknown = Unknown()
+        self.measured = {}
         self.counts: Counter[str] = Counter()  # of names of ops
         # Values of the program that this one is a clone of, and those here.
         self.clone_map: dict[Value, TracedValue] = {}
@@ -232,13 +234,17 @@ class StaticBuilder(Builder):
         """Append an operator, whose outputs get names."""
         values = self.unknown.settled(self, lambda: super(StaticBuilder, self).emit(bound, inputs, requires_grad),
                                       bound, inputs)  # fmt: skip
+        self.appended(bound, values)
+        return values
+
+    def appended(self, bound: BoundOp, values: Sequence[Value]) -> None:
+        """Note that the program has changed, and name what a new operator gives."""
         self.version += 1
         if self.frame is self.root:
             stem = f"{current.prefix}{bound.op.name}"
             for i, value in enumerate(values):
                 value.name = f"{stem}_{self.counts[stem]}.tmp_{i}"
             self.counts[stem] += 1  # not from unique_name: parameters have the names that they have in dynamic mode
-        return values
 
     def name_values(self) -> None:
         """Name the values that have no name yet: they are fetched by name. Later operators get other names."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..core import structure as nested
 from ..eager.tensor import Tensor
 from ..ir.block import Block, Value
+from ..ir.parts import measured_in
 from ..ir.program import Program as IRProgram
 from ..ir.simplify import dead_code
 from ..tracing.effects import Effect
@@ -38,7 +39,8 @@ def snapshot(
     changed = list(finals.values()) if updates else []
     outputs = [*results, *[v for _, v in changed], *own]
     block = program.builder.root.block
-    whole = dead_code(IRProgram(Block(block.inputs, block.ops, outputs), [""] * len(block.inputs)))
+    blank = [""] * len(block.inputs)
+    whole = dead_code(IRProgram(Block(block.inputs, block.ops, outputs), blank, measured=program.builder.measured))
     return _only_needed(program, whole, len(results), [s for s, _ in changed]), [s for s, _ in changed]
 
 
@@ -46,6 +48,8 @@ def _only_needed(program: Program, whole: IRProgram, n_results: int, changed: li
     """The program without the inputs that it does not read, in the order of feeds, state, provided."""
     read = {v for op in whole.block.ops for v in op.inputs if isinstance(v, Value)}
     read.update(v for v in whole.block.outputs if isinstance(v, Value))
+    measured = measured_in(whole)
+    read.update(m.value for m in measured.values())
     builder = program.builder
     wanted = {s.name for s in changed}
     states = {v: s for v, s in builder.states.items() if v in read or v.name in wanted}
@@ -55,7 +59,7 @@ def _only_needed(program: Program, whole: IRProgram, n_results: int, changed: li
     updates = {n_results + i: by_name[s.name] for i, s in enumerate(changed)}
     outs = [v.name or f"out{i}" if isinstance(v, Value) else f"out{i}" for i, v in enumerate(whole.block.outputs)]
     names = [v.name or f"provided_{i}" for i, v in enumerate(inputs)]
-    return IRProgram(Block(inputs, whole.block.ops, whole.block.outputs), names, outs, dict(states), updates)
+    return IRProgram(Block(inputs, whole.block.ops, whole.block.outputs), names, outs, dict(states), updates, measured)
 
 
 def traced(program: Program, results: Sequence[Value], scope: Scope, updates: bool = True) -> Traced:

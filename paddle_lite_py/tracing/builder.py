@@ -238,12 +238,16 @@ class Builder(Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
             out.stop_gradient = False
         return as_number(out) if getattr(value, "is_number", False) else out
 
+    def infer(self, bound: BoundOp, _inputs: tuple[Any, ...], specs: tuple[Any, ...]) -> Any:
+        """Shapes and dtypes of what a bound op gives."""
+        return bound.infer(specs)
+
     def emit(self, bound: BoundOp, inputs: tuple[Any, ...], requires_grad: bool) -> tuple[TracedValue, ...]:
         """Append an operator and infer its outputs."""
         specs = tuple([v.spec if isinstance(v, TracedValue) else v for v in inputs])
         where = user_frame()
         try:
-            self._last = out = bound.infer(specs)
+            self._last = out = self.infer(bound, inputs, specs)
         except Exception as e:
             if self.sizes is not None:
                 self.sizes.refused(bound, inputs, e)

@@ -213,7 +213,7 @@ class Dimensions:
     def refused(self, bound: BoundOp, inputs: tuple[Any, ...], error: Exception) -> None:
         """Learn what an op needs to know, which has failed; return if no size can be the reason."""
         sizes = [n for v in inputs if isinstance(v, Value) for n in v.shape]
-        names = list(dict.fromkeys([w for n in (*sizes, *_flat(bound.attrs)) for w in self.words(n)]))
+        names = list(dict.fromkeys([w for n in (*sizes, *flat(bound.attrs)) for w in self.words(n)]))
         if not names:
             return
         if (asked := _UNDECIDED.search(str(error))) is not None and self._asked(*asked.groups()):
@@ -335,9 +335,14 @@ def _along_axes(
             yield tuple([(w, symbols[words[0]]) for w in words[1:]])
 
 
+def infer_with(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any]) -> Any:
+    """Shapes and dtypes of what a bound op gives where these are the sizes."""
+    return substituted(bound, known).infer(tuple([_spec(v, known) if isinstance(v, Value) else v for v in inputs]))
+
+
 def _fits(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any]) -> bool:
     try:
-        substituted(bound, known).infer(tuple([_spec(v, known) if isinstance(v, Value) else v for v in inputs]))
+        infer_with(bound, inputs, known)
     except Exception:  # not with these
         return False
     return True
@@ -354,8 +359,9 @@ def _spec(value: Value, known: dict[str, Any]) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct(symbolic.substitute(tuple(value.shape), known), value.dtype, weak_type=value.weak)
 
 
-def _flat(value: Any) -> list[Any]:
-    return [x for v in value for x in _flat(v)] if isinstance(value, tuple) else [value]
+def flat(value: Any) -> list[Any]:
+    """What nested tuples hold."""
+    return [x for v in value for x in flat(v)] if isinstance(value, tuple) else [value]
 
 
 def _symbol(n: Any, position: int, axis: int, specs: Sequence[Any]) -> str:

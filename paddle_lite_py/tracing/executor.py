@@ -29,6 +29,7 @@ from ..host.tier import for_xla, program_jit, xla_jit
 from ..ir.block import Block, Value
 from ..ir.index_reads import index_reads
 from ..ir.lower import lower
+from ..ir.parts import runs_in_parts
 from ..ir.program import Program
 from ..ir.simplify import only_needed
 from . import spans
@@ -37,6 +38,7 @@ from .body import Body
 from .call_that_waits import CallThatWaits, call_of
 from .checks import look_at_indices, note_failure
 from .effects import Argument, AtPath, Sorted, found, found_in, join, mentions, owner_of, put, resolve, show, valued
+from .parts import Parts
 from .schedules import finish, have_room
 from .speculation import compare
 from .trace import LOCK, Traced
@@ -129,6 +131,9 @@ class Executable:
         self._across: Any = jit if across else None  # compiles for all processes that run the program at once
         self._pullbacks: dict[tuple[bool, ...], Any] = {}
         self.jitted = jit(self._named(body.call if across else rewritten(body.call, donated)), donate_argnums=donated)
+        if runs_in_parts(self.traced.program):
+            self.parts = Parts(self.traced.program)
+            self.jitted = lambda *arrays: self.parts(body.in_order(arrays))
         n = 0 if across else len(operators)
         self.forward: Any = Forward(self.name, body.flowing, hosted=False, plain=plain, deep=not across, operators=n)
         self.fresh = True  # the first run compiles

@@ -11,6 +11,7 @@ import numpy as np
 from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
 from ..ops.dynamic import concrete
+from ..ops.on_host import Result, on_host
 
 __all__ = ["distribute_fpn_proposals", "matrix_nms", "prior_box"]
 
@@ -65,6 +66,15 @@ def prior_box(
     return to_tensor(boxes), to_tensor(np.broadcast_to(np.array(variance, np.float32), boxes.shape).copy())
 
 
+def _levels(given: dict[str, Any]) -> Any:
+    regions, counts = given["fpn_rois"], given["rois_num"]
+    levels = range(given["min_level"], given["max_level"] + 1)
+    each = None if counts is None else [Result(counts.shape, "int32") for _ in levels]
+    found = [Result((f"n{i}", 4), regions.dtype.np) for i in levels]
+    return found, Result((regions.shape[0], 1), "int32"), each
+
+
+@on_host(_levels)
 def distribute_fpn_proposals(
     fpn_rois: Tensor, min_level: int, max_level: int, refer_level: int, refer_scale: int, pixel_offset: bool = False,
     rois_num: Tensor | None = None, name: Any = None,
@@ -115,6 +125,13 @@ def _decayed(boxes: np.ndarray, scores: np.ndarray, sigma: float | None, extra: 
     return scores * np.where(np.triu(np.ones_like(over), 1) > 0, factor, 1.0).min(0, initial=1.0)
 
 
+def _matrix(given: dict[str, Any]) -> Any:
+    boxes, index, counts = given["bboxes"], given["return_index"], given["return_rois_num"]
+    counted = Result((boxes.shape[0],), "int32") if counts else None
+    return Result(("n", 6), boxes.dtype.np), counted, Result(("n", 1), "int32") if index else None
+
+
+@on_host(_matrix)
 def matrix_nms(
     bboxes: Tensor, scores: Tensor, score_threshold: float, post_threshold: float, nms_top_k: int, keep_top_k: int,
     use_gaussian: bool = False, gaussian_sigma: float = 2.0, background_label: int = 0, normalized: bool = True,

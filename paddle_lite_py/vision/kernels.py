@@ -10,6 +10,7 @@ import numpy as np
 from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
 from ..ops.dynamic import concrete
+from ..ops.on_host import Result, on_host
 from .proposals import _remaining
 
 __all__ = ["anchor_generator", "multiclass_nms3"]
@@ -66,6 +67,13 @@ def _pictures(boxes: np.ndarray, scores: np.ndarray, counts: np.ndarray | None) 
     return zip(np.split(boxes, cuts), np.split(scores, cuts), [0, *cuts], strict=True)
 
 
+def _multiclass(given: dict[str, Any]) -> Any:
+    boxes, counts = given["bboxes"], given["rois_num"]
+    pictures = (counts if counts is not None else boxes).shape[0]
+    return Result(("n", 6), boxes.dtype.np), Result(("n", 1), "int32"), Result((pictures,), "int32")
+
+
+@on_host(_multiclass)
 def multiclass_nms3(
     bboxes: Tensor, scores: Tensor, rois_num: Tensor | None = None, score_threshold: float = 0.0, nms_top_k: int = -1,
     keep_top_k: int = -1, nms_threshold: float = 0.3, normalized: bool = True, nms_eta: float = 1.0,

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import io
-import math
 from pathlib import Path
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from .. import nn as _nn
 from ..core.argument_docs import document as _document
+from ..core.errors import user_frame
+from ..core.interpreter import state
+from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from ..nn.base import Layer
 from ..ops import regions
 from ..ops.convert import to_tensor
-from ..ops.dynamic import concrete
+from ..ops.dynamic import concrete, is_eager, known
 from ..ops.joining import stack
+from ..ops.on_host import Result, on_host
 from .detection import distribute_fpn_proposals, matrix_nms, prior_box
 from .image import pillow
 from .proposals import generate_proposals, yolo_loss
@@ -40,10 +44,33 @@ def _pair(value: Any) -> tuple[int, int]:
 
 def _images(boxes: Tensor, boxes_num: Tensor, who: str) -> Tensor:
     """The number of its picture for each box."""
-    counts = concrete(boxes_num, f"{who}()", "boxes_num that is known while tracing")
+    if not is_eager():
+        message = f"{who}: boxes_num does not add up to the number of boxes"
+        builder: Any = state.interpreter
+        builder.check(_adds_up(boxes, boxes_num), lambda: ValueError(message), user_frame())
+        return _picture_of(boxes, boxes_num)
+    counts = boxes_num.numpy()
     if counts.sum() != boxes.shape[0]:
         raise ValueError(f"{who}: boxes_num adds up to {int(counts.sum())}, and there are {boxes.shape[0]} boxes")
     return to_tensor(np.repeat(np.arange(len(counts)), counts).astype(np.int32))
+
+
+@op(name="_adds_up", grad=False)
+def _adds_up(boxes: Any, counts: Any, /) -> Any:
+    return counts.sum() == boxes.shape[0]
+
+
+@op(name="_picture_of", grad=False)
+def _picture_of(boxes: Any, counts: Any, /) -> Any:
+    pictures = jnp.arange(counts.shape[0], dtype=jnp.int32)
+    return jnp.repeat(pictures, counts.reshape(-1), total_repeat_length=boxes.shape[0])
+
+
+@op(name="_sampling_grid", grad=False)
+def _sampling_grid(boxes: Any, /, size: Any, scale: float, aligned: bool) -> Any:
+    wide, high = (boxes[:, 2] - boxes[:, 0]) * scale / size[1], (boxes[:, 3] - boxes[:, 1]) * scale / size[0]
+    most = jnp.maximum(wide, high).max(initial=0.0 if aligned else 1 / min(size))
+    return jnp.maximum(jnp.ceil(most), 1).astype(jnp.int64)
 
 
 def roi_align(
@@ -77,10 +104,8 @@ def roi_align(
     size = _pair(output_size)
     grid = sampling_ratio
     if sampling_ratio <= 0:
-        sides = concrete(boxes, "roi_align(sampling_ratio=-1)", "sampling_ratio=2, say") * spatial_scale
-        high, wide = sides[:, 3] - sides[:, 1], sides[:, 2] - sides[:, 0]
-        most = max([*(high / size[0]), *(wide / size[1])], default=1)
-        grid = max(1, math.ceil(most if aligned else max(most, 1 / min(size))))
+        most: Any = _sampling_grid(boxes, size, spatial_scale, aligned)
+        grid = int(most) if is_eager() else known(most, "roi_align(sampling_ratio=-1)", "sampling_ratio=2, say")
     fn: Any = regions.roi_align
     settings: dict[str, Any] = {"size": size, "scale": spatial_scale, "ratio": sampling_ratio, "grid": grid}
     return fn(x, boxes, _images(boxes, boxes_num, "roi_align"), **settings, aligned=aligned)
@@ -297,6 +322,7 @@ def yolo_box(
     return fn(x, img_size, **settings, aware=iou_aware, aware_factor=iou_aware_factor)
 
 
+@on_host(lambda given: Result(("n",), "int64"))
 def nms(
     boxes: Tensor,
     iou_threshold: float = 0.3,

@@ -1,0 +1,160 @@
+"""A program as a sequence of parts, where the sizes of some values are known only once others have been computed.
+
+An unknown size is a symbol. A *measured* one is what a value of the program holds, or one element of it: how many
+elements a mask selects, say. What is made with that size belongs to a later part.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from ..core import symbolic
+from . import control
+from .block import Block, Operator, Value
+from .graph import acts, ancestors, moved
+from .program import Measured, Program
+
+_WORD = re.compile(r"[A-Za-z_]\w*\b(?!\()")  # but no function, such as max(
+
+
+class Part(NamedTuple):
+    """Operators that run together, as a block of what they read to what others read."""
+
+    block: Block
+    symbols: tuple[str, ...]  # that their attributes and the shapes of their values are made of
+
+
+def symbols_of(op: Operator) -> set[str]:
+    """The symbols in the attributes of an operator and in the shapes of its results, those of its blocks included."""
+    found = set(_words((*op.bound.attrs, *[v.shape for v in op.outputs])))
+    for block in op.blocks:
+        found.update(*map(symbols_of, block.ops))
+    return found
+
+
+def measured_in(program: Program) -> dict[str, Measured]:
+    """The measured sizes that the operators of a program need."""
+    used = set().union(*map(symbols_of, program.block.ops))
+    return {name: m for name, m in program.measured.items() if name in used}
+
+
+def _words(value: Any) -> Iterator[str]:
+    if isinstance(value, tuple | list):
+        for v in value:
+            yield from _words(v)
+    elif not isinstance(value, int | float | str | Block) and symbolic.is_symbolic(value):
+        yield from _WORD.findall(str(value))
+
+
+def runs_in_parts(program: Program) -> bool:
+    """Whether a program has sizes that it finds itself, or operators that Python computes."""
+    return bool(program.measured) or any(op.bound.op.on_host for op in program.block.ops)
+
+
+def split(program: Program) -> list[Part]:
+    """The parts of a program, in the order in which they run.
+
+    Each operator stands in the first part where all that it depends on is known; those that act on the world keep their
+    order.
+    """
+    stages: dict[Value, int] = {}
+    chosen: list[list[Operator]] = [[]]  # what is compiled, and what Python computes after it, in turn
+    last = 0
+    for op in program.block.ops:
+        stage = max([stages.get(v, 0) for v in op.inputs if isinstance(v, Value)], default=0)
+        for name in symbols_of(op):
+            if name in program.measured and program.measured[name].value not in op.outputs:
+                stage = max(stage, stages.get(program.measured[name].value, 0) + 1)
+        if acts(op):
+            stage = last = max(stage, last)
+        stage += (stage + op.bound.op.on_host) % 2
+        stages.update(dict.fromkeys(op.outputs, stage))
+        chosen += [[] for _ in range(stage + 1 - len(chosen))]
+        chosen[stage].append(op)
+    return list(_closed(program, [ops for ops in chosen if ops]))
+
+
+def _closed(program: Program, chosen: list[list[Operator]]) -> Iterator[Part]:
+    wanted = [{v for v in program.block.outputs if isinstance(v, Value)} | {m.value for m in program.measured.values()}]
+    for ops in reversed(chosen[1:]):
+        wanted.append(wanted[-1] | set(_read(ops)))
+    for ops, later in zip(chosen, reversed(wanted), strict=True):
+        made = dict.fromkeys(v for op in ops for v in op.outputs)
+        inputs = [v for v in dict.fromkeys(_read(ops)) if v not in made]
+        shapes = {w for v in inputs for w in _words(v.shape)}
+        symbols = shapes.union(*map(symbols_of, ops))
+        own = {name for name, m in program.measured.items() if m.value in made}  # what Python computes gives sizes
+        yield Part(Block(inputs, ops, [v for v in made if v in later]), tuple(sorted(symbols - own)))
+
+
+def _read(ops: Iterable[Operator]) -> Iterator[Value]:
+    return (v for op in ops for v in op.inputs if isinstance(v, Value))
+
+
+def measured_first(
+    ops: Sequence[Operator], measured: dict[str, Measured], copy: Callable[[Value], Value]
+) -> tuple[list[Operator], dict[str, Measured]]:
+    """The operators, each behind those that find the sizes that it is made with, and where these are found.
+
+    A size that a gradient needs may come from its own forward block: what finds it is copied out.
+    """
+    found = dict(measured)
+    for op in list(ops):
+        if op.bound.op is control.GRAD:
+            for name in sorted(symbols_of(op) & measured.keys()):
+                ops, value = _without(ops, op, found[name].value, copy)
+                found[name] = found[name]._replace(value=value)
+    return _in_order(ops, found), found
+
+
+def _in_order(ops: Sequence[Operator], measured: dict[str, Measured]) -> list[Operator]:
+    makers = {v: op for op in ops for v in op.outputs}
+    done: dict[Operator, None] = {}
+
+    def visit(op: Operator) -> None:
+        needed = [v for v in op.inputs if isinstance(v, Value)]
+        needed += [measured[name].value for name in sorted(symbols_of(op)) if name in measured]
+        for maker in [makers[v] for v in needed if v in makers]:
+            if maker not in done and maker is not op:
+                visit(maker)
+        done[op] = None
+
+    for op in ops:
+        if op not in done:
+            visit(op)
+    return list(done)
+
+
+def _without(
+    ops: Sequence[Operator], gradient: Operator, value: Value, copy: Callable[[Value], Value]
+) -> tuple[Sequence[Operator], Value]:
+    """The operators, with those that a value is made by copied as far as they depend on a gradient's."""
+    chain = ancestors(ops, [value])
+    if gradient not in chain:
+        return ops, value
+    copies: dict[Value, Any] = {}
+    made: list[Operator] = []
+    for op in chain:
+        if op is gradient:
+            made += _forward(op, copies, copy)
+        elif any(v in copies for v in op.inputs if isinstance(v, Value)):
+            made.append(_copied(op, copies, copy))
+    return [*ancestors(made, [copies[value]]), *ops], copies[value]
+
+
+def _forward(op: Operator, copies: dict[Value, Any], copy: Callable[[Value], Value]) -> list[Operator]:
+    """The forward operators of a gradient, on copies of what it gives."""
+    block = op.blocks[0]
+    names: dict[Value, Any] = dict(zip(block.inputs, op.inputs, strict=False))
+    made = [_copied(inner, names, copy) for inner in block.ops]
+    copies.update(zip(op.outputs, [names.get(v, v) for v in block.outputs], strict=False))
+    return made
+
+
+def _copied(op: Operator, copies: dict[Value, Any], copy: Callable[[Value], Value]) -> Operator:
+    """An operator with copies in the place of values, its results among them."""
+    given = moved(op, copies)
+    copies.update({v: copy(v) for v in op.outputs})
+    return Operator(op.bound, given.inputs, tuple([copies[v] for v in op.outputs]), op.where)

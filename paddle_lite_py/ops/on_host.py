@@ -1,0 +1,73 @@
+"""Functions that Python computes on arrays at hand, as operators of static programs, which run them between parts."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..core import structure
+from ..core.interpreter import no_grad, state, use
+from ..eager.execute import EAGER
+from ..eager.tensor import Tensor, wrap
+from ..registry.op import REGISTRY, Op, freeze
+
+Arguments = dict[str, Any]
+
+
+class Result(NamedTuple):
+    """What is known of a result before it is there: sizes that are not have a name, the same one if they are equal."""
+
+    shape: tuple[Any, ...]
+    dtype: Any
+
+
+def on_host(results: Callable[[Arguments], Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make a function of tensors that needs their values part of static programs.
+
+    Its arguments are tensors, and attributes that a file can hold.
+
+    Arguments:
+        results: from arguments by name to what is known of the results, nested as they are.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        op = _HostOp(function)
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            run = state.interpreter.run_on_host
+            if run is None:
+                return function(*args, **kwargs)
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            given = bound.arguments
+            tensors = {k: v for k, v in given.items() if isinstance(v, Tensor)}
+            others = tuple([(k, freeze(v, k)) for k, v in given.items() if k not in tensors])
+            found: list[Result] = []
+            nest = structure.flatten(results(given), lambda v: isinstance(v, Result), found)
+            made = run(op.bind((tuple(tensors), others), (len(tensors),)), tuple(tensors.values()), found)
+            return structure.unflatten(nest, iter(made))
+
+        return call
+
+    return decorate
+
+
+class _HostOp(Op):
+    """An op whose function is Python on tensors."""
+
+    on_host = True
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        def run(tensors: list[Any], /, names: Any, others: Any) -> Any:
+            with use(EAGER), no_grad():
+                out = function(**dict(zip(names, map(wrap, tensors), strict=True)), **dict(others))
+            found: list[Tensor] = []
+            structure.flatten(out, lambda v: isinstance(v, Tensor), found)
+            return tuple([t._data for t in found])
+
+        super().__init__(run, f"{function.__name__}_on_host", grad=False)
+        REGISTRY[self.name] = self

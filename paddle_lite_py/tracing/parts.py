@@ -1,0 +1,107 @@
+"""Running a program in parts: sizes that one part finds, the next one is compiled for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence, Set
+from typing import Any
+
+from ..core import symbolic
+from ..core.cache import BoundedCache
+from ..core.interpreter import no_grad, use
+from ..eager.execute import EAGER
+from ..eager.pending import held
+from ..eager.tensor import wrap
+from ..host.tier import for_xla, program_jit
+from ..ir.block import Operator, Value
+from ..ir.lower import concrete, read, run_block
+from ..ir.parts import Part, split
+from ..ir.program import Program
+
+# Programs that one part is compiled for: sizes may change for ever.
+MAX_SIZES = 64
+
+
+class Parts:
+    """A program with measured sizes, as a function of its inputs.
+
+    Arguments:
+        compile: what makes a function of arrays a compiled one.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.declared = [v.shape for v in program.block.inputs]
+        self.parts = [PreparedPart(part, program.measured.keys()) for part in split(program)]
+
+    @property
+    def traces(self) -> int:
+        """How many programs were compiled."""
+        return sum(part.traces for part in self.parts)
+
+    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
+        """All outputs for arrays, in the order of the program's inputs."""
+        block, measured = self.program.block, self.program.measured
+        env = dict(zip(block.inputs, arrays, strict=True))
+        dims = symbolic.solve(self.declared, [a.shape for a in arrays])
+        for part in self.parts:
+            for name in part.symbols:
+                if name not in dims:
+                    dims[name] = 1 + measured[name].size(env[measured[name].value])
+            env.update(part.run(env, dims))
+        return [read(env, v) for v in block.outputs]
+
+
+class PreparedPart:
+    """A part, compiled for the sizes that come again."""
+
+    def __init__(self, part: Part, measured: Set[str]) -> None:
+        self.part, self.symbols, self.traces = part, part.symbols, 0
+        # Key: the sizes that the part is made of; what it is given has the shapes that they tell.
+        self._compiled: BoundedCache[Any, Any] = BoundedCache("sizes of a part of a program", MAX_SIZES)
+        # What blocks are made of is compiled for their sizes: an operator alone does not tell them.
+        self.measured = not measured.isdisjoint(part.symbols)
+        self.simple = not any(op.blocks for op in part.block.ops)
+        self.on_host = any(op.bound.op.on_host for op in part.block.ops)
+
+    def run(self, env: dict[Value, Any], dims: symbolic.Dims) -> dict[Value, Any]:
+        """What the part gives, by value."""
+        if self.on_host:
+            return self._on_host(env)
+        key = tuple([dims[name] for name in self.symbols])
+        found = self._compiled.recent(key)
+        if not found:
+            if found is None and self.simple and self.measured:
+                self._compiled.put(key, False)
+                return self._one_by_one(env, dims)
+            found = self._compiled.put(key, self._made(dict(zip(self.symbols, key, strict=True))))
+        outs = found(*[for_xla(env[v]) for v in self.part.block.inputs])
+        return dict(zip(self.part.block.outputs, outs, strict=True))
+
+    def _made(self, dims: symbolic.Dims) -> Callable[..., Any]:
+        block = self.part.block
+
+        def part(*arrays: Any) -> list[Any]:
+            self.traces += 1
+            with symbolic.known(dims):
+                return run_block(block, arrays)
+
+        return program_jit(part, operators=len(block.ops))
+
+    def _on_host(self, env: dict[Value, Any]) -> dict[Value, Any]:
+        made = dict(env)
+        for op in self.part.block.ops:
+            made.update(zip(op.outputs, op.bound.fn(*[made[v] for v in op.inputs]), strict=True))
+        return {v: made[v] for v in self.part.block.outputs}
+
+    def _one_by_one(self, env: dict[Value, Any], dims: symbolic.Dims) -> dict[Value, Any]:
+        """The same, each operator as eager code runs it."""
+        tensors = {v: wrap(env[v]) for v in self.part.block.inputs}
+        with use(EAGER), no_grad(), symbolic.known(dims):
+            for op in self.part.block.ops:
+                self._run(op, tensors)
+        return {v: held(tensors[v]) for v in self.part.block.outputs}
+
+    def _run(self, op: Operator, tensors: dict[Value, Any]) -> None:
+        args = tuple([tensors[v] if isinstance(v, Value) else v for v in op.inputs])
+        out = EAGER.run(concrete(op.bound), args)
+        tensors.update(zip(op.outputs, out if isinstance(out, tuple) else (out,), strict=True))
