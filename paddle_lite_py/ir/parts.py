@@ -24,6 +24,7 @@ class Part(NamedTuple):
 
     block: Block
     symbols: tuple[str, ...]  # that their attributes and the shapes of their values are made of
+    is_apart: bool  # Python runs each of them: it computes them, or what their blocks hold runs in parts itself
 
 
 def symbols_of(op: Operator) -> set[str]:
@@ -50,11 +51,24 @@ def _words(value: Any) -> Iterator[str]:
 
 def runs_in_parts(program: Program) -> bool:
     """Whether a program has sizes that it finds itself, or operators that Python computes."""
-    return bool(program.measured) or any(op.bound.op.on_host for op in program.block.ops)
+    return bool(program.measured) or any(op.bound.op.on_host for op in program.block.all_ops())
 
 
-def split(program: Program) -> list[Part]:
-    """The parts of a program, in the order in which they run.
+def found_within(op: Operator, measured: dict[str, Measured]) -> set[str]:
+    """The sizes that are measured in the blocks of an operator."""
+    made = {v for block in op.blocks for inner in block.all_ops() for v in inner.outputs}
+    made.update(v for block in op.blocks for v in block.inputs)
+    return {name for name, m in measured.items() if m.value in made}
+
+
+def is_apart(op: Operator, measured: dict[str, Measured]) -> bool:
+    """Whether Python runs an operator, between compiled parts."""
+    on_host = op.bound.op.on_host or any(o.bound.op.on_host for block in op.blocks for o in block.all_ops())
+    return on_host or bool(op.blocks and found_within(op, measured))
+
+
+def split(block: Block, measured: dict[str, Measured]) -> list[Part]:
+    """The parts of a block, in the order in which they run.
 
     Each operator stands in the first part where all that it depends on is known; those that act on the world keep their
     order.
@@ -62,22 +76,23 @@ def split(program: Program) -> list[Part]:
     stages: dict[Value, int] = {}
     chosen: list[list[Operator]] = [[]]  # what is compiled, and what Python computes after it, in turn
     last = 0
-    for op in program.block.ops:
+    for op in block.ops:
+        apart, own = is_apart(op, measured), found_within(op, measured)
         stage = max([stages.get(v, 0) for v in op.inputs if isinstance(v, Value)], default=0)
-        for name in symbols_of(op):
-            if name in program.measured and program.measured[name].value not in op.outputs:
-                stage = max(stage, stages.get(program.measured[name].value, 0) + 1)
+        for name in symbols_of(op) - own:
+            if name in measured and measured[name].value not in op.outputs:
+                stage = max(stage, stages.get(measured[name].value, 0) + 1)
         if acts(op):
             stage = last = max(stage, last)
-        stage += (stage + op.bound.op.on_host) % 2
+        stage += (stage + apart) % 2
         stages.update(dict.fromkeys(op.outputs, stage))
         chosen += [[] for _ in range(stage + 1 - len(chosen))]
         chosen[stage].append(op)
-    return list(_closed(program, [ops for ops in chosen if ops]))
+    return list(_closed(block, measured, [ops for ops in chosen if ops]))
 
 
-def _closed(program: Program, chosen: list[list[Operator]]) -> Iterator[Part]:
-    wanted = [{v for v in program.block.outputs if isinstance(v, Value)} | {m.value for m in program.measured.values()}]
+def _closed(block: Block, measured: dict[str, Measured], chosen: list[list[Operator]]) -> Iterator[Part]:
+    wanted = [{v for v in block.outputs if isinstance(v, Value)} | {m.value for m in measured.values()}]
     for ops in reversed(chosen[1:]):
         wanted.append(wanted[-1] | set(_read(ops)))
     for ops, later in zip(chosen, reversed(wanted), strict=True):
@@ -85,8 +100,9 @@ def _closed(program: Program, chosen: list[list[Operator]]) -> Iterator[Part]:
         inputs = [v for v in dict.fromkeys(_read(ops)) if v not in made]
         shapes = {w for v in inputs for w in _words(v.shape)}
         symbols = shapes.union(*map(symbols_of, ops))
-        own = {name for name, m in program.measured.items() if m.value in made}  # what Python computes gives sizes
-        yield Part(Block(inputs, ops, [v for v in made if v in later]), tuple(sorted(symbols - own)))
+        own = {name for name, m in measured.items() if m.value in made}.union(*[found_within(o, measured) for o in ops])
+        outputs = [v for v in made if v in later]
+        yield Part(Block(inputs, ops, outputs), tuple(sorted(symbols - own)), is_apart(ops[0], measured))
 
 
 def _read(ops: Iterable[Operator]) -> Iterator[Value]:

@@ -31,7 +31,7 @@ def _live(block: Block, acts: Callable[[Operator], bool] = acts, measured: dict[
         if not (wanted.intersection(op.outputs) or acts(op)):
             continue
         if op.blocks:
-            op = control.trimmed(control.with_blocks(_prune(op, wanted), lambda b: _live(b, acts)))
+            op = control.trimmed(control.with_blocks(_prune(op, wanted), lambda b: _live(b, acts, measured)))
         kept.append(op)
         wanted.update(v for v in op.inputs if isinstance(v, Value))
         if measured:

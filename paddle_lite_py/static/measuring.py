@@ -8,7 +8,8 @@ from typing import Any
 from ..core.errors import DataDependentError, user_frame
 from ..eager.tensor import Tensor
 from ..ir.block import Operator, Value
-from ..ir.parts import measured_first
+from ..ir import control
+from ..ir.parts import is_apart, measured_first
 from ..ir.program import Measured
 from ..registry.bound import BoundOp
 from ..tracing.frame import Frame, TracedValue, traced_copy
@@ -31,12 +32,12 @@ class Measuring:
         """The size that a run will find in a tensor, or the list of them: what is made with it is a later part.
 
         Raises:
-            otherwise: for no integers, too many of them, or inside of a branch or loop.
+            otherwise: for no integers, or too many of them.
         """
         value = self.value_of(tensor)
         shape: Any = value.shape
         counted = value.dtype.kind in "iu" and len(shape) < 2 and all(isinstance(n, int) for n in shape)
-        if not counted or self.frame is not self.root or (shape and shape[0] > MAX_ELEMENTS):
+        if not counted or (shape and shape[0] > MAX_ELEMENTS):
             raise otherwise
         return [self._size(Measured(value, i)) for i in range(shape[0])] if shape else self._size(Measured(value))
 
@@ -62,24 +63,27 @@ class Measuring:
         if self.measured:
             block, copy = self.root.block, lambda v: traced_copy(v, self.root)
             block.ops, self.measured = measured_first(block.ops, self.measured, copy)
+        self._refuse_blocks_in_parts(self.frame.block.ops)
         return found
+
+    def _refuse_blocks_in_parts(self, ops: Sequence[Operator]) -> None:
+        for op in [o for op in ops if op.bound.op is control.GRAD for b in op.blocks for o in b.ops]:
+            if is_apart(op, self.measured):
+                raise DataDependentError(
+                    f"a gradient is asked for through the {op.name} at {op.where}, which holds what Python has to run, "
+                    "since its sizes depend on the data: compute those before it, or ask for no gradient there"
+                )
 
     def run_on_host(self, bound: BoundOp, tensors: Sequence[Tensor], results: Sequence[Any]) -> list[Tensor]:
         """Append an operator that Python computes between two parts of a run; see ops.on_host."""
-        if self.frame is not self.root:
-            name = bound.op.name.removesuffix("_on_host")
-            raise DataDependentError(
-                f"{name}() at {user_frame()} stands in a branch or loop of a static program, which is compiled as a "
-                "whole: call it before, or behind it"
-            )
         outs: list[TracedValue] = []
         names: dict[str, Any] = {}
         for shape, dtype in results:
-            outs.append(made := TracedValue((), dtype, self.root, False))
+            outs.append(made := TracedValue((), dtype, self.frame, False))
             for axis, n in enumerate(shape):
                 if isinstance(n, str) and n not in names:
                     names[n] = self._size(Measured(made, axis=axis))
             made.shape = tuple([names.get(n, n) for n in shape])
-        self.root.block.ops.append(Operator(bound, tuple(map(self.value_of, tensors)), tuple(outs), user_frame()))
+        self.frame.block.ops.append(Operator(bound, tuple(map(self.value_of, tensors)), tuple(outs), user_frame()))
         self.appended(bound, outs)
         return [*map(self.handle, outs)]

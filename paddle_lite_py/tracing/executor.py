@@ -132,7 +132,7 @@ class Executable:
         self._pullbacks: dict[tuple[bool, ...], Any] = {}
         self.jitted = jit(self._named(body.call if across else rewritten(body.call, donated)), donate_argnums=donated)
         if runs_in_parts(self.traced.program):
-            self.parts = Parts(self.traced.program)
+            self.parts = Parts(self.traced.program.block, self.traced.program.measured)
             self.jitted = lambda *arrays: self.parts(body.in_order(arrays))
         n = 0 if across else len(operators)
         self.forward: Any = Forward(self.name, body.flowing, hosted=False, plain=plain, deep=not across, operators=n)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from ..core import symbolic
 from ..core.cache import BoundedCache
@@ -12,61 +14,62 @@ from ..eager.execute import EAGER
 from ..eager.pending import held
 from ..eager.tensor import wrap
 from ..host.tier import for_xla, program_jit
-from ..ir.block import Operator, Value
+from ..ir import control
+from ..ir.block import Block, Operator, Value
 from ..ir.lower import concrete, read, run_block
 from ..ir.parts import Part, split
-from ..ir.program import Program
+from ..ir.program import Measured
 
 # Programs that one part is compiled for: sizes may change for ever.
 MAX_SIZES = 64
 
 
 class Parts:
-    """A program with measured sizes, as a function of its inputs.
+    """A block with measured sizes, as a function of its inputs."""
 
-    Arguments:
-        compile: what makes a function of arrays a compiled one.
-    """
-
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        self.declared = [v.shape for v in program.block.inputs]
-        self.parts = [PreparedPart(part, program.measured.keys()) for part in split(program)]
+    def __init__(self, block: Block, measured: dict[str, Measured]) -> None:
+        self.block, self.measured = block, measured
+        self.declared = [v.shape for v in block.inputs]
+        self.parts = [PreparedPart(part, measured) for part in split(block, measured)]
 
     @property
     def traces(self) -> int:
         """How many programs were compiled."""
         return sum(part.traces for part in self.parts)
 
-    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
-        """All outputs for arrays, in the order of the program's inputs."""
-        block, measured = self.program.block, self.program.measured
-        env = dict(zip(block.inputs, arrays, strict=True))
-        dims = symbolic.solve(self.declared, [a.shape for a in arrays])
+    def __call__(self, arrays: Sequence[Any], dims: symbolic.Dims | None = None) -> list[Any]:
+        """All outputs for arrays, in the order of the block's inputs; sizes of blocks around it are known."""
+        env = dict(zip(self.block.inputs, arrays, strict=True))
+        dims = {**(dims or {}), **symbolic.solve(self.declared, [a.shape for a in arrays])}
         for part in self.parts:
             for name in part.symbols:
                 if name not in dims:
-                    dims[name] = 1 + measured[name].size(env[measured[name].value])
+                    dims[name] = 1 + self.measured[name].size(env[self.measured[name].value])
             env.update(part.run(env, dims))
-        return [read(env, v) for v in block.outputs]
+        return [read(env, v) for v in self.block.outputs]
 
 
 class PreparedPart:
     """A part, compiled for the sizes that come again."""
 
-    def __init__(self, part: Part, measured: Set[str]) -> None:
-        self.part, self.symbols, self.traces = part, part.symbols, 0
+    def __init__(self, part: Part, measured: dict[str, Measured]) -> None:
+        self.part, self.symbols, self._traces = part, part.symbols, 0
         # Key: the sizes that the part is made of; what it is given has the shapes that they tell.
         self._compiled: BoundedCache[Any, Any] = BoundedCache("sizes of a part of a program", MAX_SIZES)
         # What blocks are made of is compiled for their sizes: an operator alone does not tell them.
-        self.measured = not measured.isdisjoint(part.symbols)
+        self.measured = not measured.keys().isdisjoint(part.symbols)
         self.simple = not any(op.blocks for op in part.block.ops)
-        self.on_host = any(op.bound.op.on_host for op in part.block.ops)
+        self.apart = [ApartOperator(op, measured) for op in part.block.ops] if part.is_apart else []
+
+    @property
+    def traces(self) -> int:
+        """How many programs were compiled."""
+        return self._traces + sum(op.traces for op in self.apart)
 
     def run(self, env: dict[Value, Any], dims: symbolic.Dims) -> dict[Value, Any]:
         """What the part gives, by value."""
-        if self.on_host:
-            return self._on_host(env)
+        if self.apart:
+            return self._apart(env, dims)
         key = tuple([dims[name] for name in self.symbols])
         found = self._compiled.recent(key)
         if not found:
@@ -81,16 +84,17 @@ class PreparedPart:
         block = self.part.block
 
         def part(*arrays: Any) -> list[Any]:
-            self.traces += 1
+            self._traces += 1
             with symbolic.known(dims):
                 return run_block(block, arrays)
 
         return program_jit(part, operators=len(block.ops))
 
-    def _on_host(self, env: dict[Value, Any]) -> dict[Value, Any]:
+    def _apart(self, env: dict[Value, Any], dims: symbolic.Dims) -> dict[Value, Any]:
         made = dict(env)
-        for op in self.part.block.ops:
-            made.update(zip(op.outputs, op.bound.fn(*[made[v] for v in op.inputs]), strict=True))
+        for op in self.apart:
+            outs = op.run([read(made, v) for v in op.operator.inputs], dims)
+            made.update(zip(op.operator.outputs, outs, strict=True))
         return {v: made[v] for v in self.part.block.outputs}
 
     def _one_by_one(self, env: dict[Value, Any], dims: symbolic.Dims) -> dict[Value, Any]:
@@ -105,3 +109,40 @@ class PreparedPart:
         args = tuple([tensors[v] if isinstance(v, Value) else v for v in op.inputs])
         out = EAGER.run(concrete(op.bound), args)
         tensors.update(zip(op.outputs, out if isinstance(out, tuple) else (out,), strict=True))
+
+
+class ApartOperator:
+    """An operator that Python runs: it computes it, or chooses and repeats blocks that run in parts."""
+
+    def __init__(self, operator: Operator, measured: dict[str, Measured]) -> None:
+        self.operator, self.kind = operator, operator.bound.op
+        self.attrs = dict(zip(self.kind.attr_names, operator.bound.attrs, strict=True))
+        self.blocks = [Parts(block, measured) for block in operator.blocks]
+
+    @property
+    def traces(self) -> int:
+        """How many programs were compiled."""
+        return sum(block.traces for block in self.blocks)
+
+    def run(self, args: list[Any], dims: symbolic.Dims) -> Sequence[Any]:
+        """What it gives."""
+        if self.kind is control.COND:
+            return self.blocks[0 if bool(args[0]) else 1](args[1:], dims)
+        if self.kind is control.WHILE:
+            return self._while(args, dims)
+        if self.kind is control.FOR:
+            return self._for(args, dims)
+        return self.operator.bound.fn(*args) if not self.blocks else self.blocks[0](args, dims)
+
+    def _while(self, args: list[Any], dims: symbolic.Dims) -> list[Any]:
+        test, body = self.blocks
+        carry, fixed, count = args[: self.attrs["n_carry"]], args[self.attrs["n_carry"] :], 0
+        while bool(test([*carry, *fixed], dims)[0]):
+            carry, count = body([*carry, *fixed], dims), count + 1
+        return carry if self.attrs["capacity"] is None else [*carry, np.int64(count)]
+
+    def _for(self, args: list[Any], dims: symbolic.Dims) -> list[Any]:
+        carry, fixed = args[: self.attrs["n_carry"]], args[self.attrs["n_carry"] :]
+        for i in range(self.attrs["length"]):
+            carry = self.blocks[0]([np.int64(i), *carry, *fixed], dims)
+        return carry
