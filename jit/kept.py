@@ -80,5 +80,5 @@ def with_outputs(traced: Traced, places: Sequence[int]) -> Traced:
     block = Block(program.block.inputs, program.block.ops, [program.block.outputs[i] for i in places])
     updates = {now[i]: v for i, v in program.updates.items() if i in now}
     same = {now[i]: now[j] for i, j in traced.same.items() if i in now and j in now}
-    program = dead_code(Program(block, program.input_names, captured=program.captured, updates=updates))
+    program = dead_code(Program(block, program.input_names, None, program.captured, updates, program.measured))
     return traced._replace(program=program, same=same)

@@ -20,14 +20,15 @@ from paddle_lite_py.eager.execute import EAGER
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.host.tier import Tiers, for_xla, program_jit, xla_jit
 from paddle_lite_py.ir import serialize
-from paddle_lite_py.ir.block import Value
-from paddle_lite_py.ir.control import sized
 from paddle_lite_py.ir.index_reads import index_reads
 from paddle_lite_py.ir.lower import lower
+from paddle_lite_py.ir.parts import runs_in_parts
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.checks import Checks, LoopBuffer, look_at_indices, told
 from paddle_lite_py.tracing.effects import Argument, Effect, resolve
 from paddle_lite_py.tracing.frame import Write
+from paddle_lite_py.tracing.interpretation import interpret
+from paddle_lite_py.tracing.parts import Parts
 from paddle_lite_py.tracing.trace import Traced
 from paddle_lite_py.tracing.traced_scalars import PythonNumber
 
@@ -159,8 +160,11 @@ class Method:
         ]
         self._reads = index_reads(self.program)
         self._plain = self._result is nested.LEAF and not (self._state or self._checks or self._room or self._reads)
-        self._bound = bind(exported, name, self.program)
-        self._jitted = xla_jit(self._bound.fn)
+        self._parts = Parts(self.program.block, self.program.measured) if runs_in_parts(self.program) else None
+        if self._parts is None and exported is None:
+            raise ArtifactError(f"the StableHLO of method `{name}` is not among the files")
+        self._bound = None if self._parts is not None else bind(exported, name, self.program)
+        self._jitted = xla_jit(self._bound.fn) if self._bound is not None else self._compute
         self._kinds: list[Any] | None = None  # shape and dtype of each input of the last call
         values, n_args = self.program.block.inputs, int(data["n_args"])
         self.inputs = [_spec(v, n) for v, n in zip(values, self.program.input_names, strict=True)][:n_args]
@@ -197,10 +201,25 @@ class Method:
             owner._set_payload(value._data)
         return resolve(nested.unflatten(self._result, iter(outs[: self._n])), self._result, tensors)
 
+    def _compute(self, *arrays: Any) -> Any:
+        """What a program in parts gives: its result, or all of them."""
+        assert self._parts is not None
+        outs = self._parts(arrays)
+        return outs[0] if len(outs) == 1 else tuple(outs)
+
+    def _run_operators(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        return interpret(self.program.block, self.program.measured, (*tensors, *self.handles))
+
     def _ran(self, tensors: list[Tensor]) -> list[Tensor]:
         """What the StableHLO gives, its checks looked at."""
         look_at_indices(self._reads, (*tensors, *self.handles))
-        out = mode.interpreter.run(self._bound, (*tensors, *self.handles))
+        given = (*tensors, *self.handles)
+        if self._bound is not None:
+            out = mode.interpreter.run(self._bound, given)
+        elif mode.grad_enabled and not all(t.stop_gradient for t in given):
+            out = tuple(self._run_operators(tensors))
+        else:
+            out = tuple([wrap(a) for a in self._parts(tuple([for_xla(t._data) for t in given]))])
         outs = list(out) if isinstance(out, tuple) else [out]
         if self._checks and (failed := int(outs[-2 if self._room else -1])):
             raise told(self._checks[failed - 1])
@@ -211,15 +230,7 @@ class Method:
 
     def _inlined(self, tensors: list[Tensor], builder: Builder) -> list[Tensor]:
         """Its operators as a part of the program that is being built, which is then saved without any StableHLO."""
-        block = self.program.block
-        dims = symbolic.solve([v.shape for v in block.inputs], [t._data.shape for t in (*tensors, *self.handles)])
-        env: dict[Any, Tensor] = dict(zip(block.inputs, (*tensors, *self.handles), strict=True))
-        for op in block.ops:
-            given = [env[v] if isinstance(v, Value) else v for v in op.inputs]
-            out = builder.run(sized(op, dims).bound, tuple(given))
-            for value, found in zip(op.outputs, out if isinstance(out, tuple) else (out,), strict=True):
-                env[value] = found if value.requires_grad else found.detach()
-        outs = [env[v] for v in block.outputs]
+        outs = self._run_operators(tensors)
         self._checked_by(builder, outs)
         return outs
 
@@ -247,6 +258,11 @@ class Method:
         self._check([wrap(s) for s in specs])
         arrays = [*specs, *[spec_of(h._data) for h in self.handles]]
         names = [*[str(s.name) for s in self.inputs], *[str(h.name) for h in self.handles]]
+        if self._bound is None:
+            raise ValueError(
+                f"`{self.name}` runs in parts, each compiled for sizes that a run finds: there is no one "
+                "program to compile for another machine"
+            )
         made = portable(self._bound.fn, arrays, machine.platform, self.name, names, program=self.program)
         return compile_all([made], machine)[0]
 
@@ -265,7 +281,7 @@ class Method:
         Where it is small NumPy runs it, as it does what is small in eager mode. None where a run does more than that:
         it changes state, or has something to check.
         """
-        if self._state or self._checks or self._room or self.constraints:
+        if self._state or self._checks or self._room or self.constraints or self._bound is None:
             return None
         if all(small.is_small(h._data.shape, h._data.dtype) for h in self.handles):
             weights: list[Any] = [np.asarray(h._data) for h in self.handles]

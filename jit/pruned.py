@@ -85,7 +85,7 @@ def _with_arguments(traced: Traced, left: Sequence[str], name: str) -> Traced:
     inputs = [program.input_names[i] for i in order]
     now = {old: new for new, old in enumerate(kept)}
     return traced._replace(
-        program=Program(block, inputs, program.output_names, program.captured, program.updates),
+        program=Program(block, inputs, program.output_names, program.captured, program.updates, program.measured),
         n_args=len(kept),
         structure=_moved(traced.structure, now),
         effects=[e._replace(write=e.write._replace(owner=_at(e.write.owner, now))) for e in traced.effects],

@@ -21,6 +21,7 @@ from paddle_lite_py.eager.random import default_generator
 from paddle_lite_py.eager.tensor import Parameter, Tensor
 from paddle_lite_py.ir import serialize
 from paddle_lite_py.ir.lower import lower
+from paddle_lite_py.ir.parts import runs_in_parts
 from paddle_lite_py.ir.program import Program
 from paddle_lite_py.ir.simplify import without_prints
 from paddle_lite_py.nn.base import Layer
@@ -233,7 +234,8 @@ class ArtifactWriter:
 
     def blobs(self) -> dict[str, bytes]:
         """The data files by suffix."""
-        out = {f"{n}.{k}.stablehlo": self._exported(n, k) for n, found in self.methods.items() for k in found}
+        whole = [(n, k) for n, found in self.methods.items() for k, v in found.items() if not _in_parts(v)]
+        out = {f"{n}.{k}.stablehlo": self._exported(n, k) for n, k in whole}
         arrays = {n: h._data for n, h in self.weights.values() if h is not default_generator.state}
         return {"safetensors": safetensors.save(arrays)} | out
 
@@ -276,6 +278,11 @@ def _with_gradients(source: _Source) -> Traced:
         for handle, flag in flags:
             handle.stop_gradient = flag
     return plain
+
+
+def _in_parts(variant: _Variant) -> bool:
+    """Whether a method runs in parts, which are compiled for the sizes that a run finds: no StableHLO has all of it."""
+    return runs_in_parts(variant.traced.program)
 
 
 def _without_gradient(program: Program) -> bool:

@@ -109,6 +109,9 @@ class TranslatedLayer(Layer):
         self.training = False
 
     def _exported(self, name: str) -> Any:
+        """The StableHLO of a method; None for one that runs in parts, which has none."""
+        if f"{name}.stablehlo" not in self._blobs:
+            return None
         return export.deserialize(bytearray(self._blobs[f"{name}.stablehlo"]))
 
     def _weight(self, entry: dict[str, Any], array: Any) -> Tensor:

@@ -29,6 +29,21 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
+class Symbols:
+    """Names for sizes that are not known, in one scope."""
+
+    def __init__(self, scope: Any = None) -> None:
+        self.scope = scope or export.SymbolicScope()
+        self.symbols: dict[str, Any] = {}
+
+    def new(self, name: str) -> str:
+        """A new symbol, under this name or one like it; returns its name."""
+        while name in self.symbols:
+            name += "_"
+        self.symbols[name] = export.symbolic_shape(name, scope=self.scope)[0]
+        return name
+
+
 def is_symbolic(dim: Any) -> bool:
     """True for a dimension that is not a number."""
     return not isinstance(dim, int) and export.is_symbolic_dim(dim)

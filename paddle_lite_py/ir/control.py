@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ..core import symbolic
 from ..core.dtypes import is_inexact
@@ -289,3 +290,20 @@ def quiet(block: Block) -> Block:
 def _acts(block: Block) -> bool:
     """Whether some operator only acts on the world."""
     return any(not op.outputs or any(map(_acts, op.blocks)) for op in block.ops)
+
+
+def chosen(op: Operator, args: list[Any], run: Callable[[int, list[Any]], list[Any]]) -> list[Any]:
+    """What a branch or loop gives where Python decides which block runs next; run(i, arguments) runs one of them."""
+    attrs = dict(zip(op.bound.op.attr_names, op.bound.attrs, strict=True))
+    if op.bound.op is COND:
+        return run(0 if bool(args[0]) else 1, args[1:])
+    if op.bound.op not in (WHILE, FOR):
+        return run(0, args)
+    carry, fixed, count = args[: attrs["n_carry"]], args[attrs["n_carry"] :], 0
+    if op.bound.op is FOR:
+        for i in range(attrs["length"]):
+            carry = run(0, [np.int64(i), *carry, *fixed])
+        return carry
+    while bool(run(0, [*carry, *fixed])[0]):
+        carry, count = run(1, [*carry, *fixed]), count + 1
+    return carry if attrs["capacity"] is None else [*carry, np.int64(count)]

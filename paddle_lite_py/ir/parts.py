@@ -174,3 +174,32 @@ def _copied(op: Operator, copies: dict[Value, Any], copy: Callable[[Value], Valu
     given = moved(op, copies)
     copies.update({v: copy(v) for v in op.outputs})
     return Operator(op.bound, given.inputs, tuple([copies[v] for v in op.outputs]), op.where)
+
+
+def keeping_sizes(change: Callable[[Program], Program], program: Program) -> Program:
+    """What a pass makes of a program that runs in parts: what finds its sizes is a result, which passes keep.
+
+    Where sizes are found in a branch or loop, the program stays as it is.
+    """
+    made = {v for op in program.block.ops for v in op.outputs}.union(program.block.inputs)
+    names = list(program.measured)
+    values = [program.measured[name].value for name in names]
+    if not made.issuperset(values):
+        return program
+    block, n = program.block, len(program.block.outputs)
+    outputs = [*program.output_names, *[f"@{name}" for name in names]]
+    shown = Program(
+        Block(block.inputs, block.ops, [*block.outputs, *values]), program.input_names, outputs,
+        program.captured, program.updates,
+    )  # fmt: skip
+    after = change(shown)
+    if after is shown:
+        return program
+    found = after.block.outputs
+    kept = [i for i in range(len(found)) if not n <= i < n + len(names)]
+    measured = {name: program.measured[name]._replace(value=found[n + i]) for i, name in enumerate(names)}
+    return Program(
+        Block(after.block.inputs, after.block.ops, [found[i] for i in kept]), after.input_names,
+        [after.output_names[i] for i in kept], after.captured,
+        {k: after.updates[i] for k, i in enumerate(kept) if i in after.updates}, measured,
+    )  # fmt: skip

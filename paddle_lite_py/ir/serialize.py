@@ -21,7 +21,7 @@ from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY, Op, find
 from . import control
 from .block import Block, Operator, Value
-from .program import Program
+from .program import Measured, Program
 
 FORMAT = "paddle_lite_py.program"
 VERSION = 1
@@ -44,7 +44,9 @@ def to_json(program: Program) -> dict[str, Any]:
     """
     writer = _Writer()
     names = {"inputs": program.input_names, "outputs": program.output_names}
-    return {"format": FORMAT, "version": VERSION, "names": names, "block": writer.block(program.block)}
+    out = {"format": FORMAT, "version": VERSION, "names": names, "block": writer.block(program.block)}
+    measured = {name: [writer.ids[m.value], m.index, m.axis] for name, m in program.measured.items()}
+    return out | ({"measured": measured} if measured else {})
 
 
 def from_json(data: Any) -> Program:
@@ -58,8 +60,10 @@ def from_json(data: Any) -> Program:
     if data.get("version") != VERSION:
         raise FormatError(f"program version is {data.get('version')!r}; this package reads version {VERSION}")
     try:
-        block = _Reader().block(data["block"])
-        return Program(block, list(data["names"]["inputs"]), list(data["names"]["outputs"]))
+        reader = _Reader()
+        block = reader.block(data["block"])
+        names = [list(data["names"][kind]) for kind in ("inputs", "outputs")]
+        return Program(block, *names, measured=reader.measured(data.get("measured", {})))
     except (KeyError, TypeError, IndexError, AttributeError, ValueError, RecursionError) as e:
         if isinstance(e, FormatError):
             raise
@@ -154,6 +158,14 @@ class _Reader:
         made = Block(inputs, [self.operator(o) for o in data["ops"]], [self.read(v) for v in data["outputs"]])
         self.depth -= 1
         return made
+
+    def measured(self, data: Any) -> dict[str, Measured]:
+        out = {}
+        for name, (value, index, axis) in data.items():
+            if not isinstance(name, str) or not name.isidentifier() or type(index) is type(axis) is int:
+                raise FormatError(f"{name!r:.60} is no measured size")
+            out[name] = Measured(self.values[value], *(n if n is None else int(n) for n in (index, axis)))
+        return out
 
     def operator(self, data: Any) -> Operator:
         inputs = tuple([self.read(v) for v in data["in"]])

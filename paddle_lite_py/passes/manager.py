@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from ..ir.parts import keeping_sizes
 from ..ir.printer import Names, to_text
 from ..ir.program import Program
 from ..ir.verify import ProgramError, verify
@@ -133,7 +134,7 @@ class PassManager:
         self.steps = []
         for name, function in self.passes:
             start = time.perf_counter()
-            made = function(program)
+            made = keeping_sizes(function, program) if program.measured else function(program)
             self.steps.append(Step(name, program, made, time.perf_counter() - start))
             if made is not program and self.check:
                 _verified(name, made)

@@ -48,7 +48,8 @@ def _in_order(program: Program, n_args: int, n_outputs: int, at: int) -> Program
     made = Block([block.inputs[i] for i in order], block.ops, [block.outputs[i] for i in outs])
     updates = {k: program.updates[i] for k, i in enumerate(outs) if i in program.updates}
     names = [program.input_names[i] for i in order]
-    return Program(made, names, [program.output_names[i] for i in outs], program.captured, updates)
+    outputs = [program.output_names[i] for i in outs]
+    return Program(made, names, outputs, program.captured, updates, program.measured)
 
 
 def _effect(program: Program, output: int) -> Effect:
@@ -64,7 +65,8 @@ def as_traced(program: Program) -> Traced:
     made = Block([block.inputs[i] for i in order], block.ops, [block.outputs[i] for i in outs])
     updates = {k: program.updates[i] for k, i in enumerate(outs) if i in program.updates}
     names = [program.output_names[i] for i in outs]
-    ordered = Program(made, [program.input_names[i] for i in order], names, program.captured, updates)
+    inputs = [program.input_names[i] for i in order]
+    ordered = Program(made, inputs, names, program.captured, updates, program.measured)
     n = len(outs) - len(updates)
     structure: Any = nested.LEAF if n == 1 else nested.Nest(tuple, None, (nested.LEAF,) * n)
     effects = [_effect(ordered, i) for i in updates]

@@ -25,7 +25,6 @@ from ..tracing.frame import Capture, Frame, TracedValue, Write
 from .current import current
 from .differentiation import append_backward
 from .lookups import look_up
-from .measuring import Measuring
 from .scope import global_scope
 from .scope_variable import Initial, ScopeVariable
 from .table_gradients import append_by_rows
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 _NUMBERED = re.compile(r"(.+)_(\d{1,9})\.tmp_\d+")
 
 
-class StaticBuilder(Measuring, Builder):
+class StaticBuilder(Builder):
     """Appends ops to one static Program."""
 
     def __init__(self, program: Program) -> None:
@@ -45,7 +44,6 @@ class StaticBuilder(Measuring, Builder):
         self.program = program
         self.version = 0  # grows with each change
         self.unknown = Unknown()
-        self.measured = {}
         self.counts: Counter[str] = Counter()  # of names of ops
         # Values of the program that this one is a clone of, and those here.
         self.clone_map: dict[Value, TracedValue] = {}

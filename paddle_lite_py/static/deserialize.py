@@ -59,7 +59,7 @@ def from_manifest(out: Program, manifest: Any) -> Program:
         updates = {int(data["n_results"]) + k: made.block.inputs[n + i] for k, i in enumerate(data["state"])}
         made.block.outputs = made.block.outputs[: int(data["n_results"]) + len(updates)]
         captured = {v: _declared(w, v) for v, w in states.items()}
-        return restore(out, IRProgram(made.block, made.input_names, None, captured, updates))
+        return restore(out, IRProgram(made.block, made.input_names, None, captured, updates, made.measured))
     except (KeyError, IndexError, TypeError, AttributeError, ValueError) as e:
         if isinstance(e, FormatError | ArtifactError):
             raise

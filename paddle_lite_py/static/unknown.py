@@ -2,45 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import jax
-from jax import export
-
 from ..core import symbolic
-from ..ir.block import Block, Operator, Value
-from ..registry.bound import BoundOp
-from ..tracing.dimensions import MAX_TRIES, fitting, flat, infer_with, substituted, symbols_in
+from ..ir.block import Block, Operator
+from ..tracing.dimensions import fitting, substituted
 
 if TYPE_CHECKING:
     from .builder import StaticBuilder
 
 
-class Unknown:
+class Unknown(symbolic.Symbols):
     """The symbols of one program."""
 
-    def __init__(self) -> None:
-        self.scope = export.SymbolicScope()
-        self.symbols: dict[str, Any] = {}
-
-    def shape(self, name: str, sizes: Iterable[Any]) -> tuple[Any, ...]:
+    def shape(self, name: str, sizes: Sequence[Any]) -> tuple[Any, ...]:
         """A shape whose unknown sizes (None, -1) are symbols; sizes of other data of the program stay theirs."""
         stem = re.sub(r"\W", "_", name).lstrip("_0123456789") or "n"
-        return tuple([self._of(f"{stem}_{i}") if n is None or n == -1 else n for i, n in enumerate(sizes)])
-
-    def _of(self, name: str) -> Any:
-        while name in self.symbols:
-            name += "_"
-        self.symbols[name] = export.symbolic_shape(name, scope=self.scope)[0]
-        return self.symbols[name]
-
-    def new(self, stem: str) -> str:
-        """The name of a new symbol."""
-        return str(self._of(f"{stem}_{len(self.symbols)}"))
+        names = [self.new(f"{stem}_{i}") if n is None or n == -1 else "" for i, n in enumerate(sizes)]
+        return tuple([self.symbols[name] if name else n for name, n in zip(names, sizes, strict=True)])
 
     def settled(self, builder: StaticBuilder, emit: Callable[[], Any], bound: Any, inputs: tuple[Any, ...]) -> Any:
         """What emit() gives; where it fails, as few unknown dimensions as it takes are made the same."""
@@ -62,72 +43,6 @@ class Unknown:
             _rename(frame.block, known)
             frame = frame.parent
         self.symbols = {k: symbolic.substitute(v, known) for k, v in self.symbols.items()}
-
-
-def inferred_by_samples(
-    bound: BoundOp, inputs: tuple[Any, ...], symbols: dict[str, Any], measured: Iterable[str]
-) -> Any:
-    """Shapes and dtypes of what an op gives, where they cannot be told for any size: what they are for several ones.
-
-    Sizes that differ from sample to sample must be those of an input or an attribute.
-
-    Returns:
-        None where there are no such samples, or other sizes among their results.
-    """
-    sizes = [n for v in inputs if isinstance(v, Value) for n in v.shape]
-    known = dict.fromkeys([n for n in (*sizes, *flat(bound.attrs)) if symbolic.is_symbolic(n)])
-    names = [n for n in dict.fromkeys(w for n in known for w in symbols_in(n, symbols)) if n in set(measured)]
-    samples = list(itertools.islice(_samples(bound, inputs, symbols, names, sizes), 2)) if names else []
-    if len(samples) < 2:
-        return None
-    outs = [tuple(out) if isinstance(out, tuple | list) else (out,) for _, out in samples]
-    known |= dict.fromkeys([v for n in known for v in _quotients(inputs, n)])
-    made = tuple([_common(specs, [dims for dims, _ in samples], known) for specs in zip(*outs, strict=True)])
-    if None in made:
-        return None
-    return made if isinstance(samples[0][1], tuple | list) else made[0]
-
-
-def _samples(
-    bound: BoundOp, inputs: tuple[Any, ...], symbols: dict[str, Any], names: list[str], sizes: list[Any]
-) -> Iterator[tuple[dict[str, int], Any]]:
-    """Sizes with which an op is possible, different ones first, and what it gives then."""
-    pool = dict.fromkeys([3, 4, 2, 5, 6, *[n + 1 for n in sizes if isinstance(n, int)]])
-    different = [c for c in itertools.product(pool, repeat=len(names)) if len(set(c)) == len(c)]
-    for chosen in itertools.islice([*different, *zip(*[pool] * len(names), strict=True)], MAX_TRIES):
-        dims = dict(zip(names, chosen, strict=True))
-        try:
-            yield dims, infer_with(bound, inputs, symbols | dims)
-        except Exception:  # not with these
-            continue
-
-
-def _quotients(inputs: tuple[Any, ...], size: Any) -> list[Any]:
-    """How often a size goes into the elements of an input: what -1 stands for in a reshape."""
-    totals = [math.prod(v.shape) for v in inputs if isinstance(v, Value)]
-    return [total // size for total in totals if symbolic.is_symbolic(total // size)]
-
-
-def _common(specs: tuple[Any, ...], dims: list[dict[str, int]], known: Iterable[Any]) -> Any:
-    """One spec for the results of samples; None where a size is neither constant nor known."""
-    if len({(len(s.shape), s.dtype) for s in specs}) > 1:
-        return None
-    shape = []
-    for found in zip(*[s.shape for s in specs], strict=True):
-        same = all(n == found[0] for n in found)
-        fits = (n for n in known if all(_is_size(n, d, f) for d, f in zip(dims, found, strict=True)))
-        size = found[0] if same else next(fits, None)
-        if size is None:
-            return None
-        shape.append(size)
-    return jax.ShapeDtypeStruct(tuple(shape), specs[0].dtype)
-
-
-def _is_size(dim: Any, dims: dict[str, int], size: Any) -> bool:
-    try:
-        return bool(symbolic.evaluate(dim, dims) == size)
-    except KeyError:  # of another symbol
-        return False
 
 
 def _rename(block: Block, known: dict[str, Any]) -> None:

@@ -32,18 +32,20 @@ from .checks import Checks, Cleared, DefinedFlag, LoopBuffer
 from .container_notes import ContainerNotes
 from .differentiate import Differentiation, identity
 from .frame import Capture, Frame, Key, Replay, TracedValue, Write, attribute, is_leaf, origin
+from .measuring import Measuring
 from .schedules import ScheduleTracing, TracedSchedule
 from .sizes import size_of
-from .speculation import MAX_ELEMENTS, Speculation
+from .speculation import Speculation
 from .traced_scalars import as_number, chosen, following, is_number
 
 
-class Builder(Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
+class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
     """The interpreter that builds a Program."""
 
     def __init__(self, convert: Callable[[Any], Any] = lambda f: f) -> None:
         self.convert = convert
         self.layers, self.assumed = list[Any](), list[Any]()
+        self.measured = {}
         self.schedules: dict[int, TracedSchedule] = {}  # that the program steps or reads, by id
         self.seen: list[ScalarGuard] = []  # what the trace has found out about numbers that it does not know
         self.initial: dict[Key, Any] = {}  # what stands for what attributes hold before a run
@@ -238,10 +240,6 @@ class Builder(Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
             out.stop_gradient = False
         return as_number(out) if getattr(value, "is_number", False) else out
 
-    def infer(self, bound: BoundOp, _inputs: tuple[Any, ...], specs: tuple[Any, ...]) -> Any:
-        """Shapes and dtypes of what a bound op gives."""
-        return bound.infer(specs)
-
     def emit(self, bound: BoundOp, inputs: tuple[Any, ...], requires_grad: bool) -> tuple[TracedValue, ...]:
         """Append an operator and infer its outputs."""
         specs = tuple([v.spec if isinstance(v, TracedValue) else v for v in inputs])
@@ -360,17 +358,6 @@ class Builder(Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
         """Another handle on the value of a tensor: of this program, so that each run reads the tensor itself."""
         value = self.value_of(tensor)
         return self.handle(self._detach(value) if detached and value.requires_grad else value)
-
-    def assume(self, tensor: Tensor, otherwise: Exception) -> Any:
-        """The value of a traced tensor in the call under way: the program will serve calls with this value only.
-
-        Raises:
-            otherwise: inside of a branch or loop, where there is no such value, and where no call is traced.
-        """
-        sized = all(isinstance(n, int) for n in tensor._data.shape) and tensor.size <= MAX_ELEMENTS
-        if self.speculation is None or self.frame is not self.root or not sized or is_inexact(tensor._data.dtype):
-            raise otherwise
-        return self.speculation.value(tensor)
 
     def static_value(self, tensor: Tensor, what: str) -> Any:
         """The Python value of a tensor used as an attribute; of a traced one, that of the call under way."""

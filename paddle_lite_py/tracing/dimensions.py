@@ -98,6 +98,7 @@ class Dimensions:
         self.facts: list[Fact] = []
         self.known: dict[str, str] = {}  # symbol -> another one, or a number
         self.symbols: dict[str, Any] = {}
+        self.measured = symbolic.Symbols()  # of a trace: sizes that only a run tells
 
     def dims(self, shapes: Sequence[Any]) -> dict[str, int]:
         """The sizes that shapes give the symbols."""
@@ -117,6 +118,7 @@ class Dimensions:
     def shapes(self) -> list[jax.ShapeDtypeStruct]:
         """What the arguments are, with all that is known by now: the dimensions of a new trace."""
         scope = export.SymbolicScope([*self.constraints, *[t for t in self._relations() if "!=" not in t]])
+        self.measured = symbolic.Symbols(scope)
         self.symbols = {n: export.symbolic_shape(n, scope=scope)[0] for n in self.names if n not in self.known}
         values: dict[str, Any] = dict(self.symbols)
         for name in self.known:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..core import symbolic
 from ..core.cache import BoundedCache
 from ..core.interpreter import no_grad, use
@@ -115,8 +113,7 @@ class ApartOperator:
     """An operator that Python runs: it computes it, or chooses and repeats blocks that run in parts."""
 
     def __init__(self, operator: Operator, measured: dict[str, Measured]) -> None:
-        self.operator, self.kind = operator, operator.bound.op
-        self.attrs = dict(zip(self.kind.attr_names, operator.bound.attrs, strict=True))
+        self.operator = operator
         self.blocks = [Parts(block, measured) for block in operator.blocks]
 
     @property
@@ -126,23 +123,6 @@ class ApartOperator:
 
     def run(self, args: list[Any], dims: symbolic.Dims) -> Sequence[Any]:
         """What it gives."""
-        if self.kind is control.COND:
-            return self.blocks[0 if bool(args[0]) else 1](args[1:], dims)
-        if self.kind is control.WHILE:
-            return self._while(args, dims)
-        if self.kind is control.FOR:
-            return self._for(args, dims)
-        return self.operator.bound.fn(*args) if not self.blocks else self.blocks[0](args, dims)
-
-    def _while(self, args: list[Any], dims: symbolic.Dims) -> list[Any]:
-        test, body = self.blocks
-        carry, fixed, count = args[: self.attrs["n_carry"]], args[self.attrs["n_carry"] :], 0
-        while bool(test([*carry, *fixed], dims)[0]):
-            carry, count = body([*carry, *fixed], dims), count + 1
-        return carry if self.attrs["capacity"] is None else [*carry, np.int64(count)]
-
-    def _for(self, args: list[Any], dims: symbolic.Dims) -> list[Any]:
-        carry, fixed = args[: self.attrs["n_carry"]], args[self.attrs["n_carry"] :]
-        for i in range(self.attrs["length"]):
-            carry = self.blocks[0]([np.int64(i), *carry, *fixed], dims)
-        return carry
+        if not self.blocks:
+            return self.operator.bound.fn(*args)  # type: ignore[no-any-return]
+        return control.chosen(self.operator, args, lambda i, given: self.blocks[i](given, dims))

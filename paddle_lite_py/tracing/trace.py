@@ -117,6 +117,8 @@ def trace(
     with LOCK, memory.uncollected():
         builder = Builder(convert)
         builder.outside, builder.sizes = outside or {}, sizes
+        if sizes is not None and sizes.for_file:
+            builder.unknown = sizes.measured
         if all(is_array(s) for s in specs):
             builder.speculation = Speculation(builder, specs)
             if decided is not None:
@@ -366,7 +368,7 @@ def _assemble(
     names = [v.name or f"in{i}" for i, v in enumerate(block.inputs)]
     captured: dict[Value, Any] = {c.value: c.handle for c in captures}
     return Traced(
-        dead_code(Program(block, names, captured=captured, updates=_updates(captures, n_results, effects))),
+        dead_code(Program(block, names, None, captured, _updates(captures, n_results, effects), builder.measured)),
         n_args,
         [c.handle for c in captures],
         [get for get, _ in builder.providers],

@@ -1,49 +1,58 @@
-"""Sizes of a static program that only a run tells: how many elements a mask selects, what a tensor says of a shape."""
+"""Sizes of a program that only a run tells: how many elements a mask selects, what a tensor says of a shape."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..core.dtypes import is_inexact
 from ..core.errors import DataDependentError, user_frame
 from ..eager.tensor import Tensor
-from ..ir.block import Operator, Value
 from ..ir import control
+from ..ir.block import Operator, Value
 from ..ir.parts import is_apart, measured_first
 from ..ir.program import Measured
 from ..registry.bound import BoundOp
-from ..tracing.frame import Frame, TracedValue, traced_copy
-from ..tracing.speculation import MAX_ELEMENTS
-from .unknown import Unknown, inferred_by_samples
+from .frame import Frame, TracedValue, traced_copy
+from .samples import inferred_by_samples
+from .speculation import MAX_ELEMENTS, Speculation
 
 
 class Measuring:
     """The part of the builder that makes such sizes symbols."""
 
+    sizes: Any
     frame: Frame
     root: Frame
-    unknown: Unknown
+    unknown: Any = None  # the Symbols that such sizes are among; None where a program is of one call
     measured: dict[str, Measured]  # by their symbols
     value_of: Callable[[Tensor], TracedValue]
     handle: Callable[[Value], Tensor]
-    appended: Callable[[BoundOp, Sequence[Value]], None]
+    speculation: Speculation | None
 
     def assume(self, tensor: Tensor, otherwise: Exception) -> Any:
-        """The size that a run will find in a tensor, or the list of them: what is made with it is a later part.
+        """The integers that a traced tensor holds: those of the call under way, and the program will serve calls with
+        these only; or sizes that a run will find, and what is made with them is a later part.
 
         Raises:
-            otherwise: for no integers, or too many of them.
+            otherwise: for no integers, or too many of them; in the first case inside of a branch or loop.
         """
+        shape: Any = tensor._data.shape
+        if not all(isinstance(n, int) for n in shape) or tensor.size > MAX_ELEMENTS or is_inexact(tensor._data.dtype):
+            raise otherwise
+        if self.unknown is None:
+            if self.speculation is None or self.frame is not self.root:
+                raise otherwise
+            return self.speculation.value(tensor)
         value = self.value_of(tensor)
-        shape: Any = value.shape
-        counted = value.dtype.kind in "iu" and len(shape) < 2 and all(isinstance(n, int) for n in shape)
-        if not counted or (shape and shape[0] > MAX_ELEMENTS):
+        if value.dtype.kind not in "iu" or len(shape) > 1:
             raise otherwise
         return [self._size(Measured(value, i)) for i in range(shape[0])] if shape else self._size(Measured(value))
 
     def _size(self, measured: Measured) -> Any:
         """The size that is measured so: its symbol stands for one more, so that it may be 0."""
-        name = next((n for n, m in self.measured.items() if m == measured), None) or self.unknown.new("size")
+        name = next((n for n, m in self.measured.items() if m == measured), None)
+        name = name or self.unknown.new(f"size_{len(self.measured)}")
         self.measured[name] = measured
         return self.unknown.symbols[name] - 1
 
@@ -52,10 +61,16 @@ class Measuring:
         try:
             return bound.infer(specs)
         except Exception:
-            found = inferred_by_samples(bound, inputs, self.unknown.symbols, self.measured)
+            found = inferred_by_samples(bound, inputs, self._symbols(), self.measured) if self.measured else None
             if found is None:
                 raise
             return found
+
+    def appended(self, bound: BoundOp, values: Sequence[Value]) -> None:
+        """Told of a new operator."""
+
+    def _symbols(self) -> dict[str, Any]:
+        return self.unknown.symbols if self.sizes is None else self.sizes.symbols | self.unknown.symbols
 
     def gradient(self, *args: Any, **kwargs: Any) -> Any:
         """Gradients; see Differentiation. The operators that they move stay behind those that measure their sizes."""
@@ -67,14 +82,20 @@ class Measuring:
         return found
 
     def _refuse_blocks_in_parts(self, ops: Sequence[Operator]) -> None:
-        for op in [o for op in ops if op.bound.op is control.GRAD for b in op.blocks for o in b.ops]:
+        differentiated = [b for op in ops if op.bound.op is control.GRAD for b in op.blocks]
+        for op in [op for block in differentiated for op in block.ops]:
             if is_apart(op, self.measured):
                 raise DataDependentError(
                     f"a gradient is asked for through the {op.name} at {op.where}, which holds what Python has to run, "
                     "since its sizes depend on the data: compute those before it, or ask for no gradient there"
                 )
 
-    def run_on_host(self, bound: BoundOp, tensors: Sequence[Tensor], results: Sequence[Any]) -> list[Tensor]:
+    @property
+    def run_on_host(self) -> Any:
+        """Appends an operator that Python computes, where a program may run in parts; see Interpreter."""
+        return None if self.unknown is None else self._append_on_host
+
+    def _append_on_host(self, bound: BoundOp, tensors: Sequence[Tensor], results: Sequence[Any]) -> list[Tensor]:
         """Append an operator that Python computes between two parts of a run; see ops.on_host."""
         outs: list[TracedValue] = []
         names: dict[str, Any] = {}
