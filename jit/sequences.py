@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.errors import user_frame
 from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.core.symbolic import is_symbolic
+from paddle_lite_py.core.unknown_size import extreme_size
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ops.creation import full, zeros_like
 from paddle_lite_py.ops.joining import stack
@@ -99,6 +102,8 @@ def extreme(original: Callable[..., Any], method: str) -> Callable[..., Any]:
         if len(args) == 1 and isinstance(args[0], Tensor) and key is None and args[0].ndim == 1:
             return getattr(args[0], method)(axis=0)
         items = list(elements(args[0]) if len(args) == 1 else args)
+        if key is None and any(map(is_symbolic, items)) and all(isinstance(x, int) or is_symbolic(x) for x in items):
+            return functools.reduce(lambda a, b: extreme_size(method, a, b), items)
         keys = _decisive(items if key is None else [key(x) for x in items])
         if not any(map(_holds_tensor, keys)):
             return _by_known_keys(original, items, keys, default)

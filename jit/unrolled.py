@@ -16,6 +16,7 @@ from paddle_lite_py.core.errors import DataDependentError, TracedValueError
 from paddle_lite_py.core.symbolic import is_symbolic
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.tracing.builder import Builder
+from paddle_lite_py.tracing.size_conditions import SizeCondition
 
 from .errors import StagingError, one_of_several
 from .iterables import Rest, StagedEnumerate, StagedMap, StagedRange, StagedReversed, StagedZip, length_of
@@ -115,6 +116,8 @@ def decided(builder: Builder, value: Any, error: Exception, where: Any = None) -
     """The value of this call; a place is one to warn of."""
     if not isinstance(value, Tensor):
         return value
+    if isinstance(value, SizeCondition):
+        return bool(value)
     found = builder.assume(value, error)
     if where is not None:
         _warn(builder, error, where)

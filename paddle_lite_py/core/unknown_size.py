@@ -12,6 +12,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import jax
 from jax import export
 
 from .interpreter import state
@@ -68,6 +69,12 @@ class Shape(tuple[Any, ...]):
 def plain(value: Any) -> Any:
     """JAX's own dimension in the place of a UnknownSize."""
     return value.plain() if value.__class__ is UnknownSize else value
+
+
+def extreme_size(name: str, a: Any, b: Any) -> Any:
+    """The "min" or "max" of two sizes."""
+    choose = jax.core.min_dim if name == "min" else jax.core.max_dim
+    return UnknownSize.of(choose(plain(a), plain(b)))
 
 
 def _compared(name: str) -> Callable[[UnknownSize, Any], Any]:

@@ -22,6 +22,7 @@ from ..core.unknown_size import plain
 from ..ir.block import Value
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY
+from .size_conditions import size_condition
 
 # Where an op fails on unknown dimensions: how many of them are looked at, and how many ways to make some the same.
 MAX_SYMBOLS, MAX_TRIES = 6, 500
@@ -161,10 +162,19 @@ class Dimensions:
         self.facts.append(Fact(left, relation, right, user_frame()))
 
     # -- what code asks --------------------------------------------------------------------------------------------
-    def compare(self, relation: str, a: Any, b: Any) -> bool:
-        """Whether a is less than b, or equal, ...; noted where it does not follow."""
+    def compare(self, relation: str, a: Any, b: Any) -> Any:
+        """Whether a is less than b, or equal, ...: a condition of a program for a file, and noted for one of a call."""
         if (found := self._follows(relation, a, b)) is not None:
             return found
+        if not self.for_file:
+            return self._decide(relation, a, b)
+        return size_condition(self.number(a), relation, self.number(b), lambda: self._decide(relation, a, b))
+
+    def _decide(self, relation: str, a: Any, b: Any) -> bool:
+        if (found := self._follows(relation, a, b)) is not None:
+            return found
+        if not all(map(self._is_at_hand, (a, b))):
+            raise self._unknown(a if symbolic.is_symbolic(a) else b, user_frame())
         dims = self.at_hand
         if dims is None:
             if relation not in ("eq", "ne"):
@@ -192,9 +202,13 @@ class Dimensions:
             different = any(p in told for p in ((str(a), "ne", str(b)), (str(b), "ne", str(a))))
             return relation == "ne" if different and relation in ("eq", "ne") else None
 
+    def _is_at_hand(self, dim: Any) -> bool:
+        """Whether no size of it is one that only a run tells."""
+        return not symbols_in(dim, self.measured.symbols)
+
     def wanted(self, dim: Any) -> int:
         """The value of a dimension that code needs now."""
-        if self.at_hand is None:
+        if self.at_hand is None or not self._is_at_hand(dim):
             raise self._unknown(dim, user_frame())
         for name in self.words(dim):
             self._note(name, "eq", str(self.at_hand[name]))
@@ -283,6 +297,11 @@ class Dimensions:
         return bool(left)
 
     def _unknown(self, dim: Any, where: Where, cause: Exception | None = None) -> UnknownSizeError:
+        if not self._is_at_hand(dim):
+            return UnknownSizeError(
+                f"{where} wants to know a size that only a run tells, since it depends on the data: let the program "
+                "compute it, x.shape[0] where a number is wanted, or leave that part out of what is saved"
+            )
         words = self.words(dim) or [str(dim)]
         what = " and ".join(self.names.get(w, w) for w in words)
         reason = f" ({str(cause).splitlines()[0]})" if cause else ""
