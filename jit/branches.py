@@ -27,6 +27,7 @@ class Outputs:
         self.builder, self.condition = builder, condition
         self.paths, self.frames = (true, false), (true.frame, false.frame)
         self.pairs: list[tuple[TracedValue, TracedValue]] = []
+        self.specs: list[tuple[Any, Any]] = []  # the shape of each pair, None for a size that differs, and the dtype
         self.are_numbers: list[bool] = []  # for each pair, whether both are Python numbers in eager code
         self.sides: dict[TracedValue, tuple[TracedValue, TracedValue]] = {}  # the pair of each output, once emitted
 
@@ -38,6 +39,7 @@ class Outputs:
                 zero = x is None
                 made.append(merge.zeros(self.builder, shape, dtype) if zero else merge.as_value(self.builder, x, dtype))
         self.pairs.append((made[0], made[1]))
+        self.specs.append((shape, made[0].dtype))
         self.are_numbers.append(all(x is None or merge.is_number_like(x) for x in (a, b)))
 
     def final(self, a: Any, b: Any) -> tuple[Any, Any]:
@@ -160,7 +162,7 @@ def _join_tree(outs: Outputs, cell: Cell, tree: Any, true: Iterator[Any], false:
     if t is f or merge.is_same_number(t, f):
         return nested.Static(t)
     try:
-        shape, dtype = merge.join(*outs.final(t, f))
+        shape, dtype = merge.join(*outs.final(t, f), any_size=outs.builder.unknown is not None)
     except merge.Mismatch:
         raise branch_mismatch(cell.name, merge.describe(t), merge.describe(f), where) from None
     outs.add(t, f, shape, dtype)
@@ -201,7 +203,9 @@ def _emit(builder: Builder, pred: Tensor, outs: Outputs, where: Any) -> list[Ten
         finish(frame, operands, [p[side] for p in outs.pairs])
     bound = control.cond(true.block, false.block)
     grad = any(v.requires_grad for v in true.block.outputs + false.block.outputs)
-    values = builder.emit(bound, (builder.value_of(pred), *operands), grad)
+    inputs = (builder.value_of(pred), *operands)
+    differ = any(None in shape for shape, _ in outs.specs)
+    values = builder.append_measured(bound, inputs, outs.specs) if differ else builder.emit(bound, inputs, grad)
     for value, (a, b), number in zip(values, outs.pairs, outs.are_numbers, strict=True):
         value.requires_grad, value.is_number = a.requires_grad or b.requires_grad, number
     outs.sides = dict(zip(values, outs.pairs, strict=True))

@@ -74,7 +74,10 @@ class Loop:
             leaves = zip(carry.shapes, carry.dtypes, carry.leaves, carry.are_numbers, strict=True)
             for shape, dtype, leaf, stands_for_number in leaves:
                 grad = isinstance(leaf, Tensor) and not leaf.stop_gradient
-                value = frame.new_input(jax.ShapeDtypeStruct(shape, dtype), grad or key in self.graded)
+                fixed = tuple([0 if n is None else n for n in shape])
+                value = frame.new_input(jax.ShapeDtypeStruct(fixed, dtype), grad or key in self.graded)
+                if None in shape:
+                    self.builder.measure(value, shape)
                 value.is_number = stands_for_number
                 inputs.append(value)
                 handles.append(self.builder.handle(value))
@@ -151,7 +154,12 @@ class Loop:
         for i, leaf in enumerate(leaves):
             try:
                 # What started as a Python number may become a tensor of a higher dtype.
-                shape, dtype = merge.join(_sample(carry, i), leaf, strict=_is_tensor(carry.leaves[i]))
+                given = _sample(carry, i)
+                free = self.builder.unknown is not None
+                shape, dtype = merge.join(given, leaf, strict=_is_tensor(carry.leaves[i]), any_size=free)
+                shape = tuple([None if m is None else n for m, n in zip(carry.shapes[i], shape, strict=True)])
+                if None in shape and shape != carry.shapes[i]:
+                    carry.shapes[i], changed = shape, True
             except merge.Mismatch:
                 found = merge.describe(_sample(carry, i))
                 raise loop_mismatch(cell.name, found, merge.describe(leaf), self.where) from None
@@ -199,6 +207,13 @@ class Loop:
         return False
 
     # -- the operator ----------------------------------------------------------------------------------------------
+    def specs(self) -> list[tuple[Any, Any]]:
+        """Shape and dtype of what is carried; a size that changes is None."""
+        out: list[tuple[Any, Any]] = []
+        for carry in self.carries.values():
+            out += [*zip(carry.shapes, carry.dtypes, strict=True), *[((), "bool")] * carry.partial]
+        return out
+
     def initial(self, path: Path) -> list[TracedValue]:
         """Values of the carries before the loop, in the current frame."""
         out = []

@@ -7,6 +7,7 @@ from operator import length_hint
 from typing import Any
 
 from paddle_lite_py.core.symbolic import is_symbolic
+from paddle_lite_py.core.unknown_size import extreme_size
 from paddle_lite_py.eager.tensor import Tensor
 
 from .errors import StagingError
@@ -213,4 +214,6 @@ def _stacked(items: Any) -> Tensor:
 
 
 def _minimum(a: Any, b: Any) -> Any:
+    if not isinstance(a, Tensor) and not isinstance(b, Tensor):
+        return extreme_size("min", a, b)
     return a.minimum(b) if isinstance(a, Tensor) else b.minimum(a)

@@ -48,7 +48,7 @@ def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], 
         builder.loop_buffer = LoopBuffer()
     capacity = builder.loop_buffer.capacity if grad and builder.loop_buffer else None
     bound = control.while_(tested.frame.block, path.frame.block, len(init), capacity)
-    results = list(_append(builder, bound, [*init, *operands], path.frame.block.outputs))
+    results = list(_append(builder, bound, [*init, *operands], path.frame.block.outputs, loop))
     for result, first in zip(results, init, strict=False):  # what no iteration changes
         result.requires_grad = result.requires_grad or first.requires_grad
     loop.leave(path, results[: len(init)])
@@ -79,7 +79,7 @@ def for_(
     operands = list(path.frame.operands)
     finish(path.frame, operands, finals, inputs)
     bound = control.for_(path.frame.block, len(init), length)
-    loop.leave(path, list(_append(builder, bound, [*init, *operands], path.frame.block.outputs)), length)
+    loop.leave(path, list(_append(builder, bound, [*init, *operands], path.frame.block.outputs, loop)), length)
 
 
 def _stable(loop: Loop, run: Callable[[Tensor | None], Any], index: bool) -> tuple[Path, list[TracedValue], Any]:
@@ -91,9 +91,15 @@ def _stable(loop: Loop, run: Callable[[Tensor | None], Any], index: bool) -> tup
     raise StagingError(f"the types of the loop at {loop.where} do not settle: each iteration changes them again")
 
 
-def _append(builder: Builder, bound: Any, inputs: list[TracedValue], finals: list[Any]) -> tuple[TracedValue, ...]:
-    grad = any(v.requires_grad for v in finals)
-    values = builder.emit(bound, tuple(inputs), grad)
+def _append(
+    builder: Builder, bound: Any, inputs: list[TracedValue], finals: list[Any], loop: Loop
+) -> tuple[TracedValue, ...]:
+    grad, specs = any(v.requires_grad for v in finals), loop.specs()
+    if any(None in shape for shape, _ in specs):
+        count = [((), "int64")] if bound.op is control.WHILE and bound.attrs[-1] is not None else []
+        values = builder.append_measured(bound, tuple(inputs), [*specs, *count])
+    else:
+        values = builder.emit(bound, tuple(inputs), grad)
     for value, final in zip(values, finals, strict=False):
         value.requires_grad = final.requires_grad
     return values

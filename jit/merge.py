@@ -75,18 +75,21 @@ def describe(x: Any) -> str:
     return f"{type(x).__name__} {x!r}" if isinstance(x, Number | str) else repr(x)[:60]
 
 
-def join(a: Any, b: Any, strict: bool = True) -> tuple[tuple[int, ...], Any]:
+def join(a: Any, b: Any, strict: bool = True, any_size: bool = False) -> tuple[tuple[Any, ...], Any]:
     """Shape and dtype that two tensors or numbers have in common; a number follows a tensor's dtype.
 
     Arguments:
         strict: two tensors must have the same dtype; otherwise they meet in a common one.
+        any_size: sizes may differ, and are None then.
 
     Raises:
         Mismatch: if the shapes differ, or the dtypes of two tensors.
     """
     shape_a, shape_b = _shape(a), _shape(b)
     if shape_a != shape_b:
-        raise Mismatch(f"{describe(a)} and {describe(b)}")
+        if not any_size or len(shape_a) != len(shape_b):
+            raise Mismatch(f"{describe(a)} and {describe(b)}")
+        shape_a = tuple([m if m == n else None for m, n in zip(shape_a, shape_b, strict=True)])
     is_a, is_b = (isinstance(x, Tensor) and not is_number(x) for x in (a, b))
     if is_a and is_b:
         if strict and a._data.dtype != b._data.dtype:

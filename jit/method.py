@@ -334,7 +334,14 @@ class Method:
         for tensor, spec in zip(tensors, self.inputs, strict=True):
             spec.check(tensor, str(spec.name))
         declared = [v.shape for v in self.program.block.inputs[: len(tensors)]]
-        dims = symbolic.solve(declared, [t._data.shape for t in tensors])
+        shapes = [t._data.shape for t in tensors]
+        dims = symbolic.solve(declared, shapes)
+        for spec, wanted, found in zip(self.inputs, declared, shapes, strict=True):
+            if any(symbolic.evaluate(w, dims) != n for w, n in zip(wanted, found, strict=True)):
+                raise ValueError(
+                    f"`{self.name}` was saved for `{spec.name}` of the shape {list(wanted)}, and is called with one of "
+                    f"the shape {list(found)}"
+                )
         for text in self.constraints:
             if not holds(text, dims):
                 found = ", ".join(f"{k} = {v}" for k, v in dims.items())

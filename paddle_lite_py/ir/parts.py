@@ -64,7 +64,8 @@ def found_within(op: Operator, measured: dict[str, Measured]) -> set[str]:
 def is_apart(op: Operator, measured: dict[str, Measured]) -> bool:
     """Whether Python runs an operator, between compiled parts."""
     on_host = op.bound.op.on_host or any(o.bound.op.on_host for block in op.blocks for o in block.all_ops())
-    return on_host or bool(op.blocks and found_within(op, measured))
+    differing = op.blocks and any(m.axis is not None and m.value in op.outputs for m in measured.values())
+    return on_host or bool(differing or (op.blocks and found_within(op, measured)))
 
 
 def split(block: Block, measured: dict[str, Measured]) -> list[Part]:
@@ -88,7 +89,7 @@ def split(block: Block, measured: dict[str, Measured]) -> list[Part]:
         stages.update(dict.fromkeys(op.outputs, stage))
         chosen += [[] for _ in range(stage + 1 - len(chosen))]
         chosen[stage].append(op)
-    return list(_closed(block, measured, [ops for ops in chosen if ops]))
+    return list(_closed(block, measured, [ops for ops in chosen if ops])) if block.ops else []
 
 
 def _closed(block: Block, measured: dict[str, Measured], chosen: list[list[Operator]]) -> Iterator[Part]:

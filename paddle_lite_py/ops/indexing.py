@@ -197,6 +197,8 @@ def _cut(x: Any, box: Box) -> Any:
         if all(isinstance(s, int) for s in box.starts):
             stops = [s + n for s, n in zip(box.starts, box.span(), strict=True)]
             x = jax.lax.slice(x, box.starts, stops)
+        elif 0 in x.shape:  # an iteration that no run comes to
+            x = jnp.zeros(box.span(), x.dtype)
         else:
             x = jax.lax.dynamic_slice(x, _starts(box), box.span())
     if any(s != 1 for s in box.steps):

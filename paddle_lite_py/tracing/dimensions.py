@@ -137,12 +137,14 @@ class Dimensions:
     def _relations(self) -> list[str]:
         """The facts that are no equality of a symbol."""
         final = {n: str(self._value(n, {m: m for m in self.names})) for n in self.known}
-        texts = [f.text for f in self.facts if f.relation != "eq" or f.left not in self.known]
-        return [re.sub(r"[A-Za-z_]\w*", lambda m: final.get(m[0], m[0]), t) for t in texts]
+        found = [f for f in self.facts if f.relation != "eq" or f.left not in self.known]
+        texts = [re.sub(r"[A-Za-z_]\w*", lambda m: final.get(m[0], m[0]), f.text) for f in found]
+        return [t for t, f in zip(texts, found, strict=True) if f.relation != "ne" or not _is_same(t)]
 
     def relations(self) -> list[str]:
-        """The facts as constraints between the symbols that are left."""
-        return [t for t in dict.fromkeys(self._relations()) if re.search(r"[A-Za-z_]", t)]
+        """The facts as constraints between the symbols that are left; what a symbol is equal to stands in shapes."""
+        left = [t for t in dict.fromkeys(self._relations()) if re.search(r"[A-Za-z_]", t)]
+        return [t for t in left if "==" not in t or t.split(" ")[0] not in self.symbols]
 
     def learn(self, left: Any, relation: str, right: Any) -> None:
         """Note a fact, and begin again."""
@@ -164,10 +166,10 @@ class Dimensions:
     # -- what code asks --------------------------------------------------------------------------------------------
     def compare(self, relation: str, a: Any, b: Any) -> Any:
         """Whether a is less than b, or equal, ...: a condition of a program for a file, and noted for one of a call."""
-        if (found := self._follows(relation, a, b)) is not None:
-            return found
         if not self.for_file:
             return self._decide(relation, a, b)
+        if relation in ("eq", "ne") and (found := self._follows(relation, a, b)) is not None:
+            return found  # an order that is known is a condition all the same: it may be that of a loop
         return size_condition(self.number(a), relation, self.number(b), lambda: self._decide(relation, a, b))
 
     def _decide(self, relation: str, a: Any, b: Any) -> bool:
@@ -309,6 +311,12 @@ class Dimensions:
             f"{where} wants to know the size of {what}, which its InputSpec leaves open{reason}: write a number there, "
             "or call the function once with tensors of the sizes meant"
         )
+
+
+def _is_same(text: str) -> bool:
+    """Whether both sides of a relation are the same: it was noted before they were made the same."""
+    left, _, right = text.partition(" != ")
+    return left == right
 
 
 def symbols_in(dim: Any, symbols: Iterable[str]) -> list[str]:

@@ -97,14 +97,30 @@ class Measuring:
 
     def _append_on_host(self, bound: BoundOp, tensors: Sequence[Tensor], results: Sequence[Any]) -> list[Tensor]:
         """Append an operator that Python computes between two parts of a run; see ops.on_host."""
-        outs: list[TracedValue] = []
+        return [*map(self.handle, self.append_measured(bound, tuple(map(self.value_of, tensors)), results))]
+
+    def append_measured(
+        self, bound: BoundOp, inputs: tuple[Any, ...], results: Sequence[Any]
+    ) -> tuple[TracedValue, ...]:
+        """Append an operator that Python runs, between two parts of a run.
+
+        Arguments:
+            results: shape and dtype of each result; sizes that only a run tells are None, or names if some are equal.
+        """
         names: dict[str, Any] = {}
-        for shape, dtype in results:
-            outs.append(made := TracedValue((), dtype, self.frame, False))
-            for axis, n in enumerate(shape):
-                if isinstance(n, str) and n not in names:
-                    names[n] = self._size(Measured(made, axis=axis))
-            made.shape = tuple([names.get(n, n) for n in shape])
-        self.frame.block.ops.append(Operator(bound, tuple(map(self.value_of, tensors)), tuple(outs), user_frame()))
+        outs = tuple([TracedValue((), dtype, self.frame, False) for _, dtype in results])
+        for value, (shape, _) in zip(outs, results, strict=True):
+            self.measure(value, shape, names)
+        self.frame.block.ops.append(Operator(bound, inputs, outs, user_frame()))
         self.appended(bound, outs)
-        return [*map(self.handle, outs)]
+        return outs
+
+    def measure(self, value: TracedValue, shape: Sequence[Any], names: dict[str, Any] | None = None) -> None:
+        """Give a value a shape in which a size that is None, or a new name, is that which a run will find there."""
+        known = {} if names is None else names
+        sizes = []
+        for axis, n in enumerate(shape):
+            if isinstance(n, str) and n not in known:
+                known[n] = self._size(Measured(value, axis=axis))
+            sizes.append(self._size(Measured(value, axis=axis)) if n is None else known.get(n, n))
+        value.shape = tuple(sizes)
