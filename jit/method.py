@@ -160,7 +160,8 @@ class Method:
         ]
         self._reads = index_reads(self.program)
         self._plain = self._result is nested.LEAF and not (self._state or self._checks or self._room or self._reads)
-        self._parts = Parts(self.program.block, self.program.measured) if runs_in_parts(self.program) else None
+        in_parts = runs_in_parts(self.program) or data.get("for_each_size") is True
+        self._parts = Parts(self.program.block, self.program.measured) if in_parts else None
         if self._parts is None and exported is None:
             raise ArtifactError(f"the StableHLO of method `{name}` is not among the files")
         self._bound = None if self._parts is not None else bind(exported, name, self.program)

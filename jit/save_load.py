@@ -16,6 +16,7 @@ from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.dtypes import is_inexact
 from paddle_lite_py.core.interpreter import no_grad
 from paddle_lite_py.core.no_effect import Immaterial, Refused, no_effect, only_known
+from paddle_lite_py.core.symbolic import has_symbolic
 from paddle_lite_py.custom.kernel import kernels
 from paddle_lite_py.eager.random import default_generator
 from paddle_lite_py.eager.tensor import Parameter, Tensor
@@ -150,7 +151,8 @@ def _save_program(source: Program | TranslatedLayer, path: str, writer: Artifact
         traced, name = {n: m["eval"].traced() for n, m in source._methods.items()}, str(source._manifest["name"])
         writer.constraints = tuple(source._manifest["constraints"])
     writer.methods = {n: {"eval": writer.variant(t, n)} for n, t in traced.items()}
-    artifact.write(path, {"name": name, "saved_in": "eval"} | writer.manifest(), writer.blobs())
+    blobs = writer.blobs()
+    artifact.write(path, {"name": name, "saved_in": "eval"} | writer.manifest(), blobs)
 
 
 def evaluated(layer: Any, input_spec: Any) -> tuple[StaticFunction, Traced]:
@@ -235,24 +237,24 @@ class ArtifactWriter:
     def blobs(self) -> dict[str, bytes]:
         """The data files by suffix."""
         whole = [(n, k) for n, found in self.methods.items() for k, v in found.items() if not _in_parts(v)]
-        out = {f"{n}.{k}.stablehlo": self._exported(n, k) for n, k in whole}
+        made = {(n, k): self._exported(n, k) for n, k in whole}
+        out = {f"{n}.{k}.stablehlo": code for (n, k), code in made.items() if code is not None}
         arrays = {n: h._data for n, h in self.weights.values() if h is not default_generator.state}
         return {"safetensors": safetensors.save(arrays)} | out
 
-    def _exported(self, name: str, kind: str) -> bytes:
-        """The StableHLO of a method, traced again with the sizes known that XLA must know."""
-        while True:
-            program = self.methods[name][kind].traced.program
-            used = kernels(program)
-            platforms = ("cpu",) if used else self.platforms  # what they were compiled for
-            try:
-                order = 0 if _without_gradient(program) else 1
-                return serialize.export_program(program, lower(program), platforms, order, used)
-            except Exception as e:
-                source = self.sources.get((name, kind))
-                if source is None or not source.sizes.blame(e):
-                    raise
-            self.methods[name][kind] = self._traced(source)
+    def _exported(self, name: str, kind: str) -> bytes | None:
+        """The StableHLO of a method; None where XLA must know a size: the operators serve each size then."""
+        program = self.methods[name][kind].traced.program
+        used = kernels(program)
+        platforms = ("cpu",) if used else self.platforms  # what they were compiled for
+        try:
+            order = 0 if _without_gradient(program) else 1
+            return serialize.export_program(program, lower(program), platforms, order, used)
+        except Exception:
+            if not any(map(has_symbolic, [v.shape for v in program.block.inputs])):
+                raise
+        self.methods[name][kind].data["for_each_size"] = True
+        return None
 
     def fixed(self) -> str:
         """The dimensions that were left open, and are saved for one size; in words."""

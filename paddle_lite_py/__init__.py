@@ -180,6 +180,7 @@ def _load_ops() -> None:
         "sparse.nn",
         "static",
         "text",
+        "vision.kernels",
     ):
         importlib.import_module(f"{__name__}.{part}")
 

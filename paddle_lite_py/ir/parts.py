@@ -29,7 +29,7 @@ class Part(NamedTuple):
 
 def symbols_of(op: Operator) -> set[str]:
     """The symbols in the attributes of an operator and in the shapes of its results, those of its blocks included."""
-    found = set(_words((*op.bound.attrs, *[v.shape for v in op.outputs])))
+    found = set(words((*op.bound.attrs, *[v.shape for v in op.outputs])))
     for block in op.blocks:
         found.update(*map(symbols_of, block.ops))
     return found
@@ -41,10 +41,11 @@ def measured_in(program: Program) -> dict[str, Measured]:
     return {name: m for name, m in program.measured.items() if name in used}
 
 
-def _words(value: Any) -> Iterator[str]:
+def words(value: Any) -> Iterator[str]:
+    """The symbols in nested shapes and attributes."""
     if isinstance(value, tuple | list):
         for v in value:
-            yield from _words(v)
+            yield from words(v)
     elif not isinstance(value, int | float | str | Block) and symbolic.is_symbolic(value):
         yield from _WORD.findall(str(value))
 
@@ -99,7 +100,7 @@ def _closed(block: Block, measured: dict[str, Measured], chosen: list[list[Opera
     for ops, later in zip(chosen, reversed(wanted), strict=True):
         made = dict.fromkeys(v for op in ops for v in op.outputs)
         inputs = [v for v in dict.fromkeys(_read(ops)) if v not in made]
-        shapes = {w for v in inputs for w in _words(v.shape)}
+        shapes = {w for v in inputs for w in words(v.shape)}
         symbols = shapes.union(*map(symbols_of, ops))
         own = {name for name, m in measured.items() if m.value in made}.union(*[found_within(o, measured) for o in ops])
         outputs = [v for v in made if v in later]

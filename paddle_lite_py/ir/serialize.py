@@ -21,6 +21,7 @@ from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY, Op, find
 from . import control
 from .block import Block, Operator, Value
+from .parts import measured_in
 from .program import Measured, Program
 
 FORMAT = "paddle_lite_py.program"
@@ -45,7 +46,8 @@ def to_json(program: Program) -> dict[str, Any]:
     writer = _Writer()
     names = {"inputs": program.input_names, "outputs": program.output_names}
     out = {"format": FORMAT, "version": VERSION, "names": names, "block": writer.block(program.block)}
-    measured = {name: [writer.ids[m.value], m.index, m.axis] for name, m in program.measured.items()}
+    found = measured_in(program) if program.measured else {}
+    measured = {name: [writer.ids[m.value], m.index, m.axis] for name, m in found.items()}
     return out | ({"measured": measured} if measured else {})
 
 

@@ -11,7 +11,7 @@ from ..registry.op import REGISTRY
 from . import control
 from .block import Block, Operator, Value
 from .graph import acts
-from .parts import symbols_of
+from .parts import measured_in, symbols_of
 from .program import Measured, Program
 
 # Constants larger than this stay operators: a program text is no place for arrays.
@@ -21,7 +21,11 @@ MAX_FOLDED = 64
 def dead_code(program: Program) -> Program:
     """Drop operators, and forward outputs of grad operators, that nothing reads."""
     block = _live(program.block, measured=program.measured)
-    return program if block is program.block else program.replaced(block)
+    if block is program.block and not program.measured:
+        return program
+    out = program.replaced(block)
+    out.measured = measured_in(out)
+    return out
 
 
 def _live(block: Block, acts: Callable[[Operator], bool] = acts, measured: dict[str, Measured] | None = None) -> Block:

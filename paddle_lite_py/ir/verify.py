@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 from .block import Block, Operator, Value
+from .parts import symbols_of, words
 from .program import Program
 
 
@@ -22,11 +24,11 @@ def verify(program: Program) -> Program:
         raise ProgramError(f"{len(program.block.inputs)} inputs but {len(program.input_names)} names")
     if len(program.output_names) != len(program.block.outputs):
         raise ProgramError(f"{len(program.block.outputs)} outputs but {len(program.output_names)} names")
-    _block(program.block, set())
+    _block(program.block, set(), program.measured.keys())
     return program
 
 
-def _block(block: Block, everywhere: set[Value]) -> None:
+def _block(block: Block, everywhere: set[Value], measured: Set[str]) -> None:
     defined: set[Value] = set()
     for value in block.inputs:
         _define(value, defined, everywhere, "an input")
@@ -35,9 +37,9 @@ def _block(block: Block, everywhere: set[Value]) -> None:
             if isinstance(v, Value) and v not in defined:
                 raise ProgramError(f"{op}: {v!r} is read before it is defined in this block")
         for inner in op.blocks:
-            _block(inner, everywhere)
+            _block(inner, everywhere, measured)
         try:
-            _types(op)
+            _types(op, measured)
         except ProgramError:
             raise
         except Exception as e:  # what a function says of inputs and attributes that are not its own
@@ -56,8 +58,11 @@ def _define(value: Value, defined: set[Value], everywhere: set[Value], by: str) 
     everywhere.add(value)
 
 
-def _types(op: Operator) -> None:
+def _types(op: Operator, measured: Set[str]) -> None:
     specs: tuple[Any, ...] = tuple([v.spec if isinstance(v, Value) else v for v in op.inputs])
+    symbols = symbols_of(op).union(words([v.shape for v in op.inputs if isinstance(v, Value)]))
+    if op.bound.op.on_host or not measured.isdisjoint(symbols):
+        return  # a run tells
     out = op.bound.infer(specs)
     outs = out if isinstance(out, tuple | list) else (out,)
     if len(outs) != len(op.outputs):

@@ -48,7 +48,7 @@ def dumps(program: Program) -> bytes:
     out = {
         "format": FORMAT,
         "version": VERSION,
-        "program": to_json(IRProgram(block, [d["name"] for d in given])),
+        "program": to_json(IRProgram(block, [d["name"] for d in given], measured=builder.measured)),
         "inputs": given,
         "updates": [places[name] for name in finals],
         "rates": [describe(o._learning_rate) for o in optimizers],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core import symbolic
 from ..ir.block import Block, Operator
-from ..tracing.dimensions import fitting, substituted
+from ..tracing.fitting import fitting, substituted
 
 if TYPE_CHECKING:
     from .builder import StaticBuilder

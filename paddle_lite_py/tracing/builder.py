@@ -247,9 +247,10 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         try:
             self._last = out = self.infer(bound, inputs, specs)
         except Exception as e:
-            if self.sizes is not None:
-                self.sizes.refused(bound, inputs, e)
-            raise explain(bound, tuple([wrap(v) if isinstance(v, TracedValue) else v for v in inputs]), e) from None
+            self._last = out = None if self.sizes is None else self.sizes.refused(bound, inputs, e)
+            if out is None:
+                given = tuple([wrap(v) if isinstance(v, TracedValue) else v for v in inputs])
+                raise explain(bound, given, e) from None
         freed = any(isinstance(v, TracedValue) and v.freed and v.requires_grad for v in inputs)
         values = []
         for spec in out if isinstance(out, tuple | list) else (out,):

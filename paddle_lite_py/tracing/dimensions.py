@@ -6,10 +6,9 @@ program then serves the calls for which it holds.
 
 from __future__ import annotations
 
-import itertools
 import operator
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -22,10 +21,9 @@ from ..core.unknown_size import plain
 from ..ir.block import Value
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY
+from .fitting import fitting, flat, inferred_by_samples, is_possible, symbols_in
 from .size_conditions import size_condition
 
-# Where an op fails on unknown dimensions: how many of them are looked at, and how many ways to make some the same.
-MAX_SYMBOLS, MAX_TRIES = 6, 500
 # Facts that one trace may learn.
 MAX_FACTS = 200
 _UNDECIDED = re.compile(r"comparison '(.+?)' (==|>=|<=|<|>) '(.+?)' is inconclusive")
@@ -228,19 +226,30 @@ class Dimensions:
         return symbols_in(dim, self.symbols)
 
     # -- what ops want ---------------------------------------------------------------------------------------------
-    def refused(self, bound: BoundOp, inputs: tuple[Any, ...], error: Exception) -> None:
-        """Learn what an op needs to know, which has failed; return if no size can be the reason."""
+    def refused(self, bound: BoundOp, inputs: tuple[Any, ...], error: Exception) -> Any:
+        """Learn what an op needs to know, which has failed.
+
+        Returns:
+            Shapes and dtypes of what it gives, where a program for a file may hold it as it is; None if no size can be
+            the reason.
+        """
         sizes = [n for v in inputs if isinstance(v, Value) for n in v.shape]
         names = list(dict.fromkeys([w for n in (*sizes, *flat(bound.attrs)) for w in self.words(n)]))
         if not names:
-            return
+            return None
         if (asked := _UNDECIDED.search(str(error))) is not None and self._asked(*asked.groups()):
             raise Learned
         found = fitting(self.symbols, bound, inputs, self.at_hand)
+        if self.for_file and not all(symbolic.is_symbolic(other) for _, other in found or ((names[0], 0),)):
+            specs = inferred_by_samples(bound, inputs, self.symbols | self.measured.symbols, names, alike=False)
+            if specs is not None:
+                return specs
         for name, other in found or ():
             self._note(name, "eq", str(other))
         if found:
             raise Learned
+        if not is_possible(bound, inputs, self.symbols | self.measured.symbols, names):
+            return None
         if self.at_hand is None:
             raise self._unknown(names[0], user_frame(), error) from None
         for name in names:
@@ -317,80 +326,6 @@ def _is_same(text: str) -> bool:
     """Whether both sides of a relation are the same: it was noted before they were made the same."""
     left, _, right = text.partition(" != ")
     return left == right
-
-
-def symbols_in(dim: Any, symbols: Iterable[str]) -> list[str]:
-    """The symbols that a dimension is made of."""
-    words = re.findall(r"[A-Za-z_]\w*", str(dim)) if symbolic.is_symbolic(dim) or isinstance(dim, str) else []
-    return [w for w in dict.fromkeys(words) if w in symbols]
-
-
-def fitting(
-    symbols: dict[str, Any], bound: BoundOp, inputs: tuple[Any, ...], at_hand: dict[str, int] | None = None
-) -> tuple[tuple[str, Any], ...] | None:
-    """Symbols in the inputs of an op, and what they must be for it to be possible: other ones, a product, a number.
-
-    Arguments:
-        at_hand: sizes of a call, which must have those values.
-    """
-    sizes = [n for v in inputs if isinstance(v, Value) for n in v.shape]
-    words = list(dict.fromkeys([w for n in sizes for w in symbols_in(n, symbols)]))[:MAX_SYMBOLS]
-    pairs: list[tuple[str, Any]] = [(b, symbols[a]) for a, b in itertools.combinations(words, 2)]
-    others = dict.fromkeys([n for n in sizes if symbolic.is_symbolic(n) or n > 1])
-    every = pairs + [(a, n) for a in words for n in others if a not in symbols_in(n, symbols)]
-    if at_hand is not None:
-        pairs, every = (
-            [(a, n) for a, n in some if at_hand[a] == symbolic.evaluate(n, at_hand)]
-            for some in (pairs, [*every, *[(a, at_hand[a]) for a in words]])
-        )
-    pool = pairs if at_hand is None else every
-    several = [itertools.combinations(pool, n) for n in (2, 3)]
-    tries = itertools.chain(((p,) for p in every), _along_axes(symbols, inputs, at_hand), *several)
-    for chosen in itertools.islice(tries, MAX_TRIES):
-        if len({name for name, _ in chosen}) == len(chosen) and _fits(bound, inputs, symbols | dict(chosen)):
-            return chosen
-    return None
-
-
-def _along_axes(
-    symbols: dict[str, Any], inputs: tuple[Any, ...], at_hand: dict[str, int] | None
-) -> Iterator[tuple[tuple[str, Any], ...]]:
-    """For each axis all symbols that stand there made the same: of many inputs, those of one batch."""
-    shapes = [v.shape for v in inputs if isinstance(v, Value)]
-    for axis in range(max(map(len, shapes), default=0)):
-        there = [s[axis] for s in shapes if axis < len(s)]
-        words = list(dict.fromkeys([str(n) for n in there if str(n) in symbols]))
-        if len(words) > 2 and (at_hand is None or len({at_hand[w] for w in words}) == 1):
-            yield tuple([(w, symbols[words[0]]) for w in words[1:]])
-
-
-def infer_with(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any]) -> Any:
-    """Shapes and dtypes of what a bound op gives where these are the sizes."""
-    return substituted(bound, known).infer(tuple([_spec(v, known) if isinstance(v, Value) else v for v in inputs]))
-
-
-def _fits(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any]) -> bool:
-    try:
-        infer_with(bound, inputs, known)
-    except Exception:  # not with these
-        return False
-    return True
-
-
-def substituted(bound: BoundOp, known: dict[str, Any]) -> BoundOp:
-    """The bound op with other dimensions in its attributes."""
-    if not any(map(symbolic.has_symbolic, bound.attrs)):
-        return bound
-    return bound.rebound(tuple([symbolic.substitute(a, known) for a in bound.attrs]))
-
-
-def _spec(value: Value, known: dict[str, Any]) -> jax.ShapeDtypeStruct:
-    return jax.ShapeDtypeStruct(symbolic.substitute(tuple(value.shape), known), value.dtype, weak_type=value.weak)
-
-
-def flat(value: Any) -> list[Any]:
-    """What nested tuples hold."""
-    return [x for v in value for x in flat(v)] if isinstance(value, tuple) else [value]
 
 
 def _symbol(n: Any, position: int, axis: int, specs: Sequence[Any]) -> str:

@@ -78,8 +78,10 @@ class InputSpec:
     def sized(self, tensor: Tensor) -> InputSpec:
         """This spec; or one with the sizes of a tensor where it asks for others."""
         found = tensor.shape
-        differ = [isinstance(w, int) and 0 <= w != g for w, g in zip(self.shape, found, strict=False)]
-        if not any(differ) or len(found) != len(self.shape):
+        if len(found) != len(self.shape):
+            return InputSpec(list(found), self.dtype, self.name, self.stop_gradient)
+        differ = [isinstance(w, int) and 0 <= w != g for w, g in zip(self.shape, found, strict=True)]
+        if not any(differ):
             return self
         shape = [g if d else w for w, g, d in zip(self.shape, found, differ, strict=True)]
         return InputSpec(shape, self.dtype, self.name, self.stop_gradient)

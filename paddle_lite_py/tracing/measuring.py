@@ -13,8 +13,8 @@ from ..ir.block import Operator, Value
 from ..ir.parts import is_apart, measured_first
 from ..ir.program import Measured
 from ..registry.bound import BoundOp
+from .fitting import inferred_by_samples
 from .frame import Frame, TracedValue, traced_copy
-from .samples import inferred_by_samples
 from .speculation import MAX_ELEMENTS, Speculation
 
 

@@ -17,7 +17,6 @@ from ..core.traced_number import ScalarGuard
 from ..eager import views
 from ..eager.tensor import Tensor
 from ..ir.block import Value
-from ..ir.parts import measured_in
 from ..ir.program import Program
 from ..ir.simplify import dead_code
 from .builder import Builder
@@ -349,13 +348,6 @@ def _updates(captures: list[Capture], at: int, effects: list[Effect]) -> dict[in
     return found
 
 
-def _program(builder: Builder, block: Any, names: list[str], captured: Any, updates: Any) -> Program:
-    made = dead_code(Program(block, names, None, captured, updates, builder.measured))
-    if builder.measured:
-        made.measured = measured_in(made)
-    return made
-
-
 def _assemble(
     builder: Builder,
     n_args: int,
@@ -376,7 +368,7 @@ def _assemble(
     names = [v.name or f"in{i}" for i, v in enumerate(block.inputs)]
     captured: dict[Value, Any] = {c.value: c.handle for c in captures}
     return Traced(
-        _program(builder, block, names, captured, _updates(captures, n_results, effects)),
+        dead_code(Program(block, names, None, captured, _updates(captures, n_results, effects), builder.measured)),
         n_args,
         [c.handle for c in captures],
         [get for get, _ in builder.providers],

@@ -1,0 +1,169 @@
+"""Ops on unknown sizes: which ones must be the same for an op to be possible, and what it gives."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import jax
+
+from ..core import symbolic
+from ..ir.block import Value
+from ..registry.bound import BoundOp
+
+# Where an op fails on unknown dimensions: how many of them are looked at, and how many ways to make some the same.
+MAX_SYMBOLS, MAX_TRIES = 6, 500
+
+
+def symbols_in(dim: Any, symbols: Iterable[str]) -> list[str]:
+    """The symbols that a dimension is made of."""
+    words = re.findall(r"[A-Za-z_]\w*", str(dim)) if symbolic.is_symbolic(dim) or isinstance(dim, str) else []
+    return [w for w in dict.fromkeys(words) if w in symbols]
+
+
+def fitting(
+    symbols: dict[str, Any], bound: BoundOp, inputs: tuple[Any, ...], at_hand: dict[str, int] | None = None
+) -> tuple[tuple[str, Any], ...] | None:
+    """Symbols in the inputs of an op, and what they must be for it to be possible: other ones, a product, a number.
+
+    Arguments:
+        at_hand: sizes of a call, which must have those values.
+    """
+    sizes = [n for v in inputs if isinstance(v, Value) for n in v.shape]
+    words = list(dict.fromkeys([w for n in sizes for w in symbols_in(n, symbols)]))[:MAX_SYMBOLS]
+    pairs: list[tuple[str, Any]] = [(b, symbols[a]) for a, b in itertools.combinations(words, 2)]
+    others = dict.fromkeys([n for n in sizes if symbolic.is_symbolic(n) or n > 1])
+    every = pairs + [(a, n) for a in words for n in others if a not in symbols_in(n, symbols)]
+    if at_hand is not None:
+        pairs, every = (
+            [(a, n) for a, n in some if at_hand[a] == symbolic.evaluate(n, at_hand)]
+            for some in (pairs, [*every, *[(a, at_hand[a]) for a in words]])
+        )
+    pool = pairs if at_hand is None else every
+    several = [itertools.combinations(pool, n) for n in (2, 3)]
+    tries = itertools.chain(((p,) for p in every), _along_axes(symbols, inputs, at_hand), *several)
+    for chosen in itertools.islice(tries, MAX_TRIES):
+        if len({name for name, _ in chosen}) == len(chosen) and _fits(bound, inputs, symbols | dict(chosen)):
+            return chosen
+    return None
+
+
+def _along_axes(
+    symbols: dict[str, Any], inputs: tuple[Any, ...], at_hand: dict[str, int] | None
+) -> Iterator[tuple[tuple[str, Any], ...]]:
+    """For each axis all symbols that stand there made the same: of many inputs, those of one batch."""
+    shapes = [v.shape for v in inputs if isinstance(v, Value)]
+    for axis in range(max(map(len, shapes), default=0)):
+        there = [s[axis] for s in shapes if axis < len(s)]
+        words = list(dict.fromkeys([str(n) for n in there if str(n) in symbols]))
+        if len(words) > 2 and (at_hand is None or len({at_hand[w] for w in words}) == 1):
+            yield tuple([(w, symbols[words[0]]) for w in words[1:]])
+
+
+def infer_with(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any]) -> Any:
+    """Shapes and dtypes of what a bound op gives where these are the sizes."""
+    return substituted(bound, known).infer(tuple([_spec(v, known) if isinstance(v, Value) else v for v in inputs]))
+
+
+def _fits(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any]) -> bool:
+    try:
+        infer_with(bound, inputs, known)
+    except Exception:  # not with these
+        return False
+    return True
+
+
+def substituted(bound: BoundOp, known: dict[str, Any]) -> BoundOp:
+    """The bound op with other dimensions in its attributes."""
+    if not any(map(symbolic.has_symbolic, bound.attrs)):
+        return bound
+    return bound.rebound(tuple([symbolic.substitute(a, known) for a in bound.attrs]))
+
+
+def _spec(value: Value, known: dict[str, Any]) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(symbolic.substitute(tuple(value.shape), known), value.dtype, weak_type=value.weak)
+
+
+def flat(value: Any) -> list[Any]:
+    """What nested tuples hold."""
+    return [x for v in value for x in flat(v)] if isinstance(value, tuple) else [value]
+
+
+def inferred_by_samples(
+    bound: BoundOp, inputs: tuple[Any, ...], symbols: dict[str, Any], free: Iterable[str], alike: bool = True
+) -> Any:
+    """Shapes and dtypes of what an op gives, where they cannot be told for any size: what they are for several ones.
+
+    Sizes that differ from sample to sample must be those of an input or an attribute.
+
+    Arguments:
+        free: the symbols that have several sizes.
+        alike: sizes that are the same serve as well.
+
+    Returns:
+        None where there are no such samples, or other sizes among their results.
+    """
+    sizes = [n for v in inputs if isinstance(v, Value) for n in v.shape]
+    known = dict.fromkeys([n for n in (*sizes, *flat(bound.attrs)) if symbolic.is_symbolic(n)])
+    names = [n for n in dict.fromkeys(w for n in known for w in symbols_in(n, symbols)) if n in set(free)]
+    samples = list(itertools.islice(_samples(bound, inputs, symbols, names, alike), 3)) if names else []
+    if len(samples) < 2:
+        return None
+    outs = [tuple(out) if isinstance(out, tuple | list) else (out,) for _, out in samples]
+    known |= dict.fromkeys([v for n in known for v in _quotients(inputs, n)])
+    made = tuple([_common(specs, [dims for dims, _ in samples], known) for specs in zip(*outs, strict=True)])
+    if None in made:
+        return None
+    return made if isinstance(samples[0][1], tuple | list) else made[0]
+
+
+def is_possible(bound: BoundOp, inputs: tuple[Any, ...], symbols: dict[str, Any], names: list[str]) -> bool:
+    """Whether there are sizes with which an op gives something."""
+    return next(_samples(bound, inputs, symbols, names, True), None) is not None
+
+
+def _samples(
+    bound: BoundOp, inputs: tuple[Any, ...], symbols: dict[str, Any], names: list[str], alike: bool
+) -> Iterator[tuple[dict[str, int], Any]]:
+    """Sizes with which an op is possible, different ones first, and what it gives then."""
+    sizes = [n for v in inputs if isinstance(v, Value) for n in v.shape]
+    pool = dict.fromkeys([3, 4, 2, 5, 6, *[n + 1 for n in sizes if isinstance(n, int)]])
+    different = itertools.islice(itertools.permutations(pool, len(names)), MAX_TRIES)
+    same = [(n,) * len(names) for n in pool] if alike else []
+    for chosen in itertools.chain(different, same):
+        dims = dict(zip(names, chosen, strict=True))
+        try:
+            yield dims, infer_with(bound, inputs, symbols | dims)
+        except Exception:  # not with these
+            continue
+
+
+def _quotients(inputs: tuple[Any, ...], size: Any) -> list[Any]:
+    """How often a size goes into the elements of an input: what -1 stands for in a reshape."""
+    totals = [math.prod(v.shape) for v in inputs if isinstance(v, Value)]
+    return [total // size for total in totals if symbolic.is_symbolic(total // size)]
+
+
+def _common(specs: tuple[Any, ...], dims: list[dict[str, int]], known: Iterable[Any]) -> Any:
+    """One spec for the results of samples; None where a size is neither constant nor known."""
+    if len({(len(s.shape), s.dtype) for s in specs}) > 1:
+        return None
+    shape = []
+    for found in zip(*[s.shape for s in specs], strict=True):
+        same = all(n == found[0] for n in found)
+        fits = (n for n in known if all(_is_size(n, d, f) for d, f in zip(dims, found, strict=True)))
+        size = found[0] if same else next(fits, None)
+        if size is None:
+            return None
+        shape.append(size)
+    return jax.ShapeDtypeStruct(tuple(shape), specs[0].dtype)
+
+
+def _is_size(dim: Any, dims: dict[str, int], size: Any) -> bool:
+    try:
+        return bool(symbolic.evaluate(dim, dims) == size)
+    except KeyError:  # of another symbol
+        return False
