@@ -202,6 +202,11 @@ class Method:
             owner._set_payload(value._data)
         return resolve(nested.unflatten(self._result, iter(outs[: self._n])), self._result, tensors)
 
+    @property
+    def runs_in_parts(self) -> bool:
+        """Whether its operators run, each part compiled for the sizes at hand, and no StableHLO."""
+        return self._parts is not None
+
     def _compute(self, *arrays: Any) -> Any:
         """What a program in parts gives: its result, or all of them."""
         assert self._parts is not None

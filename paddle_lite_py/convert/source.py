@@ -12,6 +12,7 @@ import numpy as np
 from ..core.config import portable
 from ..core.interpreter import no_grad
 from ..ir.lower import lower
+from ..ir.parts import symbols_of
 from ..ir.program import Program
 from ..jit import TranslatedLayer, load
 from ..jit.method import Method
@@ -46,6 +47,14 @@ class SavedProgram:
         if self._method.data["state"] or self._method.data["checks"]:
             what = "changes state" if self._method.data["state"] else "holds asserts or raises on tensors"
             raise ConvertError(f"{path}: its method forward {what}, which only this framework can run")
+        if self._method.runs_in_parts:
+            ops, measured = self.program.ops(), self.program.measured
+            sized = next((op for op in ops if op.bound.op.on_host or symbols_of(op) & measured.keys()), ops[0])
+            raise ConvertError(
+                f"{path}: its method forward runs in parts, since sizes such as that of `{sized.name}` at {sized.where} "
+                "depend on the data or must be known when it is compiled, which only this framework can run; save what "
+                "comes before it, or give it a fixed size"
+            )
 
     @property
     def program(self) -> Program:

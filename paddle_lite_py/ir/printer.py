@@ -12,6 +12,7 @@ class Printable(Protocol):
 
     block: Block
     input_names: list[str]
+    measured: dict[str, Any]
 
 
 def to_text(program: Printable, names: Names | None = None) -> str:
@@ -31,7 +32,15 @@ def to_text(program: Printable, names: Names | None = None) -> str:
     names = names or Names()
     for value, name in zip(program.block.inputs, program.input_names, strict=True):
         names.give(value, name)
-    return f"program{_block(program.block, names, '')}"
+    text = _block(program.block, names, "")
+    sizes = [_size(name, found, names) for name, found in program.measured.items()]
+    return f"program{text}" + (f" where {', '.join(sizes)}" if sizes else "")
+
+
+def _size(name: str, found: Any, names: Names) -> str:
+    """Where a run finds a size."""
+    part = f".shape[{found.axis}]" if found.axis is not None else "" if found.index is None else f"[{found.index}]"
+    return f"{name} = {names(found.value)}{part} + 1"
 
 
 class Names:

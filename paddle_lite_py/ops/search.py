@@ -324,9 +324,10 @@ def unique(
         >>> [out.tolist() for out in paddle.unique(paddle.to_tensor([3, 1, 1]), return_counts=True)]
         [[1, 3], [2, 1]]
     """
-    if not is_eager() and axis is None and isinstance(x, Tensor):
+    if not is_eager() and isinstance(x, Tensor):
         instead = "sort() and a comparison of neighbours"
-        found: Any = _unique(x, known(_count_unique(x), "unique()", instead))
+        axis = None if axis is None else from_start(axis, x.ndim)
+        found: Any = _unique(x, known(_count_unique(x, axis), "unique()", instead), axis)
         first, inverse, counts = found
         return _chosen(x, first, inverse, counts, (return_index, return_inverse, return_counts), axis, dtype)
     values = concrete(x, "unique()", "sort() and a comparison of neighbours")
@@ -336,19 +337,23 @@ def unique(
 
 
 @op(name="_count_unique", grad=False)
-def _count_unique(x: Any, /) -> Any:
-    flat = jnp.sort(x.reshape(-1))
-    return jnp.sum(flat[1:] != flat[:-1]) + min(x.size, 1)
+def _count_unique(x: Any, /, axis: int | None = None) -> Any:
+    rows = x.reshape(-1, 1) if axis is None else jnp.moveaxis(x, axis, 0).reshape(x.shape[axis], -1)
+    rows = rows[jnp.lexsort(rows.T)]
+    return jnp.sum((rows[1:] != rows[:-1]).any(1)) + min(x.size, 1)
 
 
 @op(name="_unique", grad=False)
-def _unique(x: Any, /, size: int) -> Any:
-    return jnp.unique(x.reshape(-1), True, True, True, size=size, equal_nan=False)[1:]
+def _unique(x: Any, /, size: int, axis: int | None = None) -> Any:
+    values = x.reshape(-1) if axis is None else x
+    found = jnp.unique(values, True, True, True, axis=axis, size=size, equal_nan=False)[1:]
+    return tuple([f.reshape(-1) for f in found])
 
 
 def _chosen(x: Any, first: Any, inverse: Any, counts: Any, wanted: Any, axis: int | None, dtype: Any) -> Any:
     """The result of unique(): the elements by index, so that gradients flow, and the counts asked for."""
-    out = take_flat(x, first) if axis is None else x.gather(fresh(first), axis)
+    at = first if isinstance(first, Tensor) else fresh(first)
+    out = take_flat(x, first) if axis is None else x.gather(at, axis)
     kind = numpy_dtype(dtype)
     extra = [
         e.astype(kind) if isinstance(e, Tensor) else fresh(e.astype(kind))

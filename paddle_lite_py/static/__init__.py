@@ -51,6 +51,7 @@ from .variables import (
     cpu_places,
     create_global_var,
     cuda_places,
+    setitem,
     xpu_places,
 )
 

@@ -155,6 +155,19 @@ def xpu_places(device_ids: Any = None) -> list[places.Place]:
 
 
 # -- what a variable of a program is asked -------------------------------------------------------------------------
+def setitem(x: Tensor, index: Any, value: Any) -> Tensor:
+    """A copy of x with a value set at an index, as x[index] = value sets it.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.static.setitem(paddle.zeros([3]), 1, 2.0).tolist()
+        [0.0, 2.0, 0.0]
+    """
+    out = x.clone()
+    out[index] = value
+    return out
+
+
 def _get_value(self: Tensor, scope: Scope | None = None) -> Any:
     """The value of state of a program in a scope, by its name; the one in force by default.
 

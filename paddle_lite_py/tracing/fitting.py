@@ -110,7 +110,7 @@ def inferred_by_samples(
     known = dict.fromkeys([n for n in (*sizes, *flat(bound.attrs)) if symbolic.is_symbolic(n)])
     names = [n for n in dict.fromkeys(w for n in known for w in symbols_in(n, symbols)) if n in set(free)]
     samples = list(itertools.islice(_samples(bound, inputs, symbols, names, alike), 3)) if names else []
-    if len(samples) < 2:
+    if not samples:
         return None
     outs = [tuple(out) if isinstance(out, tuple | list) else (out,) for _, out in samples]
     known |= dict.fromkeys([v for n in known for v in _quotients(inputs, n)])
@@ -130,7 +130,8 @@ def _samples(
 ) -> Iterator[tuple[dict[str, int], Any]]:
     """Sizes with which an op is possible, different ones first, and what it gives then."""
     sizes = [n for v in inputs if isinstance(v, Value) for n in v.shape]
-    pool = dict.fromkeys([3, 4, 2, 5, 6, *[n + 1 for n in sizes if isinstance(n, int)]])
+    # Not 2, which stands for a measured size of 1: that broadcasts.
+    pool = [n for n in dict.fromkeys([3, 4, 5, 6, *[n + 1 for n in sizes if isinstance(n, int)]]) if n > 2]
     different = itertools.islice(itertools.permutations(pool, len(names)), MAX_TRIES)
     same = [(n,) * len(names) for n in pool] if alike else []
     for chosen in itertools.chain(different, same):
