@@ -163,7 +163,7 @@ class Method:
         in_parts = runs_in_parts(self.program) or data.get("for_each_size") is True
         self._parts = Parts(self.program.block, self.program.measured) if in_parts else None
         if self._parts is None and exported is None:
-            raise ArtifactError(f"the StableHLO of method `{name}` is not among the files")
+            raise ArtifactError(f"the manifest is damaged: the StableHLO of method `{name}` is not among its files")
         self._bound = None if self._parts is not None else bind(exported, name, self.program)
         self._jitted = xla_jit(self._bound.fn) if self._bound is not None else self._compute
         self._kinds: list[Any] | None = None  # shape and dtype of each input of the last call
@@ -207,10 +207,13 @@ class Method:
         """Whether its operators run, each part compiled for the sizes at hand, and no StableHLO."""
         return self._parts is not None
 
+    def _computed(self, arrays: Sequence[Any]) -> list[Any]:
+        assert self._parts is not None
+        return self._parts(arrays)
+
     def _compute(self, *arrays: Any) -> Any:
         """What a program in parts gives: its result, or all of them."""
-        assert self._parts is not None
-        outs = self._parts(arrays)
+        outs = self._computed(arrays)
         return outs[0] if len(outs) == 1 else tuple(outs)
 
     def _run_operators(self, tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -225,7 +228,7 @@ class Method:
         elif mode.grad_enabled and not all(t.stop_gradient for t in given):
             out = tuple(self._run_operators(tensors))
         else:
-            out = tuple([wrap(a) for a in self._parts(tuple([for_xla(t._data) for t in given]))])
+            out = tuple(map(wrap, self._computed([for_xla(t._data) for t in given])))
         outs = list(out) if isinstance(out, tuple) else [out]
         if self._checks and (failed := int(outs[-2 if self._room else -1])):
             raise told(self._checks[failed - 1])

@@ -47,7 +47,7 @@ def known_key(container: Any, key: Any) -> Any:
         DataDependentError: inside of a branch or loop, which then runs as Python.
     """
     if isinstance(container, dict | set) and is_number(key):
-        return key._static_value(f"a key of a {type(container).__name__}")
+        return key._static_number(f"a key of a {type(container).__name__}")
     return key
 
 

@@ -119,6 +119,8 @@ def decided(builder: Builder, value: Any, error: Exception, where: Any = None) -
     if isinstance(value, SizeCondition):
         return bool(value)
     found = builder.assume(value, error)
+    if is_symbolic(found):  # a size that only a run tells, which Python cannot count with
+        raise error
     if where is not None:
         _warn(builder, error, where)
     return found

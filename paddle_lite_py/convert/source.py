@@ -51,7 +51,7 @@ class SavedProgram:
             ops, measured = self.program.ops(), self.program.measured
             sized = next((op for op in ops if op.bound.op.on_host or symbols_of(op) & measured.keys()), ops[0])
             raise ConvertError(
-                f"{path}: its method forward runs in parts, since sizes such as that of `{sized.name}` at {sized.where} "
+                f"{path}: its method forward runs in parts, since sizes such as of `{sized.name}` at {sized.where} "
                 "depend on the data or must be known when it is compiled, which only this framework can run; save what "
                 "comes before it, or give it a fixed size"
             )

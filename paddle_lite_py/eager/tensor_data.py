@@ -10,8 +10,10 @@ import jax
 import numpy as np
 
 from ..core.arrays import is_array
+from ..core.errors import DataDependentError, user_frame
 from ..core.interpreter import state
 from ..core.printing import as_text
+from ..core.symbolic import is_symbolic
 from .pending import held
 
 # NumPy's functions behind operators: what a tensor on the left is asked for, and one on the right.
@@ -53,6 +55,16 @@ class TensorData:
 
     def _static_value(self, what: str) -> Any:
         return state.interpreter.static_value(self, what)
+
+    def _static_number(self, what: str) -> Any:
+        """The same for Python, which no size that only a run tells can serve."""
+        found = self._static_value(what)
+        if is_symbolic(found):
+            raise DataDependentError(
+                f"{what} at {user_frame()} must be known while a static program is traced, and only a run tells it: "
+                "keep to tensors there"
+            )
+        return found
 
     def numpy(self, blocking: bool = True) -> np.ndarray:
         """A NumPy copy of the data, yours to change; reading them waits for them in any case."""
@@ -120,7 +132,7 @@ class TensorData:
     def __index__(self) -> int:
         if not (self.dtype.is_integer or self.dtype == "bool"):
             raise TypeError(f"only an integer tensor can be an index, got {self.dtype.name}{[*self.shape]}")
-        return int(self._static_value("an index"))
+        return int(self._static_number("an index"))
 
     def __len__(self) -> int:
         shape = held(self).shape

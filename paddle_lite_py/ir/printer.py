@@ -39,7 +39,7 @@ def to_text(program: Printable, names: Names | None = None) -> str:
 
 def _size(name: str, found: Any, names: Names) -> str:
     """Where a run finds a size."""
-    part = f".shape[{found.axis}]" if found.axis is not None else "" if found.index is None else f"[{found.index}]"
+    part = f".shape[{found.axis}]" if found.axis is not None else "" if found.element is None else f"[{found.element}]"
     return f"{name} = {names(found.value)}{part} + 1"
 
 

@@ -12,12 +12,12 @@ class Measured(NamedTuple):
     """Where a program finds a size: the symbol stands for one more, so that the size may be 0."""
 
     value: Value
-    index: int | None = None  # of an element that says it; None for a value that is one number
+    element: int | None = None  # that says it, in a flat tensor; None for a value that is one number
     axis: int | None = None  # that has the size
 
     def size(self, array: Any) -> int:
         """The size that the value's array tells."""
-        return int(array.reshape(-1)[self.index or 0]) if self.axis is None else int(array.shape[self.axis])
+        return int(array.reshape(-1)[self.element or 0]) if self.axis is None else int(array.shape[self.axis])
 
 
 class Program:

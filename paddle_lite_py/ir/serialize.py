@@ -47,7 +47,7 @@ def to_json(program: Program) -> dict[str, Any]:
     names = {"inputs": program.input_names, "outputs": program.output_names}
     out = {"format": FORMAT, "version": VERSION, "names": names, "block": writer.block(program.block)}
     found = measured_in(program) if program.measured else {}
-    measured = {name: [writer.ids[m.value], m.index, m.axis] for name, m in found.items()}
+    measured = {name: [writer.ids[m.value], m.element, m.axis] for name, m in found.items()}
     return out | ({"measured": measured} if measured else {})
 
 
@@ -64,8 +64,8 @@ def from_json(data: Any) -> Program:
     try:
         reader = _Reader()
         block = reader.block(data["block"])
-        names = [list(data["names"][kind]) for kind in ("inputs", "outputs")]
-        return Program(block, *names, measured=reader.measured(data.get("measured", {})))
+        inputs, outputs = (list(data["names"][kind]) for kind in ("inputs", "outputs"))
+        return Program(block, inputs, outputs, measured=reader.measured(data.get("measured", {})))
     except (KeyError, TypeError, IndexError, AttributeError, ValueError, RecursionError) as e:
         if isinstance(e, FormatError):
             raise

@@ -8,8 +8,6 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..core.errors import DataDependentError, user_frame
-from ..core.interpreter import state
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
@@ -268,12 +266,10 @@ def corrcoef(x: Array, /, rowvar: bool = True) -> Any:
 def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Any:
     """How often each number from 0 occurs, or the sum of its weights.
 
-    The length depends on the data. A program that no call is under way for (one that is saved, say) counts up to
-    `minlength`.
+    The length depends on the data.
 
     Raises:
-        ValueError: for numbers below 0; in a program that counts up to `minlength`, for one that is not below it.
-        DataDependentError: in a program whose length nothing says.
+        ValueError: for numbers below 0.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -281,26 +277,14 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> An
         [0, 2, 1]
     """
     if not is_eager() and isinstance(x, Tensor):
-        minlength = _bins(x, minlength)
+        most = (x.max() + 1).clip(min=minlength)
+        minlength = known(most, "bincount()", "bincount(x, minlength=n), every number below n")
     else:
         values = concrete(x, "bincount()", "bincount(x, minlength=n), where every number is below n")
         if values.dtype.kind not in "iu" or values.size and values.min() < 0:
             raise ValueError(f"bincount(): x is {x.dtype.name}{[*x.shape]}; expected integers of at least 0")
         minlength = max(minlength, int(values.max()) + 1 if values.size else 0)
     return _bincount(x, weights, minlength)
-
-
-def _bins(x: Tensor, least: int) -> int:
-    """How many numbers a program counts: those of the call under way, or else as many as it is told."""
-    try:
-        return known((x.max() + 1).clip(min=least), "bincount()", "bincount(x, minlength=n), every number below n")
-    except DataDependentError:
-        if not least:
-            raise
-    message = f"bincount(): x holds a number that is not below minlength={least}, which the program counts up to"
-    builder: Any = state.interpreter
-    builder.check((x < least).all(), lambda: ValueError(message), user_frame())
-    return least
 
 
 @op(name="_bincount")

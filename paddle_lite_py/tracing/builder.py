@@ -34,7 +34,6 @@ from .differentiate import Differentiation, identity
 from .frame import Capture, Frame, Key, Replay, TracedValue, Write, attribute, is_leaf, origin
 from .measuring import Measuring
 from .schedules import ScheduleTracing, TracedSchedule
-from .sizes import size_of
 from .speculation import Speculation
 from .traced_scalars import as_number, chosen, following, is_number
 
@@ -258,6 +257,8 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
                 spec.shape, spec.dtype, self.frame, requires_grad and bound.op.grad and is_inexact(spec.dtype)
             )
             value.freed, value.where = freed, where
+            if None in spec.shape:
+                self.measure(value, spec.shape)
             values.append(value)
         self.frame.block.ops.append(Operator(bound, inputs, tuple(values), where))
         return tuple(values)
@@ -363,8 +364,6 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
     def static_value(self, tensor: Tensor, what: str) -> Any:
         """The Python value of a tensor used as an attribute; of a traced one, that of the call under way."""
         if isinstance(tensor._data, TracedValue):
-            if (size := size_of(tensor._data)) is not None:
-                return size[0] if isinstance(size, list) and len(size) == 1 else size
             error = DataDependentError(
                 f"{what} at {user_frame()} must be known while a static program is traced, but it is a traced "
                 f"{tensor.dtype.name}{[*tensor.shape]} tensor; pass an int, or use an op that takes a tensor there"

@@ -6,6 +6,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -92,19 +93,27 @@ def flat(value: Any) -> list[Any]:
     return [x for v in value for x in flat(v)] if isinstance(value, tuple) else [value]
 
 
+@dataclass(frozen=True)
+class OpenSpec:
+    """Shape and dtype; a size that only a run tells is None."""
+
+    shape: tuple[Any, ...]
+    dtype: Any
+
+
 def inferred_by_samples(
     bound: BoundOp, inputs: tuple[Any, ...], symbols: dict[str, Any], free: Iterable[str], alike: bool = True
 ) -> Any:
     """Shapes and dtypes of what an op gives, where they cannot be told for any size: what they are for several ones.
 
-    Sizes that differ from sample to sample must be those of an input or an attribute.
+    A size that is not the same in several samples, nor that of an input or an attribute, is None.
 
     Arguments:
         free: the symbols that have several sizes.
         alike: sizes that are the same serve as well.
 
     Returns:
-        None where there are no such samples, or other sizes among their results.
+        None where there are no such samples, or the results differ in more than sizes.
     """
     sizes = [n for v in inputs if isinstance(v, Value) for n in v.shape]
     known = dict.fromkeys([n for n in (*sizes, *flat(bound.attrs)) if symbolic.is_symbolic(n)])
@@ -130,8 +139,10 @@ def _samples(
 ) -> Iterator[tuple[dict[str, int], Any]]:
     """Sizes with which an op is possible, different ones first, and what it gives then."""
     sizes = [n for v in inputs if isinstance(v, Value) for n in v.shape]
-    # Not 2, which stands for a measured size of 1: that broadcasts.
+    # No size of 1, for which 2 stands where it is measured: that broadcasts.
     pool = [n for n in dict.fromkeys([3, 4, 5, 6, *[n + 1 for n in sizes if isinstance(n, int)]]) if n > 2]
+    if not any(name in symbols_in(n, symbols) for n in sizes for name in names):
+        pool += [2, 1]
     different = itertools.islice(itertools.permutations(pool, len(names)), MAX_TRIES)
     same = [(n,) * len(names) for n in pool] if alike else []
     for chosen in itertools.chain(different, same):
@@ -149,18 +160,15 @@ def _quotients(inputs: tuple[Any, ...], size: Any) -> list[Any]:
 
 
 def _common(specs: tuple[Any, ...], dims: list[dict[str, int]], known: Iterable[Any]) -> Any:
-    """One spec for the results of samples; None where a size is neither constant nor known."""
+    """One spec for the results of samples."""
     if len({(len(s.shape), s.dtype) for s in specs}) > 1:
         return None
     shape = []
     for found in zip(*[s.shape for s in specs], strict=True):
-        same = all(n == found[0] for n in found)
+        same = len(found) > 1 and all(n == found[0] for n in found)
         fits = (n for n in known if all(_is_size(n, d, f) for d, f in zip(dims, found, strict=True)))
-        size = found[0] if same else next(fits, None)
-        if size is None:
-            return None
-        shape.append(size)
-    return jax.ShapeDtypeStruct(tuple(shape), specs[0].dtype)
+        shape.append(found[0] if same else next(fits, None))
+    return OpenSpec(tuple(shape), specs[0].dtype)
 
 
 def _is_size(dim: Any, dims: dict[str, int], size: Any) -> bool:

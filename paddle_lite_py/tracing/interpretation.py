@@ -41,7 +41,7 @@ def interpret(
 def _size(measured: Measured, tensor: Tensor) -> Any:
     if measured.axis is not None:
         return tensor._data.shape[measured.axis]
-    found = tensor if measured.index is None else tensor.reshape([-1])[measured.index]
+    found = tensor if measured.element is None else tensor.reshape([-1])[measured.element]
     return found.reshape([])._static_value("a size that the program finds")
 
 

@@ -15,6 +15,7 @@ from ..ir.program import Measured
 from ..registry.bound import BoundOp
 from .fitting import inferred_by_samples
 from .frame import Frame, TracedValue, traced_copy
+from .sizes import size_of
 from .speculation import MAX_ELEMENTS, Speculation
 
 
@@ -37,6 +38,8 @@ class Measuring:
         Raises:
             otherwise: for no integers, or too many of them; in the first case inside of a branch or loop.
         """
+        if (size := size_of(tensor._data)) is not None:
+            return size
         shape: Any = tensor._data.shape
         if not all(isinstance(n, int) for n in shape) or tensor.size > MAX_ELEMENTS or is_inexact(tensor._data.dtype):
             raise otherwise

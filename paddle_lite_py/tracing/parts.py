@@ -124,5 +124,5 @@ class ApartOperator:
     def run(self, args: list[Any], dims: symbolic.Dims) -> Sequence[Any]:
         """What it gives."""
         if not self.blocks:
-            return self.operator.bound.fn(*args)  # type: ignore[no-any-return]
+            return self.operator.bound.fn(*args)
         return control.chosen(self.operator, args, lambda i, given: self.blocks[i](given, dims))

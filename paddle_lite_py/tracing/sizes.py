@@ -49,10 +49,20 @@ def _made(op: Operator) -> Any:
         return parts if all(_single(p) for p in parts) else None
     if name == "getitem":
         return _item(size_of(inputs[0]), inputs[1:], attrs[0])
+    if name == "_range_count":
+        return _counted(*map(size_of, inputs))
     if name in ARITHMETIC and len(inputs) == 2:
         a, b = map(size_of, inputs)
         return ARITHMETIC[name](a, b) if _single(a) and _single(b) else None
     return None
+
+
+def _counted(start: Any, end: Any, step: Any) -> Any:
+    """The length of a range."""
+    start, end, step = (n[0] if _listed(n) and len(n) == 1 else n for n in (start, end, step))
+    if all(isinstance(n, int) for n in (start, end, step)) and step:
+        return len(range(start, end, step))
+    return end if (start, step) == (0, 1) and _single(end) else None
 
 
 def _item(sizes: Any, index: tuple[Any, ...], plan: Any) -> Any:

@@ -41,7 +41,7 @@ class TracedScalar(Tensor):
             DataDependentError: there is no such call.
         """
         if self._value is None:
-            self._value = self._static_value("a number that Python counts with, or a key,")
+            self._value = self._static_number("a number that Python counts with, or a key,")
         return self._value
 
     def __hash__(self) -> int:
