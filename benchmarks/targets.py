@@ -25,6 +25,7 @@ GROUPS: dict[str, list[str]] = {
     **{f"fit_{net}": [f"fit_{net}", f"loop_{net}"] for net in ("mlp", "lenet", "resnet")},
     **{f"train_{net}_program": [f"train_{net}_program"] for net in ("mlp", "lenet")},
     **{f"infer_{net}": [f"infer_{net}_{mode}" for mode in ("eager", "net")] for net in NETS if net != "lm"},
+    "detect": [f"detect_{mode}" for mode in ("eager", "program", "loaded")],
     "memory": ["memory_lenet_step", "memory_bert_step"],
 }
 # Hand-written JAX has one form of each: the compiled one.
@@ -77,6 +78,8 @@ TARGETS = [
     *(Target(f"fit_{net}", 1.03, OURS, f"loop_{net}") for net in ("mlp", "lenet", "resnet")),
     *(Target(f"fit_{net}", 1.0, "torch", f"loop_{net}") for net in ("mlp", "lenet", "resnet")),
     *(Target(f"fit_{net}", 1.0, "keras") for net in ("mlp", "lenet", "resnet")),
+    # Sizes that only the run knows: programs in parts, beside the same code as it is.
+    *(Target(f"detect_{mode}", 1.2, OURS, "detect_eager") for mode in ("program", "loaded")),
     Target("memory_lenet_step", 1.1),
     Target("memory_bert_step", 1.1),
 ]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from detection import detect
 from worker import EPOCH, Call, Workloads, serve
 
 paddle: Any = importlib.import_module(os.environ.get("BENCH_MODULE", "paddle_lite_py"))
@@ -461,6 +462,7 @@ WORKLOADS: Workloads = {
     "static_grad_while100": static_grad_while100,
     **{f"train_{k}_{m}": lambda k=k, m=m: train(k, m) for k in NETS for m in ("eager", "net", "step")},
     **{f"infer_{k}_{m}": lambda k=k, m=m: infer(k, m) for k in NETS for m in ("eager", "net")},
+    **{f"detect_{m}": lambda m=m: detect(paddle, m) for m in ("eager", "program", "loaded")},
 }
 
 if __name__ == "__main__":
