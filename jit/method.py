@@ -28,7 +28,7 @@ from paddle_lite_py.tracing.checks import Checks, LoopBuffer, look_at_indices, t
 from paddle_lite_py.tracing.effects import Argument, Effect, resolve
 from paddle_lite_py.tracing.frame import Write
 from paddle_lite_py.tracing.interpretation import interpret
-from paddle_lite_py.tracing.parts import Parts
+from paddle_lite_py.tracing.parts import PartedBlock
 from paddle_lite_py.tracing.trace import Traced
 from paddle_lite_py.tracing.traced_scalars import PythonNumber
 
@@ -161,7 +161,7 @@ class Method:
         self._reads = index_reads(self.program)
         self._plain = self._result is nested.LEAF and not (self._state or self._checks or self._room or self._reads)
         in_parts = runs_in_parts(self.program) or data.get("for_each_size") is True
-        self._parts = Parts(self.program.block, self.program.measured) if in_parts else None
+        self._parts = PartedBlock(self.program.block, self.program.measured) if in_parts else None
         if self._parts is None and exported is None:
             raise ArtifactError(f"the manifest is damaged: the StableHLO of method `{name}` is not among its files")
         self._bound = None if self._parts is not None else bind(exported, name, self.program)

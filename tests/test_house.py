@@ -45,7 +45,7 @@ DYNAMIC = {
     **dict.fromkeys(["base", "utils"], "one module under two import paths, as in the reference"),
     "_C_ops": "the error for an unknown kernel says what to call",
     "_legacy_C_ops": "each kernel of _C_ops, called in the older way",
-    **dict.fromkeys(["custom.jax_op", "dispatch.define"], "an op is found by its name"),
+    **dict.fromkeys(["custom.jax_op", "dispatch.define", "ops.on_host"], "an op is found by its name"),
     "distributed.fleet": "in static mode its optimizer appends to programs, which lie above it",
     "distributed.fleet.metrics.counted": "a variable has its value in a scope, which lies above it",
     "distributed.fleet.utils.ps_util": "programs lie above it, and fleet, which has it among its utils",

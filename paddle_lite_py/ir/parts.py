@@ -19,7 +19,7 @@ from .program import Measured, Program
 _WORD = re.compile(r"[A-Za-z_]\w*\b(?!\()")  # but no function, such as max(
 
 
-class Part(NamedTuple):
+class ProgramPart(NamedTuple):
     """Operators that run together, as a block of what they read to what others read."""
 
     block: Block
@@ -69,7 +69,7 @@ def is_apart(op: Operator, measured: dict[str, Measured]) -> bool:
     return on_host or bool(differing or (op.blocks and found_within(op, measured)))
 
 
-def split(block: Block, measured: dict[str, Measured]) -> list[Part]:
+def split(block: Block, measured: dict[str, Measured]) -> list[ProgramPart]:
     """The parts of a block, in the order in which they run.
 
     Each operator stands in the first part where all that it depends on is known; those that act on the world keep their
@@ -93,7 +93,7 @@ def split(block: Block, measured: dict[str, Measured]) -> list[Part]:
     return list(_closed(block, measured, [ops for ops in chosen if ops])) if block.ops else []
 
 
-def _closed(block: Block, measured: dict[str, Measured], chosen: list[list[Operator]]) -> Iterator[Part]:
+def _closed(block: Block, measured: dict[str, Measured], chosen: list[list[Operator]]) -> Iterator[ProgramPart]:
     wanted = [{v for v in block.outputs if isinstance(v, Value)} | {m.value for m in measured.values()}]
     for ops in reversed(chosen[1:]):
         wanted.append(wanted[-1] | set(_read(ops)))
@@ -104,7 +104,7 @@ def _closed(block: Block, measured: dict[str, Measured], chosen: list[list[Opera
         symbols = shapes.union(*map(symbols_of, ops))
         own = {name for name, m in measured.items() if m.value in made}.union(*[found_within(o, measured) for o in ops])
         outputs = [v for v in made if v in later]
-        yield Part(Block(inputs, ops, outputs), tuple(sorted(symbols - own)), is_apart(ops[0], measured))
+        yield ProgramPart(Block(inputs, ops, outputs), tuple(sorted(symbols - own)), is_apart(ops[0], measured))
 
 
 def _read(ops: Iterable[Operator]) -> Iterator[Value]:

@@ -197,10 +197,9 @@ def _cut(x: Any, box: Box) -> Any:
         if all(isinstance(s, int) for s in box.starts):
             stops = [s + n for s, n in zip(box.starts, box.span(), strict=True)]
             x = jax.lax.slice(x, box.starts, stops)
-        elif 0 in x.shape:  # an iteration that no run comes to
-            x = jnp.zeros(box.span(), x.dtype)
-        else:
-            x = jax.lax.dynamic_slice(x, _starts(box), box.span())
+        else:  # of nothing, in an iteration that no run comes to, zeros
+            whole = jnp.zeros(box.span(), x.dtype) if 0 in x.shape else x
+            x = jax.lax.dynamic_slice(whole, _starts(box), box.span())
     if any(s != 1 for s in box.steps):
         x = x[tuple([slice(None, None, s) for s in box.steps])]
     return x
@@ -375,8 +374,7 @@ def _along_first(kind: str, ndim: int) -> Any:
     return _along(kind, ndim, 0)
 
 
-# Key: the kind, the number of dimensions and the axis; as above.
-@functools.cache
+@functools.cache  # Key: the kind, the number of dimensions and the axis; as above.
 def _along(kind: str, ndim: int, axis: int) -> Any:
     plan = (*[(ALL,)] * axis, (kind,), *[(ALL,)] * (ndim - axis - 1))
     return _getitem.__op__.bind((plan,), (SINGLE, 1))

@@ -16,7 +16,7 @@ from ..registry.op import REGISTRY, Op, freeze
 Arguments = dict[str, Any]
 
 
-class Result(NamedTuple):
+class HostResult(NamedTuple):
     """What is known of a result before it is there: sizes that are not have a name, the same one if they are equal."""
 
     shape: tuple[Any, ...]
@@ -46,8 +46,8 @@ def on_host(results: Callable[[Arguments], Any]) -> Callable[[Callable[..., Any]
             given = bound.arguments
             tensors = {k: v for k, v in given.items() if isinstance(v, Tensor)}
             others = tuple([(k, freeze(v, k)) for k, v in given.items() if k not in tensors])
-            found: list[Result] = []
-            nest = structure.flatten(results(given), lambda v: isinstance(v, Result), found)
+            found: list[HostResult] = []
+            nest = structure.flatten(results(given), lambda v: isinstance(v, HostResult), found)
             made = run(op.bind((tuple(tensors), others), (len(tensors),)), tuple(tensors.values()), found)
             return structure.unflatten(nest, iter(made))
 

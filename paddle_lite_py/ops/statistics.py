@@ -14,7 +14,7 @@ from ..eager.tensor import Tensor
 from . import ordering
 from .dynamic import concrete, fresh, is_eager, known
 from .manipulation import as_tuple
-from .on_host import Result, on_host
+from .on_host import HostResult, on_host
 from .promote import axes, floating, from_start, is_inexact, single
 from .reduction import AXIS
 from .types import Array, Axis
@@ -356,7 +356,7 @@ def histogram_bin_edges(input: Array, /, bins: int = 100, min: float = 0.0, max:
 def _counts_and_edges(given: dict[str, Any]) -> Any:
     x, bins = given["x"], given["bins"]
     counts = [bins] * x.shape[1] if isinstance(bins, int) else [n if isinstance(n, int) else len(n) - 1 for n in bins]
-    return Result(tuple(counts), x.dtype.np), [Result((n + 1,), x.dtype.np) for n in counts]
+    return HostResult(tuple(counts), x.dtype.np), [HostResult((n + 1,), x.dtype.np) for n in counts]
 
 
 @composite(methods=["histogramdd"])

@@ -13,7 +13,7 @@ from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from .bounds import expect_within
 from .dynamic import concrete, fresh
-from .on_host import Result, on_host
+from .on_host import HostResult, on_host
 from .random import randperm
 
 __all__ = ["adaptive_log_softmax_with_loss", "class_center_sample", "hsigmoid_loss"]
@@ -152,7 +152,7 @@ def adaptive_log_softmax_with_loss(
 
 def _places_and_classes(given: dict[str, Any]) -> Any:
     label = given["label"]
-    return Result(tuple(label.shape), label.dtype.np), Result(("n",), label.dtype.np)
+    return HostResult(tuple(label.shape), label.dtype.np), HostResult(("n",), label.dtype.np)
 
 
 @on_host(_places_and_classes)

@@ -38,7 +38,7 @@ from .body import Body
 from .call_that_waits import CallThatWaits, call_of
 from .checks import look_at_indices, note_failure
 from .effects import Argument, AtPath, Sorted, found, found_in, join, mentions, owner_of, put, resolve, show, valued
-from .parts import Parts
+from .parts import PartedBlock
 from .schedules import finish, have_room
 from .speculation import compare
 from .trace import LOCK, Traced
@@ -132,7 +132,7 @@ class Executable:
         self._pullbacks: dict[tuple[bool, ...], Any] = {}
         self.jitted = jit(self._named(body.call if across else rewritten(body.call, donated)), donate_argnums=donated)
         if runs_in_parts(self.traced.program):
-            self.parts = Parts(self.traced.program.block, self.traced.program.measured)
+            self.parts = PartedBlock(self.traced.program.block, self.traced.program.measured)
             self.jitted = lambda *arrays: self.parts(body.in_order(arrays))
         n = 0 if across else len(operators)
         self.forward: Any = Forward(self.name, body.flowing, hosted=False, plain=plain, deep=not across, operators=n)

@@ -15,14 +15,14 @@ from ..host.tier import for_xla, program_jit
 from ..ir import control
 from ..ir.block import Block, Operator, Value
 from ..ir.lower import concrete, read, run_block
-from ..ir.parts import Part, split
+from ..ir.parts import ProgramPart, split
 from ..ir.program import Measured
 
 # Programs that one part is compiled for: sizes may change for ever.
 MAX_SIZES = 64
 
 
-class Parts:
+class PartedBlock:
     """A block with measured sizes, as a function of its inputs."""
 
     def __init__(self, block: Block, measured: dict[str, Measured]) -> None:
@@ -50,7 +50,7 @@ class Parts:
 class PreparedPart:
     """A part, compiled for the sizes that come again."""
 
-    def __init__(self, part: Part, measured: dict[str, Measured]) -> None:
+    def __init__(self, part: ProgramPart, measured: dict[str, Measured]) -> None:
         self.part, self.symbols, self._traces = part, part.symbols, 0
         # Key: the sizes that the part is made of; what it is given has the shapes that they tell.
         self._compiled: BoundedCache[Any, Any] = BoundedCache("sizes of a part of a program", MAX_SIZES)
@@ -114,7 +114,7 @@ class ApartOperator:
 
     def __init__(self, operator: Operator, measured: dict[str, Measured]) -> None:
         self.operator = operator
-        self.blocks = [Parts(block, measured) for block in operator.blocks]
+        self.blocks = [PartedBlock(block, measured) for block in operator.blocks]
 
     @property
     def traces(self) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
 from ..ops.dynamic import concrete
-from ..ops.on_host import Result, on_host
+from ..ops.on_host import HostResult, on_host
 
 __all__ = ["distribute_fpn_proposals", "matrix_nms", "prior_box"]
 
@@ -69,9 +69,9 @@ def prior_box(
 def _levels(given: dict[str, Any]) -> Any:
     regions, counts = given["fpn_rois"], given["rois_num"]
     levels = range(given["min_level"], given["max_level"] + 1)
-    each = None if counts is None else [Result(counts.shape, "int32") for _ in levels]
-    found = [Result((f"n{i}", 4), regions.dtype.np) for i in levels]
-    return found, Result((regions.shape[0], 1), "int32"), each
+    each = None if counts is None else [HostResult(counts.shape, "int32") for _ in levels]
+    found = [HostResult((f"n{i}", 4), regions.dtype.np) for i in levels]
+    return found, HostResult((regions.shape[0], 1), "int32"), each
 
 
 @on_host(_levels)
@@ -127,8 +127,8 @@ def _decayed(boxes: np.ndarray, scores: np.ndarray, sigma: float | None, extra: 
 
 def _matrix(given: dict[str, Any]) -> Any:
     boxes, index, counts = given["bboxes"], given["return_index"], given["return_rois_num"]
-    counted = Result((boxes.shape[0],), "int32") if counts else None
-    return Result(("n", 6), boxes.dtype.np), counted, Result(("n", 1), "int32") if index else None
+    counted = HostResult((boxes.shape[0],), "int32") if counts else None
+    return HostResult(("n", 6), boxes.dtype.np), counted, HostResult(("n", 1), "int32") if index else None
 
 
 @on_host(_matrix)

@@ -10,7 +10,7 @@ import numpy as np
 from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
 from ..ops.dynamic import concrete
-from ..ops.on_host import Result, on_host
+from ..ops.on_host import HostResult, on_host
 from .proposals import _remaining
 
 __all__ = ["anchor_generator", "multiclass_nms3"]
@@ -70,7 +70,7 @@ def _pictures(boxes: np.ndarray, scores: np.ndarray, counts: np.ndarray | None) 
 def _multiclass(given: dict[str, Any]) -> Any:
     boxes, counts = given["bboxes"], given["rois_num"]
     pictures = (counts if counts is not None else boxes).shape[0]
-    return Result(("n", 6), boxes.dtype.np), Result(("n", 1), "int32"), Result((pictures,), "int32")
+    return HostResult(("n", 6), boxes.dtype.np), HostResult(("n", 1), "int32"), HostResult((pictures,), "int32")
 
 
 @on_host(_multiclass)

@@ -20,7 +20,7 @@ from ..ops import regions
 from ..ops.convert import to_tensor
 from ..ops.dynamic import concrete, is_eager, known
 from ..ops.joining import stack
-from ..ops.on_host import Result, on_host
+from ..ops.on_host import HostResult, on_host
 from .detection import distribute_fpn_proposals, matrix_nms, prior_box
 from .image import pillow
 from .proposals import generate_proposals, yolo_loss
@@ -322,7 +322,7 @@ def yolo_box(
     return fn(x, img_size, **settings, aware=iou_aware, aware_factor=iou_aware_factor)
 
 
-@on_host(lambda given: Result(("n",), "int64"))
+@on_host(lambda given: HostResult(("n",), "int64"))
 def nms(
     boxes: Tensor,
     iou_threshold: float = 0.3,

@@ -11,7 +11,7 @@ from ..eager.tensor import Tensor
 from ..ops import yolo
 from ..ops.convert import to_tensor
 from ..ops.dynamic import concrete
-from ..ops.on_host import Result, on_host
+from ..ops.on_host import HostResult, on_host
 
 __all__ = ["generate_proposals", "yolo_loss"]
 
@@ -94,8 +94,8 @@ def _remaining(boxes: np.ndarray, threshold: float, eta: float, most: int, one: 
 
 def _proposals(given: dict[str, Any]) -> Any:
     scores = given["scores"]
-    counts = Result((scores.shape[0],), "int32") if given["return_rois_num"] else None
-    return Result(("n", 4), scores.dtype.np), Result(("n", 1), scores.dtype.np), counts
+    counts = HostResult((scores.shape[0],), "int32") if given["return_rois_num"] else None
+    return HostResult(("n", 4), scores.dtype.np), HostResult(("n", 1), scores.dtype.np), counts
 
 
 @on_host(_proposals)
