@@ -350,8 +350,7 @@ def getitem(x: Tensor, index: Any) -> Any:
         return getitem(x.unsqueeze(0), slice(0, int(index))).clone()
     if isinstance(index, Tensor) and index.ndim == 0 and index.dtype == "bool":
         return getitem(x, bool(concrete(index, "x[mask]", USE_INSTEAD)))
-    bound = _bound_of_one(x, index)
-    if bound is not None:
+    if (bound := _bound_of_one(x, index)) is not None:
         return state.interpreter.run(bound, (x, index))
     plan, operands = parse(x, index)
     return _getitem(x, operands, plan)
@@ -374,7 +373,8 @@ def _along_first(kind: str, ndim: int) -> Any:
     return _along(kind, ndim, 0)
 
 
-@functools.cache  # Key: the kind, the number of dimensions and the axis; as above.
+# Key: the kind, the number of dimensions and the axis; as above.
+@functools.cache
 def _along(kind: str, ndim: int, axis: int) -> Any:
     plan = (*[(ALL,)] * axis, (kind,), *[(ALL,)] * (ndim - axis - 1))
     return _getitem.__op__.bind((plan,), (SINGLE, 1))
