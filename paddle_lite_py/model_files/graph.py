@@ -1,0 +1,74 @@
+"""What a model file of the reference says, whatever its generation: operators by name, on values by reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+Ref = Any  # of a value: a number, or a name
+
+
+class ModelFileError(ValueError):
+    """A model file is missing, damaged, or holds what cannot be run here."""
+
+
+@dataclass
+class Node:
+    """One operator.
+
+    Attributes:
+        operands: references; None for one that is absent, and a list for several that are one operand.
+        layer: the layer that it belongs to, for messages.
+    """
+
+    op: str
+    operands: list[Any]
+    attrs: dict[str, Any]
+    results: list[Any]
+    blocks: list[GraphBlock] = field(default_factory=list)
+    layer: str = ""
+
+    def __str__(self) -> str:
+        return f"operator `{self.op}`" + (f" of layer {self.layer}" if self.layer else "")
+
+
+@dataclass
+class GraphBlock:
+    """Operators in order; a branch or the body of a loop has arguments, and gives results."""
+
+    arguments: list[Ref]
+    nodes: list[Node]
+    results: list[Ref]
+
+
+@dataclass(frozen=True)
+class Weight:
+    """A parameter or buffer."""
+
+    ref: Ref
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    is_parameter: bool
+    is_trainable: bool
+    is_stored: bool  # whether the file of weights has it
+
+
+@dataclass(frozen=True)
+class Feed:
+    """An input; -1 is an unknown size."""
+
+    ref: Ref
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass
+class Graph:
+    """A program in a file."""
+
+    weights: list[Weight]
+    feeds: list[Feed]
+    fetches: list[Ref]
+    block: GraphBlock

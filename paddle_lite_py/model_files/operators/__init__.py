@@ -1,0 +1,1 @@
+"""The reference's operators by name, each as a function of this package."""

@@ -1,0 +1,120 @@
+"""Programs of the reference's third generation: `name.json`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from .graph import Feed, Graph, GraphBlock, ModelFileError, Node, Weight
+
+MAX_FILE = 1 << 30
+MAX_DEPTH = 64
+_ELEMENTS = {
+    "bool": "bool", "i8": "int8", "ui8": "uint8", "i16": "int16", "i32": "int32", "i64": "int64", "f16": "float16",
+    "bf16": "bfloat16", "f32": "float32", "f64": "float64", "c64": "complex64", "c128": "complex128",
+    "f8e4m3fn": "float8_e4m3fn", "f8e5m2": "float8_e5m2",
+}  # fmt: skip
+_NOT_FINITE = {"INF": float("inf"), "-INF": float("-inf"), "NaN": float("nan"), "NAN": float("nan")}
+
+
+def is_pir(manifest: Any) -> bool:
+    """Whether parsed JSON is such a program."""
+    base = manifest.get("base_code") if isinstance(manifest, dict) else None
+    return isinstance(base, dict) and base.get("magic") == "pir"
+
+
+def read_pir(path: Path) -> Graph:
+    """The program of a file.
+
+    Raises:
+        ModelFileError: the file is damaged, or no such program.
+    """
+    if path.stat().st_size > MAX_FILE:
+        raise ModelFileError(f"{path} is larger than any program ({path.stat().st_size} bytes)")
+    try:
+        data = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as e:
+        raise ModelFileError(f"{path} is damaged: {e}") from None
+    if not is_pir(data):
+        raise ModelFileError(f"{path} is no program of the reference")
+    try:
+        return _Reader().graph(data)
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as e:
+        if isinstance(e, ModelFileError):
+            raise
+        raise ModelFileError(f"{path} is damaged: {type(e).__name__}: {e}") from None
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.weights: list[Weight] = []
+        self.feeds: list[Feed] = []
+        self.fetches: list[tuple[int, Any]] = []
+
+    def graph(self, data: Any) -> Graph:
+        (region,) = data["program"]["regions"]
+        block = self.block(region, 0)
+        fetches = [ref for _, ref in sorted(self.fetches, key=lambda f: f[0])]
+        return Graph(self.weights, self.feeds, fetches, block)
+
+    def block(self, region: Any, depth: int) -> GraphBlock:
+        if depth > MAX_DEPTH:
+            raise ModelFileError(f"blocks lie deeper in each other than in any program ({MAX_DEPTH})")
+        (block,) = region["blocks"]
+        out = GraphBlock([a["#"] for a in block.get("args", ())], [], [])
+        for op in block["ops"]:
+            self.operator(op, out, depth)
+        return out
+
+    def operator(self, op: Any, block: GraphBlock, depth: int) -> None:
+        kind = op["#"]
+        if kind == "p":
+            return self.weights.append(_weight(op))
+        operands = [o["%"] or None for o in op.get("I", ())]
+        if kind == "2.yield":
+            block.results = operands
+            return None
+        dialect, _, name = kind.partition(".")
+        attrs = {a["N"]: attribute(a["AT"]) for a in op.get("A", ())}
+        results = [o["%"] or None for o in op.get("O", ())]
+        if kind == "1.data":
+            shape, dtype = dims(op["O"][0]["TT"])
+            return self.feeds.append(Feed(results[0], str(attrs["name"]), shape, dtype))
+        if kind == "1.fetch":
+            return self.fetches.append((int(attrs["col"]), operands[0]))
+        layer = str(attrs.pop("struct_name", "")).strip("/")
+        blocks = [self.block(r, depth + 1) for r in op.get("regions", ())]
+        name = {"0": "builtin.", "1": "", "2": "cf.", "3": "custom."}.get(dialect, f"{dialect}.") + name
+        block.nodes.append(Node(name, operands, attrs, results, blocks, layer))
+        return None
+
+
+def _weight(op: Any) -> Weight:
+    _, is_parameter, _, name = op["A"]
+    flags = op.get("OA") or [1, 1, 0]
+    shape, dtype = dims(op["O"]["TT"])
+    return Weight(op["O"]["%"], str(name), shape, dtype, bool(is_parameter), not flags[1], bool(flags[0]))
+
+
+def dims(kind: Any) -> tuple[tuple[int, ...], str]:
+    """Shape and dtype of a type of tensors."""
+    element, shape = kind["D"][0], kind["D"][1]
+    return tuple(map(int, shape)), _ELEMENTS[element["#"].partition("t_")[2]]
+
+
+def attribute(data: Any) -> Any:
+    """The value of an attribute."""
+    kind = data["#"]
+    if "VD" in data:
+        return _NOT_FINITE[data["VD"]]
+    value = data.get("D")
+    if kind == "0.a_array":
+        return [attribute(v) for v in value]
+    if kind == "1.a_dtype":
+        return None if str(value).startswith("Undefined") else str(value)
+    if kind == "1.a_scalar":
+        return value[1] if len(value) == 2 else complex(*value[1:])
+    if kind == "0.a_c64" or kind == "0.a_c128":
+        return complex(*value)
+    return value

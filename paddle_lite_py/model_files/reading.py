@@ -1,0 +1,60 @@
+"""Model files of the reference as what jit.save writes: a manifest and weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from safetensors import flax as safetensors
+
+from ..core.arrays import as_array
+from ..eager.tensor import Parameter, Tensor, wrap
+from ..jit.save_load import PLATFORMS, ArtifactWriter
+from ..passes.running import as_traced
+from ..static.saving import bound
+from .building import build
+from .graph import Graph, ModelFileError
+from .pir import read_pir
+from .weights import read_weights
+
+
+def read(program_file: Path, weights_file: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The manifest and the data files that jit.save would write for a model file.
+
+    Raises:
+        ModelFileError: a file is missing or damaged, or holds what cannot be run here.
+    """
+    graph = read_pir(program_file)
+    weights = _weights(graph, weights_file)
+    program, feeds, fetches = build(graph, weights)
+    found = bound(program, feeds, fetches)
+    writer = ArtifactWriter(None, (), PLATFORMS)
+    writer.methods = {"forward": {"eval": writer.variant(as_traced(found), "forward")}}
+    writer.methods["forward"]["eval"].data["for_each_size"] = True
+    arrays = {n: h._data for n, h in writer.weights.values() if isinstance(h, Tensor)}
+    head = {"name": program_file.stem, "saved_in": "eval"}
+    return head | writer.manifest(), {"safetensors": safetensors.save(arrays)}
+
+
+def _weights(graph: Graph, path: Path) -> dict[str, Tensor]:
+    """Parameters and buffers by name: in the file they stand in the order of their names' bytes."""
+    stored = sorted([w for w in graph.weights if w.is_stored], key=lambda w: w.name.encode())
+    if stored and not path.is_file():
+        raise ModelFileError(f"{path} is missing: the program has {len(stored)} weights")
+    arrays = list(read_weights(path)) if stored else []
+    if len(arrays) != len(stored):
+        raise ModelFileError(f"{path} has {len(arrays)} tensors, and the program {len(stored)} weights")
+    out: dict[str, Tensor] = {}
+    for weight, array in zip(stored, arrays, strict=True):
+        if tuple(array.shape) != weight.shape and array.size != 1:
+            raise ModelFileError(
+                f"{path}: weight '{weight.name}' is {list(array.shape)}, and {list(weight.shape)} in the program"
+            )
+        payload = as_array(array.copy())
+        made: Tensor = Parameter(wrap(payload), name=weight.name, trainable=True) if weight.is_trainable else wrap(payload)
+        made.name = weight.name
+        out[weight.name] = made
+    for weight in graph.weights:
+        if weight.name not in out:  # such as the state of a dropout that never runs
+            out[weight.name] = Tensor(0, dtype=weight.dtype)
+    return out
