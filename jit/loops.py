@@ -96,7 +96,7 @@ def _append(
 ) -> tuple[TracedValue, ...]:
     grad, specs = any(v.requires_grad for v in finals), loop.specs()
     if any(None in shape for shape, _ in specs):
-        count = [((), "int64")] if bound.op is control.WHILE and bound.attrs[-1] is not None else []
+        count = [((), "int32")] if bound.op is control.WHILE and bound.attrs[-1] is not None else []
         values = builder.append_measured(bound, tuple(inputs), [*specs, *count])
     else:
         values = builder.emit(bound, tuple(inputs), grad)

@@ -306,4 +306,4 @@ def chosen(op: Operator, args: list[Any], run: Callable[[int, list[Any]], list[A
         return carry
     while bool(run(0, [*carry, *fixed])[0]):
         carry, count = run(1, [*carry, *fixed]), count + 1
-    return carry if attrs["capacity"] is None else [*carry, np.int64(count)]
+    return carry if attrs["capacity"] is None else [*carry, np.int32(count)]

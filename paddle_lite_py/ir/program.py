@@ -27,6 +27,7 @@ class Program:
         captured: the tensors that inputs stand for: weights, buffers, the state of the generator.
         updates: by position of an output, the captured input whose tensor takes that value after a run.
         measured: sizes that only a run tells, by their symbols; see parts.
+        asked: of what a run is asked, as its last outputs say: the checks, and the room of loops; None each for neither.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class Program:
         captured: dict[Value, Any] | None = None,
         updates: dict[int, Value] | None = None,
         measured: dict[str, Measured] | None = None,
+        asked: tuple[Any, Any] = (None, None),
     ) -> None:
         self.block = block
         self.input_names = input_names
@@ -44,10 +46,12 @@ class Program:
         self.captured = captured or {}
         self.updates = updates or {}
         self.measured = measured or {}
+        self.asked = asked
 
     def replaced(self, block: Block) -> Program:
         """The program with a block of the same inputs and outputs in the place of its own."""
-        return Program(block, self.input_names, self.output_names, self.captured, self.updates, self.measured)
+        named = self.input_names, self.output_names
+        return Program(block, *named, self.captured, self.updates, self.measured, self.asked)
 
     def __repr__(self) -> str:
         return to_text(self)

@@ -6,17 +6,28 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.interpreter import state, use
-from ..eager.random import default_generator
 from ..eager.tensor import Tensor
+from ..ir.parts import words
 from ..static import nn as static_nn
 from ..static.mode import data, program_guard
 from ..static.program import Program
 from .graph import Graph, GraphBlock, ModelFileError, Node
-from .operators import detection, elementwise, network, structure, values  # noqa: F401  (their operators)
-from .operators.table import OPERATORS, call, number, tensor
+from .operators import arrays, detection, elementwise, network, structure, values  # noqa: F401  (their operators)
+from .operators.arrays import stacked
+from .operators.table import OPERATORS, Known, P, call, number, tensor
 
 Env = dict[Any, Any]
-CONTROL = ("if", "while", "array_write_")
+CONTROL = ("if", "while")
+# Operators that change an operand, which has the new value under its old name too: which one.
+IN_PLACE = {
+    "array_write_": 0,
+    "increment_": 0,
+    "assign_out_": 1,
+    "set_value_": 0,
+    "set_value_with_tensor_": 0,
+    "scale_": 0,
+}
+MAX_ITERATIONS = 10_000  # of a loop that is unrolled
 
 
 def build(graph: Graph, weights: dict[str, Tensor]) -> tuple[Program, list[Tensor], list[Tensor]]:
@@ -41,7 +52,7 @@ def build(graph: Graph, weights: dict[str, Tensor]) -> tuple[Program, list[Tenso
 
 def _fetched(found: Any) -> Tensor:
     """A result as a value of its own: an input may be one, and one value two of them."""
-    return found if isinstance(found, Tensor) and not found._data.name else found.clone()
+    return P.assign(found)
 
 
 def refuse_unknown(graph: Graph) -> None:
@@ -78,10 +89,10 @@ def _node(node: Node, env: Env) -> None:
         found: Any = _branch(node, operands, env)
     elif node.op == "while":
         found = _loop(node, operands, env)
-    elif node.op == "array_write_":
-        found = _written(node, operands, env)
     else:
         found = call(node.op, operands, node.attrs)
+    if node.op in IN_PLACE:
+        env[node.operands[IN_PLACE[node.op]]] = found
     results = found if isinstance(found, tuple) else found if _is_one_list(found, node) else (found,)
     for ref, value in zip(node.results, results, strict=False):
         if ref is not None:
@@ -103,52 +114,87 @@ def _operand(ref: Any, env: Env) -> Any:
     return env[ref]
 
 
+def _changed(block: GraphBlock, env: Env) -> list[Any]:
+    """Values from outside that operators of a block change."""
+    found = [n.operands[IN_PLACE[n.op]] for n in _nodes(block) if n.op in IN_PLACE]
+    return [ref for ref in dict.fromkeys(found) if ref in env]
+
+
 def _branch(node: Node, operands: list[Any], env: Env) -> Any:
+    changed = list(dict.fromkeys(ref for block in node.blocks for ref in _changed(block, env)))
+
     def side(block: GraphBlock) -> Callable[[], Any]:
         def run() -> Any:
             inner = dict(env)
             _run(block, inner)
-            return [tensor(inner[ref]) for ref in block.results]
+            return [tensor(inner[ref]) for ref in (*block.results, *changed)]
 
         return run
 
     found = static_nn.cond(tensor(operands[0]), *map(side, node.blocks))
-    return tuple(found)
+    n = len(found) - len(changed)
+    env.update(zip(changed, found[n:], strict=True))
+    return tuple(found[:n])
 
 
 def _loop(node: Node, operands: list[Any], env: Env) -> Any:
-    """A loop on its first operand; the others are what it carries."""
+    """A loop on its first operand; the others are what it carries, and what its body changes in place."""
     (body,) = node.blocks
-    arrays = _arrays(operands[1:])
-
-    def step(_going: Any, *carried: Any) -> Any:
-        inner = env | dict(zip(body.arguments, carried, strict=True))
-        _run(body, inner)
-        return [tensor(inner[ref]) for ref in body.results]
-
-    if arrays:
+    if isinstance(operands[0], Known):
         return _unrolled(node, operands, env)
-    found = static_nn.while_loop(lambda going, *_: going, step, list(map(tensor, operands)))
-    return tuple(found[1:])
+    changed = [ref for ref in _changed(body, env) if ref != node.operands[0]]
+    n = len(operands)
+    for ref in [ref for ref in (*node.operands, *changed) if isinstance(env.get(ref), list)]:
+        env[ref] = stacked(env[ref], _element(body, ref, env | dict(zip(body.arguments, operands[1:], strict=True))))
+    operands = [_operand(o, env) for o in node.operands]
+
+    def step(*carried: Any) -> Any:
+        inner = env | dict(zip(changed, carried[n:], strict=True)) | {node.operands[0]: carried[0]}
+        inner |= dict(zip(body.arguments, carried[1:n], strict=True))
+        _run(body, inner)
+        return [tensor(inner[ref]) for ref in (*body.results, *changed)]
+
+    first = _shaped(step, [*operands, *[env[ref] for ref in changed]])
+    found = static_nn.while_loop(lambda going, *_: going, step, first)
+    env.update(zip(changed, found[n:], strict=True))
+    return tuple(found[1:n])
 
 
-def _arrays(values: list[Any]) -> list[Any]:
-    return [v for v in values if isinstance(v, list)]
+def _element(body: GraphBlock, ref: Any, env: Env) -> tuple[list[int], str]:
+    """Shape and dtype of what a loop writes into a list."""
+    writes = [n for n in _nodes(body) if n.op == "array_write_" and n.operands[0] == ref]
+    builder: Any = state.interpreter
+    with builder.inner():
+        inner = {k: list(v) if isinstance(v, list) else v for k, v in env.items()}
+        _run(body, inner)
+        found = tensor(inner[writes[0].operands[1]])
+    return list(found._data.shape), found.dtype.name
+
+
+def _shaped(step: Callable[..., Any], operands: list[Any]) -> list[Any]:
+    """What a loop starts with. What is not there before it the file has as one number, whatever it becomes."""
+    builder: Any = state.interpreter
+    given, before = list(map(tensor, operands)), set(builder.measured)
+    with builder.inner():
+        after = step(*given)
+    within = builder.measured.keys() - before
+
+    def blank(of: Tensor) -> Tensor:
+        return P.zeros([0 if within.intersection(words([n])) else n for n in of._data.shape], of.dtype)
+
+    both = zip(operands, given, after, strict=True)
+    return [blank(b) if isinstance(o, Known) and b.ndim != g.ndim else g for o, g, b in both]
 
 
 def _unrolled(node: Node, operands: list[Any], env: Env) -> Any:
-    raise ModelFileError(f"{node} carries a list of tensors, which is not available yet")
-
-
-def _written(node: Node, operands: list[Any], env: Env) -> Any:
-    """A list of tensors with one at a place; every name of the list sees it."""
-    array, value, at = operands
-    place = number(at)
-    if not isinstance(place, int):
-        raise ModelFileError(f"{node}: the place that is written is known only when the model runs")
-    array += [None] * (place + 1 - len(array))
-    array[place] = tensor(value)
-    return array
-
-
-__all__ = ["build", "default_generator", "refuse_unknown", "state"]
+    """A loop whose condition is known."""
+    (body,), (going, *carried) = node.blocks, operands
+    for _ in range(MAX_ITERATIONS):
+        if not isinstance(going, Known):
+            raise ModelFileError(f"{node}: whether it goes on is known at first, and later only in a run")
+        if not number(going):
+            return tuple(carried)
+        env |= dict(zip(body.arguments, carried, strict=True))
+        _run(body, env)
+        going, *carried = [env[ref] for ref in body.results]
+    raise ModelFileError(f"{node} runs for more than {MAX_ITERATIONS} times")

@@ -51,7 +51,9 @@ def _weights(graph: Graph, path: Path) -> dict[str, Tensor]:
                 f"{path}: weight '{weight.name}' is {list(array.shape)}, and {list(weight.shape)} in the program"
             )
         payload = as_array(array.copy())
-        made: Tensor = Parameter(wrap(payload), name=weight.name, trainable=True) if weight.is_trainable else wrap(payload)
+        made: Tensor = (
+            Parameter(wrap(payload), name=weight.name, trainable=True) if weight.is_trainable else wrap(payload)
+        )
         made.name = weight.name
         out[weight.name] = made
     for weight in graph.weights:

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..core.symbolic import is_symbolic
+from ..core.symbolic import has_symbolic, is_symbolic
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
@@ -79,7 +79,8 @@ def _widths(pad: Any) -> list[Any]:
 def pad_last(x: Tensor, pairs: list[tuple[int, int]], mode: str, value: float = 0.0) -> Any:
     """x with elements before and after, of the last axis first, then of the one before it, and so on."""
     widths = [(0, 0)] * (x.ndim - len(pairs)) + pairs[::-1]
-    if mode == "reflect" and any(max(w) >= n for w, n in zip(widths, x.shape, strict=True) if max(w)):
+    sizes = [(w, n) for w, n in zip(widths, x.shape, strict=True) if not has_symbolic((*w, n))]
+    if mode == "reflect" and any(max(w) >= n for w, n in sizes if max(w)):
         given = [n for pair in pairs for n in pair]
         raise ValueError(f"pad: pad is {given}; mode 'reflect' needs sizes above it, and x is {list(x.shape)}")
     return _pad(x, tuple(widths), mode, value)

@@ -67,12 +67,13 @@ def as_traced(program: Program) -> Traced:
     names = [program.output_names[i] for i in outs]
     inputs = [program.input_names[i] for i in order]
     ordered = Program(made, inputs, names, program.captured, updates, program.measured)
-    n = len(outs) - len(updates)
+    checks, room = program.asked
+    n = len(outs) - len(updates) - (checks is not None) - (room is not None)
     structure: Any = nested.LEAF if n == 1 else nested.Nest(tuple, None, (nested.LEAF,) * n)
     effects = [_effect(ordered, i) for i in updates]
     grads = tuple([getattr(v, "requires_grad", False) for v in made.outputs[:n]])
     handles = [program.captured[v] for v in made.inputs[n_args:]]
-    return Traced(ordered, n_args, handles, [], structure, n, effects, grads, [], [], [])
+    return Traced(ordered, n_args, handles, [], structure, n, effects, grads, [], [], [], checks, room)
 
 
 def function(program: Program, name: str = "program") -> Callable[..., Any]:

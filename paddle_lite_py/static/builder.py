@@ -21,6 +21,7 @@ from ..ir.block import Operator, Value
 from ..nn import unique_name
 from ..registry.bound import BoundOp
 from ..tracing.builder import Builder
+from ..tracing.fitting import inferred_by_samples
 from ..tracing.frame import Capture, Frame, TracedValue, Write
 from .current import current
 from .differentiation import append_backward
@@ -154,6 +155,10 @@ class StaticBuilder(Builder):
             if not tensor.stop_gradient:
                 self.root.leaves[value] = tensor
         return found.value
+
+    def _inferred_otherwise(self, bound: BoundOp, inputs: tuple[Any, ...]) -> Any:
+        found, symbols = super()._inferred_otherwise(bound, inputs), self.unknown.symbols
+        return inferred_by_samples(bound, inputs, symbols, symbols, alike=False) if found is None else found
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload: in the program for one of its values, now and in the scope for an array."""

@@ -238,7 +238,8 @@ class Program:
         to.root.leaves = {clones(v): t for v, t in mine.root.leaves.items() if v in clones.made}
         to.checks, to.loop_buffer, to.unknown = mine.checks, mine.loop_buffer, mine.unknown
         to.counts = mine.counts.copy()
-        to.measured = {n: m._replace(value=clones(m.value)) for n, m in mine.measured.items()}
+        # Those of blocks, which are not copied, stay.
+        to.measured = {n: m._replace(value=clones.made.get(m.value, m.value)) for n, m in mine.measured.items()}
         to.clone_map = {old: clones.made.get(v, v) for old, v in mine.clone_map.items()} | clones.made
         to.word_home.home = mine.word_home.home
         to.states = {v: to.word_home if s is mine.word_home else s for v, s in to.states.items()}

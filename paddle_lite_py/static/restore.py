@@ -54,7 +54,7 @@ def restore(
         _update(builder, clones(value), outputs[at])
     out.fetches = [builder.handle(v) for i, v in enumerate(outputs) if i not in found.updates and isinstance(v, Value)]
     builder.clone_map = dict(clones.made)
-    builder.measured = {n: m._replace(value=clones(m.value)) for n, m in found.measured.items()}
+    builder.measured = {n: m._replace(value=clones.made.get(m.value, m.value)) for n, m in found.measured.items()}
     if source is not None:
         before = source.builder
         builder.clone_map |= {old: clones.made[v] for old, v in before.clone_map.items() if v in clones.made}

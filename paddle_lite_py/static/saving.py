@@ -263,6 +263,7 @@ def bound(program: Program | None, feed_vars: Any, fetch_vars: Any) -> IRProgram
     check(source, "program")
     found, _ = _pruned(source, feed_vars, fetch_vars)
     found.captured = {v: _weight(source, s, scope) for v, s in found.captured.items()}
+    found.asked = source.builder.checks, source.builder.loop_buffer
     return found
 
 

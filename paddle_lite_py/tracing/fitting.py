@@ -17,6 +17,8 @@ from ..registry.bound import BoundOp
 
 # Where an op fails on unknown dimensions: how many of them are looked at, and how many ways to make some the same.
 MAX_SYMBOLS, MAX_TRIES = 6, 500
+# Choices of different sizes that are tried for one op.
+MAX_SAMPLES = 30
 
 
 def symbols_in(dim: Any, symbols: Iterable[str]) -> list[str]:
@@ -143,7 +145,7 @@ def _samples(
     pool = [n for n in dict.fromkeys([3, 4, 5, 6, *[n + 1 for n in sizes if isinstance(n, int)]]) if n > 2]
     if not any(name in symbols_in(n, symbols) for n in sizes for name in names):
         pool += [2, 1]
-    different = itertools.islice(itertools.permutations(pool, len(names)), MAX_TRIES)
+    different = itertools.islice(itertools.permutations(pool, len(names)), MAX_SAMPLES)
     same = [(n,) * len(names) for n in pool] if alike else []
     for chosen in itertools.chain(different, same):
         dims = dict(zip(names, chosen, strict=True))

@@ -34,7 +34,8 @@ def interpret(
                 dims[name] = 1 + _size(measured[name], env[measured[name].value])
         args = [env[v] if isinstance(v, Value) else v for v in op.inputs]
         for value, found in zip(op.outputs, _run(op, args, measured, dims), strict=True):
-            env[value] = found if value.requires_grad else found.detach()
+            made = found if isinstance(found, Tensor) else Tensor(found)
+            env[value] = made if value.requires_grad else made.detach()
     return [env[v] if isinstance(v, Value) else v for v in block.outputs]
 
 

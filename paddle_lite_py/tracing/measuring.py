@@ -64,10 +64,13 @@ class Measuring:
         try:
             return bound.infer(specs)
         except Exception:
-            found = inferred_by_samples(bound, inputs, self._symbols(), self.measured) if self.measured else None
+            found = self._inferred_otherwise(bound, inputs)
             if found is None:
                 raise
             return found
+
+    def _inferred_otherwise(self, bound: BoundOp, inputs: tuple[Any, ...]) -> Any:
+        return inferred_by_samples(bound, inputs, self._symbols(), self.measured) if self.measured else None
 
     def appended(self, bound: BoundOp, values: Sequence[Value]) -> None:
         """Told of a new operator."""

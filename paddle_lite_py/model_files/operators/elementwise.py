@@ -12,10 +12,10 @@ F: Any = _functional
 
 same(
     ["abs", "angle", "as_real", "atan2", "bernoulli", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor",
-     "bmm", "ceil", "conj", "cos", "cosh", "divide", "dot", "equal", "erf", "erfinv", "exp", "expm1", "floor", "fmax",
-     "fmin", "greater_equal", "greater_than", "imag", "isfinite", "isinf", "isnan", "kron", "lerp", "less_equal",
-     "less_than", "log", "log10", "log1p", "log2", "logical_and", "logical_not", "logical_or", "logical_xor",
-     "maximum", "minimum", "not_equal", "real", "reciprocal", "rsqrt", "sign", "sin", "sinh", "sqrt", "square", "tan",
+     "bmm", "ceil", "conj", "cos", "cosh", "divide", "dot", "erf", "erfinv", "exp", "expm1", "floor", "fmax",
+     "fmin", "imag", "isfinite", "isinf", "isnan", "kron", "lerp",
+     "log", "log10", "log1p", "log2", "logical_and", "logical_not", "logical_or", "logical_xor",
+     "maximum", "minimum", "real", "reciprocal", "rsqrt", "sign", "sin", "sinh", "sqrt", "square", "tan",
      "tanh", "trunc", "where", "mv", "acos", "asin", "atan", "acosh", "asinh", "atanh", "lgamma", "digamma",
      "gather_nd", "index_sample", "masked_select", "scatter_nd_add", "complex", "heaviside", "nextafter", "copysign",
      "i0", "i0e", "i1", "i1e", "logit", "diag_embed", "gammaln"],
@@ -164,7 +164,9 @@ def mean_all(x: Any) -> Any:
 
 def _reduction(name: str, of: str) -> None:
     @operator(name)
-    def reduce(x: Any, axis_operand: Any = None, *, axis: Any = (), keepdim: bool = False, reduce_all: bool = False) -> Any:
+    def reduce(
+        x: Any, axis_operand: Any = None, *, axis: Any = (), keepdim: bool = False, reduce_all: bool = False
+    ) -> Any:
         axes = None if reduce_all else _axes(axis_operand if axis_operand is not None else list(axis))
         return getattr(P, of)(tensor(x), axes, keepdim)
 
@@ -191,7 +193,9 @@ def frobenius_norm(x: Any, axis: Any = None, *, keepdim: bool = False, reduce_al
 
 def _position(name: str) -> None:
     @operator(name)
-    def find(x: Any, axis: Any = None, *, keepdims: bool = False, flatten: bool = False, dtype: str | None = None) -> Any:
+    def find(
+        x: Any, axis: Any = None, *, keepdims: bool = False, flatten: bool = False, dtype: str | None = None
+    ) -> Any:
         return getattr(P, name)(tensor(x), None if flatten else number(axis), keepdims, dtype or "int64")
 
 
@@ -273,9 +277,12 @@ def diagonal(x: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 
 @operator("dropout")
-def dropout(
-    x: Any, seed: Any = None, p: Any = None, *, is_test: bool = True, mode: str = "downgrade_in_infer"
-) -> Any:
+def dropout(x: Any, seed: Any = None, p: Any = None, *, is_test: bool = True, mode: str = "downgrade_in_infer") -> Any:
     names = {"downgrade_in_infer": "downscale_in_infer", "upscale_in_train": "upscale_in_train"}
-    out = F.dropout(tensor(x), known(p, 0.5) if not isinstance(known(p), list) else number(p), training=not is_test, mode=names[mode])
+    out = F.dropout(
+        tensor(x),
+        known(p, 0.5) if not isinstance(known(p), list) else number(p),
+        training=not is_test,
+        mode=names[mode],
+    )
     return out, None

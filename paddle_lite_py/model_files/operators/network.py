@@ -43,8 +43,9 @@ def _transposed(name: str, of: str) -> None:
         form = data_format if of == "conv3d_transpose" else {"NHWC": "NHWC"}.get(data_format, "NCHW")
         size = _listed(output_size) if output_size is not None else None
         return getattr(F, of)(
-            tensor(x), tensor(weight), None, list(strides), _padding(paddings, padding_algorithm),
-            list(output_padding) or 0, groups or 1, list(dilations), size or None, form,
+            tensor(x), tensor(weight), stride=list(strides), padding=_padding(paddings, padding_algorithm),
+            output_padding=list(output_padding) or 0, groups=groups or 1, dilation=list(dilations),
+            output_size=size or None, data_format=form,
         )  # fmt: skip
 
 
@@ -129,9 +130,7 @@ def _form(ndim: int, form: str) -> str:
 
 
 @operator("layer_norm")
-def layer_norm(
-    x: Any, scale: Any = None, bias: Any = None, *, epsilon: float = 1e-5, begin_norm_axis: int = 1
-) -> Any:
+def layer_norm(x: Any, scale: Any = None, bias: Any = None, *, epsilon: float = 1e-5, begin_norm_axis: int = 1) -> Any:
     x, scale, bias = map(tensor, (x, scale, bias))
     shape = x._data.shape[begin_norm_axis:]
     scale, bias = (v if v is None else P.reshape(v, list(shape)) for v in (scale, bias))
@@ -262,9 +261,7 @@ def cross_entropy_with_softmax(
     axis: int = -1,
 ) -> Any:  # fmt: skip
     logits, label = tensor(logits), tensor(label)
-    loss = F.cross_entropy(
-        logits, label, None, ignore_index, "none", soft_label, axis, use_softmax
-    )
+    loss = F.cross_entropy(logits, label, None, ignore_index, "none", soft_label, axis, use_softmax)
     loss = loss if loss.ndim == logits.ndim else P.unsqueeze(loss, axis)
     return (F.softmax(logits, axis) if use_softmax else logits), loss
 

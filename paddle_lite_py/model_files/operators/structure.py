@@ -6,7 +6,7 @@ from typing import Any
 
 from ...eager.tensor import Tensor
 from ...nn import functional as _functional
-from .table import Known, P, number, numbers, operator, tensor
+from .table import P, number, numbers, operator, tensor
 from .values import _listed
 
 F: Any = _functional
@@ -214,29 +214,6 @@ def embedding(x: Any, weight: Any, *, padding_idx: int = -1) -> Any:
     return F.embedding(tensor(x), tensor(weight), padding_idx if padding_idx >= 0 else None)
 
 
-@operator("create_array")
-def create_array() -> list[Any]:
-    return []
-
-
-@operator("array_length")
-def array_length(array: Any) -> Any:
-    return Known([len(array)])
-
-
-@operator("array_read")
-def array_read(array: Any, i: Any) -> Any:
-    at = number(i)
-    return P.index_select(P.stack(tensor(array)), at.reshape([1]), 0)[0] if isinstance(at, Tensor) else array[at]
-
-
-@operator("array_to_tensor")
-def array_to_tensor(array: Any, *, axis: int = 0, use_stack: bool = False) -> Any:
-    parts = tensor(array)
-    sizes = P.to_tensor([1 if use_stack else p.shape[axis] for p in parts], dtype="int32")
-    return (P.stack(parts, axis) if use_stack else P.concat(parts, axis)), sizes
-
-
 @operator("gaussian")
 def gaussian(shape: Any, *, mean: float = 0.0, std: float = 1.0, dtype: str | None = None) -> Any:
     return P.cast(P.randn(_listed(shape)) * std + mean, dtype or "float32")
@@ -279,5 +256,3 @@ def overlap_add(x: Any, *, hop_length: int, axis: int = -1) -> Any:
 @operator("print")
 def print_(x: Any) -> Any:
     return x
-
-

@@ -32,7 +32,7 @@ class Known:
         if isinstance(self.value, list) and any(map(is_symbolic, self.value)):
             return P.stack([Known(n, self.dtype).tensor() for n in self.value])
         if is_symbolic(self.value):
-            return P.full([], 0, self.dtype) + self.value
+            return P.cast(P.full([], 0, "int64") + self.value, self.dtype)
         return to_tensor(self.value, dtype=self.dtype)
 
 

@@ -74,12 +74,16 @@ def split_values(values: Any) -> Any:
 
 @operator("slice")
 def slice_(x: Any, starts: Any = None, ends: Any = None, *, axes: Any, decrease_axis: Any = ()) -> Any:
-    first, last = numbers(starts), numbers(ends)
+    first, last = _listed(starts), _listed(ends)
     if _counts(x) and isinstance(first, list) and isinstance(last, list) and isinstance(x.value, list):
         found = x.value[first[0] : last[0]]
         return Known(found[0] if len(decrease_axis) else found, x.dtype)
-    out = P.slice(tensor(x), list(axes), first, last)
-    return P.squeeze(out, list(decrease_axis)) if len(decrease_axis) else out
+    if not len(decrease_axis):
+        return P.slice(tensor(x), list(axes), first, last)
+    index: list[Any] = [slice(None)] * tensor(x).ndim
+    for axis, start, end in zip(axes, first, last, strict=True):
+        index[axis] = start if axis in decrease_axis else slice(start, end)
+    return tensor(x)[tuple(index)]
 
 
 @operator("stack")
@@ -137,6 +141,8 @@ def full_with_tensor(value: Any, shape: Any, *, dtype: str | None = None) -> Any
 def _listed(value: Any) -> Any:
     """Sizes as a list: known ones, and tensors of one element."""
     found = numbers(value)
+    if isinstance(found, Tensor) and found.ndim == 1 and isinstance(found._data.shape[0], int):
+        found = list(P.unbind(found)) if found._data.shape[0] > 1 else [found]
     return [number(n) if isinstance(n, Tensor) else n for n in found] if isinstance(found, list) else found
 
 
@@ -172,6 +178,25 @@ def _arithmetic(name: str, function: Callable[[Any, Any], Any]) -> None:
                 return Known([function(p, q) for p, q in pairs], x.dtype)
         return getattr(P, name)(tensor(x), tensor(y))
 
+
+def _comparison(name: str, function: Callable[[Any, Any], bool]) -> None:
+    @operator(name)
+    def compare(x: Any, y: Any) -> Any:
+        if _counts(x, y) and all(isinstance(n, int) for n in (number(x), number(y))):
+            if all(not isinstance(v.value, list) or len(v.value) == 1 for v in (x, y)):
+                return Known(function(number(x), number(y)), "bool")
+        return getattr(P, name)(tensor(x), tensor(y))
+
+
+for _name, _compare in (
+    ("less_than", python.lt),
+    ("less_equal", python.le),
+    ("greater_than", python.gt),
+    ("greater_equal", python.ge),
+    ("equal", python.eq),
+    ("not_equal", python.ne),
+):
+    _comparison(_name, _compare)
 
 for _name, _function in (
     ("add", python.add),
@@ -217,4 +242,9 @@ def full_like(x: Any, value: Any, *, dtype: str | None = None) -> Any:
 
 @operator("eye")
 def eye(num_rows: Any, num_columns: Any = None, *, dtype: str | None = None) -> Any:
-    return P.eye(number(num_rows), number(num_columns), dtype or "float32")
+    rows, columns = (None if n is None else _whole(number(n)) for n in (num_rows, num_columns))
+    return P.eye(rows, columns, dtype or "float32")
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) else value
