@@ -8,6 +8,7 @@ half-way leaves the old artefact whole.
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import os
 import tempfile
@@ -76,21 +77,35 @@ def _files_of(path: Path) -> set[str]:
         return set()
 
 
-def read(prefix: str) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Manifest and data files of an artefact, checked.
+# What reads files of the reference, for whoever loads one: a module of the package, with read(program, weights).
+FOREIGN = "paddle_lite_py.model_files.reading"
+
+
+def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Manifest and data files of an artefact, checked; of a model file of the reference, what they would be.
+
+    Arguments:
+        weights: the file of the weights of a model file, where that has another name.
 
     Raises:
         ArtifactError: saying which file is missing, damaged, foreign or too new.
     """
     path = Path(f"{prefix}.json")
     if not path.is_file():
-        raise ArtifactError(f"no saved program at '{prefix}': {path} is not there")
+        older = next((p for p in _older(prefix) if p.is_file()), None)
+        if older is None:
+            raise ArtifactError(f"no saved program at '{prefix}': {path} is not there")
+        found: tuple[dict[str, Any], dict[str, bytes]] = importlib.import_module(FOREIGN).read(older, weights)
+        return found
     if path.stat().st_size > MAX_MANIFEST:
         raise ArtifactError(f"{path} is larger than any manifest ({path.stat().st_size} bytes)")
     try:
         manifest = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as e:
         raise ArtifactError(f"{path} is damaged: {e}") from None
+    if isinstance(manifest, dict) and "base_code" in manifest:
+        found = importlib.import_module(FOREIGN).read(path, weights)
+        return found
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ArtifactError(f"{path} is not a program saved by paddle.jit.save")
     version = manifest.get("version")
@@ -103,6 +118,11 @@ def read(prefix: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     except (KeyError, TypeError, AttributeError) as e:
         raise ArtifactError(f"{path} is damaged: {type(e).__name__}: {e}") from None
     return UPGRADES.get(version, lambda *found: found)(manifest, blobs)
+
+
+def _older(prefix: str) -> list[Path]:
+    """Where a program of the reference's earlier generations may be."""
+    return [Path(f"{prefix}.pdmodel"), Path(prefix) / "__model__", Path(prefix)]
 
 
 def _from_1(manifest: dict[str, Any], blobs: dict[str, bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.interpreter import state, use
 from ..eager.tensor import Tensor
@@ -11,13 +11,13 @@ from ..ir.parts import words
 from ..static import nn as static_nn
 from ..static.mode import data, program_guard
 from ..static.program import Program
-from .graph import Graph, GraphBlock, ModelFileError, Node
-from .operators import arrays, detection, elementwise, network, structure, values  # noqa: F401  (their operators)
+from .graph import Graph, GraphBlock, Literal, ModelFileError, Node
+from .operators import arrays, detection, earlier, elementwise, network, structure, values  # noqa: F401  (their operators)
 from .operators.arrays import stacked
 from .operators.table import OPERATORS, Known, P, call, number, tensor
 
 Env = dict[Any, Any]
-CONTROL = ("if", "while")
+CONTROL = ("if", "while", "conditional_block", "select_input")
 # Operators that change an operand, which has the new value under its old name too: which one.
 IN_PLACE = {
     "array_write_": 0,
@@ -89,13 +89,19 @@ def _node(node: Node, env: Env) -> None:
         found: Any = _branch(node, operands, env)
     elif node.op == "while":
         found = _loop(node, operands, env)
+    elif node.op == "conditional_block":
+        return _conditional(node, operands, env)
+    elif node.op == "select_input":
+        found = _selected(operands)
     else:
         found = call(node.op, operands, node.attrs)
     if node.op in IN_PLACE:
         env[node.operands[IN_PLACE[node.op]]] = found
     results = found if isinstance(found, tuple) else found if _is_one_list(found, node) else (found,)
     for ref, value in zip(node.results, results, strict=False):
-        if ref is not None:
+        if isinstance(ref, list):
+            env.update(zip(ref, value, strict=False))
+        elif ref is not None:
             env[ref] = value
 
 
@@ -107,6 +113,8 @@ def _is_one_list(found: Any, node: Node) -> bool:
 def _operand(ref: Any, env: Env) -> Any:
     if ref is None:
         return None
+    if isinstance(ref, Literal):
+        return Known(ref.value, "float32" if isinstance(ref.value, float) else "int64")
     if isinstance(ref, list):
         return [_operand(r, env) for r in ref]
     if ref not in env:
@@ -115,8 +123,9 @@ def _operand(ref: Any, env: Env) -> Any:
 
 
 def _changed(block: GraphBlock, env: Env) -> list[Any]:
-    """Values from outside that operators of a block change."""
+    """Values from outside that operators of a block change, or variables that they write again."""
     found = [n.operands[IN_PLACE[n.op]] for n in _nodes(block) if n.op in IN_PLACE]
+    found += [ref for n in _nodes(block) for ref in n.results if ref is not None and not isinstance(ref, list)]
     return [ref for ref in dict.fromkeys(found) if ref in env]
 
 
@@ -135,6 +144,38 @@ def _branch(node: Node, operands: list[Any], env: Env) -> Any:
     n = len(found) - len(changed)
     env.update(zip(changed, found[n:], strict=True))
     return tuple(found[:n])
+
+
+class Pending(NamedTuple):
+    """What a block of an earlier generation gives, where its condition holds: built where it is selected."""
+
+    block: GraphBlock
+    env: Env
+    name: Any
+
+    def build(self) -> Any:
+        """The value."""
+        inner = dict(self.env)
+        _run(self.block, inner)
+        return tensor(inner[self.name])
+
+
+def _conditional(node: Node, operands: list[Any], env: Env) -> None:
+    """A block that runs under a condition: what it changes is as it was otherwise, what it makes somebody selects."""
+    (block,) = node.blocks
+    for ref in _changed(block, env):
+        new = Pending(block, dict(env), ref)
+        (env[ref],) = static_nn.cond(tensor(operands[0]), lambda n=new: [n.build()], lambda r=ref: [tensor(env[r])])
+    before = dict(env)
+    for inner in _nodes(block):
+        env.update({r: Pending(block, before, r) for r in inner.results if not isinstance(r, list) and r not in env})
+
+
+def _selected(operands: list[Any]) -> Any:
+    mask, (no, yes) = operands
+    sides = [lambda v=v: [v.build() if isinstance(v, Pending) else tensor(v)] for v in (yes, no)]
+    (found,) = static_nn.cond(P.cast(tensor(mask), "bool"), *sides)
+    return found
 
 
 def _loop(node: Node, operands: list[Any], env: Env) -> Any:

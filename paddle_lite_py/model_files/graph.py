@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..jit.artifact import ArtifactError
+
 Ref = Any  # of a value: a number, or a name
 
 
-class ModelFileError(ValueError):
+class ModelFileError(ArtifactError):
     """A model file is missing, damaged, or holds what cannot be run here."""
 
 
@@ -72,3 +74,10 @@ class Graph:
     feeds: list[Feed]
     fetches: list[Ref]
     block: GraphBlock
+
+
+@dataclass(frozen=True)
+class Literal:
+    """An operand that stands in the file itself: a number, or a list of numbers."""
+
+    value: Any

@@ -15,17 +15,21 @@ from ..static.saving import bound
 from .building import build
 from .graph import Graph, ModelFileError
 from .pir import read_pir
+from .program_desc import read_program
 from .weights import read_weights
 
 
-def read(program_file: Path, weights_file: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+def read(program_file: Path, weights_file: str | None = None) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The manifest and the data files that jit.save would write for a model file.
+
+    Arguments:
+        weights_file: that of the program's name by default.
 
     Raises:
         ModelFileError: a file is missing or damaged, or holds what cannot be run here.
     """
-    graph = read_pir(program_file)
-    weights = _weights(graph, weights_file)
+    graph = read_pir(program_file) if program_file.suffix == ".json" else read_program(program_file)
+    weights = _weights(graph, _beside(program_file) if weights_file is None else Path(weights_file))
     program, feeds, fetches = build(graph, weights)
     found = bound(program, feeds, fetches)
     writer = ArtifactWriter(None, (), PLATFORMS)
@@ -34,6 +38,11 @@ def read(program_file: Path, weights_file: Path) -> tuple[dict[str, Any], dict[s
     arrays = {n: h._data for n, h in writer.weights.values() if isinstance(h, Tensor)}
     head = {"name": program_file.stem, "saved_in": "eval"}
     return head | writer.manifest(), {"safetensors": safetensors.save(arrays)}
+
+
+def _beside(program: Path) -> Path:
+    """The file of weights that belongs to a program."""
+    return program.with_name("__params__") if program.name == "__model__" else program.with_suffix(".pdiparams")
 
 
 def _weights(graph: Graph, path: Path) -> dict[str, Tensor]:

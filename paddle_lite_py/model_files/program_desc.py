@@ -1,0 +1,214 @@
+"""Programs of the reference's earlier generations: `name.pdmodel` and `__model__`, protocol buffers of a ProgramDesc.
+
+There values are variables by name, which operators write again; control flow are operators with a block of their own.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .graph import Feed, Graph, GraphBlock, ModelFileError, Node, Weight
+from .legacy import normalized
+from .weights import tensor_description
+from .wire import doubles, fields, floats, signed, varints
+
+MAX_FILE = 1 << 31
+_NO_STATE = (9, 10, 17)  # kinds of variables: feeds, fetches, what only a run has
+_KINDS: dict[int, tuple[int, bool]] = {  # kind of an attribute: the field that has it, and whether it is a list
+    0: (3, False), 1: (4, False), 2: (5, False), 3: (6, True), 4: (7, True), 5: (8, True), 6: (10, False),
+    7: (11, True), 8: (12, False), 9: (13, False), 10: (14, True), 11: (15, True), 12: (16, True), 13: (17, False),
+    14: (18, True), 15: (19, False), 16: (20, False), 17: (21, True),
+}  # fmt: skip
+
+
+@dataclass
+class Operation:
+    """One operator as it stands in the file."""
+
+    kind: str = ""
+    inputs: dict[str, list[str]] = field(default_factory=dict)
+    outputs: dict[str, list[str]] = field(default_factory=dict)
+    attrs: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Variable:
+    """A declared variable."""
+
+    name: str = ""
+    shape: tuple[int, ...] = ()
+    dtype: str = "float32"
+    kind: int = 7
+    is_persistable: bool = False
+    is_parameter: bool = False
+    stops_gradient: bool = False
+
+
+def read_program(path: Path) -> Graph:
+    """The program of a file.
+
+    Raises:
+        ModelFileError: the file is damaged, or no such program.
+    """
+    if path.stat().st_size > MAX_FILE:
+        raise ModelFileError(f"{path} is larger than any program ({path.stat().st_size} bytes)")
+    try:
+        blocks = [_block(v) for n, v in fields(memoryview(path.read_bytes())) if n == 1]
+        if not blocks:
+            raise ModelFileError(f"{path} is no program: it has no blocks")
+        return _graph(blocks)
+    except (KeyError, TypeError, IndexError, ValueError, struct.error, RecursionError) as e:
+        if isinstance(e, ModelFileError):
+            raise
+        raise ModelFileError(f"{path} is damaged: {type(e).__name__}: {e}") from None
+
+
+Blocks = list[tuple[dict[str, Variable], list[Operation]]]
+
+
+def _graph(blocks: Blocks) -> Graph:
+    variables, operations = blocks[0]
+    feeds: list[tuple[int, Feed]] = []
+    fetches: list[tuple[int, str]] = []
+    for op in operations:
+        if op.kind == "feed":
+            (name,) = op.outputs["Out"]
+            v = variables[name]
+            feeds.append((int(op.attrs["col"]), Feed(name, name, v.shape, v.dtype)))
+        elif op.kind == "fetch":
+            fetches.append((int(op.attrs["col"]), op.inputs["X"][0]))
+    states = sorted(
+        [v for v in variables.values() if v.is_persistable and v.kind not in _NO_STATE], key=lambda v: v.name.encode()
+    )
+    weights = [
+        Weight(v.name, v.name, v.shape, v.dtype, v.is_parameter, v.is_parameter and not v.stops_gradient, True)
+        for v in states
+    ]
+    block = GraphBlock([], list(_nodes(blocks, 0, 0)), [])
+    return Graph(weights, [f for _, f in sorted(feeds, key=_first)], [r for _, r in sorted(fetches, key=_first)], block)
+
+
+def _first(pair: tuple[int, Any]) -> int:
+    return pair[0]
+
+
+def _nodes(blocks: Blocks, number: int, depth: int) -> Iterator[Node]:
+    if not 0 <= number < len(blocks) or depth > len(blocks):
+        raise ModelFileError(f"block {number} of {len(blocks)}, or blocks that hold themselves")
+    for op in blocks[number][1]:
+        if op.kind in ("feed", "fetch"):
+            continue
+        inner = op.attrs.pop("sub_block", None)
+        node = normalized(op.kind, op.inputs, op.outputs, op.attrs)
+        if inner is not None:
+            results = op.inputs.get("Condition", []) if op.kind == "while" else []
+            node.blocks = [GraphBlock([], list(_nodes(blocks, int(inner), depth + 1)), results)]
+        yield node
+
+
+# -- messages ------------------------------------------------------------------------------------------------------
+def _text(value: Any) -> str:
+    return bytes(value).decode("utf-8", "replace")
+
+
+def _block(data: memoryview) -> tuple[dict[str, Variable], list[Operation]]:
+    variables, operations = dict[str, Variable](), list[Operation]()
+    for number, value in fields(data):
+        if number == 3:
+            v = _variable(value)
+            variables[v.name] = v
+        elif number == 4:
+            operations.append(_operation(value))
+    return variables, operations
+
+
+def _variable(data: memoryview) -> Variable:
+    out = Variable()
+    for number, value in fields(data):
+        if number == 1:
+            out.name = _text(value)
+        elif number == 2:
+            _type(value, out)
+        elif number == 3:
+            out.is_persistable = bool(value)
+        elif number == 5:
+            out.is_parameter = bool(value)
+        elif number == 6:
+            out.stops_gradient = bool(value)
+    return out
+
+
+def _type(data: memoryview, out: Variable) -> None:
+    for number, value in fields(data):
+        if number == 1:
+            out.kind = int(value)
+        elif number in (3, 4):
+            for inner, description in fields(value):
+                if inner == 1:
+                    dtype, out.shape = tensor_description(description)
+                    out.dtype = dtype.name
+
+
+def _operation(data: memoryview) -> Operation:
+    out = Operation()
+    for number, value in fields(data):
+        if number == 3:
+            out.kind = _text(value)
+        elif number in (1, 2):
+            names = [_text(v) for _, v in fields(value)]
+            (out.inputs if number == 1 else out.outputs)[names[0]] = names[1:]
+        elif number == 4:
+            name, found = _attribute(value)
+            out.attrs[name] = found
+    return out
+
+
+def _attribute(data: memoryview) -> tuple[str, Any]:
+    name, kind, values = "", -1, list[tuple[int, Any]]()
+    for number, value in fields(data):
+        if number == 1:
+            name = _text(value)
+        elif number == 2:
+            kind = int(value)
+        else:
+            values.append((number, value))
+    wanted, is_list = _KINDS[kind]
+    found = [x for number, value in values if number == wanted for x in _values(kind, value)]
+    return name, found if is_list else (found[0] if found else None)
+
+
+def _values(kind: int, value: Any) -> list[Any]:
+    """What a field of an attribute of some kind holds."""
+    if kind in (0, 3):
+        return [_int32(v) for v in varints(value)]
+    if kind in (1, 4):
+        return floats(value)
+    if kind in (2, 5, 13, 14):
+        return [_text(value)]
+    if kind in (6, 7):
+        return [bool(v) for v in varints(value)]
+    if kind in (12, 15):
+        return doubles(value)
+    if kind in (16, 17):
+        return [_scalar(value)]
+    return varints(value)
+
+
+def _int32(value: int) -> int:
+    return value - (1 << 32) if value >> 31 == 1 else value
+
+
+def _scalar(data: memoryview) -> Any:
+    found = dict(fields(data))
+    kind = found[1]
+    if kind == 1:
+        return bool(found.get(2, 0))
+    if kind == 2:
+        return signed(found.get(3, 0))
+    if kind == 3:
+        return doubles(found[4])[0]
+    return complex(*[doubles(v)[0] for _, v in fields(found[5])])
