@@ -95,8 +95,7 @@ def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[
         older = next((p for p in _older(prefix) if p.is_file()), None)
         if older is None:
             raise ArtifactError(f"no saved program at '{prefix}': {path} is not there")
-        found: tuple[dict[str, Any], dict[str, bytes]] = importlib.import_module(FOREIGN).read(older, weights)
-        return found
+        return importlib.import_module(FOREIGN).read(older, weights)  # type: ignore[no-any-return]
     if path.stat().st_size > MAX_MANIFEST:
         raise ArtifactError(f"{path} is larger than any manifest ({path.stat().st_size} bytes)")
     try:
@@ -104,8 +103,7 @@ def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[
     except (ValueError, RecursionError) as e:
         raise ArtifactError(f"{path} is damaged: {e}") from None
     if isinstance(manifest, dict) and "base_code" in manifest:
-        found = importlib.import_module(FOREIGN).read(path, weights)
-        return found
+        return importlib.import_module(FOREIGN).read(path, weights)  # type: ignore[no-any-return]
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ArtifactError(f"{path} is not a program saved by paddle.jit.save")
     version = manifest.get("version")
@@ -118,6 +116,15 @@ def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[
     except (KeyError, TypeError, AttributeError) as e:
         raise ArtifactError(f"{path} is damaged: {type(e).__name__}: {e}") from None
     return UPGRADES.get(version, lambda *found: found)(manifest, blobs)
+
+
+def is_foreign(prefix: str) -> bool:
+    """Whether a model file of the reference is there, and no program of jit.save."""
+    path = Path(f"{prefix}.json")
+    if not path.is_file():
+        return any(p.is_file() for p in _older(prefix))
+    with path.open("rb") as file:
+        return b'"base_code"' in file.read(200)
 
 
 def _older(prefix: str) -> list[Path]:

@@ -41,6 +41,8 @@ def load(
 ) -> TranslatedLayer:
     """Load what jit.save wrote; none of the code that it was traced from is needed, and none is executed.
 
+    A model file of PaddlePaddle is loaded as well: path.json or path.pdmodel, with path.pdiparams.
+
     Arguments:
         path: the prefix that was given to jit.save.
         check: run the samples that were saved with it, and compare with the results that it gave then.
@@ -57,17 +59,21 @@ def load(
         paddle.Size([4, 2])
     """
     only_known(load, configs)
-    manifest, blobs = artifact.read(path)
+    made = load_with(path)
+    if check:
+        made.check_samples()
+    return made
+
+
+def load_with(path: str, weights: str | None = None) -> TranslatedLayer:
+    """The same; a model file of the reference may have its weights in a file of another name."""
+    manifest, blobs = artifact.read(path, weights)
     try:
-        weights = _arrays(blobs["safetensors"])
-        made = TranslatedLayer(manifest, blobs, weights)
+        return TranslatedLayer(manifest, blobs, _arrays(blobs["safetensors"]))
     except ArtifactError:
         raise
     except Exception as e:
         raise ArtifactError(f"the saved program at '{path}' is damaged: {type(e).__name__}: {e}") from None
-    if check:
-        made.check_samples()
-    return made
 
 
 def _arrays(data: bytes) -> dict[str, Any]:

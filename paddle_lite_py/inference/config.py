@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ..jit.artifact import is_foreign
 from ..core.no_effect import KERNELS, Immaterial, no_effect
 from .kinds import PrecisionType
 
@@ -87,15 +88,23 @@ class Config:
         """
         path = os.fspath(path)
         if os.path.isdir(path):
-            found = sorted(p for p in Path(path).glob("*.json"))
-            if len(found) != 1:
-                names = ", ".join(p.name for p in found) or "none"
-                raise ValueError(f"Config: folder {path} must hold one saved program (.json), it holds {names}")
-            path = str(found[0])
+            path = self._only(path)
         self._prefix = path.removesuffix(".json").removesuffix(".pdmodel")
 
+    @staticmethod
+    def _only(folder: str) -> str:
+        """The program in a folder."""
+        found = sorted([*Path(folder).glob("*.json"), *Path(folder).glob("*.pdmodel"), *Path(folder).glob("__model__")])
+        if len(found) != 1:
+            names = ", ".join(p.name for p in found) or "none"
+            raise ValueError(
+                f"Config: folder {folder} must hold one saved program (.json, .pdmodel, __model__), it holds {names}"
+            )
+        return str(found[0])
+
     def set_params_file(self, path: str) -> None:
-        """Name the weights: beside the program, and named as it is but for the ending."""
+        """Name the weights: beside the program, and named as it is but for the ending; those of the reference's model
+        files may lie elsewhere."""
         self._params = os.fspath(path)
 
     def set_model_buffer(self, *args: Any) -> None:
@@ -108,7 +117,7 @@ class Config:
         Raises:
             ValueError: if the file of the weights is that of another program.
         """
-        if self._params and not self._params.startswith(f"{self._prefix}."):
+        if self._params and not self._params.startswith(f"{self._prefix}.") and not is_foreign(self._prefix):
             raise ValueError(
                 f"Config: params_file is {self._params}, but the weights of {self._prefix}.json are beside it and "
                 "begin with its name; save the program with the weights that are wanted"

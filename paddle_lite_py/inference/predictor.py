@@ -17,6 +17,7 @@ from ..device.stream import IN_ORDER
 from ..eager.execute import EAGER
 from ..eager.tensor import Tensor, wrap
 from ..jit import TranslatedLayer, load, save
+from ..jit.translated import load_with
 from ..jit.method import Method
 from ..passes.precision import AutoCast
 from .config import Config
@@ -245,7 +246,7 @@ _LOW = {PrecisionType.Half: "float16", PrecisionType.Bfloat16: "bfloat16"}
 
 def _loaded(config: Config) -> TranslatedLayer:
     """The program in the precision that is asked for."""
-    layer = load(config.prefix())
+    layer = load_with(config.prefix(), config.params_file() or None)
     if config.precision() not in _LOW:
         return layer
     with tempfile.TemporaryDirectory() as folder:

@@ -17,6 +17,8 @@ from ..registry.bound import BoundOp
 
 # Where an op fails on unknown dimensions: how many of them are looked at, and how many ways to make some the same.
 MAX_SYMBOLS, MAX_TRIES = 6, 500
+# Sizes that samples have: such as strides and scales divide, and small ones; not 1, which broadcasts.
+SAMPLES = (32, 64, 96, 128, 160, 192, 224, 3, 4, 5, 6)
 # Choices of different sizes that are tried for one op.
 MAX_SAMPLES = 30
 
@@ -125,7 +127,7 @@ def inferred_by_samples(
         return None
     outs = [tuple(out) if isinstance(out, tuple | list) else (out,) for _, out in samples]
     known |= dict.fromkeys([v for n in known for v in _quotients(inputs, n)])
-    made = tuple([_common(specs, [dims for dims, _ in samples], known) for specs in zip(*outs, strict=True)])
+    made = tuple([_common(specs, [dims for dims, _ in samples], inputs, known) for specs in zip(*outs, strict=True)])
     if None in made:
         return None
     return made if isinstance(samples[0][1], tuple | list) else made[0]
@@ -141,16 +143,18 @@ def _samples(
 ) -> Iterator[tuple[dict[str, int], Any]]:
     """Sizes with which an op is possible, different ones first, and what it gives then."""
     sizes = [n for v in inputs if isinstance(v, Value) for n in v.shape]
-    # No size of 1, for which 2 stands where it is measured: that broadcasts.
-    pool = [n for n in dict.fromkeys([3, 4, 5, 6, *[n + 1 for n in sizes if isinstance(n, int)]]) if n > 2]
+    pool = list(dict.fromkeys([*SAMPLES, *[n + 1 for n in sizes if isinstance(n, int) and n > 1]]))
     if not any(name in symbols_in(n, symbols) for n in sizes for name in names):
         pool += [2, 1]
-    different = itertools.islice(itertools.permutations(pool, len(names)), MAX_SAMPLES)
+    turned = [tuple((pool[k:] + pool[:k])[: len(names)]) for k in range(len(pool))]  # each size is another one
     same = [(n,) * len(names) for n in pool] if alike else []
-    for chosen in itertools.chain(different, same):
+    more = itertools.islice(itertools.permutations(pool, len(names)), MAX_SAMPLES)
+    for chosen in itertools.chain(turned, same, more):
         dims = dict(zip(names, chosen, strict=True))
         try:
-            yield dims, infer_with(bound, inputs, symbols | dims)
+            known = symbols | dims
+            if not any(symbolic.is_symbolic(n) and symbolic.substitute(n, known) == 1 for n in sizes):
+                yield dims, infer_with(bound, inputs, known)
         except Exception:  # not with these
             continue
 
@@ -161,16 +165,29 @@ def _quotients(inputs: tuple[Any, ...], size: Any) -> list[Any]:
     return [total // size for total in totals if symbolic.is_symbolic(total // size)]
 
 
-def _common(specs: tuple[Any, ...], dims: list[dict[str, int]], known: Iterable[Any]) -> Any:
-    """One spec for the results of samples."""
+def _common(specs: tuple[Any, ...], dims: list[dict[str, int]], inputs: tuple[Any, ...], known: Iterable[Any]) -> Any:
+    """One spec for the results of samples: each size is that of an input on the same axis, constant, or another one."""
     if len({(len(s.shape), s.dtype) for s in specs}) > 1:
         return None
-    shape = []
-    for found in zip(*[s.shape for s in specs], strict=True):
-        same = len(found) > 1 and all(n == found[0] for n in found)
-        fits = (n for n in known if all(_is_size(n, d, f) for d, f in zip(dims, found, strict=True)))
-        shape.append(found[0] if same else next(fits, None))
+    varied, ndim = all(len({d[name] for d in dims}) > 1 for name in dims[0]), len(specs[0].shape)
+    shape: list[Any] = []
+    for axis, found in enumerate(zip(*[s.shape for s in specs], strict=True)):
+        same = all(n == found[0] for n in found)
+        for size in (*_on_axis(inputs, axis, ndim), *([] if same else known)):
+            if all(_is_size(size, d, f) for d, f in zip(dims, found, strict=True)):
+                break
+        else:
+            size = found[0] if same and varied else None
+        shape.append(size)
     return OpenSpec(tuple(shape), specs[0].dtype)
+
+
+def _on_axis(inputs: tuple[Any, ...], axis: int, ndim: int) -> Iterator[Any]:
+    """Unknown sizes of inputs on an axis, counted from the last one."""
+    for v in inputs:
+        at = axis - ndim
+        if isinstance(v, Value) and len(v.shape) >= -at and symbolic.is_symbolic(v.shape[at]):
+            yield v.shape[at]
 
 
 def _is_size(dim: Any, dims: dict[str, int], size: Any) -> bool:

@@ -143,7 +143,9 @@ def _listed(value: Any) -> Any:
     found = numbers(value)
     if isinstance(found, Tensor) and found.ndim == 1 and isinstance(found._data.shape[0], int):
         found = list(P.unbind(found)) if found._data.shape[0] > 1 else [found]
-    return [number(n) if isinstance(n, Tensor) else n for n in found] if isinstance(found, list) else found
+    if not isinstance(found, list):
+        return found
+    return [number(n) if isinstance(n, Tensor) else n[0] if isinstance(n, list) else n for n in found]
 
 
 @operator("reshape")
