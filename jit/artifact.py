@@ -95,7 +95,7 @@ def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[
         older = next((p for p in _older(prefix) if p.is_file()), None)
         if older is None:
             raise ArtifactError(f"no saved program at '{prefix}': {path} is not there")
-        return importlib.import_module(FOREIGN).read(older, weights)  # type: ignore[no-any-return]
+        return importlib.import_module(FOREIGN).read(older, weights)
     if path.stat().st_size > MAX_MANIFEST:
         raise ArtifactError(f"{path} is larger than any manifest ({path.stat().st_size} bytes)")
     try:
@@ -103,7 +103,7 @@ def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[
     except (ValueError, RecursionError) as e:
         raise ArtifactError(f"{path} is damaged: {e}") from None
     if isinstance(manifest, dict) and "base_code" in manifest:
-        return importlib.import_module(FOREIGN).read(path, weights)  # type: ignore[no-any-return]
+        return importlib.import_module(FOREIGN).read(path, weights)
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ArtifactError(f"{path} is not a program saved by paddle.jit.save")
     version = manifest.get("version")

@@ -23,8 +23,16 @@ _HOST = re.compile(r"custom_call\s*@?\"?([\w.]*(?:callback|python)[\w.]*)", re.I
 
 
 def bind(exported: Any, name: str, program: Program) -> BoundOp:
-    """The loaded StableHLO as an op: eager, on the tape, and inside other static functions."""
+    """The loaded StableHLO as an op, eager, on the tape and inside other static functions; without one, the program."""
     single = len(program.block.outputs) == 1
+    if exported is None:
+        run = lower(program)
+
+        def compute(*arrays: Any) -> Any:
+            outs = run(*arrays)
+            return outs[0] if single else tuple(outs)
+
+        return BoundOp(Op(compute, name), compute)
     if len(exported.in_avals) != len(program.block.inputs) or len(exported.out_avals) != len(program.block.outputs):
         raise ArtifactError("the StableHLO and the manifest are of different programs")
     for given, value in zip(exported.in_avals, program.block.inputs, strict=True):

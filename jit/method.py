@@ -160,11 +160,11 @@ class Method:
         ]
         self._reads = index_reads(self.program)
         self._plain = self._result is nested.LEAF and not (self._state or self._checks or self._room or self._reads)
-        in_parts = runs_in_parts(self.program) or data.get("for_each_size") is True
+        in_parts = runs_in_parts(self.program)
         self._parts = PartedBlock(self.program.block, self.program.measured) if in_parts else None
-        if self._parts is None and exported is None:
+        if not in_parts and exported is None and data.get("for_each_size") is not True:
             raise ArtifactError(f"the manifest is damaged: the StableHLO of method `{name}` is not among its files")
-        self._bound = None if self._parts is not None else bind(exported, name, self.program)
+        self._bound = None if in_parts else bind(exported, name, self.program)
         self._jitted = xla_jit(self._bound.fn) if self._bound is not None else self._compute
         self._kinds: list[Any] | None = None  # shape and dtype of each input of the last call
         values, n_args = self.program.block.inputs, int(data["n_args"])

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..jit.artifact import is_foreign
 from ..core.no_effect import KERNELS, Immaterial, no_effect
+from ..jit.artifact import is_foreign
 from .kinds import PrecisionType
 
 # Settings that are noted, because programs call for them, and have no effect, with the reason.

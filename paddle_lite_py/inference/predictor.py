@@ -17,8 +17,8 @@ from ..device.stream import IN_ORDER
 from ..eager.execute import EAGER
 from ..eager.tensor import Tensor, wrap
 from ..jit import TranslatedLayer, load, save
-from ..jit.translated import load_with
 from ..jit.method import Method
+from ..jit.translated import load_with
 from ..passes.precision import AutoCast
 from .config import Config
 from .kinds import DataType, PrecisionType

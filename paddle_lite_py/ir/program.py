@@ -27,7 +27,7 @@ class Program:
         captured: the tensors that inputs stand for: weights, buffers, the state of the generator.
         updates: by position of an output, the captured input whose tensor takes that value after a run.
         measured: sizes that only a run tells, by their symbols; see parts.
-        asked: of what a run is asked, as its last outputs say: the checks, and the room of loops; None each for neither.
+        asked: what the last outputs are about: the checks, and the room of loops; None for what there is not.
     """
 
     def __init__(

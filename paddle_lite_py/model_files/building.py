@@ -140,7 +140,8 @@ def _branch(node: Node, operands: list[Any], env: Env) -> Any:
 
         return run
 
-    found = static_nn.cond(tensor(operands[0]), *map(side, node.blocks))
+    yes, no = map(side, node.blocks)
+    found = static_nn.cond(tensor(operands[0]), yes, no)
     n = len(found) - len(changed)
     env.update(zip(changed, found[n:], strict=True))
     return tuple(found[:n])
@@ -165,16 +166,20 @@ def _conditional(node: Node, operands: list[Any], env: Env) -> None:
     (block,) = node.blocks
     for ref in _changed(block, env):
         new = Pending(block, dict(env), ref)
-        (env[ref],) = static_nn.cond(tensor(operands[0]), lambda n=new: [n.build()], lambda r=ref: [tensor(env[r])])
+        old = tensor(env[ref])
+        (env[ref],) = static_nn.cond(tensor(operands[0]), _giving(new), _giving(old))
     before = dict(env)
     for inner in _nodes(block):
         env.update({r: Pending(block, before, r) for r in inner.results if not isinstance(r, list) and r not in env})
 
 
+def _giving(value: Any) -> Callable[[], list[Any]]:
+    return lambda: [value.build() if isinstance(value, Pending) else tensor(value)]
+
+
 def _selected(operands: list[Any]) -> Any:
     mask, (no, yes) = operands
-    sides = [lambda v=v: [v.build() if isinstance(v, Pending) else tensor(v)] for v in (yes, no)]
-    (found,) = static_nn.cond(P.cast(tensor(mask), "bool"), *sides)
+    (found,) = static_nn.cond(P.cast(tensor(mask), "bool"), _giving(yes), _giving(no))
     return found
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import geometric
+from ... import geometric as _geometric
 from ...vision import kernels
 from ...vision import ops as _ops
 from .table import number, operator, tensor
 
 V: Any = _ops
+geometric: Any = _geometric
 
 
 @operator("roi_align")
