@@ -30,7 +30,7 @@ LAYERS = {
     " quantization targets",
     8: "compat cuda dataset distributed jit passes migrate vision text audio incubate hub",
     9: "static inference onnx base tensor common_ops_import _C_ops _legacy_C_ops",
-    10: "hapi callbacks serving convert",  # Model runs in either mode
+    10: "hapi callbacks serving convert model_files",  # Model runs in either mode
     11: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
 }
 # Rooms of these layers may not import each other either.
@@ -57,6 +57,7 @@ DYNAMIC = {
     "framework.io": "a program in a file is one of static mode, which lies above it",
     "hapi.progress": "a notebook is known by the kernel that is loaded",
     "io.in_worker": "a worker seeds the package only where the data set has loaded it",
+    "jit.artifact": "model files of the reference are read by what stands on static mode, above it",
     "jit": "frames of jit and dy2static are not the user's either, and may lie in folders of their own",
     "jit.reads": "the folder of the package that a user's function is of",
     "migrate.alias": "lets `import paddle` give this package",

@@ -11,10 +11,10 @@ from ..ir.parts import words
 from ..static import nn as static_nn
 from ..static.mode import data, program_guard
 from ..static.program import Program
-from .graph import Graph, GraphBlock, Literal, ModelFileError, Node
+from .graph import ModelGraph, ModelBlock, LiteralOperand, ModelFileError, ModelNode
 from .operators import arrays, detection, earlier, elementwise, network, structure, values  # noqa: F401  (their operators)
 from .operators.arrays import stacked
-from .operators.table import OPERATORS, Known, P, call, number, tensor
+from .operators.table import OPERATORS, KnownValue, P, call, number, tensor
 
 Env = dict[Any, Any]
 CONTROL = ("if", "while", "conditional_block", "select_input")
@@ -30,7 +30,7 @@ IN_PLACE = {
 MAX_ITERATIONS = 10_000  # of a loop that is unrolled
 
 
-def build(graph: Graph, weights: dict[str, Tensor]) -> tuple[Program, list[Tensor], list[Tensor]]:
+def build(graph: ModelGraph, weights: dict[str, Tensor]) -> tuple[Program, list[Tensor], list[Tensor]]:
     """A program that computes a graph, with its feeds and fetches.
 
     Arguments:
@@ -55,7 +55,7 @@ def _fetched(found: Any) -> Tensor:
     return P.assign(found)
 
 
-def refuse_unknown(graph: Graph) -> None:
+def refuse_unknown(graph: ModelGraph) -> None:
     """Raise for operators that are not in the table, all of them at once."""
     missing: dict[str, str] = {}
     for node in _nodes(graph.block):
@@ -66,14 +66,14 @@ def refuse_unknown(graph: Graph) -> None:
         raise ModelFileError(f"the model has operators that are not known here: {named}")
 
 
-def _nodes(block: GraphBlock) -> Any:
+def _nodes(block: ModelBlock) -> Any:
     for node in block.nodes:
         yield node
         for inner in node.blocks:
             yield from _nodes(inner)
 
 
-def _run(block: GraphBlock, env: Env) -> None:
+def _run(block: ModelBlock, env: Env) -> None:
     for node in block.nodes:
         try:
             _node(node, env)
@@ -83,7 +83,7 @@ def _run(block: GraphBlock, env: Env) -> None:
             raise ModelFileError(f"{node} cannot be built: {type(e).__name__}: {e}") from e
 
 
-def _node(node: Node, env: Env) -> None:
+def _node(node: ModelNode, env: Env) -> None:
     operands = [_operand(o, env) for o in node.operands]
     if node.op == "if":
         found: Any = _branch(node, operands, env)
@@ -105,7 +105,7 @@ def _node(node: Node, env: Env) -> None:
             env[ref] = value
 
 
-def _is_one_list(found: Any, node: Node) -> bool:
+def _is_one_list(found: Any, node: ModelNode) -> bool:
     """Whether a list is what several results are: of one result, it is that result itself."""
     return isinstance(found, list) and len(node.results) == len(found) == 1 and isinstance(found[0], list)
 
@@ -113,8 +113,8 @@ def _is_one_list(found: Any, node: Node) -> bool:
 def _operand(ref: Any, env: Env) -> Any:
     if ref is None:
         return None
-    if isinstance(ref, Literal):
-        return Known(ref.value, "float32" if isinstance(ref.value, float) else "int64")
+    if isinstance(ref, LiteralOperand):
+        return KnownValue(ref.value, "float32" if isinstance(ref.value, float) else "int64")
     if isinstance(ref, list):
         return [_operand(r, env) for r in ref]
     if ref not in env:
@@ -122,17 +122,17 @@ def _operand(ref: Any, env: Env) -> Any:
     return env[ref]
 
 
-def _changed(block: GraphBlock, env: Env) -> list[Any]:
+def _changed(block: ModelBlock, env: Env) -> list[Any]:
     """Values from outside that operators of a block change, or variables that they write again."""
     found = [n.operands[IN_PLACE[n.op]] for n in _nodes(block) if n.op in IN_PLACE]
     found += [ref for n in _nodes(block) for ref in n.results if ref is not None and not isinstance(ref, list)]
     return [ref for ref in dict.fromkeys(found) if ref in env]
 
 
-def _branch(node: Node, operands: list[Any], env: Env) -> Any:
+def _branch(node: ModelNode, operands: list[Any], env: Env) -> Any:
     changed = list(dict.fromkeys(ref for block in node.blocks for ref in _changed(block, env)))
 
-    def side(block: GraphBlock) -> Callable[[], Any]:
+    def side(block: ModelBlock) -> Callable[[], Any]:
         def run() -> Any:
             inner = dict(env)
             _run(block, inner)
@@ -147,10 +147,10 @@ def _branch(node: Node, operands: list[Any], env: Env) -> Any:
     return tuple(found[:n])
 
 
-class Pending(NamedTuple):
+class PendingValue(NamedTuple):
     """What a block of an earlier generation gives, where its condition holds: built where it is selected."""
 
-    block: GraphBlock
+    block: ModelBlock
     env: Env
     name: Any
 
@@ -161,20 +161,22 @@ class Pending(NamedTuple):
         return tensor(inner[self.name])
 
 
-def _conditional(node: Node, operands: list[Any], env: Env) -> None:
+def _conditional(node: ModelNode, operands: list[Any], env: Env) -> None:
     """A block that runs under a condition: what it changes is as it was otherwise, what it makes somebody selects."""
     (block,) = node.blocks
     for ref in _changed(block, env):
-        new = Pending(block, dict(env), ref)
+        new = PendingValue(block, dict(env), ref)
         old = tensor(env[ref])
         (env[ref],) = static_nn.cond(tensor(operands[0]), _giving(new), _giving(old))
     before = dict(env)
     for inner in _nodes(block):
-        env.update({r: Pending(block, before, r) for r in inner.results if not isinstance(r, list) and r not in env})
+        env.update(
+            {r: PendingValue(block, before, r) for r in inner.results if not isinstance(r, list) and r not in env}
+        )
 
 
 def _giving(value: Any) -> Callable[[], list[Any]]:
-    return lambda: [value.build() if isinstance(value, Pending) else tensor(value)]
+    return lambda: [value.build() if isinstance(value, PendingValue) else tensor(value)]
 
 
 def _selected(operands: list[Any]) -> Any:
@@ -183,10 +185,10 @@ def _selected(operands: list[Any]) -> Any:
     return found
 
 
-def _loop(node: Node, operands: list[Any], env: Env) -> Any:
+def _loop(node: ModelNode, operands: list[Any], env: Env) -> Any:
     """A loop on its first operand; the others are what it carries, and what its body changes in place."""
     (body,) = node.blocks
-    if isinstance(operands[0], Known):
+    if isinstance(operands[0], KnownValue):
         return _unrolled(node, operands, env)
     changed = [ref for ref in _changed(body, env) if ref != node.operands[0]]
     n = len(operands)
@@ -206,7 +208,7 @@ def _loop(node: Node, operands: list[Any], env: Env) -> Any:
     return tuple(found[1:n])
 
 
-def _element(body: GraphBlock, ref: Any, env: Env) -> tuple[list[int], str]:
+def _element(body: ModelBlock, ref: Any, env: Env) -> tuple[list[int], str]:
     """Shape and dtype of what a loop writes into a list."""
     writes = [n for n in _nodes(body) if n.op == "array_write_" and n.operands[0] == ref]
     builder: Any = state.interpreter
@@ -229,14 +231,14 @@ def _shaped(step: Callable[..., Any], operands: list[Any]) -> list[Any]:
         return P.zeros([0 if within.intersection(words([n])) else n for n in of._data.shape], of.dtype)
 
     both = zip(operands, given, after, strict=True)
-    return [blank(b) if isinstance(o, Known) and b.ndim != g.ndim else g for o, g, b in both]
+    return [blank(b) if isinstance(o, KnownValue) and b.ndim != g.ndim else g for o, g, b in both]
 
 
-def _unrolled(node: Node, operands: list[Any], env: Env) -> Any:
+def _unrolled(node: ModelNode, operands: list[Any], env: Env) -> Any:
     """A loop whose condition is known."""
     (body,), (going, *carried) = node.blocks, operands
     for _ in range(MAX_ITERATIONS):
-        if not isinstance(going, Known):
+        if not isinstance(going, KnownValue):
             raise ModelFileError(f"{node}: whether it goes on is known at first, and later only in a run")
         if not number(going):
             return tuple(carried)

@@ -15,7 +15,7 @@ class ModelFileError(ArtifactError):
 
 
 @dataclass
-class Node:
+class ModelNode:
     """One operator.
 
     Attributes:
@@ -27,7 +27,7 @@ class Node:
     operands: list[Any]
     attrs: dict[str, Any]
     results: list[Any]
-    blocks: list[GraphBlock] = field(default_factory=list)
+    blocks: list[ModelBlock] = field(default_factory=list)
     layer: str = ""
 
     def __str__(self) -> str:
@@ -35,16 +35,16 @@ class Node:
 
 
 @dataclass
-class GraphBlock:
+class ModelBlock:
     """Operators in order; a branch or the body of a loop has arguments, and gives results."""
 
     arguments: list[Ref]
-    nodes: list[Node]
+    nodes: list[ModelNode]
     results: list[Ref]
 
 
 @dataclass(frozen=True)
-class Weight:
+class ModelWeight:
     """A parameter or buffer."""
 
     ref: Ref
@@ -57,7 +57,7 @@ class Weight:
 
 
 @dataclass(frozen=True)
-class Feed:
+class ModelFeed:
     """An input; -1 is an unknown size."""
 
     ref: Ref
@@ -67,17 +67,17 @@ class Feed:
 
 
 @dataclass
-class Graph:
+class ModelGraph:
     """A program in a file."""
 
-    weights: list[Weight]
-    feeds: list[Feed]
+    weights: list[ModelWeight]
+    feeds: list[ModelFeed]
     fetches: list[Ref]
-    block: GraphBlock
+    block: ModelBlock
 
 
 @dataclass(frozen=True)
-class Literal:
+class LiteralOperand:
     """An operand that stands in the file itself: a number, or a list of numbers."""
 
     value: Any

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .graph import Literal, Node
+from .graph import LiteralOperand, ModelNode
 from .weights import DTYPES
 
 
-class Row(NamedTuple):
+class LegacyRow(NamedTuple):
     """What an operator is now.
 
     Attributes:
@@ -24,216 +24,218 @@ class Row(NamedTuple):
     attrs: dict[str, str] = {}  # noqa: RUF012  (never changed)
 
 
-def _all(names: str, row: Row) -> dict[str, Row]:
+def _all(names: str, row: LegacyRow) -> dict[str, LegacyRow]:
     return {name: row._replace(op=row.op or name) for name in names.split()}
 
 
 _REDUCED = {"dim": "axis", "keep_dim": "keepdim"}
 _RESIZED = {"data_layout": "data_format"}
 _GRAPH = "X Src_index Dst_index Out_size"
-ROWS: dict[str, Row] = {
+ROWS: dict[str, LegacyRow] = {
     **_all(
         "relu relu6 sigmoid tanh sqrt exp abs square log log10 log1p log2 rsqrt ceil floor round sign sin cos tan erf "
         "reciprocal trunc silu softsign tanh_shrink logsigmoid real imag angle as_real logical_not assign gelu "
         "hard_swish softmax log_softmax mish selu celu softplus stanh maxout swish hard_sigmoid expm1 acos asin atan "
         "sinh cosh lgamma digamma bernoulli",
-        Row(""),
+        LegacyRow(""),
     ),
     **_all("less_than less_equal greater_than greater_equal equal not_equal atan2 logical_and logical_or logical_xor "
-           "bitwise_and bitwise_or bitwise_xor dot bmm kron", Row("", "X Y")),
-    **{f"elementwise_{a}": Row(f"elementwise_{b}", "X Y") for a, b in {
+           "bitwise_and bitwise_or bitwise_xor dot bmm kron", LegacyRow("", "X Y")),
+    **{f"elementwise_{a}": LegacyRow(f"elementwise_{b}", "X Y") for a, b in {
         "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "max": "maximum", "min": "minimum",
         "mod": "remainder", "floordiv": "floor_divide", "pow": "elementwise_pow"}.items()},
-    "mv": Row("mv", "X Vec"),
-    "lerp": Row("lerp", "X Y Weight"),
-    "where": Row("where", "Condition X Y"),
-    "where_index": Row("nonzero", "Condition"),
-    "isnan_v2": Row("isnan"),
-    "isfinite_v2": Row("isfinite"),
-    "isinf_v2": Row("isinf"),
-    "mean": Row("mean_all"),
-    "size": Row("numel", "Input"),
-    "elu": Row("elu"),
-    "leaky_relu": Row("leaky_relu", attrs={"alpha": "negative_slope"}),
-    "hard_shrink": Row("hardshrink"),
-    "softshrink": Row("softshrink", attrs={"lambda": "threshold"}),
-    "brelu": Row("hardtanh"),
-    "thresholded_relu": Row("thresholded_relu"),
-    "prelu": Row("prelu", "X Alpha"),
-    "pow": Row("pow", attrs={"factor": "y"}),
-    "clip": Row("clip", "X Min|min Max|max"),
-    "scale": Row("scale", "X ScaleTensor|scale"),
-    "cast": Row("cast", attrs={"out_dtype": "dtype"}),
-    "increment": Row("increment", attrs={"step": "value"}),
-    "matmul_v2": Row("matmul", "X Y", attrs={"trans_x": "transpose_x", "trans_y": "transpose_y"}),
-    "matmul": Row("matmul_scaled", "X Y", attrs={"transpose_X": "transpose_x", "transpose_Y": "transpose_y"}),
-    "mul": Row("mul", "X Y"),
-    "fc": Row("fc", "Input W Bias"),
-    "addmm": Row("addmm", "Input X Y", attrs={"Alpha": "alpha", "Beta": "beta"}),
-    "einsum": Row("einsum", "Operands*"),
-    "trace": Row("trace", "Input"),
-    "cross": Row("cross", "X Y", attrs={"dim": "axis"}),
-    "inverse": Row("inverse", "Input", "Output"),
-    "determinant": Row("det", "Input"),
-    "diag_v2": Row("diag"),
-    "dist": Row("dist", "X Y"),
-    "p_norm": Row("p_norm"),
-    "logsumexp": Row("logsumexp"),
-    "kthvalue": Row("kthvalue", "X", "Out Indices"),
-    "cumsum": Row("cumsum", "X AxisTensor|axis"),
-    "cumprod": Row("cumprod"),
-    "tril_triu": Row("tril_triu"),
-    **{f"reduce_{n}": Row(n, attrs=_REDUCED) for n in ("mean", "max", "min", "all", "any", "amax", "amin")},
-    "reduce_sum": Row("sum", "X dim", attrs={"keep_dim": "keepdim", "out_dtype": "dtype"}),
-    "reduce_prod": Row("prod", "X dim", attrs={"keep_dim": "keepdim"}),
-    "arg_max": Row("argmax", "X axis"),
-    "arg_min": Row("argmin", "X axis"),
+    "mv": LegacyRow("mv", "X Vec"),
+    "lerp": LegacyRow("lerp", "X Y Weight"),
+    "where": LegacyRow("where", "Condition X Y"),
+    "where_index": LegacyRow("nonzero", "Condition"),
+    "isnan_v2": LegacyRow("isnan"),
+    "isfinite_v2": LegacyRow("isfinite"),
+    "isinf_v2": LegacyRow("isinf"),
+    "mean": LegacyRow("mean_all"),
+    "size": LegacyRow("numel", "Input"),
+    "elu": LegacyRow("elu"),
+    "leaky_relu": LegacyRow("leaky_relu", attrs={"alpha": "negative_slope"}),
+    "hard_shrink": LegacyRow("hardshrink"),
+    "softshrink": LegacyRow("softshrink", attrs={"lambda": "threshold"}),
+    "brelu": LegacyRow("hardtanh"),
+    "thresholded_relu": LegacyRow("thresholded_relu"),
+    "prelu": LegacyRow("prelu", "X Alpha"),
+    "pow": LegacyRow("pow", attrs={"factor": "y"}),
+    "clip": LegacyRow("clip", "X Min|min Max|max"),
+    "scale": LegacyRow("scale", "X ScaleTensor|scale"),
+    "cast": LegacyRow("cast", attrs={"out_dtype": "dtype"}),
+    "increment": LegacyRow("increment", attrs={"step": "value"}),
+    "matmul_v2": LegacyRow("matmul", "X Y", attrs={"trans_x": "transpose_x", "trans_y": "transpose_y"}),
+    "matmul": LegacyRow("matmul_scaled", "X Y", attrs={"transpose_X": "transpose_x", "transpose_Y": "transpose_y"}),
+    "mul": LegacyRow("mul", "X Y"),
+    "fc": LegacyRow("fc", "Input W Bias"),
+    "addmm": LegacyRow("addmm", "Input X Y", attrs={"Alpha": "alpha", "Beta": "beta"}),
+    "einsum": LegacyRow("einsum", "Operands*"),
+    "trace": LegacyRow("trace", "Input"),
+    "cross": LegacyRow("cross", "X Y", attrs={"dim": "axis"}),
+    "inverse": LegacyRow("inverse", "Input", "Output"),
+    "determinant": LegacyRow("det", "Input"),
+    "diag_v2": LegacyRow("diag"),
+    "dist": LegacyRow("dist", "X Y"),
+    "p_norm": LegacyRow("p_norm"),
+    "logsumexp": LegacyRow("logsumexp"),
+    "kthvalue": LegacyRow("kthvalue", "X", "Out Indices"),
+    "cumsum": LegacyRow("cumsum", "X AxisTensor|axis"),
+    "cumprod": LegacyRow("cumprod"),
+    "tril_triu": LegacyRow("tril_triu"),
+    **{f"reduce_{n}": LegacyRow(n, attrs=_REDUCED) for n in ("mean", "max", "min", "all", "any", "amax", "amin")},
+    "reduce_sum": LegacyRow("sum", "X dim", attrs={"keep_dim": "keepdim", "out_dtype": "dtype"}),
+    "reduce_prod": LegacyRow("prod", "X dim", attrs={"keep_dim": "keepdim"}),
+    "arg_max": LegacyRow("argmax", "X axis"),
+    "arg_min": LegacyRow("argmin", "X axis"),
     # values and shapes
-    "fill_constant": Row("fill_constant", "ShapeTensor|ShapeTensorList*|shape ValueTensor"),
-    "fill_constant_batch_size_like": Row("fill_constant_batch_size_like", "Input"),
-    "fill_any_like": Row("full_like", "X value"),
-    "fill_zeros_like": Row("zeros_like"),
-    "assign_value": Row("assign_values", ""),
-    "shape": Row("shape", "Input"),
-    "range": Row("arange", "Start End Step"),
-    "linspace": Row("linspace", "Start Stop Num"),
-    "eye": Row("eye", "num_rows num_columns"),
-    "gaussian_random": Row("gaussian", "ShapeTensor|ShapeTensorList*|shape"),
-    "uniform_random": Row("uniform", "ShapeTensor|ShapeTensorList*|shape min max"),
-    "randint": Row("randint", "ShapeTensor|ShapeTensorList*|shape"),
-    "randperm": Row("randperm", ""),
-    "multinomial": Row("multinomial", "X num_samples"),
-    "reshape2": Row("reshape", "X Shape|ShapeTensor*|shape"),
-    "reshape": Row("reshape", "X Shape|ShapeTensor*|shape"),
-    "transpose2": Row("transpose", attrs={"axis": "perm"}),
-    "transpose": Row("transpose", attrs={"axis": "perm"}),
-    "flatten_contiguous_range": Row("flatten"),
-    "flatten2": Row("flatten2"),
-    "squeeze2": Row("squeeze", "X AxesTensor|axes"),
-    "unsqueeze2": Row("unsqueeze", "X AxesTensor|AxesTensorList*|axes"),
-    "squeeze": Row("squeeze", "X axes"),
-    "unsqueeze": Row("unsqueeze", "X AxesTensor|axes"),
-    "expand_v2": Row("expand", "X Shape|expand_shapes_tensor*|shape"),
-    "expand_as_v2": Row("expand_as", "X Y"),
-    "tile": Row("tile", "X RepeatTimes|repeat_times_tensor*|repeat_times"),
-    "concat": Row("concat", "X* AxisTensor|axis"),
-    "stack": Row("stack", "X*", "Y"),
-    "split": Row("split_", "X AxisTensor|axis", "Out*"),
-    "unstack": Row("unstack", "X", "Y*"),
-    "unbind": Row("unbind", "X", "Out*"),
-    "meshgrid": Row("meshgrid", "X*", "Out*"),
-    "slice": Row("slice", "Input StartsTensor|StartsTensorList*|starts EndsTensor|EndsTensorList*|ends"),
-    "strided_slice": Row(
+    "fill_constant": LegacyRow("fill_constant", "ShapeTensor|ShapeTensorList*|shape ValueTensor"),
+    "fill_constant_batch_size_like": LegacyRow("fill_constant_batch_size_like", "Input"),
+    "fill_any_like": LegacyRow("full_like", "X value"),
+    "fill_zeros_like": LegacyRow("zeros_like"),
+    "assign_value": LegacyRow("assign_values", ""),
+    "shape": LegacyRow("shape", "Input"),
+    "range": LegacyRow("arange", "Start End Step"),
+    "linspace": LegacyRow("linspace", "Start Stop Num"),
+    "eye": LegacyRow("eye", "num_rows num_columns"),
+    "gaussian_random": LegacyRow("gaussian", "ShapeTensor|ShapeTensorList*|shape"),
+    "uniform_random": LegacyRow("uniform", "ShapeTensor|ShapeTensorList*|shape min max"),
+    "randint": LegacyRow("randint", "ShapeTensor|ShapeTensorList*|shape"),
+    "randperm": LegacyRow("randperm", ""),
+    "multinomial": LegacyRow("multinomial", "X num_samples"),
+    "reshape2": LegacyRow("reshape", "X Shape|ShapeTensor*|shape"),
+    "reshape": LegacyRow("reshape", "X Shape|ShapeTensor*|shape"),
+    "transpose2": LegacyRow("transpose", attrs={"axis": "perm"}),
+    "transpose": LegacyRow("transpose", attrs={"axis": "perm"}),
+    "flatten_contiguous_range": LegacyRow("flatten"),
+    "flatten2": LegacyRow("flatten2"),
+    "squeeze2": LegacyRow("squeeze", "X AxesTensor|axes"),
+    "unsqueeze2": LegacyRow("unsqueeze", "X AxesTensor|AxesTensorList*|axes"),
+    "squeeze": LegacyRow("squeeze", "X axes"),
+    "unsqueeze": LegacyRow("unsqueeze", "X AxesTensor|axes"),
+    "expand_v2": LegacyRow("expand", "X Shape|expand_shapes_tensor*|shape"),
+    "expand_as_v2": LegacyRow("expand_as", "X Y"),
+    "tile": LegacyRow("tile", "X RepeatTimes|repeat_times_tensor*|repeat_times"),
+    "concat": LegacyRow("concat", "X* AxisTensor|axis"),
+    "stack": LegacyRow("stack", "X*", "Y"),
+    "split": LegacyRow("split_", "X AxisTensor|axis", "Out*"),
+    "unstack": LegacyRow("unstack", "X", "Y*"),
+    "unbind": LegacyRow("unbind", "X", "Out*"),
+    "meshgrid": LegacyRow("meshgrid", "X*", "Out*"),
+    "slice": LegacyRow("slice", "Input StartsTensor|StartsTensorList*|starts EndsTensor|EndsTensorList*|ends"),
+    "strided_slice": LegacyRow(
         "strided_slice",
         "Input StartsTensor|StartsTensorList*|starts EndsTensor|EndsTensorList*|ends "
         "StridesTensor|StridesTensorList*|strides",
     ),
-    "set_value": Row("set_values", "Input ValueTensor", attrs={"data_format": ""}),
-    "gather": Row("gather", "X Index Axis|axis"),
-    "gather_nd": Row("gather_nd", "X Index"),
-    "index_select": Row("index_select", "X Index", attrs={"dim": "axis"}),
-    "scatter": Row("scatter", "X Ids Updates"),
-    "scatter_nd_add": Row("scatter_nd_add", "X Index Updates"),
-    "take_along_axis": Row("take_along_axis", "Input Index", "Result", {"Axis": "axis"}),
-    "masked_select": Row("masked_select", "X Mask", "Y"),
-    "top_k_v2": Row("topk", "X K|k", "Out Indices"),
-    "top_k": Row("topk", "X K|k", "Out Indices"),
-    "argsort": Row("argsort", "X", "Out Indices"),
-    "flip": Row("flip"),
-    "roll": Row("roll", "X ShiftsTensor|shifts"),
-    "unique": Row("unique", "X", "Out Indices Index Counts"),
-    "one_hot_v2": Row("one_hot", "X depth_tensor|depth"),
-    "lookup_table_v2": Row("embedding", "Ids W"),
-    "lookup_table": Row("lookup_table", "Ids W"),
-    "pad3d": Row("pad3d", "X Paddings|paddings", attrs={"value": "pad_value"}),
-    "pad2d": Row("pad2d", "X Paddings|paddings", attrs={"value": "pad_value"}),
-    "pad": Row("pad", "X pad_value"),
-    "shard_index": Row("shard_index"),
+    "set_value": LegacyRow("set_values", "Input ValueTensor", attrs={"data_format": ""}),
+    "gather": LegacyRow("gather", "X Index Axis|axis"),
+    "gather_nd": LegacyRow("gather_nd", "X Index"),
+    "index_select": LegacyRow("index_select", "X Index", attrs={"dim": "axis"}),
+    "scatter": LegacyRow("scatter", "X Ids Updates"),
+    "scatter_nd_add": LegacyRow("scatter_nd_add", "X Index Updates"),
+    "take_along_axis": LegacyRow("take_along_axis", "Input Index", "Result", {"Axis": "axis"}),
+    "masked_select": LegacyRow("masked_select", "X Mask", "Y"),
+    "top_k_v2": LegacyRow("topk", "X K|k", "Out Indices"),
+    "top_k": LegacyRow("topk", "X K|k", "Out Indices"),
+    "argsort": LegacyRow("argsort", "X", "Out Indices"),
+    "flip": LegacyRow("flip"),
+    "roll": LegacyRow("roll", "X ShiftsTensor|shifts"),
+    "unique": LegacyRow("unique", "X", "Out Indices Index Counts"),
+    "one_hot_v2": LegacyRow("one_hot", "X depth_tensor|depth"),
+    "lookup_table_v2": LegacyRow("embedding", "Ids W"),
+    "lookup_table": LegacyRow("lookup_table", "Ids W"),
+    "pad3d": LegacyRow("pad3d", "X Paddings|paddings", attrs={"value": "pad_value"}),
+    "pad2d": LegacyRow("pad2d", "X Paddings|paddings", attrs={"value": "pad_value"}),
+    "pad": LegacyRow("pad", "X pad_value"),
+    "shard_index": LegacyRow("shard_index"),
     # layers
-    **_all("conv2d depthwise_conv2d conv3d", Row("", "Input Filter", "Output")),
+    **_all("conv2d depthwise_conv2d conv3d", LegacyRow("", "Input Filter", "Output")),
     **_all("conv2d_transpose depthwise_conv2d_transpose conv3d_transpose",
-           Row("", "Input Filter output_size", "Output")),
-    "deformable_conv": Row("deformable_conv", "Input Offset Filter Mask", "Output"),
-    "pool2d": Row("pool2d", "X ksize"),
-    "pool3d": Row("pool3d", "X ksize"),
-    "max_pool2d_with_index": Row("max_pool2d_with_index", "X", "Out Mask", {"ksize": "kernel_size"}),
-    "batch_norm": Row("batch_norm_", "X Mean Variance Scale Bias", "Y", {"data_layout": "data_format"}),
-    "sync_batch_norm": Row("batch_norm_", "X Mean Variance Scale Bias", "Y", {"data_layout": "data_format"}),
-    "layer_norm": Row("layer_norm", "X Scale Bias", "Y"),
-    "group_norm": Row("group_norm", "X Scale Bias", "Y", {"data_layout": "data_format"}),
-    "instance_norm": Row("instance_norm", "X Scale Bias", "Y"),
-    "dropout": Row("dropout", "X Seed dropout_prob", attrs={"dropout_implementation": "mode"}),
-    "affine_channel": Row("affine_channel", "X Scale Bias"),
-    **{f"{m}_interp{v}": Row(f"{m}_interp", "X OutSize SizeTensor* Scale", attrs=_RESIZED)
+           LegacyRow("", "Input Filter output_size", "Output")),
+    "deformable_conv": LegacyRow("deformable_conv", "Input Offset Filter Mask", "Output"),
+    "pool2d": LegacyRow("pool2d", "X ksize"),
+    "pool3d": LegacyRow("pool3d", "X ksize"),
+    "max_pool2d_with_index": LegacyRow("max_pool2d_with_index", "X", "Out Mask", {"ksize": "kernel_size"}),
+    "batch_norm": LegacyRow("batch_norm_", "X Mean Variance Scale Bias", "Y", {"data_layout": "data_format"}),
+    "sync_batch_norm": LegacyRow("batch_norm_", "X Mean Variance Scale Bias", "Y", {"data_layout": "data_format"}),
+    "layer_norm": LegacyRow("layer_norm", "X Scale Bias", "Y"),
+    "group_norm": LegacyRow("group_norm", "X Scale Bias", "Y", {"data_layout": "data_format"}),
+    "instance_norm": LegacyRow("instance_norm", "X Scale Bias", "Y"),
+    "dropout": LegacyRow("dropout", "X Seed dropout_prob", attrs={"dropout_implementation": "mode"}),
+    "affine_channel": LegacyRow("affine_channel", "X Scale Bias"),
+    **{f"{m}_interp{v}": LegacyRow(f"{m}_interp", "X OutSize SizeTensor* Scale", attrs=_RESIZED)
        for m in ("nearest", "linear", "bilinear", "trilinear", "bicubic") for v in ("_v2", "")},
-    **_all("pixel_shuffle grid_sampler affine_grid unfold temporal_shift shuffle_channel", Row("")),
-    "grid_sampler": Row("grid_sample", "X Grid", "Output"),
-    "affine_grid": Row("affine_grid", "Theta OutputShape|output_shape", "Output"),
-    "unfold": Row("unfold", "X", "Y"),
-    "shuffle_channel": Row("channel_shuffle", attrs={"group": "groups"}),
-    "bilinear_tensor_product": Row("bilinear", "X Y Weight Bias"),
-    "rnn": Row("rnn", "Input PreState* WeightList* SequenceLength", "Out DropoutState State* Reserve"),
-    "gumbel_softmax": Row("gumbel_softmax"),
+    **_all("pixel_shuffle grid_sampler affine_grid unfold temporal_shift shuffle_channel", LegacyRow("")),
+    "grid_sampler": LegacyRow("grid_sample", "X Grid", "Output"),
+    "affine_grid": LegacyRow("affine_grid", "Theta OutputShape|output_shape", "Output"),
+    "unfold": LegacyRow("unfold", "X", "Y"),
+    "shuffle_channel": LegacyRow("channel_shuffle", attrs={"group": "groups"}),
+    "bilinear_tensor_product": LegacyRow("bilinear", "X Y Weight Bias"),
+    "rnn": LegacyRow("rnn", "Input PreState* WeightList* SequenceLength", "Out DropoutState State* Reserve"),
+    "gumbel_softmax": LegacyRow("gumbel_softmax"),
     # losses
-    "softmax_with_cross_entropy": Row("cross_entropy_with_softmax", "Logits Label", "Softmax Loss"),
-    "sigmoid_cross_entropy_with_logits": Row("sigmoid_cross_entropy_with_logits", "X Label pos_weight_absent"),
-    "huber_loss": Row("huber_loss", "X Y", "Out Residual"),
-    "kldiv_loss": Row("kldiv_loss", "X Target", "Loss"),
-    "nll_loss": Row("nll_loss", "X Label Weight", "Out Total_weight"),
-    "bce_loss": Row("bce_loss", "X Label"),
-    "label_smooth": Row("label_smooth", "X PriorDist"),
-    "warpctc": Row("warpctc", "Logits Label LogitsLength LabelLength", "Loss"),
-    "accuracy": Row("accuracy", "Out Indices Label", "Accuracy Correct Total"),
+    "softmax_with_cross_entropy": LegacyRow("cross_entropy_with_softmax", "Logits Label", "Softmax Loss"),
+    "sigmoid_cross_entropy_with_logits": LegacyRow("sigmoid_cross_entropy_with_logits", "X Label pos_weight_absent"),
+    "huber_loss": LegacyRow("huber_loss", "X Y", "Out Residual"),
+    "kldiv_loss": LegacyRow("kldiv_loss", "X Target", "Loss"),
+    "nll_loss": LegacyRow("nll_loss", "X Label Weight", "Out Total_weight"),
+    "bce_loss": LegacyRow("bce_loss", "X Label"),
+    "label_smooth": LegacyRow("label_smooth", "X PriorDist"),
+    "warpctc": LegacyRow("warpctc", "Logits Label LogitsLength LabelLength", "Loss"),
+    "accuracy": LegacyRow("accuracy", "Out Indices Label", "Accuracy Correct Total"),
     # signals, graphs, detection
-    **_all("fft_c2c fft_r2c fft_c2r frame overlap_add", Row("")),
-    "graph_send_recv": Row("send_u_recv", _GRAPH),
-    "graph_send_ue_recv": Row("send_ue_recv", "X Y Src_index Dst_index Out_size"),
-    "graph_send_uv": Row("send_uv", "x y src_index dst_index", "out"),
-    "segment_pool": Row("segment_pool", "X SegmentIds"),
-    **_all("roi_align roi_pool psroi_pool", Row("", "X ROIs RoisNum")),
-    "nms": Row("nms", "Boxes", "KeepBoxesIdxs", {"iou_threshold": "threshold"}),
-    "yolo_box": Row("yolo_box", "X ImgSize", "Boxes Scores"),
-    "matrix_nms": Row("matrix_nms", "BBoxes Scores", "Out Index RoisNum"),
-    "multiclass_nms3": Row("multiclass_nms3", "BBoxes Scores RoisNum", "Out Index NmsRoisNum"),
-    "generate_proposals_v2": Row("generate_proposals", "Scores BboxDeltas ImShape Anchors Variances",
+    **_all("fft_c2c fft_r2c fft_c2r frame overlap_add", LegacyRow("")),
+    "graph_send_recv": LegacyRow("send_u_recv", _GRAPH),
+    "graph_send_ue_recv": LegacyRow("send_ue_recv", "X Y Src_index Dst_index Out_size"),
+    "graph_send_uv": LegacyRow("send_uv", "x y src_index dst_index", "out"),
+    "segment_pool": LegacyRow("segment_pool", "X SegmentIds"),
+    **_all("roi_align roi_pool psroi_pool", LegacyRow("", "X ROIs RoisNum")),
+    "nms": LegacyRow("nms", "Boxes", "KeepBoxesIdxs", {"iou_threshold": "threshold"}),
+    "yolo_box": LegacyRow("yolo_box", "X ImgSize", "Boxes Scores"),
+    "matrix_nms": LegacyRow("matrix_nms", "BBoxes Scores", "Out Index RoisNum"),
+    "multiclass_nms3": LegacyRow("multiclass_nms3", "BBoxes Scores RoisNum", "Out Index NmsRoisNum"),
+    "generate_proposals_v2": LegacyRow("generate_proposals", "Scores BboxDeltas ImShape Anchors Variances",
                                  "RpnRois RpnRoiProbs RpnRoisNum",
                                  {"pre_nms_topN": "pre_nms_top_n", "post_nms_topN": "post_nms_top_n"}),
-    "distribute_fpn_proposals": Row("distribute_fpn_proposals", "FpnRois RoisNum",
+    "distribute_fpn_proposals": LegacyRow("distribute_fpn_proposals", "FpnRois RoisNum",
                                     "MultiFpnRois* MultiLevelRoIsNum* RestoreIndex"),
-    "prior_box": Row("prior_box", "Input Image", "Boxes Variances"),
-    "box_coder": Row("box_coder", "PriorBox PriorBoxVar TargetBox", "OutputBox"),
+    "prior_box": LegacyRow("prior_box", "Input Image", "Boxes Variances"),
+    "box_coder": LegacyRow("box_coder", "PriorBox PriorBoxVar TargetBox", "OutputBox"),
     # quantization
-    "quantize_linear": Row("quantize_linear", "X Scale ZeroPoint", "Y"),
-    "dequantize_linear": Row("dequantize_linear", "X Scale ZeroPoint", "Y"),
-    "fake_quantize_dequantize_moving_average_abs_max": Row(
+    "quantize_linear": LegacyRow("quantize_linear", "X Scale ZeroPoint", "Y"),
+    "dequantize_linear": LegacyRow("dequantize_linear", "X Scale ZeroPoint", "Y"),
+    "fake_quantize_dequantize_moving_average_abs_max": LegacyRow(
         "fake_quantize_dequantize_moving_average_abs_max", "X InScale", "Out OutScale"),
-    "fake_channel_wise_quantize_dequantize_abs_max": Row(
+    "fake_channel_wise_quantize_dequantize_abs_max": LegacyRow(
         "fake_channel_wise_quantize_dequantize_abs_max", "X", "Out OutScale"),
-    "fake_quantize_dequantize_abs_max": Row("fake_quantize_dequantize_abs_max", "X", "Out OutScale"),
-    "moving_average_abs_max_scale": Row("assign"),
+    "fake_quantize_dequantize_abs_max": LegacyRow("fake_quantize_dequantize_abs_max", "X", "Out OutScale"),
+    "moving_average_abs_max_scale": LegacyRow("assign"),
     # control flow and lists
-    "while": Row("while", "Condition", ""),
-    "conditional_block": Row("conditional_block", "Cond|Condition", ""),
-    "select_input": Row("select_input", "Mask X*"),
-    "write_to_array": Row("array_write_", "Out X I"),
-    "read_from_array": Row("array_read", "X I"),
-    "lod_array_length": Row("array_length"),
-    "tensor_array_to_tensor": Row("array_to_tensor", "X", "Out OutIndex"),
-    "print": Row("print", "In"),
+    "while": LegacyRow("while", "Condition", ""),
+    "conditional_block": LegacyRow("conditional_block", "Cond|Condition", ""),
+    "select_input": LegacyRow("select_input", "Mask X*"),
+    "write_to_array": LegacyRow("array_write_", "Out X I"),
+    "read_from_array": LegacyRow("array_read", "X I"),
+    "lod_array_length": LegacyRow("array_length"),
+    "tensor_array_to_tensor": LegacyRow("array_to_tensor", "X", "Out OutIndex"),
+    "print": LegacyRow("print", "In"),
 }  # fmt: skip
 _DTYPES = ("dtype", "out_dtype", "in_dtype")
 
 
-def normalized(kind: str, inputs: dict[str, list[str]], outputs: dict[str, list[str]], attrs: dict[str, Any]) -> Node:
+def normalized(
+    kind: str, inputs: dict[str, list[str]], outputs: dict[str, list[str]], attrs: dict[str, Any]
+) -> ModelNode:
     """An operator as the newest generation would have it; one that is not known stays as it is."""
     row = ROWS.get(kind)
     if row is None:
-        return Node(kind, [], {}, [n for names in outputs.values() for n in names])
+        return ModelNode(kind, [], {}, [n for names in outputs.values() for n in names])
     given = {k: _dtype(v) if k in _DTYPES else v for k, v in attrs.items()}
     operands = [_operand(token, inputs, given, outputs) for token in row.operands.split()]
     results = [r for token in row.results.split() for r in _results(token, outputs)]
     renamed = {row.attrs.get(k, k): v for k, v in given.items()}
-    return Node(row.op, operands, renamed, results)
+    return ModelNode(row.op, operands, renamed, results)
 
 
 def _dtype(number: Any) -> str | None:
@@ -249,7 +251,7 @@ def _operand(token: str, inputs: dict[str, list[str]], attrs: dict[str, Any], ou
         if plain == "Out" and outputs.get("Out"):  # a list that is written
             return outputs["Out"][0]
         if plain in attrs:
-            return Literal(attrs[plain])
+            return LiteralOperand(attrs[plain])
     return None
 
 

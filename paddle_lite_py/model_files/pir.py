@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .graph import Feed, Graph, GraphBlock, ModelFileError, Node, Weight
+from .graph import ModelFeed, ModelGraph, ModelBlock, ModelFileError, ModelNode, ModelWeight
 
 MAX_FILE = 1 << 30
 MAX_DEPTH = 64
@@ -24,7 +24,7 @@ def is_pir(manifest: Any) -> bool:
     return isinstance(base, dict) and base.get("magic") == "pir"
 
 
-def read_pir(path: Path) -> Graph:
+def read_pir(path: Path) -> ModelGraph:
     """The program of a file.
 
     Raises:
@@ -48,26 +48,26 @@ def read_pir(path: Path) -> Graph:
 
 class _Reader:
     def __init__(self) -> None:
-        self.weights: list[Weight] = []
-        self.feeds: list[Feed] = []
+        self.weights: list[ModelWeight] = []
+        self.feeds: list[ModelFeed] = []
         self.fetches: list[tuple[int, Any]] = []
 
-    def graph(self, data: Any) -> Graph:
+    def graph(self, data: Any) -> ModelGraph:
         (region,) = data["program"]["regions"]
         block = self.block(region, 0)
         fetches = [ref for _, ref in sorted(self.fetches, key=lambda f: f[0])]
-        return Graph(self.weights, self.feeds, fetches, block)
+        return ModelGraph(self.weights, self.feeds, fetches, block)
 
-    def block(self, region: Any, depth: int) -> GraphBlock:
+    def block(self, region: Any, depth: int) -> ModelBlock:
         if depth > MAX_DEPTH:
             raise ModelFileError(f"blocks lie deeper in each other than in any program ({MAX_DEPTH})")
         (block,) = region["blocks"]
-        out = GraphBlock([a["#"] for a in block.get("args", ())], [], [])
+        out = ModelBlock([a["#"] for a in block.get("args", ())], [], [])
         for op in block["ops"]:
             self.operator(op, out, depth)
         return out
 
-    def operator(self, op: Any, block: GraphBlock, depth: int) -> None:
+    def operator(self, op: Any, block: ModelBlock, depth: int) -> None:
         kind = op["#"]
         if kind == "p":
             return self.weights.append(_weight(op))
@@ -80,21 +80,21 @@ class _Reader:
         results = [o["%"] or None for o in op.get("O", ())]
         if kind == "1.data":
             shape, dtype = dims(op["O"][0]["TT"])
-            return self.feeds.append(Feed(results[0], str(attrs["name"]), shape, dtype))
+            return self.feeds.append(ModelFeed(results[0], str(attrs["name"]), shape, dtype))
         if kind == "1.fetch":
             return self.fetches.append((int(attrs["col"]), operands[0]))
         layer = str(attrs.pop("struct_name", "")).strip("/")
         blocks = [self.block(r, depth + 1) for r in op.get("regions", ())]
         name = {"0": "builtin.", "1": "", "2": "cf.", "3": "custom."}.get(dialect, f"{dialect}.") + name
-        block.nodes.append(Node(name, operands, attrs, results, blocks, layer))
+        block.nodes.append(ModelNode(name, operands, attrs, results, blocks, layer))
         return None
 
 
-def _weight(op: Any) -> Weight:
+def _weight(op: Any) -> ModelWeight:
     _, is_parameter, _, name = op["A"]
     flags = op.get("OA") or [1, 1, 0]
     shape, dtype = dims(op["O"]["TT"])
-    return Weight(op["O"]["%"], str(name), shape, dtype, bool(is_parameter), not flags[1], bool(flags[0]))
+    return ModelWeight(op["O"]["%"], str(name), shape, dtype, bool(is_parameter), not flags[1], bool(flags[0]))
 
 
 def dims(kind: Any) -> tuple[tuple[int, ...], str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .graph import Feed, Graph, GraphBlock, ModelFileError, Node, Weight
+from .graph import ModelFeed, ModelGraph, ModelBlock, ModelFileError, ModelNode, ModelWeight
 from .legacy import normalized
 from .weights import tensor_description
 from .wire import doubles, fields, floats, signed, varints
@@ -26,7 +26,7 @@ _KINDS: dict[int, tuple[int, bool]] = {  # kind of an attribute: the field that 
 
 
 @dataclass
-class Operation:
+class OperatorDescription:
     """One operator as it stands in the file."""
 
     kind: str = ""
@@ -36,7 +36,7 @@ class Operation:
 
 
 @dataclass
-class Variable:
+class VariableDescription:
     """A declared variable."""
 
     name: str = ""
@@ -48,7 +48,7 @@ class Variable:
     stops_gradient: bool = False
 
 
-def read_program(path: Path) -> Graph:
+def read_program(path: Path) -> ModelGraph:
     """The program of a file.
 
     Raises:
@@ -67,36 +67,38 @@ def read_program(path: Path) -> Graph:
         raise ModelFileError(f"{path} is damaged: {type(e).__name__}: {e}") from None
 
 
-Blocks = list[tuple[dict[str, Variable], list[Operation]]]
+Blocks = list[tuple[dict[str, VariableDescription], list[OperatorDescription]]]
 
 
-def _graph(blocks: Blocks) -> Graph:
+def _graph(blocks: Blocks) -> ModelGraph:
     variables, operations = blocks[0]
-    feeds: list[tuple[int, Feed]] = []
+    feeds: list[tuple[int, ModelFeed]] = []
     fetches: list[tuple[int, str]] = []
     for op in operations:
         if op.kind == "feed":
             (name,) = op.outputs["Out"]
             v = variables[name]
-            feeds.append((int(op.attrs["col"]), Feed(name, name, v.shape, v.dtype)))
+            feeds.append((int(op.attrs["col"]), ModelFeed(name, name, v.shape, v.dtype)))
         elif op.kind == "fetch":
             fetches.append((int(op.attrs["col"]), op.inputs["X"][0]))
     states = sorted(
         [v for v in variables.values() if v.is_persistable and v.kind not in _NO_STATE], key=lambda v: v.name.encode()
     )
     weights = [
-        Weight(v.name, v.name, v.shape, v.dtype, v.is_parameter, v.is_parameter and not v.stops_gradient, True)
+        ModelWeight(v.name, v.name, v.shape, v.dtype, v.is_parameter, v.is_parameter and not v.stops_gradient, True)
         for v in states
     ]
-    block = GraphBlock([], list(_nodes(blocks, 0, 0)), [])
-    return Graph(weights, [f for _, f in sorted(feeds, key=_first)], [r for _, r in sorted(fetches, key=_first)], block)
+    block = ModelBlock([], list(_nodes(blocks, 0, 0)), [])
+    return ModelGraph(
+        weights, [f for _, f in sorted(feeds, key=_first)], [r for _, r in sorted(fetches, key=_first)], block
+    )
 
 
 def _first(pair: tuple[int, Any]) -> int:
     return pair[0]
 
 
-def _nodes(blocks: Blocks, number: int, depth: int) -> Iterator[Node]:
+def _nodes(blocks: Blocks, number: int, depth: int) -> Iterator[ModelNode]:
     if not 0 <= number < len(blocks) or depth > len(blocks):
         raise ModelFileError(f"block {number} of {len(blocks)}, or blocks that hold themselves")
     for op in blocks[number][1]:
@@ -106,7 +108,7 @@ def _nodes(blocks: Blocks, number: int, depth: int) -> Iterator[Node]:
         node = normalized(op.kind, op.inputs, op.outputs, op.attrs)
         if inner is not None:
             results = op.inputs.get("Condition", []) if op.kind == "while" else []
-            node.blocks = [GraphBlock([], list(_nodes(blocks, int(inner), depth + 1)), results)]
+            node.blocks = [ModelBlock([], list(_nodes(blocks, int(inner), depth + 1)), results)]
         yield node
 
 
@@ -115,8 +117,8 @@ def _text(value: Any) -> str:
     return bytes(value).decode("utf-8", "replace")
 
 
-def _block(data: memoryview) -> tuple[dict[str, Variable], list[Operation]]:
-    variables, operations = dict[str, Variable](), list[Operation]()
+def _block(data: memoryview) -> tuple[dict[str, VariableDescription], list[OperatorDescription]]:
+    variables, operations = dict[str, VariableDescription](), list[OperatorDescription]()
     for number, value in fields(data):
         if number == 3:
             v = _variable(value)
@@ -126,8 +128,8 @@ def _block(data: memoryview) -> tuple[dict[str, Variable], list[Operation]]:
     return variables, operations
 
 
-def _variable(data: memoryview) -> Variable:
-    out = Variable()
+def _variable(data: memoryview) -> VariableDescription:
+    out = VariableDescription()
     for number, value in fields(data):
         if number == 1:
             out.name = _text(value)
@@ -142,7 +144,7 @@ def _variable(data: memoryview) -> Variable:
     return out
 
 
-def _type(data: memoryview, out: Variable) -> None:
+def _type(data: memoryview, out: VariableDescription) -> None:
     for number, value in fields(data):
         if number == 1:
             out.kind = int(value)
@@ -153,8 +155,8 @@ def _type(data: memoryview, out: Variable) -> None:
                     out.dtype = dtype.name
 
 
-def _operation(data: memoryview) -> Operation:
-    out = Operation()
+def _operation(data: memoryview) -> OperatorDescription:
+    out = OperatorDescription()
     for number, value in fields(data):
         if number == 3:
             out.kind = _text(value)

@@ -13,7 +13,7 @@ from ..jit.save_load import PLATFORMS, ArtifactWriter
 from ..passes.running import as_traced
 from ..static.saving import bound
 from .building import build
-from .graph import Graph, ModelFileError
+from .graph import ModelGraph, ModelFileError
 from .pir import read_pir
 from .program_desc import read_program
 from .weights import read_weights
@@ -45,7 +45,7 @@ def _beside(program: Path) -> Path:
     return program.with_name("__params__") if program.name == "__model__" else program.with_suffix(".pdiparams")
 
 
-def _weights(graph: Graph, path: Path) -> dict[str, Tensor]:
+def _weights(graph: ModelGraph, path: Path) -> dict[str, Tensor]:
     """Parameters and buffers by name: in the file they stand in the order of their names' bytes."""
     stored = sorted([w for w in graph.weights if w.is_stored], key=lambda w: w.name.encode())
     if stored and not path.is_file():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...eager.tensor import Tensor
-from .table import Known, P, number, operator, tensor
+from .table import KnownValue, P, number, operator, tensor
 
 
 def stacked(array: list[Any], element: tuple[list[int], str]) -> Any:
@@ -20,7 +20,7 @@ def create_array() -> list[Any]:
 
 @operator("array_length")
 def array_length(array: Any) -> Any:
-    return Known([len(array) if isinstance(array, list) else array._data.shape[0]])
+    return KnownValue([len(array) if isinstance(array, list) else array._data.shape[0]])
 
 
 @operator("array_write_")

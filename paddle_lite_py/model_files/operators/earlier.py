@@ -8,7 +8,7 @@ import numpy as np
 
 from ...nn import functional as _functional
 from ...ops.convert import to_tensor
-from .table import Known, P, call, number, operator, tensor
+from .table import KnownValue, P, call, number, operator, tensor
 from .values import _listed
 
 F: Any = _functional
@@ -18,7 +18,7 @@ def _aligned(name: str) -> None:
     @operator(f"elementwise_{name}")
     def compute(x: Any, y: Any, *, axis: int = -1) -> Any:
         """y begins at an axis of x."""
-        if axis != -1 and not isinstance(x, Known) and not isinstance(y, Known):
+        if axis != -1 and not isinstance(x, KnownValue) and not isinstance(y, KnownValue):
             behind = x.ndim - axis - y.ndim
             y = P.reshape(y, [*y._data.shape, *[1] * behind]) if behind > 0 and y.ndim else y
         return call(name, [x, y], {})
@@ -63,7 +63,7 @@ def fill_constant(
     dtype = dtype or "float32"
     if not given and sizes in ([], [1]) and dtype.startswith(("int", "float", "bool")):
         filling = int(filling) if dtype.startswith("int") else bool(filling) if dtype == "bool" else float(filling)
-        return Known([filling] if sizes else filling, dtype)
+        return KnownValue([filling] if sizes else filling, dtype)
     return P.full(sizes, filling, dtype)
 
 
@@ -98,7 +98,7 @@ def assign_values(
              "int64": int64_values}.get(dtype) or values  # fmt: skip
     found = [bool(v) if dtype == "bool" else v for v in given]
     if dtype.startswith("int") and len(shape) < 2:
-        return Known(list(found) if shape else found[0], dtype)
+        return KnownValue(list(found) if shape else found[0], dtype)
     return to_tensor(np.array(found).reshape(list(shape)), dtype=dtype)
 
 
@@ -119,7 +119,7 @@ def set_values(
     decrease_axes: Any = (), none_axes: Any = (), fp32_values: Any = (), int32_values: Any = (),
     int64_values: Any = (), fp64_values: Any = (), bool_values: Any = (),
 ) -> Any:  # fmt: skip
-    bounds = [Known(list(v)) for v in (starts, ends, steps)]
+    bounds = [KnownValue(list(v)) for v in (starts, ends, steps)]
     settings = {"axes": axes, "decrease_axes": decrease_axes or (), "none_axes": none_axes or ()}
     if value is not None:
         return call("set_value_with_tensor_", [x, value, *bounds], settings)
@@ -162,7 +162,7 @@ def _most(bit_length: int) -> int:
 
 @operator("quantize_linear")
 def quantize_linear(
-    x: Any, scale: Any, zero_point: Any = None, *, quant_axis: int = -1, bit_length: int = 8, round_type: int = 0,
+    x: Any, scale: Any, _zero_point: Any = None, *, quant_axis: int = -1, bit_length: int = 8, round_type: int = 0,
     only_observer: bool = False,
 ) -> Any:  # fmt: skip
     x = tensor(x)
@@ -175,7 +175,7 @@ def quantize_linear(
 
 @operator("dequantize_linear")
 def dequantize_linear(
-    x: Any, scale: Any, zero_point: Any = None, *, quant_axis: int = -1, bit_length: int = 8,
+    x: Any, scale: Any, _zero_point: Any = None, *, quant_axis: int = -1, bit_length: int = 8,
     only_observer: bool = False,
 ) -> Any:  # fmt: skip
     x, scale = tensor(x), tensor(scale)

@@ -277,7 +277,7 @@ def diagonal(x: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 
 @operator("dropout")
-def dropout(x: Any, seed: Any = None, p: Any = None, *, is_test: bool = True, mode: str = "downgrade_in_infer") -> Any:
+def dropout(x: Any, _seed: Any = None, p: Any = None, *, is_test: bool = True, mode: str = "downgrade_in_infer") -> Any:
     names = {"downgrade_in_infer": "downscale_in_infer", "upscale_in_train": "upscale_in_train"}
     out = F.dropout(
         tensor(x),

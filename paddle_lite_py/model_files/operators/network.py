@@ -230,7 +230,7 @@ def bilinear(x: Any, y: Any, weight: Any, bias: Any = None) -> Any:
 
 @operator("rnn")
 def rnn(
-    x: Any, pre_state: Any, weight_list: Any, sequence_length: Any = None, dropout_state_in: Any = None, *,
+    x: Any, pre_state: Any, weight_list: Any, sequence_length: Any = None, _dropout_state: Any = None, *,
     is_bidirec: bool = False, num_layers: int = 1, mode: str = "LSTM",
 ) -> Any:  # fmt: skip
     """The layers of a recurrent network, time first: weights by layer and direction, then all biases."""
@@ -313,7 +313,7 @@ def warpctc(
 
 
 @operator("accuracy")
-def accuracy(x: Any, indices: Any, label: Any) -> Any:
+def accuracy(_x: Any, indices: Any, label: Any) -> Any:
     right = (tensor(indices) == tensor(label)).any(-1).astype("float32")
     count = right.sum()
     return count / right.shape[0], count.astype("int32"), P.full([], right.shape[0], "int32")

@@ -21,7 +21,7 @@ _ATTRIBUTES: dict[str, frozenset[str]] = {}
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownValue:
     """A value that is known while a program is built: a number, or a list of numbers; sizes may be symbols."""
 
     value: Any
@@ -30,7 +30,7 @@ class Known:
     def tensor(self) -> Any:
         """It as a tensor."""
         if isinstance(self.value, list) and any(map(is_symbolic, self.value)):
-            return P.stack([Known(n, self.dtype).tensor() for n in self.value])
+            return P.stack([KnownValue(n, self.dtype).tensor() for n in self.value])
         if is_symbolic(self.value):
             return P.cast(P.full([], 0, "int64") + self.value, self.dtype)
         return to_tensor(self.value, dtype=self.dtype)
@@ -68,14 +68,14 @@ def tensor(value: Any) -> Any:
     """An operand as a tensor; None stays None, and a list one of tensors."""
     if isinstance(value, list | tuple):
         return [tensor(v) for v in value]
-    return value.tensor() if isinstance(value, Known) else value
+    return value.tensor() if isinstance(value, KnownValue) else value
 
 
 def known(value: Any, default: Any = None) -> Any:
     """What is known of an operand that stands for numbers: these, or a tensor that a run knows."""
     if value is None:
         return default
-    if isinstance(value, Known):
+    if isinstance(value, KnownValue):
         return value.value
     if isinstance(value, list | tuple):
         return [known(v) for v in value]

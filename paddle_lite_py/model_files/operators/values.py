@@ -12,22 +12,24 @@ from ...core.symbolic import is_symbolic
 from ...core.unknown_size import Shape
 from ...eager.tensor import Tensor
 from ...ops.convert import to_tensor
-from .table import Known, P, known, number, numbers, operator, tensor
+from .table import KnownValue, P, known, number, numbers, operator, tensor
 
 MOST_KNOWN = 16
 
 
 def _counts(*values: Any) -> bool:
     """Whether all are known integers."""
-    flat = [n for v in values if isinstance(v, Known) for n in (v.value if isinstance(v.value, list) else [v.value])]
-    return all(isinstance(v, Known) for v in values) and all(
+    flat = [
+        n for v in values if isinstance(v, KnownValue) for n in (v.value if isinstance(v.value, list) else [v.value])
+    ]
+    return all(isinstance(v, KnownValue) for v in values) and all(
         is_symbolic(n) or (isinstance(n, int) and not isinstance(n, bool)) for n in flat
     )
 
 
 @operator("full_int_array")
-def full_int_array(*, value: Any, dtype: str | None = None) -> Known:
-    return Known(list(value), dtype or "int64")
+def full_int_array(*, value: Any, dtype: str | None = None) -> KnownValue:
+    return KnownValue(list(value), dtype or "int64")
 
 
 @operator("full")
@@ -35,23 +37,25 @@ def full(*, shape: Any, value: Any, dtype: str | None = None) -> Any:
     dtype = dtype or "float32"
     value = int(value) if dtype.startswith(("int", "uint")) else bool(value) if dtype == "bool" else value
     if list(shape) in ([], [1]):
-        return Known([value] if shape else value, dtype)
+        return KnownValue([value] if shape else value, dtype)
     return P.full(list(shape), value, dtype)
 
 
 @operator("assign_value_", "assign_value")
-def assign_value(out: Any = None, *, shape: Any, values: Any, dtype: str | None = None) -> Any:
+def assign_value(_out: Any = None, *, shape: Any, values: Any, dtype: str | None = None) -> Any:
     dtype = dtype or "float32"
     if dtype.startswith("int") and len(values) <= MOST_KNOWN and len(shape) < 2:
         found = [int(v) for v in values]
-        return Known(found if shape else found[0], dtype)
+        return KnownValue(found if shape else found[0], dtype)
     return to_tensor(np.array(values).reshape(list(shape)), dtype=dtype)
 
 
 @operator("shape64", "shape")
-def shape(x: Any) -> Known:
+def shape(x: Any) -> KnownValue:
     found = tensor(x)._data.shape
-    return Known([int(n) if isinstance(n, int) else n for n in (found if isinstance(found, Shape) else tuple(found))])
+    return KnownValue(
+        [int(n) if isinstance(n, int) else n for n in (found if isinstance(found, Shape) else tuple(found))]
+    )
 
 
 @operator("numel")
@@ -59,7 +63,7 @@ def numel(x: Any) -> Any:
     out: Any = 1
     for n in tensor(x)._data.shape:
         out = out * n
-    return Known(out)
+    return KnownValue(out)
 
 
 @operator("combine", "builtin.combine")
@@ -77,7 +81,7 @@ def slice_(x: Any, starts: Any = None, ends: Any = None, *, axes: Any, decrease_
     first, last = _listed(starts), _listed(ends)
     if _counts(x) and isinstance(first, list) and isinstance(last, list) and isinstance(x.value, list):
         found = x.value[first[0] : last[0]]
-        return Known(found[0] if len(decrease_axis) else found, x.dtype)
+        return KnownValue(found[0] if len(decrease_axis) else found, x.dtype)
     if not len(decrease_axis):
         return P.slice(tensor(x), list(axes), first, last)
     index: list[Any] = [slice(None)] * tensor(x).ndim
@@ -89,38 +93,38 @@ def slice_(x: Any, starts: Any = None, ends: Any = None, *, axes: Any, decrease_
 @operator("stack")
 def stack(values: Any, *, axis: int = 0) -> Any:
     if _counts(*values) and not any(isinstance(v.value, list) for v in values):
-        return Known([v.value for v in values], values[0].dtype)
+        return KnownValue([v.value for v in values], values[0].dtype)
     return P.stack(tensor(values), axis)
 
 
 @operator("concat")
 def concat(values: Any, axis: Any = None) -> Any:
     if _counts(*values) and all(isinstance(v.value, list) for v in values):
-        return Known([n for v in values for n in v.value], values[0].dtype)
+        return KnownValue([n for v in values for n in v.value], values[0].dtype)
     return P.concat(tensor(values), number(axis) if axis is not None else 0)
 
 
 @operator("cast")
 def cast(x: Any, *, dtype: str) -> Any:
     if _counts(x) and dtype.startswith("int"):
-        return Known(x.value, dtype)
+        return KnownValue(x.value, dtype)
     return P.cast(tensor(x), dtype)
 
 
 @operator("assign", "share_data_", "share_data")
 def assign(x: Any) -> Any:
-    return x if isinstance(x, Known) else P.assign(x)
+    return x if isinstance(x, KnownValue) else P.assign(x)
 
 
 @operator("assign_out_")
-def assign_out(x: Any, output: Any = None) -> Any:
+def assign_out(x: Any, _output: Any = None) -> Any:
     return assign(x)
 
 
 @operator("squeeze")
 def squeeze(x: Any, axis: Any = None) -> Any:
     if _counts(x) and isinstance(x.value, list) and len(x.value) == 1:
-        return Known(x.value[0], x.dtype)
+        return KnownValue(x.value[0], x.dtype)
     axes = numbers(axis)
     return P.squeeze(tensor(x), axes if axes is None or len(axes) else None)
 
@@ -128,14 +132,16 @@ def squeeze(x: Any, axis: Any = None) -> Any:
 @operator("unsqueeze")
 def unsqueeze(x: Any, axis: Any = None) -> Any:
     if _counts(x) and not isinstance(x.value, list) and numbers(axis) in ([0], [-1]):
-        return Known([x.value], x.dtype)
+        return KnownValue([x.value], x.dtype)
     return P.unsqueeze(tensor(x), numbers(axis))
 
 
 @operator("full_with_tensor")
 def full_with_tensor(value: Any, shape: Any, *, dtype: str | None = None) -> Any:
     filling = number(value)
-    return P.full(_listed(shape), filling, dtype or (value.dtype if isinstance(value, Known) else filling.dtype.name))
+    return P.full(
+        _listed(shape), filling, dtype or (value.dtype if isinstance(value, KnownValue) else filling.dtype.name)
+    )
 
 
 def _listed(value: Any) -> Any:
@@ -151,9 +157,9 @@ def _listed(value: Any) -> Any:
 @operator("reshape")
 def reshape(x: Any, shape: Any) -> Any:
     if _counts(x) and numbers(shape) in ([1], [-1]) and not isinstance(x.value, list):
-        return Known([x.value], x.dtype)
+        return KnownValue([x.value], x.dtype)
     if _counts(x) and numbers(shape) == []:
-        return Known(number(x), x.dtype)
+        return KnownValue(number(x), x.dtype)
     return P.reshape(tensor(x), _listed(shape))
 
 
@@ -171,13 +177,13 @@ def _arithmetic(name: str, function: Callable[[Any, Any], Any]) -> None:
     @operator(name)
     def compute(x: Any, y: Any) -> Any:
         if _counts(x, y) and not isinstance(x.value, list) and not isinstance(y.value, list):
-            return Known(function(x.value, y.value), x.dtype)
+            return KnownValue(function(x.value, y.value), x.dtype)
         if _counts(x, y):
             a, b = (v.value if isinstance(v.value, list) else [v.value] for v in (x, y))
             if 1 in (len(a), len(b)) or len(a) == len(b):
                 n = max(len(a), len(b))
                 pairs = zip(a * (n // len(a)), b * (n // len(b)), strict=True)
-                return Known([function(p, q) for p, q in pairs], x.dtype)
+                return KnownValue([function(p, q) for p, q in pairs], x.dtype)
         return getattr(P, name)(tensor(x), tensor(y))
 
 
@@ -186,7 +192,7 @@ def _comparison(name: str, function: Callable[[Any, Any], bool]) -> None:
     def compare(x: Any, y: Any) -> Any:
         if _counts(x, y) and all(isinstance(n, int) for n in (number(x), number(y))):
             if all(not isinstance(v.value, list) or len(v.value) == 1 for v in (x, y)):
-                return Known(function(number(x), number(y)), "bool")
+                return KnownValue(function(number(x), number(y)), "bool")
         return getattr(P, name)(tensor(x), tensor(y))
 
 
@@ -218,7 +224,7 @@ def scale(x: Any, scale: Any = None, *, bias: float = 0.0, bias_after_scale: boo
         by, more = int(factor), int(bias)
         values = x.value if isinstance(x.value, list) else [x.value]
         found = [n * by + more if bias_after_scale else (n + more) * by for n in values]
-        return Known(found if isinstance(x.value, list) else found[0], x.dtype)
+        return KnownValue(found if isinstance(x.value, list) else found[0], x.dtype)
     return P.scale(tensor(x), factor, bias, bias_after_scale)
 
 
