@@ -11,7 +11,7 @@ from ..ir.parts import words
 from ..static import nn as static_nn
 from ..static.mode import data, program_guard
 from ..static.program import Program
-from .graph import ModelGraph, ModelBlock, LiteralOperand, ModelFileError, ModelNode
+from .graph import LiteralOperand, ModelBlock, ModelFileError, ModelGraph, ModelNode
 from .operators import arrays, detection, earlier, elementwise, network, structure, values  # noqa: F401  (their operators)
 from .operators.arrays import stacked
 from .operators.table import OPERATORS, KnownValue, P, call, number, tensor

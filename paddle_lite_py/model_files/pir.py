@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .graph import ModelFeed, ModelGraph, ModelBlock, ModelFileError, ModelNode, ModelWeight
+from .graph import ModelBlock, ModelFeed, ModelFileError, ModelGraph, ModelNode, ModelWeight
 
 MAX_FILE = 1 << 30
 MAX_DEPTH = 64
@@ -39,14 +39,14 @@ def read_pir(path: Path) -> ModelGraph:
     if not is_pir(data):
         raise ModelFileError(f"{path} is no program of the reference")
     try:
-        return _Reader().graph(data)
+        return _GraphReader().graph(data)
     except (KeyError, TypeError, IndexError, AttributeError, ValueError) as e:
         if isinstance(e, ModelFileError):
             raise
         raise ModelFileError(f"{path} is damaged: {type(e).__name__}: {e}") from None
 
 
-class _Reader:
+class _GraphReader:
     def __init__(self) -> None:
         self.weights: list[ModelWeight] = []
         self.feeds: list[ModelFeed] = []

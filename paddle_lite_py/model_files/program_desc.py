@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .graph import ModelFeed, ModelGraph, ModelBlock, ModelFileError, ModelNode, ModelWeight
+from .graph import ModelBlock, ModelFeed, ModelFileError, ModelGraph, ModelNode, ModelWeight
 from .legacy import normalized
 from .weights import tensor_description
 from .wire import doubles, fields, floats, signed, varints

@@ -13,7 +13,7 @@ from ..jit.save_load import PLATFORMS, ArtifactWriter
 from ..passes.running import as_traced
 from ..static.saving import bound
 from .building import build
-from .graph import ModelGraph, ModelFileError
+from .graph import ModelFileError, ModelGraph
 from .pir import read_pir
 from .program_desc import read_program
 from .weights import read_weights
