@@ -1,0 +1,341 @@
+"""Random programs as engineers write them: layers, training steps, schedules, exceptions, state between calls.
+
+The grammar in `whole_programs/` gives their texts. Each program has a function `step`, what is passed to it in each of
+several calls, what happens before these, and objects that stay. It runs in the reference, here, and as static code;
+an `outcome` is all that can be seen: results and exceptions, and parameters, gradients and Python state after each call.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import hashlib
+import itertools
+import json
+import linecache
+import math
+import random
+import re
+import textwrap
+import types
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent / "whole_programs"
+RECORDED = 200
+CALLS = 4
+FORMS = ("script", "closure", "trainer")
+HEADER = """
+import collections, contextlib, dataclasses, enum, functools, itertools, math, types
+import numpy as np
+
+nn, F = paddle.nn, paddle.nn.functional
+"""
+_number = itertools.count()
+
+
+# -- texts -------------------------------------------------------------------------------------------------------------
+def rules() -> dict[str, list[str]]:
+    """The alternatives of each rule of the grammar: after `= name` one on each line, after `== name` between `--`."""
+    found = {}
+    for part in re.split(r"^(?==+ \w+$)", (FOLDER / "grammar.txt").read_text(), flags=re.M):
+        marks, _, rest = part.partition(" ")
+        name, _, text = rest.partition("\n")
+        if marks == "==":
+            found[name] = text.strip("\n").split("\n--\n")
+        elif marks == "=":
+            found[name] = text.rstrip("\n").split("\n")
+    return found
+
+
+def library() -> dict[str, str]:
+    """The definitions that programs may name, by name."""
+    parts = re.split(r"\n\n\n(?=\S)", (FOLDER / "library.txt").read_text())
+    return {re.search(r"^(?:class |def )?(\w+)", p, re.M)[1]: p.strip("\n") for p in parts if p[0] != "#"}  # type: ignore[index]
+
+
+def objects() -> dict[str, str]:
+    """The statements that make the objects of a program, by name."""
+    return {line.partition(" ")[0]: line for line in (FOLDER / "objects.txt").read_text().splitlines()}
+
+
+RULES, LIBRARY, OBJECTS = rules(), library(), objects()
+
+
+class Writer:
+    """Writes one program.
+
+    Arguments:
+        rng: what every choice is drawn from.
+    """
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+
+    def expand(self, text: str) -> str:
+        """The text, with what stands in backticks expanded."""
+        lines = [self._lines(*re.fullmatch(r"(\s*)(?:`([?*]?)(\w+)`)?(.*)", line).groups()) for line in text.split("\n")]
+        return "\n".join(itertools.chain(*lines))
+
+    def _lines(self, indent: str, mark: str | None, rule: str | None, rest: str) -> list[str]:
+        if rule is None or rest:
+            whole = indent + (f"`{mark}{rule}`" if rule else "") + rest
+            return [re.sub(r"`([^`]*)`", lambda m: self._inline(m[1]), whole)]
+        times = {"?": self.rng.choice([0, 1]), "*": self.rng.choice([1, 1, 2]), "": 1}[mark or ""]
+        found = [self.expand(self.rng.choice(RULES[rule])) for _ in range(times)]
+        return textwrap.indent("\n".join(found), indent).split("\n") if found else []
+
+    def _inline(self, inner: str) -> str:
+        if inner in RULES:
+            return self.expand(self.rng.choice(RULES[inner]))
+        return self.rng.choice(inner.split("|"))
+
+    def program(self) -> str:
+        """The text of a program."""
+        step = self.expand("`step`")
+        before = [self.expand("`between`") if self.rng.random() < 0.3 else "pass" for _ in range(CALLS)]
+        before[0] = "pass"
+        calls = [self.expand("`call`") for _ in range(CALLS)]
+        made, made_names = self._objects(step)
+        before = [b if _words(b) & OBJECTS.keys() <= set(made_names) else "pass" for b in before]
+        definitions = self._definitions("\n".join([step, made, *before]))
+        form = getattr(self, f"_{self.rng.choice(FORMS)}")
+        body = form(step, before, made, made_names)
+        given = ", ".join(f"({c})" for c in calls)
+        return "\n\n\n".join([HEADER.strip("\n"), *definitions, body, f"CALLS = {json.dumps(calls)}"]) + "\n"
+
+    def _objects(self, step: str) -> tuple[str, list[str]]:
+        texts: dict[str, str] = {}
+        wanted = _words(step)
+        while missing := [n for n in OBJECTS if n in wanted and n not in texts]:
+            texts[missing[0]] = self.expand(OBJECTS[missing[0]])
+            wanted |= _words(texts[missing[0]])
+        names = [n for n in OBJECTS if n in texts]
+        return "\n".join(texts[n] for n in names), names
+
+    def _definitions(self, text: str) -> list[str]:
+        found: dict[str, str] = {}
+        text += " batch"
+        while missing := [n for n in [*LIBRARY, "Net"] if n in _words(text) and n not in found]:
+            found[missing[0]] = self.expand("`net`") if missing[0] == "Net" else LIBRARY[missing[0]]
+            text += found[missing[0]]
+        return [found[n] for n in [*LIBRARY, "Net"] if n in found]
+
+    # -- forms -----------------------------------------------------------------------------------------------------
+    def _script(self, step: str, before: list[str], made: str, names: list[str]) -> str:
+        functions = [_declared(step, names, "global")]
+        functions += [_declared(f"def before_{i}():\n{_indented(b)}", names, "global") for i, b in enumerate(before)]
+        return "\n\n\n".join([made, *functions, _ends(names)])
+
+    def _closure(self, step: str, before: list[str], made: str, names: list[str]) -> str:
+        functions = [_declared(step, names, "nonlocal")]
+        functions += [_declared(f"def before_{i}():\n{_indented(b)}", names, "nonlocal") for i, b in enumerate(before)]
+        inner = "\n\n".join([made, *functions, _ends(names), "return step, BEFORE, watched"])
+        return f"def build():\n{_indented(inner)}\n\n\nstep, BEFORE, watched = build()"
+
+    def _trainer(self, step: str, before: list[str], made: str, names: list[str]) -> str:
+        functions = [step, *[f"def before_{i}():\n{_indented(b)}" for i, b in enumerate(before)]]
+        functions += [f"def watched():\n    return {_watched(names)}"]
+        owned = [re.sub(r"def (\w+)\((?=(.))", lambda m: f"def {m[1]}(self" + ("" if m[2] == ")" else ", "), f, count=1)
+                 for f in (_with_self(f, names) for f in functions)]  # fmt: skip
+        init = f"def __init__(self):\n{_indented(_with_self(made, names) or 'pass')}"
+        ends = [f"BEFORE = [{', '.join(f'trainer.before_{i}' for i in range(len(before)))}]"]
+        ends += ["step, watched = trainer.step, trainer.watched"]
+        body = "\n\n".join([init, *owned])
+        return f"class Trainer:\n{_indented(body)}\n\n\ntrainer = Trainer()\n" + "\n".join(ends)
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"(?<![.'\w])[A-Za-z_]\w*", text))
+
+
+def _indented(text: str) -> str:
+    return textwrap.indent(text, "    ")
+
+
+def _watched(names: list[str]) -> str:
+    return "{" + ", ".join(f"'{n}': {n}" for n in names) + "}"
+
+
+def _ends(names: list[str]) -> str:
+    before = f"BEFORE = [{', '.join(f'before_{i}' for i in range(CALLS))}]"
+    return f"def watched():\n    return {_watched(names)}\n\n\n{before}"
+
+
+def _declared(function: str, names: list[str], word: str) -> str:
+    """A function that says which of the names it sets."""
+    found = [n for n in names if re.search(rf"^\s*{n} (?:[-+*/]?)= ", function, re.M)]
+    if not found:
+        return function
+    return re.sub(r"(def [^\n]*\n)", rf"\1    {word} {', '.join(found)}\n", function, count=1)
+
+
+def _with_self(text: str, names: list[str]) -> str:
+    """The names as attributes of `self`."""
+    return re.sub(rf"(?<![.'\w])({'|'.join(names)})\b(?!')", r"self.\1", text) if names else text
+
+
+def program(seed: int) -> str:
+    """The text of one program."""
+    text = Writer(random.Random(f"whole {seed}")).program()
+    if "ReduceOnPlateau" in text:
+        text = text.replace("sched.step()", "sched.step(loss)").replace(", sched.get_lr()", "")
+    return text
+
+
+# -- runs ----------------------------------------------------------------------------------------------------------------
+class Compiled:
+    """A program that can be called.
+
+    Arguments:
+        text: its text.
+        paddle: the package that it runs in.
+        static: what makes its `step` static; None to run it as it is.
+    """
+
+    def __init__(self, text: str, paddle: Any, static: Any = None) -> None:
+        filename = f"<whole program {next(_number)}>"
+        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+        self.paddle, self.names = paddle, {"__name__": "whole_program", "paddle": paddle, "given_to": _given_to}
+        self.with_gradients = ".backward()" not in text and "paddle.grad" not in text
+        with paddle.utils.unique_name.guard():
+            exec(compile(text, filename, "exec"), self.names)  # noqa: S102
+        self.step = self.names["step"] if static is None else static(self.names["step"])
+
+    def outcomes(self) -> list[Any]:
+        """What can be seen of each call."""
+        before = self.paddle.get_default_dtype()
+        try:
+            return [self.outcome(*call) for call in zip(self.names["BEFORE"], self.names["CALLS"], strict=True)]
+        finally:
+            self.paddle.set_default_dtype(before)
+
+    def outcome(self, before: Any, call: str) -> Any:
+        """What can be seen of one call."""
+        before()
+        tensors, args, kwargs = eval(f"given_to({call})", self.names)  # noqa: S307
+        tensors[0].stop_gradient = not self.with_gradients
+        try:
+            result = self.step(*tensors, *args, **kwargs)
+        except Exception as e:
+            return {"error": type(e).__name__, "message": re.sub(r"generated_tensor_\d+", "tensor", str(e)), "own": is_own(e), "state": self.state()}
+        return {"result": self.described(result), "state": self.state(), "gradients": self.gradients(result, tensors)}
+
+    def gradients(self, result: Any, tensors: Any) -> Any:
+        """Gradients of what the result gives, with respect to the first argument."""
+        parts = [t for t in leaves(result, self.paddle) if not t.stop_gradient and t.dtype == self.paddle.float32]
+        if not parts or tensors[0].stop_gradient:
+            return None
+        try:
+            sum(((i + 1.0) * t * t).sum() for i, t in enumerate(parts)).backward()
+        except Exception as e:
+            return {"error": type(e).__name__}
+        return self.described(tensors[0].grad)
+
+    def state(self) -> Any:
+        """The objects of the program."""
+        return self.described(self.names["watched"]())
+
+    def described(self, value: Any) -> Any:
+        """A value as lists, dicts and numbers, with types."""
+        paddle, many = self.paddle, self.described
+        if isinstance(value, paddle.Tensor):
+            return Seen(str(value.dtype).rpartition(".")[2], list(value.shape), bool(value.stop_gradient), value.astype("float64").numpy())
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        if isinstance(value, enum.Enum | type | types.FunctionType):
+            return getattr(value, "__name__", str(value))
+        if isinstance(value, np_types()):
+            return {"numpy": value.tolist()}
+        if isinstance(value, list | tuple | deque):
+            return {type(value).__name__: [many(v) for v in value]}
+        if isinstance(value, dict):
+            return {type(value).__name__: [[str(k), many(v)] for k, v in value.items()]}
+        if isinstance(value, paddle.nn.Layer):
+            return self._layer(value)
+        if isinstance(value, paddle.optimizer.lr.LRScheduler | paddle.optimizer.Optimizer):
+            return self._library(value)
+        if isinstance(value, paddle.amp.GradScaler):
+            return {k: many(v) for k, v in value.state_dict().items()}
+        return {type(value).__name__: [[k, many(v)] for k, v in getattr(value, "__dict__", {}).items()
+                                       if k != "layer"]}  # fmt: skip
+
+    def _layer(self, layer: Any) -> Any:
+        many = self.described
+        found = {name: [many(p), many(p.grad)] for name, p in layer.named_parameters()}
+        found |= {name: many(b) for name, b in layer.named_buffers()}
+        for name, part in [("", layer), *layer.named_sublayers()]:
+            own = {k: v for k, v in vars(part).items() if k in OWN_ATTRIBUTES}
+            found[f"{name}."] = {"training": part.training, **{k: many(v) for k, v in own.items()}}
+        return found
+
+    def _library(self, value: Any) -> Any:
+        state = value.state_dict()
+        state.pop("LR_Scheduler", None)
+        kept = {"lr": value.get_lr()} if hasattr(value, "_parameter_list") else {}
+        # PaddlePaddle numbers accumulators through the process.
+        return {**kept, **{re.sub(r"_\d+$", "", k): self.described(state[k]) for k in sorted(state)}}
+
+
+# What layers of programs set of their own.
+OWN_ATTRIBUTES = frozenset(["calls", "notes", "items", "level", "shape", "seen", "positive", "use", "limit", "momentum"])
+
+
+def _given_to(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+    return tensors, args, kwargs
+
+
+def np_types() -> Any:
+    """Arrays and numbers of NumPy."""
+    import numpy as np
+
+    return np.ndarray | np.generic
+
+
+def leaves(value: Any, paddle: Any) -> list[Any]:
+    """The tensors in a result."""
+    if isinstance(value, paddle.Tensor):
+        return [value]
+    if dataclasses.is_dataclass(value):
+        value = vars(value)
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else []
+    return [t for part in parts for t in leaves(part, paddle)]
+
+
+def is_own(error: Exception) -> bool:
+    """Whether the framework has a class of its own for an error."""
+    return type(error).__module__.split(".")[0] in ("paddle_lite_py", "dy2static", "jit")
+
+
+class Seen:
+    """What can be seen of a tensor."""
+
+    def __init__(self, dtype: str, shape: list[int], stopped: bool, values: Any) -> None:
+        self.kind, self.values = (dtype, tuple(shape), stopped), values
+
+    def __repr__(self) -> str:
+        return f"{self.kind} {[float(f'{v:.5g}') for v in self.values.ravel().tolist()]}"
+
+
+def differences(a: Any, b: Any, path: str = "") -> list[str]:
+    """Where two outcomes differ."""
+    if isinstance(a, Seen) and isinstance(b, Seen):
+        same = a.kind == b.kind and all(map(near, a.values.ravel().tolist(), b.values.ravel().tolist()))
+        return [] if same else [f"{path}: {a} != {b}"]
+    if type(a) is not type(b):
+        return [f"{path}: {a!r} != {b!r}"]
+    if isinstance(a, dict):
+        keys = [f"{path}: {list(a)} != {list(b)}"] if list(a) != list(b) else []
+        return keys + [d for k in a if k in b for d in differences(a[k], b[k], f"{path}.{k}")]
+    if isinstance(a, list):
+        sizes = [f"{path}: {a} != {b}"] if len(a) != len(b) else []
+        return sizes + [d for i, (v, w) in enumerate(zip(a, b, strict=False)) for d in differences(v, w, f"{path}[{i}]")]
+    if isinstance(a, float):
+        return [] if near(a, b) else [f"{path}: {a} != {b}"]
+    return [] if a == b else [f"{path}: {a!r} != {b!r}"]
+
+
+def near(a: float, b: float) -> bool:
+    """Whether two numbers are the same but for rounding."""
+    return a == b or abs(a - b) <= 2e-5 + 2e-4 * abs(b) or (math.isnan(a) and math.isnan(b))
