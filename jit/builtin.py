@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import collections
 import functools
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +20,7 @@ from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.scalar_arithmetic import as_kind, finite, kind_of, to_integer
 from paddle_lite_py.tracing.traced_scalars import as_number, is_number, plain
 
-from . import iterables, sequences, text
+from . import iterables, selections, sequences, text
 from .host_random import drawing
 from .mutations import CONTAINERS, method_of_container, of_class
 
@@ -150,7 +151,12 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     builtins.any: (sequences.fold("any"), _is_anything),
     builtins.all: (sequences.fold("all"), _is_anything),
     builtins.sorted: (sequences.sorted_, _is_anything),
-    builtins.filter: (sequences.filter_, _is_anything),
+    builtins.filter: (selections.by_predicate(filter), _is_anything),
+    itertools.takewhile: (selections.by_predicate(itertools.takewhile), _is_anything),
+    itertools.dropwhile: (selections.by_predicate(itertools.dropwhile), _is_anything),
+    itertools.filterfalse: (selections.by_predicate(itertools.filterfalse), _is_anything),
+    itertools.compress: (selections.compress, _is_anything),
+    itertools.groupby: (selections.groupby, _is_anything),
     builtins.map: (iterables.StagedMap, iterables.is_staged),
     builtins.str: (text.str_, _is_anything),
     # Text as well: it is printed by each run, where eager code would print it.
