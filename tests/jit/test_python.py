@@ -407,18 +407,6 @@ class TestFunctionsAndObjects:
 
         agree(f, *SIGNS)
 
-    def test_a_generator_on_a_tensor_is_explained(self):
-        def counts(n):
-            while n > 0:
-                yield n
-                n = n - 1
-
-        def f(x):
-            return sum(counts(x))
-
-        with pytest.raises(dy2static.ConversionError, match="yield"):
-            paddle.jit.to_static(f, full_graph=True)(paddle.to_tensor(3.0))
-
     def test_context_managers(self):
         def f(x):
             log = []
