@@ -21,6 +21,7 @@ from paddle_lite_py.tracing.traced_scalars import as_number, is_number
 from . import merge, unrolled
 from .errors import StagingError
 from .iterables import elements
+from .text import StagedText
 
 _NOTHING = object()
 
@@ -45,6 +46,8 @@ def known_key(container: Any, key: Any) -> Any:
     """
     if isinstance(container, dict | set) and is_number(key):
         return key._static_value(f"a key of a {type(container).__name__}")
+    if isinstance(container, dict | set) and isinstance(key, StagedText):
+        return key.known()
     return key
 
 
