@@ -22,6 +22,8 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 FOLDER = Path(__file__).parent / "whole_programs"
 RECORDED = 200
 CALLS = 4
@@ -119,7 +121,7 @@ class Writer:
         text += " batch"
         while missing := [n for n in [*LIBRARY, "Net"] if n in _words(text) and n not in found]:
             found[missing[0]] = self.expand("`net`") if missing[0] == "Net" else LIBRARY[missing[0]]
-            text += found[missing[0]]
+            text += "\n" + found[missing[0]]
         return [found[n] for n in [*LIBRARY, "Net"] if n in found]
 
     # -- forms -----------------------------------------------------------------------------------------------------
@@ -198,9 +200,10 @@ class Compiled:
         filename = f"<whole program {next(_number)}>"
         linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
         self.paddle, self.names = paddle, {"__name__": "whole_program", "paddle": paddle, "given_to": _given_to}
-        self.with_gradients = ".backward()" not in text and "paddle.grad" not in text
+        # What a backward() in a static function has consumed comes out of it without a graph.
+        self.consumes = ".backward()" in text or "paddle.grad" in text
         with paddle.utils.unique_name.guard():
-            exec(compile(text, filename, "exec"), self.names)  # noqa: S102
+            exec(compile(text, filename, "exec", dont_inherit=True), self.names)  # noqa: S102
         self.step = self.names["step"] if static is None else static(self.names["step"])
 
     def outcomes(self) -> list[Any]:
@@ -215,7 +218,7 @@ class Compiled:
         """What can be seen of one call."""
         before()
         tensors, args, kwargs = eval(f"given_to({call})", self.names)  # noqa: S307
-        tensors[0].stop_gradient = not self.with_gradients
+        tensors[0].stop_gradient = self.consumes
         try:
             result = self.step(*tensors, *args, **kwargs)
         except Exception as e:
@@ -241,12 +244,14 @@ class Compiled:
         """A value as lists, dicts and numbers, with types."""
         paddle, many = self.paddle, self.described
         if isinstance(value, paddle.Tensor):
-            return Seen(str(value.dtype).rpartition(".")[2], list(value.shape), bool(value.stop_gradient), value.astype("float64").numpy())
+            stopped = value.stop_gradient or (self.consumes and not value.is_leaf)
+            dtype, values = str(value.dtype).rpartition(".")[2], value.astype("float64").numpy()
+            return Seen(dtype, list(value.shape), bool(stopped), values)
         if value is None or isinstance(value, bool | int | float | str):
             return value
         if isinstance(value, enum.Enum | type | types.FunctionType):
             return getattr(value, "__name__", str(value))
-        if isinstance(value, np_types()):
+        if isinstance(value, np.ndarray | np.generic):
             return {"numpy": value.tolist()}
         if isinstance(value, list | tuple | deque):
             return {type(value).__name__: [many(v) for v in value]}
@@ -273,24 +278,22 @@ class Compiled:
     def _library(self, value: Any) -> Any:
         state = value.state_dict()
         state.pop("LR_Scheduler", None)
-        kept = {"lr": value.get_lr()} if hasattr(value, "_parameter_list") else {}
-        # PaddlePaddle numbers accumulators through the process.
-        return {**kept, **{re.sub(r"_\d+$", "", k): self.described(state[k]) for k in sorted(state)}}
+        if not isinstance(value, self.paddle.optimizer.Optimizer):
+            return {k: self.described(state[k]) for k in sorted(state)}
+        # PaddlePaddle numbers accumulators through the process; a program has them before the first step, as they begin.
+        found = {re.sub(r"_\d+$", "", k): self.described(state[k]) for k in sorted(state)}
+        begun = {k: v for k, v in found.items() if not set(np.ravel(v.values).tolist()) <= FIRST_VALUES}
+        return {"lr": value.get_lr(), **begun}
 
 
+# Of accumulators: zero, and the powers of Adam's betas.
+FIRST_VALUES = frozenset([0.0, 1.0, *[float(np.float32(b)) for b in (0.9, 0.999)]])
 # What layers of programs set of their own.
 OWN_ATTRIBUTES = frozenset(["calls", "notes", "items", "level", "shape", "seen", "positive", "use", "limit", "momentum"])
 
 
 def _given_to(tensors: Any, *args: Any, **kwargs: Any) -> Any:
     return tensors, args, kwargs
-
-
-def np_types() -> Any:
-    """Arrays and numbers of NumPy."""
-    import numpy as np
-
-    return np.ndarray | np.generic
 
 
 def leaves(value: Any, paddle: Any) -> list[Any]:
@@ -339,3 +342,47 @@ def differences(a: Any, b: Any, path: str = "") -> list[str]:
 def near(a: float, b: float) -> bool:
     """Whether two numbers are the same but for rounding."""
     return a == b or abs(a - b) <= 2e-5 + 2e-4 * abs(b) or (math.isnan(a) and math.isnan(b))
+
+
+# -- what is recorded of the reference ------------------------------------------------------------------------------------
+def is_recorded(text: str) -> bool:
+    """Whether the reference runs a program: its GradScaler does nothing on a CPU, and it joins no float64 with float32."""
+    return "scaler" not in text and "set_default_dtype" not in text
+
+
+def record(paddle: Any) -> dict[str, Any]:
+    """The outcomes of programs in short, by seed."""
+    texts = {str(seed): program(seed) for seed in range(RECORDED)}
+    return {
+        seed: [summary(o) for o in Compiled(text, paddle).outcomes()]
+        for seed, text in texts.items()
+        if is_recorded(text)
+    }
+
+
+def summary(outcome: Any) -> list[Any]:
+    """An outcome in short: a hash of all that is exact, and two sums over the floats in it."""
+    floats: list[float] = []
+    exact = hashlib.md5(json.dumps(_exact(outcome, floats)).encode()).hexdigest()[:10]
+    values = np.asarray(floats) if floats else np.zeros(1)
+    sums = float((values * np.cos(np.arange(values.size))).sum()), float(np.abs(values).sum())
+    return [exact, *[float(f"{s:.5g}") for s in sums]]
+
+
+def _exact(value: Any, floats: list[float]) -> Any:
+    if isinstance(value, Seen):
+        floats += value.values.ravel().tolist() if value.kind[0][:5] == "float" else []
+        return [*value.kind, [] if value.kind[0][:5] == "float" else value.values.tolist()]
+    if isinstance(value, float):
+        floats.append(value)
+        return "float"
+    if isinstance(value, dict):
+        if "message" in value and ("\n" in value["message"] or value["own"]):  # of the package, in its own words
+            value = {"error": "", "state": value["state"]}
+        return {k: _exact(v, floats) for k, v in value.items() if k != "own"}
+    return [_exact(v, floats) for v in value] if isinstance(value, list) else value
+
+
+def agree(a: list[Any], b: list[Any]) -> bool:
+    """Whether two outcomes in short are the same but for rounding."""
+    return a[0] == b[0] and all(abs(x - y) <= 1e-3 * (1.0 + abs(b[2])) or x != x for x, y in zip(a[1:], b[1:], strict=True))
