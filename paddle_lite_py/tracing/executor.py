@@ -362,6 +362,7 @@ class Executable:
         while self.counted and not have_room(self.counted, outs[self.traced.steps]):
             arrays[-len(provided) :] = [get() for get in self.traced.providers]
             outs, pull, saved = self.forward(takes, arrays)
+        saved.again = saved.again[0], [*map(held, handles), *provided]  # arrays by which leaves are known again
         sources = [(h._source or h) if t else None for h, t in zip(handles, takes, strict=False)]
         sources += [None] * len(provided)
         tensors = self._on_tape(outs, Node(pull, saved, tuple(sources)))
