@@ -28,6 +28,7 @@ from .raising import checked
 from .sequences import known_key
 
 _NO_TRACE = contextlib.nullcontext()
+_FLAGS = frozenset({"stop_gradient", "trainable"})
 OWN = ("paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static")
 
 
@@ -197,6 +198,8 @@ class StagedRuntime(dy2static.Runtime):
         notes_itself = isinstance(obj, Tensor) or is_of_each_run(obj, name)
         if isinstance(mode.interpreter, Builder) and not notes_itself:
             mode.interpreter.rebound(obj, name)
+        elif isinstance(mode.interpreter, Builder) and name in _FLAGS and not obj.stop_gradient:
+            mode.interpreter.frozen[id(obj)] = obj
         setattr(obj, name, value)
 
     def delattr_(self, obj: Any, name: str) -> None:

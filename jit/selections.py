@@ -1,4 +1,4 @@
-"""filter() and the functions of itertools that keep or group elements, where tensors decide: as they do in this call."""
+"""filter() and the functions of itertools that keep or group elements: as tensors decide in the call under way."""
 
 from __future__ import annotations
 
@@ -30,24 +30,23 @@ def by_predicate(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def compress(data: Iterable[Any], selectors: Iterable[Any]) -> Iterator[Any]:
     """itertools.compress()."""
-    return builtins.iter([x for x, s in zip(elements(data), elements(selectors), strict=False) if _is_true(s, "compress")])
+    return builtins.iter(
+        [x for x, s in zip(elements(data), elements(selectors), strict=False) if _is_true(s, "compress")]
+    )
 
 
 def groupby(iterable: Iterable[Any], key: Callable[[Any], Any] | None = None) -> Iterator[tuple[Any, Iterator[Any]]]:
     """itertools.groupby(), whose keys may be tensors or numbers made of them."""
-    last: Any = None
+    keys: list[Any] = []  # one for each group
 
     def number(x: Any) -> int:
-        nonlocal last, n
         found = x if key is None else key(x)
-        if n < 0 or not (found is last[1] or _is_true(found == last[1], "groupby")):
-            n, last = n + 1, (x, found)
+        if not keys or not (found is keys[-1] or _is_true(found == keys[-1], "groupby")):
             keys.append(found)
-        return n
+        return len(keys)
 
-    n, keys = -1, list[Any]()
     for at, group in itertools.groupby(elements(iterable), number):
-        yield keys[at], group
+        yield keys[at - 1], group
 
 
 def _is_true(answer: Any, what: str) -> bool:

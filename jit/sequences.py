@@ -230,6 +230,7 @@ def _reordered(column: list[Any], order: Tensor) -> Any:
 
 
 def decided(value: Tensor, error: Exception) -> Any:
+    """The value in the call under way; the error where there is none."""
     assert isinstance(mode.interpreter, Builder)
     return unrolled.decided(mode.interpreter, value, error, user_frame())
 

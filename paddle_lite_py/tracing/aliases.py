@@ -2,8 +2,8 @@
 
 After `c = a if t else b`, with a staged `t`, `c` is a new handle on the chosen value. Python's `c` is `a` or `b`
 itself, and what is written into one of them shows in the other. As long as nothing is, no one can tell. So writes make
-stale what may be the same thing, and where something stale is read the trace ends in another one, with `t` decided by the
-data. It goes on until then, to find all such places at once.
+stale what may be the same thing; where something stale is read there is another trace, with `t` decided by the data.
+The first one goes on, to find all such places at once.
 """
 
 from __future__ import annotations

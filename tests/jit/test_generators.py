@@ -1,4 +1,4 @@
-"""Generators, generator expressions and itertools, where tensors say what they give: as in eager code, in both modes."""
+"""Generators, generator expressions and itertools, where tensors say what they give: as in eager code."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import itertools
 import warnings
 
 import pytest
-from agreement import compare, plain
 from paddle_lite_py.jit import DataDependentWarning, to_static
 
 import paddle_lite_py as paddle
+from agreement import compare, plain
 
 ROWS = [[2.0, 1.0], [-1.0, -3.0], [0.5, 1.0]]
 
@@ -59,7 +59,9 @@ CASES = {
     "compress": lambda x: list(itertools.compress(x, [1, 0, 1])) + list(itertools.compress(list(x), x[:, 0] > 0)),
     "groupby": lambda x: [(k, [v.sum() for v in g]) for k, g in itertools.groupby(x, key=lambda r: float(r[0]) > 0)],
     "groupby without a key": lambda x: [len(list(g)) for _, g in itertools.groupby([1, 1, 2])] + [x],
-    "starmap": lambda x: list(itertools.starmap(lambda a, b: a if a.sum() > b.sum() else b, zip(x, x[::-1]))),
+    "starmap": lambda x: list(
+        itertools.starmap(lambda a, b: a if a.sum() > b.sum() else b, zip(x, x[::-1], strict=True))
+    ),
     "accumulate": lambda x: list(itertools.accumulate(x, lambda a, b: a + b if b.sum() > 0 else a)),
 }
 

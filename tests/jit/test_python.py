@@ -13,7 +13,6 @@ import functools
 
 import pytest
 
-import dy2static
 import paddle_lite_py as paddle
 from agreement import SIGNS, agree, compare, plain
 

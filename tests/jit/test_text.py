@@ -13,7 +13,16 @@ import paddle_lite_py as paddle
 
 def compared(x):
     shown = f"{bool(x.sum() > 0)}"
-    return [shown == "True", shown != "True", shown < "U", "True" in shown, len(shown), shown[0], shown * 2, list(shown)]
+    return [
+        shown == "True",
+        shown != "True",
+        shown < "U",
+        "True" in shown,
+        len(shown),
+        shown[0],
+        shown * 2,
+        list(shown),
+    ]
 
 
 def as_a_key(x):

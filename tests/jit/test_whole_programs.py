@@ -13,7 +13,8 @@ import pytest
 from paddle_lite_py.jit import to_static
 
 import paddle_lite_py as paddle
-import whole_programs
+import whole_program_runs as runs
+from whole_programs import program
 
 COUNT = int(os.environ.get("WHOLE_PROGRAMS", 200))
 # Programs of one test, of which one in a hundred may be refused.
@@ -25,7 +26,7 @@ MODES = {"default": to_static, "full graph": functools.partial(to_static, full_g
 def outcomes(text, static=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of statements that run as Python, and of programs for each outcome
-        return whole_programs.Compiled(text, paddle, static).outcomes()
+        return runs.Compiled(text, paddle, static).outcomes()
 
 
 def is_refused(found, expected):
@@ -37,12 +38,12 @@ def is_refused(found, expected):
 def test_static_is_eager(first):
     differ, refused = {}, {}
     for seed in range(first, min(first + CHUNK, COUNT)):
-        text = whole_programs.program(seed)
+        text = program(seed)
         mode = list(MODES)[seed % 2]
         expected, found = outcomes(text), outcomes(text, MODES[mode])
         if is_refused(found, expected):
             refused[seed] = next(f"{f['error']}: {f['message']}" for f in found if f.get("own"))
-        elif different := whole_programs.differences(found, expected):
+        elif different := runs.differences(found, expected):
             differ[seed] = [mode, *different[:3]]
     assert not differ
     assert len(refused) <= CHUNK // 100, refused
@@ -51,6 +52,22 @@ def test_static_is_eager(first):
 def test_eager_is_the_reference():
     differ = []
     for seed, expected in recorded.items():
-        found = [whole_programs.summary(o) for o in outcomes(whole_programs.program(int(seed)))]
-        differ += [] if all(map(whole_programs.agree, found, expected)) else [seed]
+        found = [runs.summary(o) for o in outcomes(program(int(seed)))]
+        differ += [] if all(map(runs.agree, found, expected)) else [seed]
+    assert not differ
+
+
+@pytest.mark.parametrize("first", range(0, COUNT, CHUNK))
+def test_loaded_layers_are_eager(first, tmp_path):
+    differ, spec = {}, [paddle.static.InputSpec([4, 3], "float32")]
+    for seed in range(first, min(first + CHUNK, COUNT), 5):
+        if runs.is_saveable(text := program(seed)):
+            compiled = runs.Compiled(text, paddle)
+            net = compiled.names["watched"]()["net"]
+            net.eval()
+            expected = runs.layer_outcomes(compiled, net)
+            paddle.jit.save(net, str(tmp_path / str(seed)), input_spec=spec)
+            found = runs.layer_outcomes(compiled, paddle.jit.load(str(tmp_path / str(seed))))
+            if different := runs.differences(found, expected):
+                differ[seed] = different[:3]
     assert not differ
