@@ -17,8 +17,7 @@ So a statement stands there twice, once as it was and once as functions; what is
 only as functions. Loops hand over in the middle: a `while` when its test becomes staged, a `for` when its break flag
 does. FACTS tells the names, which of them the conversion made, which are live after the statement, and which carried.
 
-A statement with a `yield`, or with a jump that had to stay, is pinned: Python drives it, and the runtime decides
-what is staged in it.
+A statement with a `yield`, or a jump that had to stay, is pinned: Python drives it, as the runtime decides for it.
 """
 
 from __future__ import annotations

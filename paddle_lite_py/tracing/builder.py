@@ -134,12 +134,10 @@ class Builder(Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
             value = self._lift(data, self.frame)
             if data.defined is not None and not self.peeking:
                 self._require(data.defined)
-            if tensor.stop_gradient and value.requires_grad:
-                return self._detach(value)
             if not tensor.stop_gradient and not value.requires_grad:
                 return self._lift(self._leaf(data, tensor), self.frame)
-            return value
-        value = self._lift(self._capture(tensor), self.frame)
+        else:
+            value = self._lift(self._capture(tensor), self.frame)
         return self._detach(value) if tensor.stop_gradient and value.requires_grad else value
 
     def _require(self, defined: DefinedFlag) -> None:
@@ -169,11 +167,10 @@ class Builder(Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
     def _capture(self, tensor: Tensor) -> TracedValue:
         found = self.captures.get(id(tensor))
         if found is None:
-            requires_grad = not tensor.stop_gradient or id(tensor) in self.frozen
-            value = self.root.new_input(tensor._data, requires_grad)
+            value = self.root.new_input(tensor._data, not tensor.stop_gradient or id(tensor) in self.frozen)
             value.name = tensor._name
             found = self.captures[id(tensor)] = Capture(tensor, value)
-            if requires_grad:
+            if value.requires_grad:
                 self.root.leaves[value] = tensor
         return found.value
 
