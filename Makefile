@@ -29,9 +29,11 @@ test-smoke: $(VENV)/.has-test
 test-versions:
 	@$(PYTHON) tests/versions.py test
 
-# Random programs that change state under conditions, many more than the tests have: static code gives what eager code gives.
+# Random programs that change state under conditions, and whole programs of layers and training steps, many more than the
+# tests have: static code gives what eager code gives.
 fuzz: $(VENV)/.has-test
-	@PLAIN_PROGRAMS=3000 VIEWS_PROGRAMS=1000 OUTSIDE_PROGRAMS=1000 $(PY) -m pytest -q -n $(JOBS) tests/jit/test_state_programs.py $(ARGS)
+	@PLAIN_PROGRAMS=3000 VIEWS_PROGRAMS=1000 OUTSIDE_PROGRAMS=1000 WHOLE_PROGRAMS=3000 \
+	  $(PY) -m pytest -q -n $(JOBS) tests/jit/test_state_programs.py tests/jit/test_whole_programs.py $(ARGS)
 
 # Bad requests to a server: each ends in a clear error, none in a crash, and the server does not grow.
 fuzz-serving: $(VENV)/.has-test

@@ -29,8 +29,12 @@ _LIBRARY = (_HERE, *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "p
 _THIRD_PARTY = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _BUILTINS = frozenset({types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType,
              types.MethodDescriptorType, types.ClassMethodDescriptorType})  # fmt: skip
-_BUILTIN_TYPES = frozenset(value for value in vars(builtins).values() if isinstance(value, type))
-_TAKES_FUNCTIONS = frozenset({map, filter, sorted, min, max, functools.reduce})
+_BUILTIN_TYPES = frozenset(
+    value for module in (builtins, itertools) for value in vars(module).values() if isinstance(value, type)
+)
+_OF_ITERTOOLS = {itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.groupby, itertools.starmap,
+             itertools.accumulate}  # fmt: skip
+_TAKES_FUNCTIONS = frozenset({map, filter, sorted, min, max, functools.reduce, *_OF_ITERTOOLS})
 _FUNCTIONS = (types.FunctionType, types.MethodType)
 _number = itertools.count()
 

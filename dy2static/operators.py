@@ -279,16 +279,22 @@ class Operators:
         empty = next((value for function, value in _EMPTY if consumer is function), _UNTESTED)
         return lazy(iter(iterable), empty)
 
+    def masking(self, value: Any, empty: Any) -> Any:
+        """The condition of a generator expression; staged only where an element may count for nothing."""
+        found = self.test(value)
+        if empty is not _UNTESTED or not self.staged(found):
+            return found
+        where = Location.of_caller()
+        error = ConversionError(
+            f"the condition of the generator expression at {where} depends on a staged value, so that Python "
+            f"cannot leave elements out: `{where.source}`. Use a list comprehension, or give it to `sum`, `any` "
+            "or `all`"
+        )
+        return self.runtime.decided(found, "if", error, where)
+
     def masked(self, test: Any, element: Thunk, empty: Any) -> Any:
         """An element of a generator expression under a staged condition: it counts for nothing where that is false."""
-        where = Location.of_caller()
-        if empty is _UNTESTED:
-            raise ConversionError(
-                f"the condition of the generator expression at {where} depends on a staged value, so that Python "
-                f"cannot leave elements out: `{where.source}`. Use a list comprehension, or give it to `sum`, `any` "
-                "or `all`"
-            )
-        return self.runtime.if_exp(test, element, lambda: empty, where)
+        return self.runtime.if_exp(test, element, lambda: empty, Location.of_caller())
 
     # Variables
 
@@ -330,14 +336,15 @@ class Operators:
     # Python alone: inside generators, where a staged statement cannot be paused
 
     def python(self, value: Any, what: str) -> Any:
-        """A test or an iterable that only Python can drive; explains itself if it is staged."""
+        """A test or an iterable that only Python can drive: as the runtime decides, if it is staged."""
         if self.staged(value) or (what == "for" and self.staged_iterable(value)):
             where = Location.of_caller()
-            raise ConversionError(
+            error = ConversionError(
                 f"the `{what}` statement at {where}, in `{where.function}`, depends on a staged value, but it holds "
                 f"a `yield` (or a `return` in a `finally`), which only Python can drive: `{where.source}`. "
                 "Collect the results in a list and return it, or make the value a Python one"
             )
+            return self.runtime.decided(value, what, error, where)
         return value
 
 

@@ -92,6 +92,14 @@ class Runtime:
     def jumped(self, exc: BaseException, where: Location) -> None:
         """Told of a `raise` in a `try` that has become a jump to its handlers."""
 
+    def decided(self, value: Any, statement: str, error: Exception, where: Location) -> Any:
+        """A staged test as a bool, or what a `for` runs over as a list, where only Python can drive the statement.
+
+        Raises:
+            error: there is none.
+        """
+        raise error
+
     # Expressions. The left operand is a value, the others are thunks.
 
     def and_(self, left: Any, right: Callable[[], Any]) -> Any:

@@ -117,8 +117,21 @@ def _definition(name: str, params: list[str], body: list[Any], at: ast.AST) -> a
 
 
 # -- names ---------------------------------------------------------------------------------------------------------
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
 def _names(nodes: Iterable[ast.AST], context: type) -> set[str]:
-    return {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, context)}
+    """The variables in a context; those of a comprehension are its own."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, context):
+            found.add(node.id)
+        inner = _names(ast.iter_child_nodes(node), context)
+        if isinstance(node, _COMPREHENSIONS):
+            inner -= _names([g.target for g in node.generators], ast.Store)
+            inner |= _names([node.generators[0].iter], context)
+        found |= inner
+    return found
 
 
 def reads(part: Part) -> set[str]:
@@ -149,9 +162,7 @@ def stored(part: Part) -> set[str]:
 def _surely(part: Part) -> set[str]:
     """The variables that a part sets whatever happens in it."""
     simple = [s for s in part.statements if not isinstance(s, ast.If | ast.For | ast.While | ast.Try | ast.Match)]
-    kinds = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-    passing = _names((n for s in simple for n in ast.walk(s) if isinstance(n, kinds)), ast.Store)
-    return stored(Part(simple, part.later, part.last)) - passing
+    return stored(Part(simple, part.later, part.last))
 
 
 def _ending(part: Part, known: set[str]) -> list[ast.stmt]:

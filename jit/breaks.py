@@ -59,7 +59,7 @@ class Parts:
         """Call the function."""
         if self.split is None:
             return self.function(*args, **kwargs)
-        bound = inspect.signature(self.split.function).bind(*self._self(), *args, **kwargs)
+        bound = inspect.signature(self.split.function, follow_wrapped=False).bind(*self._self(), *args, **kwargs)
         bound.apply_defaults()
         values = dict(bound.arguments)
         for i, part in enumerate(self.split.parts):
@@ -93,7 +93,8 @@ class Parts:
         if isinstance(f, Layer):
             hooked = f._pre_hooks or f._post_hooks
             return f if hooked or not _is_users(type(f).forward) else self._static(f.forward)
-        return self._static(f) if isinstance(f, types.FunctionType | types.MethodType) and _is_users(f) else f
+        plain = isinstance(f, types.FunctionType | types.MethodType) and not inspect.isgeneratorfunction(f)
+        return self._static(f) if plain and _is_users(f) else f
 
     def _static(self, f: Any) -> Any:
         plain = getattr(f, "__func__", f)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import collections
 import functools
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +20,7 @@ from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.scalar_arithmetic import as_kind, finite, kind_of, to_integer
 from paddle_lite_py.tracing.traced_scalars import as_number, is_number, plain
 
-from . import iterables, sequences, text
+from . import iterables, selections, sequences, text
 from .host_random import drawing
 from .mutations import CONTAINERS, method_of_container, of_class
 
@@ -58,6 +59,10 @@ def _is_number(x: Any) -> bool:
     return isinstance(x, Tensor | UnknownSize)
 
 
+def _is_number_or_text(x: Any) -> bool:
+    return isinstance(x, Tensor | UnknownSize | text.StagedText)
+
+
 def _with_numbers(f: Callable[..., Any]) -> Callable[..., Any]:
     """The function, given unknown sizes as traced numbers."""
     return lambda *args: f(*[a.number() if isinstance(a, UnknownSize) else a for a in args])
@@ -70,7 +75,9 @@ def _is_anything(x: Any) -> bool:
 def _cast(kind: str, name: str) -> Callable[..., Any]:
     """int, float or bool, which give what item() gives, in the dtype of that name."""
 
-    def cast(x: Tensor) -> Tensor:
+    def cast(x: Any, *base: int) -> Any:
+        if isinstance(x, text.StagedText):
+            return getattr(builtins, kind)(x.known(f"{kind}()"), *base)
         if x.size != 1:
             raise ValueError(
                 f"{kind}() needs a tensor of one element, got {x.dtype.name}{[*x.shape]}: index it, or use "
@@ -119,9 +126,15 @@ def _divmod(a: Any, b: Any) -> tuple[Any, Any]:
     return a // b, a % b
 
 
-def _kind(number: Tensor) -> type:
-    """The type of the Python number that a traced one stands for."""
-    kind = number._data.dtype.kind
+def _is_plain(x: Any) -> bool:
+    return is_number(x) or isinstance(x, text.StagedText)
+
+
+def _kind(x: Any) -> type:
+    """The type of the Python number or text that a traced one stands for."""
+    if isinstance(x, text.StagedText):
+        return str
+    kind = x._data.dtype.kind
     return {"b": bool, "i": int, "c": complex}.get(kind, float)
 
 
@@ -139,8 +152,8 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     builtins.zip: (iterables.StagedZip, iterables.is_staged),
     builtins.reversed: (iterables.StagedReversed, iterables.is_staged),
     builtins.len: (_len, iterables.is_staged),
-    builtins.int: (_with_numbers(_cast("int", "int64")), _is_number),
-    builtins.float: (_with_numbers(_cast("float", "float64")), _is_number),
+    builtins.int: (_with_numbers(_cast("int", "int64")), _is_number_or_text),
+    builtins.float: (_with_numbers(_cast("float", "float64")), _is_number_or_text),
     builtins.bool: (_cast("bool", "bool"), _is_tensor),
     builtins.round: (_round, _is_tensor),
     builtins.divmod: (_divmod, is_number),
@@ -150,16 +163,21 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     builtins.any: (sequences.fold("any"), _is_anything),
     builtins.all: (sequences.fold("all"), _is_anything),
     builtins.sorted: (sequences.sorted_, _is_anything),
-    builtins.filter: (sequences.filter_, _is_anything),
+    builtins.filter: (selections.by_predicate(filter), _is_anything),
+    itertools.takewhile: (selections.by_predicate(itertools.takewhile), _is_anything),
+    itertools.dropwhile: (selections.by_predicate(itertools.dropwhile), _is_anything),
+    itertools.filterfalse: (selections.by_predicate(itertools.filterfalse), _is_anything),
+    itertools.compress: (selections.compress, _is_anything),
+    itertools.groupby: (selections.groupby, _is_anything),
     builtins.map: (iterables.StagedMap, iterables.is_staged),
     builtins.str: (text.str_, _is_anything),
     # Text as well: it is printed by each run, where eager code would print it.
     builtins.print: (text.print_, _is_anything),
     builtins.isinstance: (
-        lambda x, kinds: isinstance(x, kinds) if not is_number(x) else issubclass(_kind(x), kinds),
-        is_number,
+        lambda x, kinds: isinstance(x, kinds) if not _is_plain(x) else issubclass(_kind(x), kinds),
+        _is_plain,
     ),
-    builtins.type: (lambda x: _kind(x), is_number),
+    builtins.type: (lambda x: _kind(x), _is_plain),
 } | {
     getattr(math, name.partition(":")[0]): (_with_numbers(_of_math(name.partition(":")[2] or name)), _is_number)
     for name in _MATH.split()

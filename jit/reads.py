@@ -149,9 +149,8 @@ class Walk:
             f = f.__func__
         if not isinstance(f, types.FunctionType) or not self._new(f):
             return
-        if f.__code__.co_filename == functools.__file__:  # of singledispatch: the functions it chooses from
-            for held in f.__closure__ or ():
-                self.visit(held.cell_contents, f.__name__)
+        if is_own(f.__code__.co_filename) or f.__code__.co_filename == functools.__file__:
+            self._decorated(f)
         if is_own(f.__code__.co_filename) or (not called and is_foreign(f.__module__ or "")):
             return
         label = f.__name__
@@ -170,6 +169,12 @@ class Walk:
             self.guards.append(Guard(attribute(f), "__defaults__", f.__defaults__, f"the defaults of `{label}`"))
         if f.__kwdefaults__:
             self.guards.append(Items.of(f.__kwdefaults__, f"the defaults of `{label}`"))
+
+    def _decorated(self, f: types.FunctionType) -> None:
+        """What a decorator of the framework or of functools has around: a function, those that singledispatch has."""
+        for value in (cell(held)("", None) for held in f.__closure__ or ()):
+            if isinstance(value, types.FunctionType | types.MethodType) or not is_own(f.__code__.co_filename):
+                self.visit(value, f.__name__)
 
     def _note(self, codes: list[types.CodeType]) -> None:
         for code in codes:

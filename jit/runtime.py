@@ -20,7 +20,7 @@ from paddle_lite_py.tracing.traced_scalars import as_number
 from . import branches, loops, sequences, text, unrolled
 from .builtin import replacement
 from .catching import SIGNALS, Catching, catcher, leaves_manager
-from .errors import caught_outside, caught_perhaps, ends_iterator
+from .errors import StagingError, caught_outside, caught_perhaps, ends_iterator
 from .iterables import elements, is_staged, item_of, length_of
 from .mutations import CONTAINERS
 from .operands import Result
@@ -28,6 +28,7 @@ from .raising import checked
 from .sequences import known_key
 
 _NO_TRACE = contextlib.nullcontext()
+_FLAGS = frozenset({"stop_gradient", "trainable"})
 OWN = ("paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static")
 
 
@@ -89,6 +90,13 @@ class StagedRuntime(dy2static.Runtime):
             return truth(more, where) if self.is_staged(more) else bool(more)
 
         unrolled.for_(self.builder, iterable, going, staged, body, where)
+
+    def decided(self, value: Any, statement: str, error: Exception, where: Any) -> Any:
+        """What the data of this call say, as for a statement that cannot be staged."""
+        because = StagingError(str(error))
+        if statement == "for" and not (isinstance(value, Tensor) and not value.ndim):
+            return unrolled.items(self.builder, value, because, where)
+        return unrolled.decided(self.builder, truth(value, where), because, where)
 
     def and_(self, left: Any, right: Any) -> Any:
         """Python's `and`: the left value if it is false, else the right one."""
@@ -190,6 +198,8 @@ class StagedRuntime(dy2static.Runtime):
         notes_itself = isinstance(obj, Tensor) or is_of_each_run(obj, name)
         if isinstance(mode.interpreter, Builder) and not notes_itself:
             mode.interpreter.rebound(obj, name)
+        elif isinstance(mode.interpreter, Builder) and name in _FLAGS and not obj.stop_gradient:
+            mode.interpreter.frozen[id(obj)] = obj
         setattr(obj, name, value)
 
     def delattr_(self, obj: Any, name: str) -> None:

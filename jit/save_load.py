@@ -262,7 +262,10 @@ class ArtifactWriter:
 
 
 def _with_gradients(source: _Source) -> Traced:
-    """The trace whose arguments take gradients: only there detach() and no_grad() cut something, and loops record."""
+    """The trace whose arguments take gradients: only there detach() and no_grad() cut something, and loops record.
+
+    A loop on frozen weights alone is to have a gradient too: they may be thawed once the program is loaded.
+    """
     sizes = source.sizes
     try:
         plain = source.static.traced_with(sizes, source.call)
@@ -270,7 +273,10 @@ def _with_gradients(source: _Source) -> Traced:
         return source.static.traced_with(sizes, source.call, with_grads=True)
     flags = [(handle, handle.stop_gradient) for handle in plain.captures]
     known = list(sizes.facts), dict(sizes.known), dict(sizes.symbols)
+    changed = {id(e.write.owner) for e in plain.effects}
     try:
+        for handle, _ in flags if _without_gradient(plain.program) else ():
+            handle.stop_gradient &= not isinstance(handle, Parameter) or id(handle) in changed
         traced = source.static.traced_with(sizes, source.call, with_grads=True)
         if not traced.reached:  # a backward() inside would leave gradients in the arguments
             return traced

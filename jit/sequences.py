@@ -1,4 +1,4 @@
-"""min, max, sum, any, all, sorted, filter and `in`, where tensors are among the elements."""
+"""min, max, sum, any, all, sorted and `in`, where tensors are among the elements."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from paddle_lite_py.tracing.traced_scalars import as_number, is_number
 from . import merge, unrolled
 from .errors import StagingError
 from .iterables import elements
+from .text import StagedText
 
 _NOTHING = object()
 
@@ -48,6 +49,8 @@ def known_key(container: Any, key: Any) -> Any:
     """
     if isinstance(container, dict | set) and is_number(key):
         return key._static_number(f"a key of a {type(container).__name__}")
+    if isinstance(container, dict | set) and isinstance(key, StagedText):
+        return key.known()
     return key
 
 
@@ -139,7 +142,7 @@ class _Compared:
         error = StagingError(
             f"the order of {type(self.value).__name__} objects depends on a tensor: give sorted(), min() or max() a key"
         )
-        return bool(_decided(truth(answer, "a comparison"), error))
+        return bool(decided(truth(answer, "a comparison"), error))
 
 
 def _compared(keys: list[Any]) -> list[Any]:
@@ -222,7 +225,7 @@ def _taken(items: list[Any], order: Tensor, what: str) -> list[Any]:
         f"{what} depends on tensors: elements must be alike, not {_kinds(*items)}; make them tensors of one shape and "
         "dtype"
     )
-    known = _decided(order, error)
+    known = decided(order, error)
     return [items[i] for i in known]
 
 
@@ -231,7 +234,8 @@ def _reordered(column: list[Any], order: Tensor) -> Any:
     return [as_number(found[i]) for i in range(order.shape[0])] if _are_numbers(column) else found
 
 
-def _decided(value: Tensor, error: Exception) -> Any:
+def decided(value: Tensor, error: Exception) -> Any:
+    """The value in the call under way; the error where there is none."""
     assert isinstance(mode.interpreter, Builder)
     return unrolled.decided(mode.interpreter, value, error, user_frame())
 
@@ -273,19 +277,3 @@ def _differ(items: Sequence[Any]) -> bool:
 def _kinds(*items: Any) -> str:
     names = [f"{x.dtype.name}{[*x.shape]}" if isinstance(x, Tensor) else type(x).__name__ for x in items]
     return ", ".join(dict.fromkeys(names))
-
-
-def filter_(function: Any, items: Iterable[Any]) -> Any:
-    """filter(); what it keeps is known for this call only where it depends on tensors."""
-
-    def keeps(x: Any) -> bool:
-        answer = x if function is None else function(x)
-        if not isinstance(answer, Tensor):
-            return bool(answer)
-        error = StagingError(
-            "what filter() keeps depends on a tensor, so that the number of elements would be known only when the "
-            "program runs: choose values instead of leaving them out, e.g. `[v if v > 0 else 0.0 for v in xs]`"
-        )
-        return bool(_decided(truth(answer, "filter()"), error))
-
-    return builtins.filter(keeps, elements(items))

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import string
-from typing import Any, NoReturn
+from typing import Any
+
+import numpy as np
 
 from dy2static.runtime import formatted
 from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.core.interpreter import use
 from paddle_lite_py.core.traced_number import TracedNumber
-from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.eager.execute import EAGER
+from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.tracing.builder import Builder, is_traced
 from paddle_lite_py.tracing.differentiate import identity
-from paddle_lite_py.tracing.traced_scalars import NUMBER, NUMBER_TEXT, is_number, number_text
+from paddle_lite_py.tracing.traced_scalars import NUMBER, NUMBER_TEXT, OfThisCall, is_number, number_text
 
 from .errors import StagingError
 
@@ -21,7 +25,7 @@ _PLAIN, _STR = -1, ord("s")  # no conversion, which shows a tensor of no dimensi
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class StagedText:
+class StagedText(OfThisCall):
     """Text whose tensors are filled in when the program runs: it can be printed, returned, joined and formatted.
 
     Arguments:
@@ -29,6 +33,7 @@ class StagedText:
     """
 
     parts: list[Part]
+    _text = None  # in the call under way, once the program depends on it
 
     def settled(self) -> Any:
         """The text itself, once its tensors have values; see structure.unflatten."""
@@ -49,13 +54,53 @@ class StagedText:
 
     __repr__ = __str__
 
-    def __getattr__(self, name: str) -> NoReturn:
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or not hasattr(str, name):
             raise AttributeError(name)
-        raise StagingError(
-            f"str.{name}() needs the text `{self}`, which is known only when the program runs, because it shows a "
-            "tensor; such a text can be printed and joined with `+`"
-        )
+        return getattr(self.known(f"str.{name}()"), name)
+
+    def known(self, what: str = "a key") -> str:
+        """The text in the call under way, where what it shows of tensors are integers and booleans.
+
+        Raises:
+            StagingError: it shows other numbers, or stands in a branch or loop.
+        """
+        if self._text is None:
+            error = StagingError(
+                f"{what} needs the text `{self}`, which is known only when the program runs, because it shows a "
+                "tensor; such a text can be printed and joined with `+`"
+            )
+            parts = [p if isinstance(p, str) else (_in_this_call(p[0], error), *p[1:]) for p in self.parts]
+            with use(EAGER):
+                self._text = "".join(map(_settled, parts))
+        return self._text
+
+    def __hash__(self) -> int:
+        return hash(self.known())
+
+
+def _known_first(name: str) -> Any:
+    """A method of str that Python calls by itself."""
+
+    def method(self: StagedText, *args: Any) -> Any:
+        what = f"str.{name}()"
+        return getattr(self.known(what), name)(*[a.known(what) if isinstance(a, StagedText) else a for a in args])
+
+    return method
+
+
+for _name in ("eq", "ne", "lt", "le", "gt", "ge", "len", "contains", "getitem", "iter", "mul", "rmul", "mod"):
+    setattr(StagedText, f"__{_name}__", _known_first(f"__{_name}__"))
+
+
+def _in_this_call(value: Any, error: StagingError) -> Any:
+    """A tensor as it is in the call under way."""
+    if not isinstance(value, Tensor) or not is_traced(value):
+        return value
+    if not isinstance(mode.interpreter, Builder):
+        raise error
+    found = np.asarray(mode.interpreter.assume(value, error), value._data.dtype)
+    return wrap(found.reshape(value._data.shape))
 
 
 def _settled(part: Part) -> str:

@@ -126,6 +126,18 @@ def decided(builder: Builder, value: Any, error: Exception, where: Any = None) -
     return found
 
 
+def items(builder: Builder, iterable: Any, error: Exception, where: Any) -> list[Any]:
+    """The items that there are in this call."""
+    length = length_of(iterable)
+    if is_symbolic(length):
+        raise error
+    length = decided(builder, length, error, where)
+    if length > MAX_ITERATIONS:
+        raise error
+    known = functools.partial(_number, builder, error)
+    return [_item(iterable, i, known) for i in range(length)]
+
+
 def _number(builder: Builder, error: Exception, value: Any) -> int:
     return int(decided(builder, value, error))
 

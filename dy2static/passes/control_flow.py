@@ -17,7 +17,7 @@ So a statement stands there twice, once as it was and once as functions; what is
 only as functions. Loops hand over in the middle: a `while` when its test becomes staged, a `for` when its break flag
 does. FACTS tells the names, which of them the conversion made, which are live after the statement, and which carried.
 
-A statement with a `yield`, or with a jump that had to stay, is pinned: Python drives it, and a staged test is an error.
+A statement with a `yield`, or a jump that had to stay, is pinned: Python drives it, as the runtime decides for it.
 """
 
 from __future__ import annotations
@@ -248,7 +248,7 @@ class ControlFlow(StagedForms):
         *before, last = self._block(stmt.body, False)
         value: Any = last.value
         source = """
-            if (V := TEST) is True or V is not False and (V := OPS.test(V)) is True:
+            if (V := TEST) is True or V is not False and (V := OPS.masking(V, EMPTY)) is True:
                 BODY
             elif V is not False:
                 BEFORE

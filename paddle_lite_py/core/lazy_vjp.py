@@ -1,15 +1,39 @@
-"""Gradients of one's own that are computed only where a cotangent comes."""
+"""Gradients of one's own that are computed only where a cotangent comes, and of which there may be gradients again."""
 
 from __future__ import annotations
 
+import contextlib
 import operator
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.custom_derivatives import SymbolicZero
+
+
+class _Order(threading.local):
+    twice = False
+
+
+_order = _Order()
+
+
+def is_differentiated_twice() -> bool:
+    """Whether the gradient of what is traced here may be asked for its own: JAX has none of a `while_loop`."""
+    return _order.twice
+
+
+@contextlib.contextmanager
+def differentiated_twice() -> Iterator[None]:
+    """For what is traced in the block, is_differentiated_twice() is true."""
+    before, _order.twice = _order.twice, True
+    try:
+        yield
+    finally:
+        _order.twice = before
 
 
 def defvjp(fn: Any, n_args: int, forward: Callable[..., Any], backward: Callable[[Any, Any], Any]) -> None:

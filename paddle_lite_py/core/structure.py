@@ -49,11 +49,15 @@ class Static:
 
 
 class Nest(NamedTuple):
-    """A container: its type, its keys (of a dict, the field names of a dataclass) and its children."""
+    """A container: its type, its keys (of a dict, the field names of a dataclass) and its children.
+
+    `setting` is what it is made with besides: the factory of a defaultdict, the maximal length of a deque.
+    """
 
     kind: type
     keys: tuple[Any, ...] | None
     children: tuple[Any, ...]
+    setting: Static = Static(None)
 
     def __repr__(self) -> str:
         keys = self.keys or range(len(self.children))
@@ -69,11 +73,10 @@ def flatten(value: Any, is_leaf: Callable[[Any], bool], leaves: list[Any]) -> An
     if isinstance(value, tuple | list):
         return Nest(kind, None, tuple([flatten(v, is_leaf, leaves) for v in value]))
     if isinstance(value, dict):
-        return Nest(kind, tuple(value), tuple([flatten(v, is_leaf, leaves) for v in value.values()]))
+        children = tuple([flatten(v, is_leaf, leaves) for v in value.values()])
+        return Nest(kind, tuple(value), children, Static(getattr(value, "default_factory", None)))
     if isinstance(value, deque):
-        return Nest(
-            kind, ("maxlen", *range(len(value))), (Static(value.maxlen), *[flatten(v, is_leaf, leaves) for v in value])
-        )
+        return Nest(kind, None, tuple([flatten(v, is_leaf, leaves) for v in value]), Static(value.maxlen))
     if dataclasses.is_dataclass(kind):
         names = tuple(f.name for f in dataclasses.fields(value))
         return Nest(kind, names, tuple([flatten(getattr(value, n), is_leaf, leaves) for n in names]))
@@ -98,20 +101,22 @@ def unflatten(structure: Any, leaves: Iterator[Any]) -> Any:
     children = [unflatten(c, leaves) for c in structure.children]
     kind, keys = structure.kind, structure.keys
     if keys is None:
+        if issubclass(kind, deque):
+            return kind(children, structure.setting.value)
         return kind(*children) if hasattr(kind, "_fields") else kind(children)
-    if issubclass(kind, deque):
-        return kind(children[1:], children[0])
     if issubclass(kind, dict):
-        return _make_dict(kind, zip(keys, children, strict=True))
+        return _make_dict(kind, zip(keys, children, strict=True), structure.setting.value)
     made = object.__new__(kind)
     for name, child in zip(keys, children, strict=True):
         object.__setattr__(made, name, child)
     return made.settled() if hasattr(kind, "settled") else made
 
 
-def _make_dict(kind: type, items: Any) -> Any:
+def _make_dict(kind: type, items: Any, factory: Any) -> Any:
     if kind is dict:
         return dict(items)
-    made: Any = dict.__new__(kind)  # a defaultdict's factory is not known here; its items are what matters
+    made: Any = dict.__new__(kind)
+    if factory is not None:
+        made.default_factory = factory
     made.update(dict(items))  # a Counter would count pairs
     return made

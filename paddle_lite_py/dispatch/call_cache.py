@@ -249,6 +249,8 @@ class _Recorder(Eager):
         self.looked_at(tensor)
         super().rebind(tensor, data)
 
+    overwrite = rebind
+
     def looked_at(self, tensor: Tensor) -> None:
         """The op depends on data."""
         self.seen.append(None)

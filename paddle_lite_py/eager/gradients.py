@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from ..core.arrays import filled, is_array
 from ..core.cache import BoundedCache
 from ..core.interpreter import layer_version, no_grad, state
+from ..core.lazy_vjp import differentiated_twice
 from ..registry.bound import BoundOp
 from ..registry.op import Op
 from . import tape
@@ -226,7 +227,8 @@ def _pullback(bound: BoundOp, mask: tuple[bool, ...], has: tuple[bool, ...]) -> 
 
         def fn(*args: Any) -> Any:
             data, cts = args[: len(mask)], iter(args[len(mask) :])
-            grads = bound.vjp(data, tuple([next(cts) if h else None for h in has]), mask)
+            with differentiated_twice():
+                grads = bound.vjp(data, tuple([next(cts) if h else None for h in has]), mask)
             return tuple([jnp.zeros(()) if g.dtype == jax.dtypes.float0 else g for g in grads])
 
         found = _pullbacks.put(key, _Pullback(Op(fn, f"{bound.op.name}_grad"), fn))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from ..core.dtypes import is_inexact
 from ..core.jax_compat.jaxprs import Literal, as_function, closed
-from ..core.lazy_vjp import defvjp
+from ..core.lazy_vjp import defvjp, is_differentiated_twice
 
 Arrays = tuple[Any, ...]
 Step = Callable[[Arrays, Arrays], Arrays]  # from carries, and what the loop only reads, to the next carries
@@ -29,6 +30,8 @@ def recorded(going: Callable[..., Any], step: Step, again: Step, size: int, keep
             its carries are, and backward computes it once more.
     """
     zero = np.zeros((), np.int32)  # no traced value: the loop may stand in another one
+    if is_differentiated_twice():
+        return functools.partial(_scanned, going, again, size)
     iterations: list[_KeptResiduals | _ComputedAgain] = []  # that of the forward loop, for backward
 
     @jax.custom_vjp
@@ -67,6 +70,17 @@ def recorded(going: Callable[..., Any], step: Step, again: Step, size: int, keep
 
     defvjp(loop, 2, forward, backward)
     return loop
+
+
+def _scanned(going: Callable[..., Any], step: Step, size: int, carry: Arrays, fixed: Arrays) -> Any:
+    """The loop with `size` turns, of which the last ones do nothing: that has gradients of every order."""
+
+    def turn(state: Any, _: None) -> Any:
+        carry, count = state
+        more = going(carry, fixed)
+        return jax.lax.cond(more, lambda c: (step(c, fixed), count + 1), lambda c: (c, count), carry), None
+
+    return jax.lax.scan(turn, (carry, np.zeros((), np.int32)), None, length=size)[0]
 
 
 class _Iteration:

@@ -2,7 +2,8 @@
 
 After `c = a if t else b`, with a staged `t`, `c` is a new handle on the chosen value. Python's `c` is `a` or `b`
 itself, and what is written into one of them shows in the other. As long as nothing is, no one can tell. So writes make
-stale what may be the same thing, and who reads something stale begins the trace again, with `t` decided by the data.
+stale what may be the same thing; where something stale is read there is another trace, with `t` decided by the data.
+The first one goes on, to find all such places at once.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ Places = frozenset[Any]
 _NO_PLACES: Places = frozenset()
 
 
-class Undecided(BaseException):
-    """The trace has to begin again, with the statements at these places decided by data; no user code catches it."""
+class Undecided(Exception):
+    """The trace has to begin again, with the statements at these places decided by data."""
 
     def __init__(self, places: Places) -> None:
         super().__init__(places)
@@ -33,10 +34,12 @@ class Aliases:
     Attributes:
         decides: whether the data of a call can decide; else whatever needs it is an error.
         stale: by id, what has not seen a write to what it may be, and the statements that left that open.
+        open: the statements that data have to decide in the next trace.
     """
 
     def __init__(self, decides: bool) -> None:
         self.decides = decides
+        self.open: Places = _NO_PLACES
         self.stale: dict[int, Places] = {}
         self._may_be: dict[int, frozenset[int]] = {}
         self.stand_ins: dict[int, set[int]] = {}
@@ -94,32 +97,20 @@ class Aliases:
         return _NO_PLACES.union(*[self._places.get(i, _NO_PLACES) for i in ids])
 
     def contents_written(self, container: Any) -> None:
-        """The same for a list or dict, of which reads are not seen.
-
-        Raises:
-            Undecided: somebody may still read what it may be.
-        """
+        """The same for a list or dict, of which reads are not seen: what it may be may still be read."""
         for other in self._others([id(container)]):
             kept = self._kept[other]
             if is_shared(kept, 1):
                 self.undecided(self._between([id(container), other]))
 
     def read(self, tensor: Tensor) -> None:
-        """Look whether a tensor is stale.
-
-        Raises:
-            Undecided: it is.
-        """
+        """Look whether a tensor is stale."""
         for root in views.family(tensor):
             if id(root) in self.stale:
                 self.undecided(self.stale[id(root)])
 
     def settle(self, tensor: Tensor, held: Collection[int]) -> None:
-        """Look whether a tensor may be one of those that are held elsewhere.
-
-        Raises:
-            Undecided: it may.
-        """
+        """Look whether a tensor may be one of those that are held elsewhere."""
         if id(tensor) in self._may_be and not self._may_be[id(tensor)].isdisjoint(held):
             self.undecided(self._places[id(tensor)])
 
@@ -128,14 +119,14 @@ class Aliases:
         return [self._kept[i] for i in self.stale]
 
     def undecided(self, places: Places) -> None:
-        """Begin again, with these places decided by data.
+        """Note that these places are to be decided by data.
 
         Raises:
-            Undecided: always, but
-            DataDependentError: where there are no data to decide.
+            DataDependentError: there are no data to decide.
         """
         if self.decides:
-            raise Undecided(places)
+            self.open |= places
+            return
         where = ", ".join(sorted(map(str, places)))
         raise DataDependentError(
             f"after the statement at {where} a variable is one of several tensors or lists, which depends on a traced "

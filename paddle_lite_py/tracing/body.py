@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..ir.block import Block, Value
 from ..ir.lower import lower
 from ..ir.program import Program
+
+
+def reached(block: Block, flows: Sequence[int]) -> set[Value]:
+    """The values that gradients come to from the outputs `flows`: not those behind detach()."""
+    found = {block.outputs[i] for i in flows}
+    for op in reversed(block.ops):
+        if any(v in found and v.requires_grad for v in op.outputs):
+            found.update(v for v in op.inputs if isinstance(v, Value))
+    return found
 
 
 class Body:

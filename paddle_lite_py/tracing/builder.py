@@ -70,6 +70,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         self.replaced: dict[int, Write] = {}  # by ids of tensors from outside, where a run puts others in their place
         self.given: dict[int, list[int]] = {}  # id of a tensor that is an output -> its places among the outputs
         self.kept: list[Tensor] = []  # so that ids stay theirs
+        self.frozen: dict[int, Tensor] = {}  # by id, those that required gradients until the function stopped them
         self.catching: list[tuple[Frame, Callable[[], Any], bool]] = []  # what is caught around: see jit.catching
         self.aliases = Aliases(decides=False)
         self.decided: frozenset[Any] = frozenset()  # statements that data decide, whether or not they can be staged
@@ -134,12 +135,11 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
             value = self._lift(data, self.frame)
             if data.defined is not None and not self.peeking:
                 self._require(data.defined)
-            if tensor.stop_gradient and value.requires_grad:
-                return self._detach(value)
             if not tensor.stop_gradient and not value.requires_grad:
                 return self._lift(self._leaf(data, tensor), self.frame)
-            return value
-        return self._lift(self._capture(tensor), self.frame)
+        else:
+            value = self._lift(self._capture(tensor), self.frame)
+        return self._detach(value) if tensor.stop_gradient and value.requires_grad else value
 
     def _require(self, defined: DefinedFlag) -> None:
         """Check when the program runs that a variable is there, unless the branch we are in already implies it."""
@@ -168,10 +168,10 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
     def _capture(self, tensor: Tensor) -> TracedValue:
         found = self.captures.get(id(tensor))
         if found is None:
-            value = self.root.new_input(tensor._data, not tensor.stop_gradient)
+            value = self.root.new_input(tensor._data, not tensor.stop_gradient or id(tensor) in self.frozen)
             value.name = tensor._name
             found = self.captures[id(tensor)] = Capture(tensor, value)
-            if not tensor.stop_gradient:
+            if value.requires_grad:
                 self.root.leaves[value] = tensor
         return found.value
 

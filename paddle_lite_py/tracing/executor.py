@@ -34,7 +34,7 @@ from ..ir.program import Program
 from ..ir.simplify import only_needed
 from . import spans
 from .across import AcrossBackward, pullback
-from .body import Body
+from .body import Body, reached
 from .call_that_waits import CallThatWaits, call_of
 from .checks import look_at_indices, note_failure
 from .effects import Argument, AtPath, Sorted, found, found_in, join, mentions, owner_of, put, resolve, show, valued
@@ -351,7 +351,8 @@ class Executable:
         provided = [get() for get in self.traced.providers]
         if self.watched:
             self._look_for_shared(args)
-        takes = tuple([not h.stop_gradient and is_inexact(held(h).dtype) for h in handles])
+        pairs = zip(handles, self._reached, strict=True)
+        takes = tuple([r and not h.stop_gradient and is_inexact(held(h).dtype) for h, r in pairs])
         made = self._put_off(handles, takes, provided)
         if made is not None:
             return self._finished(list(map(held, made)), made, args)
@@ -367,6 +368,7 @@ class Executable:
         while self.counted and not have_room(self.counted, outs[self.traced.steps]):
             arrays[-len(provided) :] = [get() for get in self.traced.providers]
             outs, pull, saved = self.forward(takes, arrays)
+        saved.again = saved.again[0], [*map(held, handles), *provided]  # arrays by which leaves are known again
         sources = [(h._source or h) if t else None for h, t in zip(handles, takes, strict=False)]
         sources += [None] * len(provided)
         tensors = self._on_tape(outs, Node(pull, saved, tuple(sources)))
@@ -379,6 +381,13 @@ class Executable:
         shown = any(t._views is not None or t._view is not None for t, _ in self.effects.renewed)
         odd = any(not t and not h.stop_gradient for h, t in zip(handles, takes, strict=True))
         return None if shown or odd else waiting(self._that_waits, (*handles, *provided))
+
+    @functools.cached_property
+    def _reached(self) -> list[bool]:
+        """Of the handles and arguments, whether gradients come to them from the results."""
+        found = reached(self.traced.program.block, self.traced.flows)
+        n = len(self.mutable) + len(self.fixed) + self.traced.n_args
+        return [self.traced.program.block.inputs[i] in found for i in self.place[:n]]
 
     @functools.cached_property
     def _that_waits(self) -> CallThatWaits | None:

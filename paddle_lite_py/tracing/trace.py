@@ -19,6 +19,7 @@ from ..eager.tensor import Tensor
 from ..ir.block import Value
 from ..ir.program import Program
 from ..ir.simplify import dead_code
+from .aliases import Undecided
 from .builder import Builder
 from .checks import Cleared
 from .dimensions import Dimensions
@@ -125,7 +126,15 @@ def trace(
                 builder.decided, builder.aliases.decides = decided, True
         tensors = [builder.argument(s, i, g) for i, (s, g) in enumerate(zip(specs, grads, strict=True))]
         views.share(tensors, shared)
-        return _trace(builder, fn, tensors, names)
+        try:
+            found = _trace(builder, fn, tensors, names)
+        except Exception:  # perhaps of what was taken for another tensor than it is
+            if builder.aliases.open:
+                raise Undecided(builder.aliases.open) from None
+            raise
+        if builder.aliases.open:
+            raise Undecided(builder.aliases.open)
+        return found
 
 
 def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str]) -> Traced:

@@ -29,6 +29,14 @@ _FLOAT = rank("float32")
 _AS_THEY_ARE = frozenset({"cast", "identity", "reshape"})  # ops that leave the dtype of a number alone
 
 
+class OfThisCall:
+    """What stands for a Python value that is no number, and that the data of the call under way decide."""
+
+    def known(self) -> Any:
+        """The value, on which the program depends from here on."""
+        raise NotImplementedError
+
+
 class TracedScalar(Tensor):
     """A tensor that stands for a Python number."""
 
@@ -129,7 +137,7 @@ def applied(f: Callable[..., Any], *operands: Any) -> Any:
 
 def known(x: Any) -> Any:
     """A key: of a number, and of those in a tuple, the value in the call under way."""
-    if is_number(x):
+    if is_number(x) or isinstance(x, OfThisCall):
         return x.known()
     return tuple(map(known, x)) if type(x) is tuple else x
 
@@ -197,4 +205,4 @@ def with_known_keys(value: Any) -> Any:
 
 
 def _holds_number(key: Any) -> bool:
-    return is_number(key) or type(key) is tuple and any(map(_holds_number, key))
+    return is_number(key) or isinstance(key, OfThisCall) or type(key) is tuple and any(map(_holds_number, key))

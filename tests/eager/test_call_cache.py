@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -112,6 +114,15 @@ def test_what_is_more_than_ops_runs_each_time():
         leaf.stop_gradient = False
         assert cuts(leaf).stop_gradient
     assert len(bodies) == 20 and len(drawn) == 4
+
+
+def test_changes_of_state_happen_each_time_whoever_called_first():
+    x = paddle.to_tensor([[1.0, 2.0, 3.0], [3.0, 1.0, 2.0], [0.0, 4.0, 1.0]])
+    for grad in (False, True):  # the first calls decide what later ones find
+        norm = paddle.nn.BatchNorm1D(3)
+        with paddle.set_grad_enabled(grad):
+            means = [norm(x) is None or norm._mean.numpy().copy() for _ in range(4)]
+        assert all((a != b).all() for a, b in itertools.pairwise(means))
 
 
 def test_a_few_ops_become_one():

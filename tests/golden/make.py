@@ -30,6 +30,7 @@ import schedule_cases  # noqa: E402
 import sequence_cases  # noqa: E402
 import special_cases  # noqa: E402
 import state_programs  # noqa: E402
+import whole_program_runs  # noqa: E402
 
 
 def write(name: str, found: dict[str, Any]) -> None:
@@ -60,6 +61,7 @@ def main(paddle: Any, keep: Callable[[str, dict[str, Any]], None]) -> None:
     trained = {case: [float(f"{x:.7g}") for x in program_cases.run(paddle, case)] for case in program_cases.CASES}
     keep("programs", trained)
     keep("state_programs", state_programs.record(paddle))
+    keep("whole_programs", whole_program_runs.record(paddle))
     layers = {}
     for i, (expression, inputs) in enumerate(layer_cases.CASES):
         found = layer_cases.run(paddle, expression, inputs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from paddle_lite_py.jit import StaticFunction, to_static
@@ -291,3 +293,21 @@ def test_print_of_text_happens_in_each_run(capfd):
             run(tensor(1.0, 2.0))
         outputs.append(capfd.readouterr().out)
     assert outputs[0] == outputs[1]
+
+
+def test_a_decorated_function_is_taken_apart_by_its_own_parameters():
+    def doubled(f):
+        @functools.wraps(f)
+        def inner(*args, **kwargs):
+            print(float(args[0].numpy().sum()))
+            return f(*args, **kwargs) * 2
+
+        return inner
+
+    def f(x, *, by=1.0):
+        return sum((a - b).sum() for a, b in zip(x, x[::-1] * by, strict=True)) + x.numpy().sum()
+
+    x = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])
+    for decorate in (doubled, paddle.no_grad()):
+        with pytest.warns(UserWarning, match="cannot be staged as a whole"):
+            assert to_static(decorate(f))(x, by=3.0).item() == decorate(f)(x, by=3.0).item()

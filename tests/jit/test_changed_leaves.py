@@ -289,3 +289,33 @@ class TestWhatIsLeftOutside:
             return f, lambda: (buffer.is_leaf, buffer.stop_gradient)
 
         self.compare(make)
+
+
+def test_weights_that_a_static_function_freezes_for_a_while():
+    w, v = (paddle.create_parameter([2], "float32", default_initializer=paddle.nn.initializer.Constant(c))
+            for c in (2.0, 3.0))  # fmt: skip
+
+    def frozen(x):
+        w.stop_gradient = True
+        y = (x * w * v).sum()
+        w.stop_gradient = False
+        return y
+
+    def used_before(x):
+        y = (x * w * v).sum()
+        w.trainable = False
+        z = (x * w * w * v).sum()
+        w.trainable = True
+        return y + z
+
+    def used_after(x):
+        return frozen(x) + (x * w).sum()
+
+    for f in (frozen, used_before, used_after):
+        found = []
+        for function in (f, to_static(f), to_static(f, full_graph=True)):
+            for _ in range(2):
+                function(paddle.ones([2])).backward()
+                found.append([None if p.grad is None else p.grad.tolist() for p in (w, v)])
+                w.clear_grad(), v.clear_grad()
+        assert found == [found[0]] * 6

@@ -104,10 +104,6 @@ CASES = {
     "broken source": with_broken_source,
     "undefined": undefined,
     "endless": endless,
-    "generator": lambda: static(
-        "def g(n):\n    while n > 0:\n        yield n\n        n = n - 1\ndef f(x):\n    return sum(g(x))\n", 2.0
-    ),
-    "masked": lambda: static("def f(x):\n    return max((v for v in [x, x + 1] if v > 0), key=abs)\n", 2.0),
     "state": bad_state,
     "raise 3": raised_number,
     "raise nothing": raised_nothing,
@@ -188,7 +184,7 @@ def test_each_message_has_an_entry():
 
 
 def test_messages_name_the_users_line(messages):
-    for name in ("undefined", "endless", "generator", "masked"):
+    for name in ("undefined", "endless"):
         assert re.search(r"<?errors \d+>?:\d+", messages[name]), messages[name]
 
 

@@ -329,3 +329,21 @@ def test_changed_globals_closures_and_attributes_are_seen(monkeypatch):
     assert layer(tensor(1.0)).tolist() == [2.0]
     layer.k = 7.0
     assert layer(tensor(1.0)).tolist() == [7.0]
+
+
+@pytest.mark.parametrize("decorate", [paddle.no_grad(), paddle.enable_grad()])
+def test_what_a_function_behind_a_decorator_of_the_framework_reads_is_seen(decorate):
+    box = types.SimpleNamespace(calls=0, positive=0)
+
+    @decorate
+    def count(x):
+        box.calls += 1
+        if x > 0:
+            box.positive += 1
+        return x * box.calls
+
+    f = to_static(count)
+    assert [f(tensor(v)).item() for v in (1.0, -1.0, 2.0)] == [1.0, -2.0, 6.0]
+    assert (box.calls, box.positive) == (3, 2)
+    box.calls = 9
+    assert f(tensor(1.0)).item() == 10.0

@@ -13,7 +13,6 @@ import functools
 
 import pytest
 
-import dy2static
 import paddle_lite_py as paddle
 from agreement import SIGNS, agree, compare, plain
 
@@ -406,18 +405,6 @@ class TestFunctionsAndObjects:
             return total, sum(pieces(x, 2)), list(pieces(x, 3))
 
         agree(f, *SIGNS)
-
-    def test_a_generator_on_a_tensor_is_explained(self):
-        def counts(n):
-            while n > 0:
-                yield n
-                n = n - 1
-
-        def f(x):
-            return sum(counts(x))
-
-        with pytest.raises(dy2static.ConversionError, match="yield"):
-            paddle.jit.to_static(f, full_graph=True)(paddle.to_tensor(3.0))
 
     def test_context_managers(self):
         def f(x):

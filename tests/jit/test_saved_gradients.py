@@ -113,3 +113,32 @@ def test_a_function_that_changes_its_argument_is_saved_all_the_same(tmp_path):
     x = paddle.to_tensor([3.0])
     paddle.jit.load(str(tmp_path / "f"))(x)
     assert x.tolist() == [4.0]
+
+
+class LoopOnAWeight(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.w = self.create_parameter([2], default_initializer=nn.initializer.Constant(0.5))
+        self.last = nn.Linear(2, 2)
+
+    def forward(self, x):
+        h = self.w * 1.0
+        while h.sum() < 10:
+            h = h * h + 1
+        return self.last(x) * h
+
+
+def test_weights_that_were_frozen_when_saved_may_be_thawed(tmp_path):
+    net, x = LoopOnAWeight(), paddle.ones([2, 2])
+    net.w.stop_gradient = True
+    paddle.jit.save(net, str(tmp_path / "net"), input_spec=[InputSpec([2, 2])])
+    assert net.w.stop_gradient
+    loaded = paddle.jit.load(str(tmp_path / "net"))
+    assert [p.stop_gradient for _, p in sorted(loaded.named_parameters())] == [False, False, True]
+    loaded.train()
+    for model in (net, loaded):
+        for p in model.parameters():
+            p.stop_gradient = False
+        model(x).square().sum().backward()
+    found = [sorted(p.grad.flatten().tolist() for p in model.parameters()) for model in (loaded, net)]
+    assert found[0] == [pytest.approx(g) for g in found[1]]

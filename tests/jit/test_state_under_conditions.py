@@ -7,7 +7,7 @@ import os
 import threading
 
 import pytest
-from paddle_lite_py.jit import DataDependentWarning, to_static
+from paddle_lite_py.jit import DataDependentWarning, static_function, to_static
 
 import paddle_lite_py as paddle
 from agreement import agree, plain
@@ -332,3 +332,28 @@ def test_what_a_run_finds_in_a_place_is_changed_in_place(f):
             seen.append((other.item(), HELD[0].item(), HELD[0] is other))
         outcomes.append(seen)
     assert outcomes[0] == outcomes[1]
+
+
+def test_all_that_data_must_decide_is_found_in_one_trace(monkeypatch):
+    def f(a, b):
+        total, c, d = a.sum(), a * 1.0, b * 1.0
+        for i in range(6):
+            if a[i % 3] > 0.5 * i:
+                e = c
+            else:
+                e = d
+            if a[0] < i:
+                g = e
+            else:
+                g = c
+            g.add_(b)
+            total = total + c.sum() * e[0]
+        return total, c, d
+
+    traces, original = [], static_function.trace
+    monkeypatch.setattr(static_function, "trace", lambda *args: traces.append(0) or original(*args))
+    static = to_static(f)
+    for first in (1.0, 3.0):
+        a, b = paddle.to_tensor([first, -2.0, 0.5]), paddle.to_tensor([0.5, 0.25, 1.0])
+        assert plain(static(a, b)) == [pytest.approx(v) for v in plain(f(a, b))]
+    assert len(traces) == 3  # one that finds them, and one for each outcome

@@ -204,6 +204,24 @@ def test_the_gradient_of_a_gradient_through_a_static_call():
         assert (first.item(), second.item()) == (12.0, 12.0)
 
 
+def test_gradients_of_every_order_through_a_staged_while():
+    def grow(x):
+        while x.sum() < 10:
+            x = x * x + 1
+        return x
+
+    static, found = to_static(grow), []
+    for function in (grow, static, static):
+        x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        y = function(x).sum()
+        (first,) = paddle.grad([y], [x], create_graph=True)
+        (second,) = paddle.grad([first.sum()], [x], create_graph=True)
+        (third,) = paddle.grad([second.sum()], [x], create_graph=True)
+        ((first * first).sum() + third.sum() + y).backward()
+        found.append([g.tolist() for g in (first, second, third, x.grad)])
+    assert found[0][1:3] == [[16.0, 52.0], [24.0, 48.0]] and found[1] == found[2] == found[0]
+
+
 def test_a_gradient_penalty_trains_parameters_behind_a_static_layer():
     nets = [Net(), Net()]
     nets[1].set_state_dict(nets[0].state_dict())
