@@ -30,8 +30,8 @@ _THIRD_PARTY = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep
 _BUILTINS = frozenset({types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType,
              types.MethodDescriptorType, types.ClassMethodDescriptorType})  # fmt: skip
 _BUILTIN_TYPES = frozenset(value for value in vars(builtins).values() if isinstance(value, type))
-_TAKES_FUNCTIONS = frozenset({map, filter, sorted, min, max, functools.reduce})
-_FUNCTIONS = (types.FunctionType, types.MethodType)
+_TAKES_FUNCTIONS = frozenset({map, filter, sorted, min, max, functools.reduce, itertools.accumulate, itertools.starmap})
+_FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
 _number = itertools.count()
 
 
@@ -216,7 +216,7 @@ class Callees:
         """A user's class: its `__init__` is converted, and the `__post_init__` of a dataclass."""
         init = cls.__init__  # type: ignore[misc]
         if type(init) is not types.FunctionType or type(cls).__call__ is not type.__call__:
-            return cls
+            return self._builtin(cls)
         converted, post = self._find(init), getattr(cls, "__post_init__", None)
         if converted is init and type(post) is types.FunctionType and self._find(post) is not post:
             subclass = type(cls.__name__, (cls,), {"__post_init__": self._find(post)})
@@ -231,7 +231,7 @@ class Callees:
             try:
                 target = self.converted(f)
             except ConversionError:
-                target = None  # no source: plain Python may do
+                target = self._of_library(f)  # no source: plain Python may do
         memo = f.__dict__[self._key] = _Memo(f, target)
         return memo
 
@@ -245,8 +245,9 @@ class Callees:
         return copied(f, f.__code__, cells)
 
     def _of_library(self, f: types.FunctionType) -> Any:
-        """What the runtime puts in the place of a function of Python's library: `Counter.update` is one."""
-        return self.runtime.builtin(f) if self._replaces and f.__code__.co_filename.startswith(_LIBRARY) else None
+        """What the runtime puts in the place of a function that is called as it is, with the user's callbacks converted."""
+        found = None if self.runtime.is_own(f) or MARK in f.__dict__ else self.runtime.library(f)
+        return None if found is None else self._with_functions(found)
 
     def _called_as_it_is(self, f: types.FunctionType) -> bool:
         filename = f.__code__.co_filename

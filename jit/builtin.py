@@ -19,7 +19,7 @@ from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.scalar_arithmetic import as_kind, finite, kind_of, to_integer
 from paddle_lite_py.tracing.traced_scalars import as_number, is_number, plain
 
-from . import iterables, sequences, text
+from . import at_run, iterables, sequences, text
 from .host_random import drawing
 from .mutations import CONTAINERS, method_of_container, of_class
 
@@ -32,7 +32,7 @@ def replacement(f: Any) -> Callable[..., Any] | None:
     if type(owner) is str and f.__name__ == "format":
         return functools.partial(text.format_method, owner)
     try:
-        return _TABLE.get(f) or drawing(f)
+        return _TABLE.get(f) or drawing(f) or at_run.form_of(f)
     except TypeError:  # unhashable
         return None
 
@@ -154,7 +154,7 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     builtins.map: (iterables.StagedMap, iterables.is_staged),
     builtins.str: (text.str_, _is_anything),
     # Text as well: it is printed by each run, where eager code would print it.
-    builtins.print: (text.print_, _is_anything),
+    builtins.print: (at_run.print_, _is_anything),
     builtins.isinstance: (
         lambda x, kinds: isinstance(x, kinds) if not is_number(x) else issubclass(_kind(x), kinds),
         is_number,

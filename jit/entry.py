@@ -149,7 +149,7 @@ class Entry:
                 return _thawed(handle, flag)
         for s in self.seen:
             if not s.holds(numbers):
-                return f"a number among the arguments, which decides what the program is, was {s.value!r} when traced"
+                return s.cause
         return self._state_differs() or self._layers_differ()
 
     def _state_differs(self) -> str | None:

@@ -32,7 +32,7 @@ from paddle_lite_py.tracing.executor import Executable, SharedWithState
 from paddle_lite_py.tracing.speculation import SpeculationFailed
 from paddle_lite_py.tracing.trace import LOCK, Traced, trace
 
-from . import guards, reads, spec
+from . import at_run, guards, reads, spec
 from .breaks import Parts
 from .buckets import Buckets
 from .cache import Cache, CacheKey, Declared, Sharing, mode_key
@@ -197,6 +197,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
             return self._buckets.run(entry, tensors, specs, numbers, self.__name__)
         simple = mode.interpreter is EAGER and not (numbers or kwargs or self._input_spec or entry.from_leaves)
         simple = simple and not (entry.traced.speculated or checks or entry.lone or self._ties.of(tensors))
+        simple = simple and entry.executable.repeatable  # else errors of Python have to be found
         simple = simple and not entry.changes_arguments  # where tensors that share elements are another kind of call
         self._last = entry if simple and all(a.__class__ is Tensor for a in args) else None
         out = self._right(run, entry, numbers, lambda other: self.entry(structure, tensors, args, kwargs, other))
@@ -337,7 +338,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
         names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
         while True:
             try:
-                with self._implicit.converted(), told(self.__name__):
+                with self._implicit.converted(), told(self.__name__), at_run.followed():
                     outside = reads.containers_of(self._function, list(nested.statics(structure)))
                     found = trace(call, shapes, grads, names, _converted, outside, self._shared, sizes, self._decided)
                 return passed(found, self.options.passes)

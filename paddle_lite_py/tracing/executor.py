@@ -102,8 +102,9 @@ class Executable:
         self.index_reads = index_reads(program, n + len(captures), repeats)
         # One result and nothing else to do: the hot path of small functions.
         asked = self.index_reads or traced.checks or traced.loop_buffer or traced.providers or traced.speculated
-        self.plain = traced.structure is nested.LEAF and not (traced.effects or traced.schedules or asked)
         self.repeatable = not any(op.bound.op.effect for op in program.ops())
+        asked = asked or not self.repeatable
+        self.plain = traced.structure is nested.LEAF and not (traced.effects or traced.schedules or asked)
         self.effects = Sorted(traced.effects, traced.n_results)
         self.by_path = any(type(e.write.owner) is AtPath or mentions(e.structure, AtPath) for e in traced.effects)
         self.gives_by_path = mentions(traced.structure, AtPath)
@@ -257,6 +258,8 @@ class Executable:
     def _finished(self, outs: list[Any], made: Sequence[Tensor], args: Sequence[Tensor]) -> Any:
         """The result of a run, after what it does to state; `made` has the results, and all that is on the tape."""
         traced = self.traced
+        if not self.repeatable:
+            jax.effects_barrier()  # eager code has acted when it returns
         tensors = list(made[: traced.n_results])
         if traced.same:
             tensors = [tensors[traced.same.get(i, i)] for i in range(len(tensors))]
