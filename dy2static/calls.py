@@ -7,6 +7,7 @@ import functools
 import inspect
 import itertools
 import os
+import re
 import sysconfig
 import types
 from collections.abc import Callable
@@ -25,10 +26,10 @@ if TYPE_CHECKING:
 
 MARK = "__dy2static_do_not_convert__"
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_LIBRARY = (_HERE, *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
+_LIBRARY = (_HERE, "<frozen ", *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
 _THIRD_PARTY = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _BUILTINS = frozenset({types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType,
-             types.MethodDescriptorType, types.ClassMethodDescriptorType})  # fmt: skip
+             types.MethodDescriptorType, types.ClassMethodDescriptorType, type(re.compile("").sub)})  # fmt: skip
 _BUILTIN_TYPES = frozenset(value for value in vars(builtins).values() if isinstance(value, type))
 _TAKES_FUNCTIONS = frozenset({map, filter, sorted, min, max, functools.reduce, itertools.accumulate, itertools.starmap})
 _FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
@@ -181,8 +182,8 @@ class Callees:
     def _builtin(self, f: Any) -> Any:
         replacement = self.runtime.builtin(f) if self._replaces else None
         target = f if replacement is None else replacement
-        takes = type(f) is types.BuiltinFunctionType or isinstance(f, type)
-        return self._with_functions(target) if takes and f in _TAKES_FUNCTIONS else target
+        takes = isinstance(f, types.BuiltinFunctionType | type) and (f in _TAKES_FUNCTIONS or _is_pattern(f))
+        return self._with_functions(target) if takes else target
 
     def _with_functions(self, target: Any) -> Callable[..., Any]:
         """The builtin `target`, which calls the functions among its arguments: converted, as a call would be."""
@@ -198,7 +199,7 @@ class Callees:
     def _object(self, f: Any, kind: type) -> Any:
         """A class, a partial, or another callable object."""
         if self.runtime.is_own(f) or MARK in getattr(f, "__dict__", ()):
-            return f
+            return self._builtin(f)
         if kind.__name__ == "cython_function_or_method":  # what a method is in a module that Cython has compiled
             return self._builtin(f)
         if isinstance(f, type):
@@ -245,8 +246,8 @@ class Callees:
         return copied(f, f.__code__, cells)
 
     def _of_library(self, f: types.FunctionType) -> Any:
-        """What the runtime puts in the place of a function that is called as it is, with the user's callbacks converted."""
-        found = None if self.runtime.is_own(f) or MARK in f.__dict__ else self.runtime.library(f)
+        """What the runtime puts in the place of a function that is called as it is; callbacks are converted."""
+        found = self.runtime.library(f) if MARK not in f.__dict__ else None
         return None if found is None else self._with_functions(found)
 
     def _called_as_it_is(self, f: types.FunctionType) -> bool:
@@ -270,6 +271,10 @@ class Callees:
             self._codes.put(code, found)
         cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
         return found.function(f, cells, self._cells)
+
+
+def _is_pattern(method: Any) -> bool:
+    return type(getattr(method, "__self__", None)) is re.Pattern
 
 
 def _construct_as(subclass: type, cls: type, *args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Which functions of Python's library act on the world, or tell of it: files, streams, processes, clocks, other threads.
+"""Which functions of Python's library act on the world, or tell of it: files, streams, processes, clocks, threads.
 
 One table. A call of converted code is looked up here, and so is what the code of others calls while it is traced.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import io
-import os
 import types
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -17,14 +16,14 @@ class Acts(NamedTuple):
     """Each run makes the call: what it gives is nothing, or a number of this type."""
 
     gives: type | None = None
-    may_fail: bool = True  # so that a handler around has to see it
+    is_seen: bool = True  # by a handler that catches its errors, or by what Tells
 
 
 class Tells(NamedTuple):
     """What it gives is a condition of the program: looked at again before each run."""
 
 
-class Refused(NamedTuple):
+class Needed(NamedTuple):
     """No program can make the call, for Python needs at once what it gives; `why` says what that is."""
 
     why: str
@@ -48,66 +47,71 @@ def _each(module: str, names: str, how: Any) -> dict[str, Any]:
 
 
 _TABLE: dict[str, Any] = {
-    **_each("logging.Logger", _LOGS, Acts(may_fail=False)),
-    **_each("logging.LoggerAdapter", _LOGS, Acts(may_fail=False)),
-    **_each("logging", _LOGS, Acts(may_fail=False)),
+    **_each("logging.Logger", _LOGS, Acts(is_seen=False)),
+    **_each("logging.LoggerAdapter", _LOGS, Acts(is_seen=False)),
+    **_each("logging", _LOGS, Acts(is_seen=False)),
     **_each("logging.Logger", "isEnabledFor getEffectiveLevel hasHandlers", Tells()),
-    **_each("warnings", "warn warn_explicit", Acts(may_fail=False)),
+    **_each("warnings", "warn warn_explicit", Acts(is_seen=False)),
     **_each("os", _NOTHING + " makedirs removedirs renames", Acts()),
     **_each("os", "system write", Acts(int)),
     **_each("os", _LOOKS + " getenv", Tells()),
-    **_each("os", "scandir readlink read pipe", Refused(_CONTENT)),
-    **_each("os", "open", Refused(_OPENS)),
-    **_each("os", "urandom getrandom", Refused(_DRAWS)),
-    **_each("os", _STARTING, Refused(_STARTS)),
+    **_each("os", "scandir readlink read pipe", Needed(_CONTENT)),
+    **_each("os", "open", Needed(_OPENS)),
+    **_each("os", "urandom getrandom", Needed(_DRAWS)),
+    **_each("os", _STARTING, Needed(_STARTS)),
     **_each("genericpath", "exists isfile isdir getsize getmtime", Tells()),
     **_each("posixpath", "exists isfile isdir islink", Tells()),
     **_each("pathlib.Path", "exists is_file is_dir", Tells()),
     **_each("shutil", "rmtree", Acts()),
-    **_each("io", "open open_code", Refused(_OPENS)),
-    **_each("_io", "open open_code", Refused(_OPENS)),
-    **_each("builtins", "open", Refused(_OPENS)),
-    **_each("builtins", "input", Refused(_CONTENT)),
+    **_each("io", "open open_code", Needed(_OPENS)),
+    **_each("_io", "open open_code", Needed(_OPENS)),
+    **_each("builtins", "open", Needed(_OPENS)),
+    **_each("builtins", "input", Needed(_CONTENT)),
     **_each("json", "dump", Acts()),
     **_each("_pickle", "dump", Acts()),
-    **_each("pprint", "pprint pp", Acts(may_fail=False)),
+    **_each("pprint", "pprint pp", Acts(is_seen=False)),
     **_each("_csv.writer", "writerow", Acts(int)),
     **_each("_csv.Writer", "writerow", Acts(int)),
     **_each("_csv.writer", "writerows", Acts()),
     **_each("_csv.Writer", "writerows", Acts()),
     **_each("csv.DictWriter", "writerow writeheader", Acts(int)),
     **_each("csv.DictWriter", "writerows", Acts()),
-    **_each("time", "sleep", Acts(may_fail=False)),
-    **_each("time", _TIMES, Refused(_CLOCK)),
-    **_each("datetime.datetime", "now utcnow today", Refused(_CLOCK)),
-    **_each("datetime.date", "today", Refused(_CLOCK)),
+    **_each("time", "sleep", Acts(is_seen=False)),
+    **_each("time", _TIMES, Needed(_CLOCK)),
+    **_each("datetime.datetime", "now utcnow today", Needed(_CLOCK)),
+    **_each("datetime.date", "today", Needed(_CLOCK)),
     **_each("queue.Queue", "put put_nowait task_done", Acts()),
-    **_each("_queue.SimpleQueue", "put put_nowait", Acts(may_fail=False)),
+    **_each("_queue.SimpleQueue", "put put_nowait", Acts()),
     **_each("multiprocessing.queues.Queue", "put put_nowait", Acts()),
-    **_each("queue.Queue", "get get_nowait join", Refused(_SHARED)),
-    **_each("_queue.SimpleQueue", "get get_nowait", Refused(_SHARED)),
+    **_each("queue.Queue", "get get_nowait join", Needed(_SHARED)),
+    **_each("_queue.SimpleQueue", "get get_nowait", Needed(_SHARED)),
     **_each("queue.Queue", "qsize empty full", Tells()),
     **_each("_queue.SimpleQueue", "qsize empty", Tells()),
-    **_each("threading.Event", "set clear", Acts(may_fail=False)),
+    **_each("threading.Event", "set clear", Acts()),
     **_each("threading.Event", "is_set", Tells()),
-    **_each("threading.Event", "wait", Refused(_SHARED)),
-    **_each("threading.Condition", "wait wait_for notify notify_all", Refused(_SHARED)),
-    **_each("threading.Semaphore", "acquire release", Refused(_SHARED)),
-    **_each("threading.Barrier", "wait", Refused(_SHARED)),
-    **_each("threading.Thread", "start join", Refused(_STARTS)),
-    **_each("_thread.lock", "acquire release", Refused(_SHARED)),
-    **_each("_thread.RLock", "acquire release", Refused(_SHARED)),
-    **_each("_thread", "start_new_thread start_joinable_thread", Refused(_STARTS)),
-    **_each("_posixsubprocess", "fork_exec", Refused(_STARTS)),
-    **_each("atexit", "register unregister", Refused("what it registers")),
+    **_each("threading.Event", "wait", Needed(_SHARED)),
+    **_each("threading.Condition", "wait wait_for notify notify_all", Needed(_SHARED)),
+    **_each("threading.Semaphore", "acquire release", Needed(_SHARED)),
+    **_each("threading.Barrier", "wait", Needed(_SHARED)),
+    **_each("threading.Thread", "__init__ start join", Needed(_STARTS)),
+    **_each("_thread.lock", "acquire release", Needed(_SHARED)),
+    **_each("_thread.RLock", "acquire release", Needed(_SHARED)),
+    **_each("_thread", "start_new_thread start_joinable_thread", Needed(_STARTS)),
+    **_each("_posixsubprocess", "fork_exec", Needed(_STARTS)),
+    **_each("atexit", "register unregister", Needed("what it registers")),
     **_each("_socket.socket", "sendall", Acts()),
     **_each("_socket.socket", "send sendto", Acts(int)),
-    **_each("_socket.socket", "recv recvfrom recv_into accept connect bind listen close", Refused(_SHARED)),
+    **_each("_socket.socket", "recv recvfrom recv_into accept connect bind listen close", Needed(_SHARED)),
     "_csv.writer": Makes(),
     **_each("_io", "StringIO BytesIO TextIOWrapper", Makes()),
-    **_each("os", "walk fwalk", Refused(_CONTENT)),
-    **_each("pathlib.Path", "iterdir glob rglob", Refused(_CONTENT)),
-    **_each("contextlib._RedirectStream", "__enter__", Refused("where prints go")),
+    **_each("os", "walk fwalk", Needed(_CONTENT)),
+    **_each("pathlib.Path", "iterdir glob rglob", Needed(_CONTENT)),
+    **_each("numpy", "save savez savez_compressed savetxt", Acts()),
+    **_each("numpy", "load loadtxt genfromtxt fromfile memmap", Needed(_CONTENT)),
+    **_each("numpy.ndarray", "tofile dump", Acts()),
+    **_each("paddle_lite_py.framework.io", "save", Acts()),
+    **_each("paddle_lite_py.framework.io", "load", Needed(_CONTENT)),
+    **_each("contextlib._RedirectStream", "__enter__", Needed("where prints go")),
 }
 # Of streams, files or text in memory.
 _STREAMS: dict[str, Any] = {
@@ -115,7 +119,7 @@ _STREAMS: dict[str, Any] = {
     **dict.fromkeys(["writelines", "flush", "close"], Acts()),
     **dict.fromkeys(["isatty", "fileno", "readable", "writable", "seekable"], None),
 }
-_OTHER_METHOD = Refused(_CONTENT)
+_OTHER_METHOD = Needed(_CONTENT)
 _CONNECTIONS = ("sqlite3", "_ssl", "mmap", "select", "_multiprocessing")  # modules whose objects are ties to the world
 # What the code of others may do while it is traced: it hardly ever decides what a program is.
 _HARMLESS = frozenset({"warnings", "logging", "_thread.lock", "_thread.RLock", "os.getcwd", "os.getenv", "atexit"})
@@ -132,7 +136,7 @@ def entry(f: Any) -> Any:
     """
     if isinstance(f, types.BuiltinFunctionType):
         return _of_builtin(f)
-    return _TABLE.get(name_of(f)) if isinstance(f, types.FunctionType | type) else None
+    return _TABLE.get(name_of(f)) if hasattr(f, "__qualname__") and not isinstance(f, types.MethodType) else None
 
 
 def of_stream(method: str) -> Any:
@@ -141,7 +145,7 @@ def of_stream(method: str) -> Any:
 
 
 def _of_builtin(f: Any) -> Any:
-    owner = f.__self__
+    owner: Any = f.__self__
     if isinstance(owner, io.IOBase):
         return of_stream(f.__name__)
     if owner is None or isinstance(owner, types.ModuleType):
@@ -167,7 +171,7 @@ def name_of(f: Any) -> str:
     """
     owner = getattr(f, "__self__", None)
     if owner is None or isinstance(owner, types.ModuleType):
-        module = getattr(f, "__module__", None) or getattr(owner, "__name__", "")
+        module: Any = getattr(f, "__module__", None) or getattr(owner, "__name__", "")
         return f"{_MODULES.get(module, module)}.{getattr(f, '__qualname__', type(f).__name__)}"
     kind = owner if isinstance(owner, type) else type(owner)
     return f"{kind.__module__}.{kind.__qualname__}.{f.__name__}"

@@ -30,7 +30,7 @@ from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.traced_scalars import PythonNumber, as_number, is_number
 
 from . import acting, text
-from .acting import Acts, Makes, Refused, Tells
+from .acting import Acts, Makes, Tells
 from .errors import acts_now
 
 _DTYPES = {int: "int64", float: "float64", bool: "bool"}
@@ -42,13 +42,16 @@ class Following:
     """What a trace knows of the world.
 
     Attributes:
-        acts: it has met what each run does to the world.
+        acts: each run does something to the world that the function may ask for afterwards.
+        loops: how many staged loops the trace is in.
+        asks: the function has asked for something in one, which may get there again.
         made: text in memory that it has made, and what writes to that, with the frame in which; by id.
     """
 
     def __init__(self) -> None:
         self.stdout, self.filters = sys.stdout, warnings.filters
-        self.acts = False
+        self.acts = self.asks = False
+        self.loops = 0
         self.made: dict[int, tuple[Any, Any]] = {}
 
     def is_diverted(self, f: Any) -> bool:
@@ -56,6 +59,10 @@ class Following:
         if f is builtins.print:
             return sys.stdout is not self.stdout
         return acting.name_of(f).startswith("warnings.") and warnings.filters is not self.filters
+
+    def may_see(self, owner: Any) -> bool:
+        """Whether the function may find out at once what a call does, of that object."""
+        return self.asks or bool(self.made and not isinstance(owner, io.IOBase))
 
     def made_among(self, values: Any) -> Any:
         """The frame in which the first of the values that the trace has made was made; None if there is none."""
@@ -73,6 +80,17 @@ def followed() -> Iterator[None]:
         yield
     finally:
         _followed.pop()
+
+
+@contextmanager
+def repeated() -> Iterator[None]:
+    """What is traced in the block may be run several times."""
+    trace = _followed[-1] if _followed else Following()
+    trace.loops += 1
+    try:
+        yield
+    finally:
+        trace.loops -= 1
 
 
 def is_followed() -> bool:
@@ -96,7 +114,7 @@ def print_(*args: Any, **kwargs: Any) -> None:
     """print()."""
     if kwargs.get("file") is None and not (_followed and _followed[-1].is_diverted(print)):
         return text.print_(*args, **kwargs)
-    call(print, Acts(may_fail=False), args, kwargs)
+    call(print, Acts(is_seen=False), args, kwargs)
     return None
 
 
@@ -111,7 +129,8 @@ def call(f: Any, how: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: 
     """
     if not is_followed():
         return f(*args, **kwargs)
-    trace, builder, name = _followed[-1], mode.interpreter, name or acting.name_of(f)
+    trace, name = _followed[-1], name or acting.name_of(f)
+    builder: Any = mode.interpreter
     given = [getattr(f, "__self__", None), *args, *kwargs.values()]
     frame = trace.made_among(given)
     if isinstance(how, Makes):
@@ -121,12 +140,13 @@ def call(f: Any, how: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: 
             raise acts_now(name, "what that writes to, which the function has made,", user_frame())
         return f(*args, **kwargs)
     if isinstance(how, Tells) and not trace.acts:
+        trace.asks = trace.asks or bool(trace.loops)
         return _told(builder, f, args, kwargs, name)
     if not isinstance(how, Acts):
         raise acts_now(name, getattr(how, "why", "what earlier calls have left"), user_frame())
-    if trace.is_diverted(f) or (how.may_fail and (builder.catching or (trace.made and not _is_stream(given[0])))):
+    if trace.is_diverted(f) or (how.is_seen and (builder.catching or trace.may_see(given[0]))):
         raise acts_now(name, "what comes of it", user_frame())
-    trace.acts = True
+    trace.acts = trace.acts or how.is_seen
     return _emit(f, how, args, kwargs, name)
 
 
@@ -134,13 +154,9 @@ def _is_traced(value: Any) -> bool:
     return isinstance(value, Tensor | text.StagedText | TracedNumber)
 
 
-def _is_stream(value: Any) -> bool:
-    return isinstance(value, io.IOBase)
-
-
 def _made(trace: Following, builder: Any, found: Any, frame: Any) -> Any:
     """What has been made: text in memory, or what writes to that."""
-    if _is_stream(found) or frame is not None:
+    if isinstance(found, io.IOBase) or frame is not None:
         trace.made[id(found)] = found, frame or builder.frame
     return found
 
@@ -190,7 +206,7 @@ def _place(value: Any, tensors: list[Any]) -> Any:
     return _NUMBER if is_number(value) else nested.LEAF
 
 
-class Call:
+class CallAtRun:
     """A call of Python as each run makes it.
 
     Arguments:
@@ -221,10 +237,10 @@ def _emit(f: Any, how: Acts, args: tuple[Any, ...], kwargs: dict[str, Any], name
     structure = nested.flatten((f, args, kwargs), _varies, leaves)
     tensors: list[Any] = []
     places = iter([_place(v, tensors) for v in leaves])
-    made = Call(name, user_frame(), _from_line(), nested.replaced(structure, places), how.gives)
+    made = CallAtRun(name, user_frame(), _from_line(), nested.replaced(structure, places), how.gives)
     results = () if how.gives is None else (((), _DTYPES[how.gives]),)
     op: Any = host_call
-    found = op(tensors, call=HostCall(made), results=results)
+    found = op(tensors, call=HostCall(made, is_left_out=True), results=results)
     return as_number(found[0]) if how.gives else None
 
 
@@ -258,5 +274,5 @@ def calls_at_run(program: Any) -> Iterator[tuple[str, Any]]:
     """The calls that a program makes of Python's library, with their lines."""
     for op in program.ops():
         found = op.bound.attrs[0].function if op.name == "py_func" else None
-        if isinstance(found, Call):
+        if isinstance(found, CallAtRun):
             yield found.__name__, found.where

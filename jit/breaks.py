@@ -11,7 +11,7 @@ from typing import Any
 
 from dy2static import ConversionError
 from dy2static.split import RETURN, Split, build, reads, split, stored
-from paddle_lite_py.core.errors import is_own
+from paddle_lite_py.core.errors import calls_back, is_own
 from paddle_lite_py.nn.base import Layer
 
 from .containers import put_back
@@ -104,8 +104,9 @@ class Parts:
 
 
 def _is_users(f: Any) -> bool:
-    code = getattr(getattr(f, "__func__", f), "__code__", None)
-    return code is not None and not is_own(code.co_filename) and "-packages" not in code.co_filename
+    code: Any = getattr(getattr(f, "__func__", f), "__code__", None)
+    of_others = code is None or is_own(code.co_filename) or calls_back(code.co_filename)
+    return not of_others and "-packages" not in code.co_filename
 
 
 def _lines(f: Any, error: Exception) -> list[int]:

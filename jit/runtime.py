@@ -66,7 +66,8 @@ class StagedRuntime(dy2static.Runtime):
         state.bodies = (body,)
 
         def staged() -> None:
-            loops.while_(self.builder, lambda: truth(test(), where), body, state, where)
+            with at_run.repeated():
+                loops.while_(self.builder, lambda: truth(test(), where), body, state, where)
 
         def going(value: Any) -> Any:
             return truth(value, where) if self.is_staged(value) else bool(value)
@@ -80,10 +81,11 @@ class StagedRuntime(dy2static.Runtime):
 
         def staged(items: Any) -> None:
             length = length_of(items)
-            if not isinstance(length, int) or extra_test is not None:
-                loops.counted(self.builder, length, lambda i: item_of(items, i), body, extra_test, state, where)
-            elif length:
-                loops.for_(self.builder, length, lambda i: item_of(items, i), body, state, where)
+            with at_run.repeated():
+                if not isinstance(length, int) or extra_test is not None:
+                    loops.counted(self.builder, length, lambda i: item_of(items, i), body, extra_test, state, where)
+                elif length:
+                    loops.for_(self.builder, length, lambda i: item_of(items, i), body, state, where)
 
         def going() -> Any:
             more = True if extra_test is None else extra_test()
@@ -175,7 +177,7 @@ class StagedRuntime(dy2static.Runtime):
 
     def library(self, f: Any) -> Any:
         """The form of a function of others that acts where each run does, or says that it cannot."""
-        return replacement(f) or watched.form_of(f)
+        return replacement(f) or (None if self.is_own(f) else watched.form_of(f))
 
     def is_own(self, f: Any) -> bool:
         """True for this framework, JAX and NumPy: called as they are. A user's Layer is called by its own __call__."""

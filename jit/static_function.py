@@ -91,8 +91,8 @@ class StaticFunction(DeclaredSpecs, Inspection):
         self.__name__ = type(function).__name__  # a callable object; functions have a name of their own
         functools.update_wrapper(self, function, updated=())
         self.cache = Cache(self.__name__, options.cache_size)
-        self._scalars, self._locations, self._implicit = VaryingScalars(), ScalarLocations(), Implicit()
-        self._ties = Ties()
+        self._scalars, self._locations = VaryingScalars(), ScalarLocations()
+        self._implicit, self._ties = Implicit(), Ties()
         self._lone = LoneKinds(self.cache)
         # Key: as of the programs.
         self._declared = BoundedCache(f"declared programs of {self.__name__}", options.cache_size)
@@ -197,8 +197,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
             return self._buckets.run(entry, tensors, specs, numbers, self.__name__)
         simple = mode.interpreter is EAGER and not (numbers or kwargs or self._input_spec or entry.from_leaves)
         simple = simple and not (entry.traced.speculated or checks or entry.lone or self._ties.of(tensors))
-        simple = simple and entry.executable.repeatable  # else errors of Python have to be found
-        simple = simple and not entry.changes_arguments  # where tensors that share elements are another kind of call
+        simple = simple and not entry.changes_arguments and entry.executable.repeatable  # ties; errors of Python
         self._last = entry if simple and all(a.__class__ is Tensor for a in args) else None
         out = self._right(run, entry, numbers, lambda other: self.entry(structure, tensors, args, kwargs, other))
         return restore(out, (args, kwargs)) if out.__class__ is Changed else out

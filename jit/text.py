@@ -103,7 +103,7 @@ def text(parts: list[Part]) -> str | StagedText:
 
 def format_method(template: str, *args: Any, **kwargs: Any) -> str | StagedText:
     """`template.format(...)`."""
-    args, kwargs = tuple(map(_shown, args)), {k: shown_value(v) for k, v in kwargs.items()}
+    args, kwargs = tuple(map(shown_value, args)), {k: shown_value(v) for k, v in kwargs.items()}
     if not any(isinstance(v, Tensor | StagedText) for v in (*args, *kwargs.values())):
         return template.format(*args, **kwargs)
     parts: list[Part] = []

@@ -65,7 +65,9 @@ def _of_framework(frame: Any) -> bool:
     """Whether a call comes from the framework, or from Python's search for code."""
     while frame is not None and frame.f_code is not _called.__code__:
         name = frame.f_code.co_filename
-        if is_own(name) or name.startswith("<frozen") or name.endswith(_OF_PYTHON) or any(o in name for o in _OF_OTHERS):
+        if is_own(name) or name.startswith("<frozen") or name.endswith(_OF_PYTHON):
+            return True
+        if any(other in name for other in _OF_OTHERS):
             return True
         frame = frame.f_back
     return False

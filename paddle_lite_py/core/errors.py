@@ -105,7 +105,7 @@ def original(error: BaseException) -> BaseException:
 def calls_back(filename: str) -> bool:
     """True for a file of JAX, and of Python's library: `Counter(int(t) for t in x)`."""
     library = filename.startswith(os.path.dirname(os.__file__) + os.sep) and "-packages" not in filename
-    return library or filename.startswith(os.path.dirname(jax.__file__) + os.sep)
+    return library or filename.startswith("<frozen ") or filename.startswith(os.path.dirname(jax.__file__) + os.sep)
 
 
 def user_frame() -> Where:

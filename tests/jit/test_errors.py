@@ -9,7 +9,6 @@ import ast
 import itertools
 import linecache
 import re
-import sys
 
 import pytest
 from paddle_lite_py.jit.iterables import item_of
@@ -138,7 +137,6 @@ CASES = {
     "sorted vectors": lambda: static("def f(x):\n    return sorted([x, -x])\n", [1.0, 2.0]),
     "filter": lambda: static("def f(x):\n    return list(filter(lambda v: v > 0, [x, -x]))\n", 1.0),
     "text": lambda: static("def f(x):\n    return f'{x}'.upper()\n", 1.0),
-    "print to a file": lambda: static("def f(x):\n    print(x, file=sys.stderr)\n    return x\n", 1.0, sys=sys),
 }
 
 

@@ -1,0 +1,138 @@
+"""What acts on the world acts once a run, where eager code would, or is refused by name."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import logging
+import os
+import socket
+import sqlite3
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from paddle_lite_py.jit.errors import StagingError
+
+import paddle_lite_py as paddle
+from tables.acting_cases import EXACT, OTHERS, REFUSED, text_of
+
+CALLS = ([-1.0], [2.0], [2.0], [-1.0])
+
+
+@pytest.fixture(autouse=True)
+def world(tmp_path, monkeypatch):
+    """Put back what cases change; `others` is a package that somebody has installed."""
+    (tmp_path / "site-packages").mkdir()
+    (tmp_path / "site-packages" / "others.py").write_text(OTHERS)
+    monkeypatch.syspath_prepend(str(tmp_path / "site-packages"))
+    monkeypatch.delitem(sys.modules, "others", raising=False)
+    monkeypatch.setenv("ACTING_READ", "1")
+    streams = sys.stdout, sys.stderr
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", "`.*` cannot be staged|.*no single static program|unclosed")
+        yield
+    sys.stdout, sys.stderr = streams
+    os.environ.pop("ACTING", None)
+    monkeypatch.delitem(sys.modules, "others", raising=False)
+
+
+def module_of(case, folder):
+    """A module of a case, whose files are in that folder; of one name, since logs and warnings have it."""
+    folder.mkdir()
+    (folder / "files").mkdir()
+    os.environ.pop("ACTING", None)
+    file = folder / "acting_case.py"
+    file.write_text(text_of(case, str(folder / "file"), str(folder / "files")))
+    spec = importlib.util.spec_from_file_location("acting_case", file)
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def done(case, folder, wrap):
+    """What calls give, and what they have done after each of them."""
+    module, found = module_of(case, folder), []
+    f = wrap(module.f)
+    for numbers in CALLS:
+        found.append((np.asarray(f(paddle.to_tensor(numbers))).tolist(), str(module.show())))
+    close(module)
+    return found
+
+
+def close(module):
+    """Close what a case has opened."""
+    for held in list(vars(module).values()):
+        if isinstance(held, io.IOBase | socket.socket | sqlite3.Connection):
+            held.close()
+
+
+def static(f):
+    return paddle.jit.to_static(f, full_graph=True)
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_each_run_acts_where_eager_code_does(name, tmp_path):
+    expected = done(EXACT[name], tmp_path / "eager", lambda f: f)
+    assert done(EXACT[name], tmp_path / "static", static) == expected
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_python_needs_at_once_is_refused_or_left_to_python(name, tmp_path):
+    case = REFUSED[name]
+    expected = done(case, tmp_path / "eager", lambda f: f)
+    assert done(case, tmp_path / "static", paddle.jit.to_static) == expected
+    module = module_of(case, tmp_path / "whole")
+    with pytest.raises(StagingError, match=rf"call of `[\w.]*{case.name}.* at acting_case.py:\d+ cannot be part"):
+        static(module.f)(paddle.to_tensor([2.0]))
+    close(module)
+
+
+def test_a_saved_program_does_not_act_and_says_so(tmp_path):
+    module = module_of(EXACT["write"], tmp_path / "case")
+    prefix = str(tmp_path / "saved")
+    with pytest.warns(UserWarning, match=r"it calls `_io.TextIOWrapper.write` at acting_case.py:\d+, .* does not do"):
+        paddle.jit.save(module.f, prefix, [paddle.static.InputSpec([None])])
+    assert paddle.jit.load(prefix)(paddle.to_tensor([2.0])).tolist() == [3.0] and module.show() == ""
+    close(module)
+    module = module_of(EXACT["result of write"], tmp_path / "result")
+    with pytest.raises(ValueError, match="calls the Python function `_io.TextIOWrapper.write`, which no file can hold"):
+        paddle.jit.save(module.f, prefix, [paddle.static.InputSpec([None])])
+    close(module)
+    module = module_of(REFUSED["time"], tmp_path / "time")
+    with pytest.raises(StagingError, match="the time at once"):
+        paddle.jit.save(module.f, prefix, [paddle.static.InputSpec([None])])
+
+
+def test_what_the_world_tells_is_a_condition(tmp_path):
+    f = static(lambda x, path: x + (10 if os.path.exists(path) else 0))
+    assert [f(paddle.ones([1]), str(tmp_path / "a")).item() for _ in range(2)] == [1.0, 1.0]
+    assert f.get_traced_count() == 1
+    (tmp_path / "a").touch()
+    assert f(paddle.ones([1]), str(tmp_path / "a")).item() == 11.0
+    assert f.retraces[-1].endswith("what `genericpath.exists` gave when it was traced, False, changed")
+
+
+def test_what_python_raises_in_a_run_is_raised():
+    log, f = open(os.devnull, "w"), static(lambda x, log: (log.write("a"), x + 1)[1])
+    assert f(paddle.ones([1]), log).item() == 2.0
+    log.close()
+    logging.getLogger("jax._src.callback").disabled = True  # it tells of errors in callbacks
+    for _ in range(2):
+        with pytest.raises(ValueError, match="closed file"):
+            f(paddle.ones([1]), log)
+
+
+def test_a_gradient_does_not_act_again(capsys):
+    @static
+    def f(x):
+        for _ in range(x.astype("int64").sum()):
+            print("step", file=sys.stdout)
+            x = x * 1.0
+        return x.sum()
+
+    x = paddle.to_tensor([3.0], stop_gradient=False)
+    f(x).backward()
+    assert x.grad.tolist() == [1.0] and capsys.readouterr().out == "step\n" * 3
