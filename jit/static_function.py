@@ -81,9 +81,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
     def __init__(
         self, function: Callable[..., Any], input_spec: Any = None, options: CompileOptions = DEFAULTS
     ) -> None:
-        self._function = function
-        self._input_spec = input_spec
-        self.options = options
+        self._function, self._input_spec, self.options = function, input_spec, options
         self._buckets = None if options.buckets is None else Buckets(options.buckets)
         self._last: Entry | None = None
         self.last_call: SpecifiedCall | None = None  # the arguments of the last trace, as specs
@@ -114,7 +112,8 @@ class StaticFunction(DeclaredSpecs, Inspection):
                 arrays.append(data if data.__class__ is not np.ndarray else for_xla(data))
             else:
                 if mode.grad_enabled is entry.grad_enabled and settings.enabled:
-                    if (entry.plain and entry.layer_version == layer_version.number) or entry.stale() is None:
+                    plain = entry.plain and entry.coded.__code__ is entry.code
+                    if (plain and entry.layer_version == layer_version.number) or entry.stale() is None:
                         if entry.call is not None:
                             out = _new(Tensor)
                             out._data = entry.call(*arrays)
