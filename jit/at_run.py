@@ -27,14 +27,13 @@ from paddle_lite_py.custom.host import HostCall, host_call
 from paddle_lite_py.eager.execute import EAGER
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.tracing.builder import Builder
-from paddle_lite_py.tracing.traced_scalars import PythonNumber, as_number, is_number
+from paddle_lite_py.tracing.traced_scalars import NUMBER_LEAF, as_number, is_number
 
 from . import acting, text
 from .acting import Acts, Makes, Tells
 from .errors import acts_now
 
 _DTYPES = {int: "int64", float: "float64", bool: "bool"}
-_NUMBER = nested.Nest(PythonNumber, ("tensor",), (nested.LEAF,))
 _ABSENT = object()
 
 
@@ -203,7 +202,7 @@ def _place(value: Any, tensors: list[Any]) -> Any:
         return nested.Nest(Standard, ("name",), (nested.Static("stdout" if value is sys.stdout else "stderr"),))
     value = value.number() if isinstance(value, UnknownSize) else text.shown_value(value)
     tensors.append(value)
-    return _NUMBER if is_number(value) else nested.LEAF
+    return NUMBER_LEAF if is_number(value) else nested.LEAF
 
 
 class CallAtRun:

@@ -27,13 +27,10 @@ from .escape import unescaped
 from .frame import MISSING, Capture, TracedValue, Write, is_leaf
 from .schedules import TracedSchedule
 from .speculation import Speculated, Speculation
-from .traced_scalars import PythonNumber, is_number, with_known_keys
+from .traced_scalars import NUMBER_LEAF, is_number, with_known_keys
 
 # Held while a program is traced, when handles stand for values of the program, and by runs that change handles.
 LOCK = threading.RLock()
-
-
-_NUMBER = nested.Nest(PythonNumber, ("tensor",), (nested.LEAF,))
 
 
 class Traced(NamedTuple):
@@ -262,7 +259,7 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
         builder.given.setdefault(id(tensor), []).append(len(leaves))
         builder.kept.append(tensor)
         leaves.append(builder.value_of(tensor))
-        return _NUMBER if is_number(tensor) else nested.LEAF
+        return NUMBER_LEAF if is_number(tensor) else nested.LEAF
 
     return _with_own_sets(builder, nested.replaced(structure, iter([place(t) for t in tensors])))
 

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from ..core import structure as nested
 from ..core.dtypes import default_dtype, rank
 from ..core.traced_number import TracedNumber
 from ..core.unknown_size import UnknownSize
@@ -174,6 +175,9 @@ class PythonNumber:
     def settled(self) -> Any:
         """The number."""
         return self.tensor.item()
+
+
+NUMBER_LEAF = nested.Nest(PythonNumber, ("tensor",), (nested.LEAF,))
 
 
 def with_known_keys(value: Any) -> Any:
