@@ -194,7 +194,8 @@ class Callees:
         return called
 
     def _argument(self, value: Any) -> Any:
-        return self.find(value) if isinstance(value, _FUNCTIONS) else value
+        is_type = isinstance(value, type) and value in _BUILTIN_TYPES
+        return self.find(value) if is_type or isinstance(value, _FUNCTIONS) else value
 
     def _object(self, f: Any, kind: type) -> Any:
         """A class, a partial, or another callable object."""

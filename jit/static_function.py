@@ -31,6 +31,7 @@ from paddle_lite_py.tracing.effects import Argument
 from paddle_lite_py.tracing.executor import Executable, SharedWithState
 from paddle_lite_py.tracing.speculation import SpeculationFailed
 from paddle_lite_py.tracing.trace import LOCK, Traced, trace
+from paddle_lite_py.tracing.traced_scalars import TRUTHS, NumberTruthError
 
 from . import at_run, guards, reads, spec
 from .breaks import Parts
@@ -346,7 +347,9 @@ class StaticFunction(DeclaredSpecs, Inspection):
                 if missing is not None:
                     raise missing from None
                 if not self._implicit.learn(e):
-                    raise
+                    if not isinstance(e, NumberTruthError) or TRUTHS in self._decided:
+                        raise
+                    self._decided |= {TRUTHS}
 
     # -- as a method -----------------------------------------------------------------------------------------------
     def __get__(self, obj: Any, owner: Any = None) -> Any:

@@ -17,7 +17,7 @@ from paddle_lite_py.tracing.traced_scalars import NUMBER, NUMBER_TEXT, is_number
 from .errors import StagingError
 
 Part = str | tuple[Any, int, str]
-_PLAIN, _STR = -1, ord("s")  # no conversion, which shows a tensor of no dimensions as its number, and that of `!s`
+PLAIN, _STR = -1, ord("s")  # no conversion, which shows a tensor of no dimensions as its number, and that of `!s`
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -66,7 +66,7 @@ def _settled(part: Part) -> str:
 
 def _part(value: Any, conversion: int, spec: str) -> Part:
     if is_number(value):
-        conversion = NUMBER if conversion == _PLAIN else NUMBER_TEXT
+        conversion = NUMBER if conversion == PLAIN else NUMBER_TEXT
     return value, conversion, spec
 
 
@@ -114,7 +114,7 @@ def format_method(template: str, *args: Any, **kwargs: Any) -> str | StagedText:
             key = str(number) if name == "" or name[0] in ".[" else ""
             number += bool(key)
             value, _ = formatter.get_field(key + name, args, kwargs)
-            parts.append((value, ord(conversion) if conversion else _PLAIN, (spec or "").format(*args, **kwargs)))
+            parts.append((value, ord(conversion) if conversion else PLAIN, (spec or "").format(*args, **kwargs)))
     return text(parts)
 
 

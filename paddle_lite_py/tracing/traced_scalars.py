@@ -17,6 +17,8 @@ from typing import Any
 
 from ..core import structure as nested
 from ..core.dtypes import default_dtype, rank
+from ..core.errors import TracedValueError
+from ..core.interpreter import state
 from ..core.traced_number import TracedNumber
 from ..core.unknown_size import UnknownSize
 from ..eager.tensor import Tensor, wrap
@@ -28,6 +30,14 @@ _SEQUENCES = (str, bytes, bytearray, list, tuple, deque)
 _PYTHON = (bool, int, float, complex, TracedNumber)
 _FLOAT = rank("float32")
 _AS_THEY_ARE = frozenset({"cast", "identity", "reshape"})  # ops that leave the dtype of a number alone
+
+
+# Among what data decide in a trace: comparisons of numbers that Python makes by itself, as in `[int(t)] == [1]`.
+TRUTHS = "the truth of numbers"
+
+
+class NumberTruthError(TracedValueError):
+    """Python has asked for the truth of a number that is traced."""
 
 
 class TracedScalar(Tensor):
@@ -58,7 +68,14 @@ class TracedScalar(Tensor):
         return self % 1 == 0
 
     def __bool__(self) -> bool:
-        return super().__bool__() if self._value is None else bool(self._value)
+        if self._value is None and TRUTHS in getattr(state.interpreter, "decided", ()):
+            self.known()
+        if self._value is not None:
+            return bool(self._value)
+        try:
+            return super().__bool__()
+        except TracedValueError as e:
+            raise NumberTruthError(*e.args) from None
 
 
 def is_number(x: Any) -> bool:
