@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from paddle_lite_py.core.dtypes import default_dtype
 from paddle_lite_py.core.interpreter import layer_version
@@ -190,6 +190,13 @@ class Entry:
                 return f"the hooks on the gradient of '{handle.name}' changed"
         self.layer_version = version
         return None
+
+
+class Other(NamedTuple):
+    """Why another program than the one found first is needed, and which may serve."""
+
+    cause: str
+    serves: Callable[[Entry], bool]
 
 
 def _coded() -> None:

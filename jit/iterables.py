@@ -227,4 +227,6 @@ def _stacked(items: Any) -> Tensor:
 
 
 def _minimum(a: Any, b: Any) -> Any:
+    if is_symbolic(a) or is_symbolic(b):
+        return a if a == b else _minimum(*[n.number() if is_symbolic(n) else n for n in (a, b)])
     return a.minimum(b) if isinstance(a, Tensor) else b.minimum(a)

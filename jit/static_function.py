@@ -7,7 +7,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +40,7 @@ from .cache import Cache, CacheKey, Declared, Sharing, mode_key
 from .check import checked
 from .containers import Changed, note, restore
 from .declared import DeclaredSpecs
-from .entry import Entry
+from .entry import Entry, Other
 from .errors import GraphBreak, HeldGradientError, InnerGradientError, StagingError, raise_for_user
 from .host_random import told
 from .implicit import Implicit
@@ -55,13 +55,6 @@ from .ties import Tie, Ties, tied
 from .varying_scalars import ScalarLocations, VaryingScalars, with_numbers
 
 _new = Tensor.__new__
-
-
-class Other(NamedTuple):
-    """Why another program than the one found first is needed, and which may serve."""
-
-    cause: str
-    serves: Callable[[Entry], bool]
 
 
 class StaticFunction(DeclaredSpecs, Inspection):

@@ -47,8 +47,11 @@ def to_json(program: Program) -> dict[str, Any]:
     return {"format": FORMAT, "version": VERSION, "names": names, "block": writer.block(program.block)}
 
 
-def from_json(data: Any) -> Program:
+def from_json(data: Any, constraints: Sequence[str] = ()) -> Program:
     """The program that to_json() wrote.
+
+    Arguments:
+        constraints: on its unknown dimensions, such as "n >= 2".
 
     Raises:
         FormatError: if the data are damaged, foreign, or of a newer version.
@@ -58,7 +61,7 @@ def from_json(data: Any) -> Program:
     if data.get("version") != VERSION:
         raise FormatError(f"program version is {data.get('version')!r}; this package reads version {VERSION}")
     try:
-        block = _Reader().block(data["block"])
+        block = _Reader(constraints).block(data["block"])
         return Program(block, list(data["names"]["inputs"]), list(data["names"]["outputs"]))
     except (KeyError, TypeError, IndexError, AttributeError, ValueError, RecursionError) as e:
         if isinstance(e, FormatError):
@@ -126,10 +129,10 @@ class _Writer:
 
 
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, constraints: Sequence[str] = ()) -> None:
         self.values: dict[int, Value] = {}
         self.depth = 0  # of the blocks that are being read
-        self.scope = export.SymbolicScope()
+        self.scope = export.SymbolicScope([c for c in constraints if "!=" not in c])
         self.capacity = control.Capacity()  # that all loops of a program share
 
     def value(self, data: Any) -> Value:

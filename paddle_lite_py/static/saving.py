@@ -317,6 +317,8 @@ def save_inference_model(
         >>> paddle.disable_static()
     """
     only_known(save_inference_model, kwargs, *_OF_JIT)
+    known = (program or current.main).builder.unknown.constraints
+    kwargs["constraints"] = [*known, *kwargs.get("constraints", ())]
     save_load.save(bound(program, feed_vars, fetch_vars), str(path_prefix), **kwargs)
 
 

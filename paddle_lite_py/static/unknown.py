@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from jax import export
 
 from ..core import symbolic
+from ..core.errors import UNKNOWN, user_frame
 from ..ir.block import Block, Operator
 from ..tracing.dimensions import fitting, substituted
+from ..tracing.size_facts import Fact, full_cuts, undecided
 
 if TYPE_CHECKING:
     from ..tracing.builder import Builder
@@ -22,6 +24,23 @@ class Unknown:
     def __init__(self) -> None:
         self.scope = export.SymbolicScope()
         self.symbols: dict[str, Any] = {}
+        self.facts: list[Fact] = []  # what ops have taken for granted
+
+    @property
+    def constraints(self) -> list[str]:
+        """What ops have taken for granted, as text."""
+        return [f.text for f in self.facts]
+
+    def check(self, dims: dict[str, int]) -> None:
+        """Compare sizes that are fed with what is taken for granted.
+
+        Raises:
+            ValueError: they are others.
+        """
+        for fact in self.facts:  # of data that a run does not need nothing is known
+            if dims.keys() >= fact.names and not fact.holds(dims):
+                line = "the program" if fact.where is UNKNOWN else fact.where
+                raise ValueError(f"feed: {line} takes {fact.text} for granted; fed were {dims}")
 
     def shape(self, name: str, sizes: Iterable[Any]) -> tuple[Any, ...]:
         """A shape whose unknown sizes (None, -1) are symbols; sizes of other data of the program stay theirs."""
@@ -37,18 +56,33 @@ class Unknown:
 
     def settled(self, builder: Builder, emit: Callable[[], Any], bound: Any, inputs: tuple[Any, ...]) -> Any:
         """What emit() gives; where it fails, as few unknown dimensions as it takes are made the same."""
-        try:
+        while True:
+            try:
+                return emit()
+            except Exception as e:
+                if self.symbols and self._is_larger(builder, e, inputs):
+                    continue
+                found = fitting(self.symbols, bound, inputs) if self.symbols else None
+                if found is None:
+                    raise
+            for name, other in found:
+                self._substitute(builder, self.symbols | {name: other})
             return emit()
-        except Exception:
-            found = fitting(self.symbols, bound, inputs) if self.symbols else None
-            if found is None:
-                raise
-        for name, other in found:
-            self._unify(builder, name, other)
-        return emit()
 
-    def _unify(self, builder: Builder, name: str, other: Any) -> None:
-        known = self.symbols | {name: other}
+    def _is_larger(self, builder: Builder, error: Exception, inputs: tuple[Any, ...]) -> bool:
+        """Take a size to be larger than a number, where an op had to know; False if that was not the question."""
+        asked, found = undecided(error), full_cuts(inputs)
+        if asked is not None and asked[1] in (">=", ">") and asked[2].isdigit():
+            found = [Fact(asked[0], "ge" if asked[1] == ">=" else "gt", asked[2], user_frame())]
+        fact = next((f for f in found if f.text not in self.constraints), None)
+        if fact is None:
+            return False
+        self.facts.append(fact)
+        self.scope = export.SymbolicScope(self.constraints)
+        self._substitute(builder, {n: export.symbolic_shape(n, scope=self.scope)[0] for n in self.symbols})
+        return True
+
+    def _substitute(self, builder: Builder, known: dict[str, Any]) -> None:
         frame: Any = builder.frame
         while frame is not None:
             _rename(frame.block, known)

@@ -10,7 +10,7 @@ import itertools
 import operator
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 from jax import export
@@ -22,38 +22,12 @@ from ..core.unknown_size import plain
 from ..ir.block import Value
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY
+from .size_facts import NAMES, OPPOSITE, Fact, full_cuts, undecided
 
 # Where an op fails on unknown dimensions: how many of them are looked at, and how many ways to make some the same.
 MAX_SYMBOLS, MAX_TRIES = 6, 500
 # Facts that one trace may learn.
 MAX_FACTS = 200
-_UNDECIDED = re.compile(r"comparison '(.+?)' (==|>=|<=|<|>) '(.+?)' is inconclusive")
-_NAMES = {">=": "ge", "<=": "le", "<": "lt", ">": "gt", "==": "eq"}
-_SIGNS = {"lt": ("<=", -1), "gt": (">=", 1), "ge": (">=", 0), "le": ("<=", 0), "eq": ("==", 0), "ne": ("!=", 0)}
-_OPPOSITE = {"ge": "lt", "lt": "ge", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}
-
-
-class Fact(NamedTuple):
-    """What a trace takes for granted of sizes: `left relation right`, and the line that wants to know."""
-
-    left: str
-    relation: str  # a name of `operator`
-    right: str
-    where: Where
-
-    def holds(self, dims: dict[str, int]) -> bool:
-        """True for these sizes."""
-        a, b = (symbolic.evaluate_text(t, dims) for t in (self.left, self.right))
-        return bool(getattr(operator, self.relation)(a, b))
-
-    @property
-    def text(self) -> str:
-        """As a constraint: with ==, !=, >= or <=."""
-        sign, more = _SIGNS[self.relation]
-        right = (
-            str(int(self.right) + more) if self.right.isdigit() else f"{self.right} {more:+}" if more else self.right
-        )
-        return f"{self.left} {sign} {right}"
 
 
 class Learned(BaseException):
@@ -170,7 +144,7 @@ class Dimensions:
             answer = relation == "ne"  # nothing says that they are equal
         else:
             answer = bool(getattr(operator, relation)(symbolic.evaluate(a, dims), symbolic.evaluate(b, dims)))
-        relation = relation if answer else _OPPOSITE[relation]
+        relation = relation if answer else OPPOSITE[relation]
         if relation == "ne":
             self._note(str(a), relation, str(b))
             return answer
@@ -216,8 +190,13 @@ class Dimensions:
         names = list(dict.fromkeys([w for n in (*sizes, *_flat(bound.attrs)) for w in self.words(n)]))
         if not names:
             return
-        if (asked := _UNDECIDED.search(str(error))) is not None and self._asked(*asked.groups()):
+        if (asked := undecided(error)) is not None and self._asked(*asked):
             raise Learned
+        known = {f.text for f in self.facts}
+        for fact in full_cuts(inputs):
+            if fact.text not in known and (self.at_hand is None or fact.holds(self.at_hand)):
+                self.facts.append(fact)
+                raise Learned
         found = fitting(self.symbols, bound, inputs, self.at_hand)
         for name, other in found or ():
             self._note(name, "eq", str(other))
@@ -231,7 +210,7 @@ class Dimensions:
 
     def _asked(self, left: str, sign: str, right: str) -> bool:
         """Answer a comparison that JAX could not decide: sizes are taken to be larger than a number."""
-        relation, dims = _NAMES[sign], self.at_hand
+        relation, dims = NAMES[sign], self.at_hand
         try:
             if dims is not None:
                 answer = Fact(left, relation, right, user_frame()).holds(dims)
@@ -242,7 +221,7 @@ class Dimensions:
         except ValueError:
             return False
         before = len(self.facts)
-        relation = relation if answer else _OPPOSITE[relation]
+        relation = relation if answer else OPPOSITE[relation]
         if (left, relation, right) in {(f.left, f.relation, f.right) for f in self.facts}:
             return False
         self._note(left, relation, right)
