@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 import inspect
 import itertools
@@ -228,12 +229,12 @@ class Callees:
     def _decide(self, f: types.FunctionType) -> _Memo:
         target = None
         if self._called_as_it_is(f):
-            target = self._rewrapped(f) or self._of_library(f)
+            target = self._rewrapped(f)
         else:
-            try:
+            with contextlib.suppress(ConversionError):  # no source: plain Python may do
                 target = self.converted(f)
-            except ConversionError:
-                target = self._of_library(f)  # no source: plain Python may do
+        if target in (None, f) and not is_converted(f.__code__):
+            target = self._of_library(f)
         memo = f.__dict__[self._key] = _Memo(f, target)
         return memo
 
@@ -248,7 +249,7 @@ class Callees:
 
     def _of_library(self, f: types.FunctionType) -> Any:
         """What the runtime puts in the place of a function that is called as it is; callbacks are converted."""
-        found = self.runtime.library(f) if MARK not in f.__dict__ else None
+        found = self.runtime.library(f)
         return None if found is None else self._with_functions(found)
 
     def _called_as_it_is(self, f: types.FunctionType) -> bool:

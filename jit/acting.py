@@ -16,7 +16,8 @@ class Acts(NamedTuple):
     """Each run makes the call: what it gives is nothing, or a number of this type."""
 
     gives: type | None = None
-    is_seen: bool = True  # by a handler that catches its errors, or by what Tells
+    is_seen: bool = True  # by what Tells
+    may_fail: bool = True  # so that a handler around has to see it
 
 
 class Tells(NamedTuple):
@@ -33,8 +34,10 @@ class Makes(NamedTuple):
     """Makes text in memory, or what writes to what it is given."""
 
 
+_QUIET = Acts(is_seen=False, may_fail=False)
 _CONTENT, _CLOCK, _SHARED = "what it reads", "the time", "what other threads do"
 _OPENS, _STARTS, _DRAWS = "the file that it opens", "what it starts", "what it draws"
+_RAISED = "the exception that is handled"
 _LOGS = "debug info warning warn error critical fatal log"
 _NOTHING = "mkdir rmdir remove unlink rename replace link symlink chmod chown utime truncate putenv unsetenv chdir kill"
 _STARTING = "popen fork forkpty posix_spawn posix_spawnp execv execve fork_exec"
@@ -47,11 +50,14 @@ def _each(module: str, names: str, how: Any) -> dict[str, Any]:
 
 
 _TABLE: dict[str, Any] = {
-    **_each("logging.Logger", _LOGS, Acts(is_seen=False)),
-    **_each("logging.LoggerAdapter", _LOGS, Acts(is_seen=False)),
-    **_each("logging", _LOGS, Acts(is_seen=False)),
+    **_each("logging.Logger", _LOGS, _QUIET),
+    **_each("logging.LoggerAdapter", _LOGS, _QUIET),
+    **_each("logging", _LOGS, _QUIET),
+    **_each("logging.Logger", "exception", Needed(_RAISED)),
+    **_each("logging.LoggerAdapter", "exception", Needed(_RAISED)),
+    **_each("logging", "exception", Needed(_RAISED)),
     **_each("logging.Logger", "isEnabledFor getEffectiveLevel hasHandlers", Tells()),
-    **_each("warnings", "warn warn_explicit", Acts(is_seen=False)),
+    **_each("warnings", "warn warn_explicit", _QUIET),
     **_each("os", _NOTHING + " makedirs removedirs renames", Acts()),
     **_each("os", "system write", Acts(int)),
     **_each("os", _LOOKS + " getenv", Tells()),
@@ -69,14 +75,14 @@ _TABLE: dict[str, Any] = {
     **_each("builtins", "input", Needed(_CONTENT)),
     **_each("json", "dump", Acts()),
     **_each("_pickle", "dump", Acts()),
-    **_each("pprint", "pprint pp", Acts(is_seen=False)),
+    **_each("pprint", "pprint pp", _QUIET),
     **_each("_csv.writer", "writerow", Acts(int)),
     **_each("_csv.Writer", "writerow", Acts(int)),
     **_each("_csv.writer", "writerows", Acts()),
     **_each("_csv.Writer", "writerows", Acts()),
     **_each("csv.DictWriter", "writerow writeheader", Acts(int)),
     **_each("csv.DictWriter", "writerows", Acts()),
-    **_each("time", "sleep", Acts(is_seen=False)),
+    **_each("time", "sleep", _QUIET),
     **_each("time", _TIMES, Needed(_CLOCK)),
     **_each("datetime.datetime", "now utcnow today", Needed(_CLOCK)),
     **_each("datetime.date", "today", Needed(_CLOCK)),
@@ -115,8 +121,8 @@ _TABLE: dict[str, Any] = {
 }
 # Of streams, files or text in memory.
 _STREAMS: dict[str, Any] = {
-    "write": Acts(int),
-    **dict.fromkeys(["writelines", "flush", "close"], Acts()),
+    "write": Acts(int, may_fail=False),
+    **dict.fromkeys(["writelines", "flush", "close"], Acts(may_fail=False)),
     **dict.fromkeys(["isatty", "fileno", "readable", "writable", "seekable"], None),
 }
 _OTHER_METHOD = Needed(_CONTENT)
@@ -172,7 +178,7 @@ def name_of(f: Any) -> str:
     owner = getattr(f, "__self__", None)
     if owner is None or isinstance(owner, types.ModuleType):
         module: Any = getattr(f, "__module__", None) or getattr(owner, "__name__", "")
-        return f"{_MODULES.get(module, module)}.{getattr(f, '__qualname__', type(f).__name__)}"
+        return f"{_MODULES.get(module, module)}.{getattr(f, '__qualname__', type(f).__name__)}".lstrip(".")
     kind = owner if isinstance(owner, type) else type(owner)
     return f"{kind.__module__}.{kind.__qualname__}.{f.__name__}"
 
@@ -198,7 +204,7 @@ def streams_in(values: Any, depth: int = 2) -> Iterator[Any]:
             yield value
         elif depth and isinstance(value, list | tuple):
             yield from streams_in(value, depth - 1)
-        elif depth and hasattr(value, "__dict__"):
+        elif depth and hasattr(value, "__dict__") and not isinstance(value, types.ModuleType | type):
             yield from streams_in(list(vars(value).values()), depth - 1)
 
 

@@ -30,7 +30,7 @@ from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.traced_scalars import NUMBER_LEAF, as_number, is_number
 
 from . import acting, text
-from .acting import Acts, Makes, Tells
+from .acting import Acts, Makes, Needed, Tells
 from .errors import acts_now
 
 _DTYPES = {int: "int64", float: "float64", bool: "bool"}
@@ -59,9 +59,9 @@ class Following:
             return sys.stdout is not self.stdout
         return acting.name_of(f).startswith("warnings.") and warnings.filters is not self.filters
 
-    def may_see(self, owner: Any) -> bool:
-        """Whether the function may find out at once what a call does, of that object."""
-        return self.asks or bool(self.made and not isinstance(owner, io.IOBase))
+    def may_see(self, values: list[Any]) -> bool:
+        """Whether the function may find out at once what a call does, of these objects."""
+        return self.asks or bool(self.made and not any(isinstance(v, io.IOBase) for v in values))
 
     def made_among(self, values: Any) -> Any:
         """The frame in which the first of the values that the trace has made was made; None if there is none."""
@@ -113,7 +113,7 @@ def print_(*args: Any, **kwargs: Any) -> None:
     """print()."""
     if kwargs.get("file") is None and not (_followed and _followed[-1].is_diverted(print)):
         return text.print_(*args, **kwargs)
-    call(print, Acts(is_seen=False), args, kwargs)
+    call(print, Acts(may_fail=False), args, kwargs)
     return None
 
 
@@ -141,9 +141,10 @@ def call(f: Any, how: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: 
     if isinstance(how, Tells) and not trace.acts:
         trace.asks = trace.asks or bool(trace.loops)
         return _told(builder, f, args, kwargs, name)
+    how = Needed("the exception that is handled") if kwargs.get("exc_info") else how
     if not isinstance(how, Acts):
         raise acts_now(name, getattr(how, "why", "what earlier calls have left"), user_frame())
-    if trace.is_diverted(f) or (how.is_seen and (builder.catching or trace.may_see(given[0]))):
+    if trace.is_diverted(f) or (how.may_fail and builder.catching) or (how.is_seen and trace.may_see(given)):
         raise acts_now(name, "what comes of it", user_frame())
     trace.acts = trace.acts or how.is_seen
     return _emit(f, how, args, kwargs, name)

@@ -16,6 +16,7 @@ from paddle_lite_py.nn.base import Layer
 
 from .containers import put_back
 from .errors import InnerGradientError
+from .runtime import convert
 
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -92,8 +93,8 @@ class Parts:
         """What the plain statement calls in the place of a function or layer of the user: its static form."""
         if isinstance(f, Layer):
             hooked = f._pre_hooks or f._post_hooks
-            return f if hooked or not _is_users(type(f).forward) else self._static(f.forward)
-        return self._static(f) if isinstance(f, types.FunctionType | types.MethodType) and _is_users(f) else f
+            return f if hooked or not _is_convertible(type(f).forward) else self._static(f.forward)
+        return self._static(f) if isinstance(f, types.FunctionType | types.MethodType) and _is_convertible(f) else f
 
     def _static(self, f: Any) -> Any:
         plain = getattr(f, "__func__", f)
@@ -101,6 +102,17 @@ class Parts:
             self._callees[plain] = self.compile(plain)
         made = self._callees[plain]
         return made if plain is f else made.__get__(f.__self__)
+
+
+def _is_convertible(f: Any) -> bool:
+    """Whether a static form of a function is another one than the function itself."""
+    plain = getattr(f, "__func__", f)
+    if not _is_users(plain):
+        return False
+    try:
+        return convert(plain) is not plain
+    except ConversionError:
+        return False
 
 
 def _is_users(f: Any) -> bool:

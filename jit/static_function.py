@@ -33,7 +33,7 @@ from paddle_lite_py.tracing.speculation import SpeculationFailed
 from paddle_lite_py.tracing.trace import LOCK, Traced, trace
 from paddle_lite_py.tracing.traced_scalars import TRUTHS, NumberTruthError
 
-from . import at_run, guards, reads, spec
+from . import at_run, guards, reads, spec, watched
 from .breaks import Parts
 from .buckets import Buckets
 from .cache import Cache, CacheKey, Declared, Sharing, mode_key
@@ -320,7 +320,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
         try:
             converted = convert(self._function)
         except dy2static.ConversionError as e:  # no source: it may still be traced as it is, if no tensor steers it
-            converted, missing = self._function, e
+            converted, missing = watched.form_of(self._function), e
 
         def call(*given: Tensor) -> Any:
             tensors = tied(given, self._tied) if self._tied else given

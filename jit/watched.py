@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -24,15 +25,20 @@ _OF_OTHERS = tuple([f"{os.sep}{name}{os.sep}" for name in ("jax", "jaxlib", "num
 
 def form_of(f: Any) -> Callable[..., Any]:
     """The form of a function of others."""
+    if not hasattr(f, "__code__"):
+        return f  # type: ignore[no-any-return]
 
     def watched(*args: Any, **kwargs: Any) -> Any:
         if not at_run.is_followed():
             return f(*args, **kwargs)
-        if args and args[0] is os.environ:
-            return at_run.call(f, acting.environment(f.__name__), args, kwargs, f"os.environ.{f.__name__}")
-        if args and isinstance(args[0], io.IOBase):
-            return at_run.call(f, acting.of_stream(f.__name__), args, kwargs)
-        return f(*args, **kwargs) if sys.getprofile() is not None else _called(f, args, kwargs)
+        method: Any = getattr(type(args[0]), f.__name__, None) if args else None
+        if method is f:
+            if args[0] is os.environ:
+                return at_run.call(f, acting.environment(f.__name__), args, kwargs, f"os.environ.{f.__name__}")
+            if isinstance(args[0], io.IOBase):
+                return at_run.call(f, acting.of_stream(f.__name__), args, kwargs)
+        others = sys.getprofile() is not None and not hasattr(sys.getprofile(), "streams")
+        return f(*args, **kwargs) if others else _called(f, args, kwargs)
 
     return watched
 
@@ -43,7 +49,7 @@ def _called(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     Raises:
         StagingError: it does.
     """
-    streams = list(acting.streams_in([*args, *kwargs.values()]))
+    streams = list(acting.streams_in([*args, *kwargs.values(), *_outside(f)]))
     where, found = user_frame(), list[StagingError]()
 
     def look(frame: Any, event: str, called: Any) -> None:
@@ -52,13 +58,21 @@ def _called(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             found.append(acts_now(name, "what comes of it", where))
             raise found[-1]
 
+    look.streams = streams  # type: ignore[attr-defined]  # a mark
+    outer = sys.getprofile()
     sys.setprofile(look)
     try:
         return f(*args, **kwargs)
     finally:
-        sys.setprofile(None)
+        sys.setprofile(outer)
         if found:
             raise found[0] from None  # whatever the function has made of it
+
+
+def _outside(f: Any) -> list[Any]:
+    """What a function reads from outside."""
+    cells = [c.cell_contents for c in f.__closure__ or () if c != types.CellType()]
+    return cells + [f.__globals__[name] for name in f.__code__.co_names if name in f.__globals__]
 
 
 def _of_framework(frame: Any) -> bool:

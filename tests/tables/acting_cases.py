@@ -35,6 +35,10 @@ EXACT = {
     "logger of a tensor": Case("LOG.info(f'{x.sum().item():.1f}')", before=HANDLER),
     "logger level": Case("LOG.log(20 if LOG.isEnabledFor(10) else 30, 'b')", before=HANDLER),
     "warning": Case("warnings.warn('w')", before="warnings.showwarning = lambda m, *a, **k: SEEN.append(str(m))"),
+    "logger in a try": Case("try:\n    LOG.info('a')\n    x = x + 1\nexcept ValueError:\n    x = x - 1",
+                            before=HANDLER),
+    "write in a try": Case("try:\n    TEXT.write('a')\n    if x.sum() > 0:\n        raise KeyError\n"
+                           "except KeyError:\n    x = x - 1", TEXT_READ, TEXT),
     "write": Case("F.write('a')", READ, OPENED),
     "result of write": Case("x = x + F.write('abc')", READ, OPENED),
     "print to a file": Case("print('a', x.sum().item(), file=F)", READ, OPENED),
@@ -103,6 +107,13 @@ REFUSED = {
     "data base": Case("DB.execute('insert into t values (1)')", "DB.execute('select count(*) from t').fetchall()",
                       "DB = sqlite3.connect(':memory:', isolation_level=None, check_same_thread=False)\n"
                       "DB.execute('create table t(a)')", "sqlite3.Connection.execute"),
+    "handled exception": Case("try:\n    int('a')\nexcept ValueError:\n    LOG.error('a', exc_info=True)",
+                              before=HANDLER, name="logging.Logger.error"),
+    "not to be converted": Case("plain()", TEXT_READ,
+                                f"{TEXT}\n@paddle.jit.not_to_static\ndef plain(): TEXT.write('a')",
+                                "acting_case.plain"),
+    "without a source": Case("plain(TEXT)", TEXT_READ, f"{TEXT}\nexec('def plain(t): t.write(1 * chr(97))')", "plain"),
+    "callback of others acts": Case("others.call(lambda v: others.act(FILE))", CONTENT, name="others.act"),
     "others write": Case("others.act(FILE)", CONTENT, name="others.act"),
     "others print": Case("others.say()", TEXT_READ, f"{TEXT}\nsys.stdout = TEXT", "others.say"),
 }  # fmt: skip
