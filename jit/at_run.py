@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dy2static.undefined import Undefined
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.arrays import as_array
 from paddle_lite_py.core.errors import calls_back, is_own, user_frame
@@ -147,7 +148,15 @@ def call(f: Any, how: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: 
     if trace.is_diverted(f) or (how.may_fail and builder.catching) or (how.is_seen and trace.may_see(given)):
         raise acts_now(name, "what comes of it", user_frame())
     trace.acts = trace.acts or how.is_seen
-    return _emit(f, how, args, kwargs, name)
+    if how.gives is None:
+        return _emit(f, None, args, kwargs, name)
+    if isinstance(given[0], io.TextIOBase) and all(type(a) is str for a in args):
+        _emit(f, None, args, kwargs, name)
+        return len(args[0])
+    if trace.loops:  # which may run again for a gradient, without what gives nothing
+        _emit(f, None, args, kwargs, name)
+        return Undefined(f"what {name}() gives")
+    return as_number(_emit(f, how.gives, args, kwargs, name))
 
 
 def _is_traced(value: Any) -> bool:
@@ -228,7 +237,7 @@ class CallAtRun:
         return () if self.gives is None else np.asarray(found, _DTYPES[self.gives])
 
 
-def _emit(f: Any, how: Acts, args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Any:
+def _emit(f: Any, gives: type | None, args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Any:
     owner: Any = getattr(f, "__self__", None)
     if owner is not None and (owner is sys.stdout or owner is sys.stderr):
         f = functools.partial(_method, f.__name__)
@@ -237,11 +246,11 @@ def _emit(f: Any, how: Acts, args: tuple[Any, ...], kwargs: dict[str, Any], name
     structure = nested.flatten((f, args, kwargs), _varies, leaves)
     tensors: list[Any] = []
     places = iter([_place(v, tensors) for v in leaves])
-    made = CallAtRun(name, user_frame(), _from_line(), nested.replaced(structure, places), how.gives)
-    results = () if how.gives is None else (((), _DTYPES[how.gives]),)
+    made = CallAtRun(name, user_frame(), _from_line(), nested.replaced(structure, places), gives)
+    results = () if gives is None else (((), _DTYPES[gives]),)
     op: Any = host_call
     found = op(tensors, call=HostCall(made, is_left_out=True), results=results)
-    return as_number(found[0]) if how.gives else None
+    return found[0] if gives else None
 
 
 def _varies(value: Any) -> bool:

@@ -26,7 +26,7 @@ _OF_OTHERS = tuple([f"{os.sep}{name}{os.sep}" for name in ("jax", "jaxlib", "num
 def form_of(f: Any) -> Callable[..., Any]:
     """The form of a function of others."""
     if not hasattr(f, "__code__"):
-        return f  # type: ignore[no-any-return]
+        return f
 
     def watched(*args: Any, **kwargs: Any) -> Any:
         if not at_run.is_followed():

@@ -366,7 +366,7 @@ class Builder(Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
         sized = all(isinstance(n, int) for n in tensor._data.shape) and tensor.size <= MAX_ELEMENTS
         if self.speculation is None or self.frame is not self.root or not sized or is_inexact(tensor._data.dtype):
             raise otherwise
-        return self.speculation.value(tensor)
+        return self.speculation.value(tensor, otherwise)
 
     def static_value(self, tensor: Tensor, what: str) -> Any:
         """The Python value of a tensor used as an attribute; of a traced one, that of the call under way."""

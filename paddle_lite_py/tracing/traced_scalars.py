@@ -117,7 +117,7 @@ def chosen(tensor: Any, index: tuple[int, ...]) -> Tensor:
 
 def following(args: tuple[Any, ...], op: Any) -> tuple[Any, ...]:
     """The arguments of an op, with the numbers among them in the dtype that a Python number would get there."""
-    if op.name in _AS_THEY_ARE:
+    if op.effect or op.name in _AS_THEY_ARE:
         return args
     args = tuple([a if not is_number(a) or a._value is None else a._value for a in args])
     kinds = [a.dtype.np for a in args if isinstance(a, Tensor) and not is_number(a)]
