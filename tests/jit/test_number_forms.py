@@ -83,3 +83,12 @@ def test_what_cannot_be_known_is_refused():
     for expression in ("{float(x[0]): 1}", "float(x[0]).hex()", "math.frexp(float(x[0]))"):
         with pytest.raises(TypeError, match=r"must be known while|needs the value of"):
             paddle.jit.to_static(made(expression), full_graph=True)(paddle.to_tensor(INPUTS[0]))
+
+
+@pytest.mark.parametrize("expression", ["slice(int(x[0]))", "enumerate(x)", "zip(x, x)", "reversed(x)"])
+def test_what_goes_over_tensors_is_not_returned(expression):
+    f, x = made(expression), paddle.to_tensor(INPUTS[0])
+    with pytest.raises(TypeError, match=r"a \w+ over a tensor is returned"):
+        paddle.jit.to_static(f, full_graph=True)(x)
+    with pytest.warns(UserWarning, match="cannot be staged as a whole"):
+        assert type(paddle.jit.to_static(f)(x)[0]) is type(f(x)[0])
