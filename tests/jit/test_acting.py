@@ -203,3 +203,17 @@ def test_a_run_that_would_have_to_be_repeated_acts_once(f):
                 RATE.set_state_dict(before)
             shown.append(text.getvalue())
         assert shown[0] == shown[1]
+
+
+def test_what_acts_is_not_padded():
+    text, shapes = io.StringIO(), []
+
+    def f(x):
+        print(x.shape[0], x.sum().item(), file=text)
+        return x * 2
+
+    spec = [paddle.static.InputSpec([None])]
+    padded = paddle.jit.to_static(f, input_spec=spec, buckets=[4, 8], full_graph=True)
+    for n in (3, 3, 5):
+        shapes.append(padded(paddle.ones([n])).shape[0])
+    assert shapes == [3, 3, 5] and text.getvalue() == "3 3.0\n3 3.0\n5 5.0\n"
