@@ -217,3 +217,18 @@ def test_what_acts_is_not_padded():
     for n in (3, 3, 5):
         shapes.append(padded(paddle.ones([n])).shape[0])
     assert shapes == [3, 3, 5] and text.getvalue() == "3 3.0\n3 3.0\n5 5.0\n"
+
+
+def test_a_gradient_of_a_gradient_does_not_act_again():
+    text = io.StringIO()
+
+    def cube(x):
+        text.write("a")
+        return x * x * x
+
+    f = static(cube)
+    for _ in range(2):
+        x = paddle.to_tensor([2.0], stop_gradient=False)
+        first = paddle.grad(f(x), x, create_graph=True)[0]
+        assert paddle.grad(first, x)[0].item() == 12.0
+    assert text.getvalue() == "aa"
