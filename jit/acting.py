@@ -66,8 +66,8 @@ _TABLE: dict[str, Any] = {
     **_each("os", "urandom getrandom", Needed(_DRAWS)),
     **_each("os", _STARTING, Needed(_STARTS)),
     **_each("genericpath", "exists isfile isdir getsize getmtime", Tells()),
-    **_each("posixpath", "exists isfile isdir islink", Tells()),
-    **_each("pathlib.Path", "exists is_file is_dir", Tells()),
+    **_each("posixpath", "exists isfile isdir islink realpath", Tells()),
+    **_each("pathlib.Path", "exists is_file is_dir resolve", Tells()),
     **_each("shutil", "rmtree", Acts()),
     **_each("io", "open open_code", Needed(_OPENS)),
     **_each("_io", "open open_code", Needed(_OPENS)),
@@ -129,7 +129,7 @@ _OTHER_METHOD = Needed(_CONTENT)
 _CONNECTIONS = ("sqlite3", "_ssl", "mmap", "select", "_multiprocessing")  # modules whose objects are ties to the world
 # What the code of others may do while it is traced: it hardly ever decides what a program is.
 _HARMLESS = frozenset({"warnings", "logging", "_thread.lock", "_thread.RLock", "os.getcwd", "os.getenv", "atexit"})
-_MODULES = {"posix": "os", "nt": "os", "_warnings": "warnings", "_datetime": "datetime"}
+_MODULES = {"posix": "os", "nt": "os", "_warnings": "warnings", "_datetime": "datetime", "pathlib._local": "pathlib"}
 
 
 def entry(f: Any) -> Any:

@@ -19,7 +19,8 @@ from . import acting, at_run
 from .errors import StagingError, acts_now
 
 # Where Python itself looks for code, and for its text.
-_OF_PYTHON = tuple([os.sep + name for name in ("linecache.py", "tokenize.py", "inspect.py", "traceback.py", "re.py")])
+_FILES = "linecache tokenize inspect traceback gettext"
+_OF_PYTHON = tuple([f"{os.sep}{name}.py" for name in _FILES.split()])
 _OF_OTHERS = tuple([f"{os.sep}{name}{os.sep}" for name in ("jax", "jaxlib", "numpy", "importlib")])
 
 
@@ -79,7 +80,7 @@ def _of_framework(frame: Any) -> bool:
     """Whether a call comes from the framework, or from Python's search for code."""
     while frame is not None and frame.f_code is not _called.__code__:
         name = frame.f_code.co_filename
-        if is_own(name) or name.startswith("<frozen") or name.endswith(_OF_PYTHON):
+        if is_own(name) or name.startswith("<frozen importlib") or name.endswith(_OF_PYTHON):
             return True
         if any(other in name for other in _OF_OTHERS):
             return True

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import argparse
+import collections
+import copy
+import datetime
+import functools
+import hashlib
 import importlib.util
+import inspect
 import io
+import json
 import logging
 import os
+import pathlib
+import pprint
 import socket
 import sqlite3
 import sys
+import textwrap
+import threading
+import time
+import traceback
 import warnings
 
 import numpy as np
@@ -232,3 +246,20 @@ def test_a_gradient_of_a_gradient_does_not_act_again():
         first = paddle.grad(f(x), x, create_graph=True)[0]
         assert paddle.grad(first, x)[0].item() == 12.0
     assert text.getvalue() == "aa"
+
+
+def test_what_only_computes_is_no_act():
+    def f(x):
+        found = [
+            copy.deepcopy([1]), inspect.signature(close), inspect.getsource(close), traceback.format_stack(),
+            logging.getLogger("a"), os.path.abspath("a"), os.getcwd(), os.environ.get("HOME"),
+            pathlib.Path("a").resolve(),
+            datetime.timedelta(days=1), hashlib.sha256(b"a").hexdigest(), json.dumps({"a": 1}), pprint.pformat([1]),
+            importlib.import_module("json"), __import__("html"), argparse.ArgumentParser().parse_args([]),
+            threading.Lock(),
+            textwrap.dedent(" a"), collections.Counter("aab"), functools.partial(max, 1)(2), time.localtime(0),
+        ]  # fmt: skip
+        return x + len(found)
+
+    g = static(f)
+    assert g(paddle.ones([1])).item() == g(paddle.ones([1])).item() == 22.0 and g.get_traced_count() == 1

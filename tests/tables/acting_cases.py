@@ -115,6 +115,7 @@ REFUSED = {
     "without a source": Case("plain(TEXT)", TEXT_READ, f"{TEXT}\nexec('def plain(t): t.write(1 * chr(97))')", "plain"),
     "callback of others acts": Case("others.call(lambda v: others.act(FILE))", CONTENT, name="others.act"),
     "others write": Case("others.act(FILE)", CONTENT, name="others.act"),
+    "others make folders": Case("others.make(FOLDER)", FILES, name="others.make"),
     "others print": Case("others.say()", TEXT_READ, f"{TEXT}\nsys.stdout = TEXT", "others.say"),
 }  # fmt: skip
 HEAD = """
@@ -162,6 +163,11 @@ def show():
     return {shows}
 """
 OTHERS = """
+import os
+
+def make(folder):
+    os.makedirs(folder + f"/{len(os.listdir(folder))}")
+
 def act(path):
     with open(path, 'a') as f:
         f.write('a')
