@@ -172,6 +172,7 @@ def name_of(f: Any) -> str:
     """The name of a function in its module, for the table and for people.
 
     Examples:
+        >>> import os
         >>> name_of(os.mkdir), name_of(io.StringIO().write)
         ('os.mkdir', '_io.StringIO.write')
     """
