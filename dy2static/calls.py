@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 import inspect
 import itertools
 import os
+import re
 import sysconfig
 import types
 from collections.abc import Callable
@@ -25,17 +27,17 @@ if TYPE_CHECKING:
 
 MARK = "__dy2static_do_not_convert__"
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_LIBRARY = (_HERE, *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
+_LIBRARY = (_HERE, "<frozen ", *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
 _THIRD_PARTY = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _BUILTINS = frozenset({types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType,
-             types.MethodDescriptorType, types.ClassMethodDescriptorType})  # fmt: skip
+             types.MethodDescriptorType, types.ClassMethodDescriptorType, type(re.compile("").sub)})  # fmt: skip
 _BUILTIN_TYPES = frozenset(
     value for module in (builtins, itertools) for value in vars(module).values() if isinstance(value, type)
 )
 _OF_ITERTOOLS = {itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.groupby, itertools.starmap,
              itertools.accumulate}  # fmt: skip
 _TAKES_FUNCTIONS = frozenset({map, filter, sorted, min, max, functools.reduce, *_OF_ITERTOOLS})
-_FUNCTIONS = (types.FunctionType, types.MethodType)
+_FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
 _number = itertools.count()
 
 
@@ -185,8 +187,8 @@ class Callees:
     def _builtin(self, f: Any) -> Any:
         replacement = self.runtime.builtin(f) if self._replaces else None
         target = f if replacement is None else replacement
-        takes = type(f) is types.BuiltinFunctionType or isinstance(f, type)
-        return self._with_functions(target) if takes and f in _TAKES_FUNCTIONS else target
+        takes = isinstance(f, types.BuiltinFunctionType | type) and (f in _TAKES_FUNCTIONS or _is_pattern(f))
+        return self._with_functions(target) if takes else target
 
     def _with_functions(self, target: Any) -> Callable[..., Any]:
         """The builtin `target`, which calls the functions among its arguments: converted, as a call would be."""
@@ -197,12 +199,13 @@ class Callees:
         return called
 
     def _argument(self, value: Any) -> Any:
-        return self.find(value) if isinstance(value, _FUNCTIONS) else value
+        is_type = isinstance(value, type) and value in _BUILTIN_TYPES
+        return self.find(value) if is_type or isinstance(value, _FUNCTIONS) else value
 
     def _object(self, f: Any, kind: type) -> Any:
         """A class, a partial, or another callable object."""
         if self.runtime.is_own(f) or MARK in getattr(f, "__dict__", ()):
-            return f
+            return self._builtin(f)
         if kind.__name__ == "cython_function_or_method":  # what a method is in a module that Cython has compiled
             return self._builtin(f)
         if isinstance(f, type):
@@ -220,7 +223,7 @@ class Callees:
         """A user's class: its `__init__` is converted, and the `__post_init__` of a dataclass."""
         init = cls.__init__  # type: ignore[misc]
         if type(init) is not types.FunctionType or type(cls).__call__ is not type.__call__:
-            return cls
+            return self._builtin(cls)
         converted, post = self._find(init), getattr(cls, "__post_init__", None)
         if converted is init and type(post) is types.FunctionType and self._find(post) is not post:
             subclass = type(cls.__name__, (cls,), {"__post_init__": self._find(post)})
@@ -230,12 +233,12 @@ class Callees:
     def _decide(self, f: types.FunctionType) -> _Memo:
         target = None
         if self._called_as_it_is(f):
-            target = self._rewrapped(f) or self._of_library(f)
+            target = self._rewrapped(f)
         else:
-            try:
+            with contextlib.suppress(ConversionError):  # no source: plain Python may do
                 target = self.converted(f)
-            except ConversionError:
-                target = None  # no source: plain Python may do
+        if target in (None, f) and not is_converted(f.__code__):
+            target = self._of_library(f)
         memo = f.__dict__[self._key] = _Memo(f, target)
         return memo
 
@@ -249,8 +252,9 @@ class Callees:
         return copied(f, f.__code__, cells)
 
     def _of_library(self, f: types.FunctionType) -> Any:
-        """What the runtime puts in the place of a function of Python's library: `Counter.update` is one."""
-        return self.runtime.builtin(f) if self._replaces and f.__code__.co_filename.startswith(_LIBRARY) else None
+        """What the runtime puts in the place of a function that is called as it is; callbacks are converted."""
+        found = self.runtime.library(f)
+        return None if found is None else self._with_functions(found)
 
     def _called_as_it_is(self, f: types.FunctionType) -> bool:
         filename = f.__code__.co_filename
@@ -273,6 +277,10 @@ class Callees:
             self._codes.put(code, found)
         cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
         return found.function(f, cells, self._cells)
+
+
+def _is_pattern(method: Any) -> bool:
+    return type(getattr(method, "__self__", None)) is re.Pattern
 
 
 def _construct_as(subclass: type, cls: type, *args: Any, **kwargs: Any) -> Any:

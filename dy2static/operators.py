@@ -23,6 +23,7 @@ Setter = Callable[[tuple[Any, ...]], None]
 Facts = tuple[tuple[str, ...], tuple[bool, ...], tuple[bool, ...], tuple[bool, ...]]
 _UNTESTED = object()
 _EMPTY = ((sum, 0), (any, False), (all, True))  # what changes nothing among the elements
+_SEARCHED = (list, tuple, dict, set, frozenset, range)
 _UNROLLED = 10_000
 
 
@@ -210,7 +211,7 @@ class Operators:
     def contains(self, item: Any, container: Any) -> Any:
         """`item in container`."""
         holds = isinstance(container, (list, tuple)) and any(map(self.staged, container))
-        if self.staged(item) and isinstance(container, (list, tuple, dict, set)) or holds or self.staged(container):
+        if self.staged(item) and isinstance(container, _SEARCHED) or holds or self.staged(container):
             return self.runtime.in_(item, container)
         return self._asked(container, "__contains__", lambda: item in container, item)
 

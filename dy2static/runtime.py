@@ -136,8 +136,15 @@ class Runtime:
         """What to call in place of a Python builtin, or None for the builtin itself.
 
         Asked for builtin functions and types (len, range, int, ...), for bound methods of builtin containers
-        (`outs.append`, whose `__self__` is the list), for functions of Python's library (`Counter.update`), and for
-        functions and methods of modules compiled by Cython.
+        (`outs.append`, whose `__self__` is the list), for classes without an `__init__` in Python, and for functions
+        and methods of modules compiled by Cython.
+        """
+        return None
+
+    def library(self, f: Any) -> Any | None:
+        """What to call in place of a function in Python that is not converted, or None for the function itself.
+
+        Asked for functions of the standard library, of installed packages, and without a source.
         """
         return None
 

@@ -11,11 +11,12 @@ from typing import Any
 
 from dy2static import ConversionError
 from dy2static.split import RETURN, Split, build, reads, split, stored
-from paddle_lite_py.core.errors import is_own
+from paddle_lite_py.core.errors import calls_back, is_own
 from paddle_lite_py.nn.base import Layer
 
 from .containers import put_back
 from .errors import InnerGradientError
+from .runtime import convert
 
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -92,9 +93,9 @@ class Parts:
         """What the plain statement calls in the place of a function or layer of the user: its static form."""
         if isinstance(f, Layer):
             hooked = f._pre_hooks or f._post_hooks
-            return f if hooked or not _is_users(type(f).forward) else self._static(f.forward)
+            return f if hooked or not _is_convertible(type(f).forward) else self._static(f.forward)
         plain = isinstance(f, types.FunctionType | types.MethodType) and not inspect.isgeneratorfunction(f)
-        return self._static(f) if plain and _is_users(f) else f
+        return self._static(f) if plain and _is_convertible(f) else f
 
     def _static(self, f: Any) -> Any:
         plain = getattr(f, "__func__", f)
@@ -104,9 +105,21 @@ class Parts:
         return made if plain is f else made.__get__(f.__self__)
 
 
+def _is_convertible(f: Any) -> bool:
+    """Whether a static form of a function is another one than the function itself."""
+    plain = getattr(f, "__func__", f)
+    if not _is_users(plain):
+        return False
+    try:
+        return convert(plain) is not plain
+    except ConversionError:
+        return False
+
+
 def _is_users(f: Any) -> bool:
-    code = getattr(getattr(f, "__func__", f), "__code__", None)
-    return code is not None and not is_own(code.co_filename) and "-packages" not in code.co_filename
+    code: Any = getattr(getattr(f, "__func__", f), "__code__", None)
+    of_others = code is None or is_own(code.co_filename) or calls_back(code.co_filename)
+    return not of_others and "-packages" not in code.co_filename
 
 
 def _lines(f: Any, error: Exception) -> list[int]:

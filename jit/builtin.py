@@ -14,13 +14,14 @@ from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.traced_number import TracedNumber, applied
 from paddle_lite_py.core.unknown_size import UnknownSize
 from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.ops.binary import complex as complex_
 from paddle_lite_py.ops.creation import full
 from paddle_lite_py.tracing import scalar_arithmetic as numbers
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.scalar_arithmetic import as_kind, finite, kind_of, to_integer
 from paddle_lite_py.tracing.traced_scalars import as_number, is_number, plain
 
-from . import iterables, selections, sequences, text
+from . import at_run, iterables, selections, sequences, text
 from .host_random import drawing
 from .mutations import CONTAINERS, method_of_container, of_class
 
@@ -33,7 +34,7 @@ def replacement(f: Any) -> Callable[..., Any] | None:
     if type(owner) is str and f.__name__ == "format":
         return functools.partial(text.format_method, owner)
     try:
-        return _TABLE.get(f) or drawing(f)
+        return _TABLE.get(f) or drawing(f) or at_run.form_of(f)
     except TypeError:  # unhashable
         return None
 
@@ -117,6 +118,23 @@ def _of_math(method: str) -> Callable[..., Any]:
     return called
 
 
+def _is_close(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> Any:
+    """math.isclose(): infinities are close to themselves alone."""
+    a, b = as_kind(a, "f"), as_kind(b, "f")
+    difference, largest = abs(a - b), sequences.extreme(max, "max")(abs(a), abs(b))
+    near = (difference <= rel_tol * largest).logical_or(difference <= abs_tol)
+    return (a == b).logical_or(near.logical_and(largest != math.inf)).item()
+
+
+def _complex(real: Any, imag: Any = 0.0) -> Any:
+    a, b = [x if isinstance(x, Tensor) else full([], x, "float64") for x in (as_kind(real, "f"), as_kind(imag, "f"))]
+    return complex_(plain(a), plain(b)).item()
+
+
+def _format(value: Any, spec: str = "") -> Any:
+    return text.text([(value, text.PLAIN, spec)])
+
+
 def _len(x: Any) -> Any:
     length = iterables.length_of(x)
     return as_number(length) if isinstance(length, Tensor) else length
@@ -144,7 +162,7 @@ _RANGE = functools.partial(OverflowError, "math range error")
 _DOMAIN = functools.partial(ValueError, "math domain error")
 _MATH = (
     "sqrt exp expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh floor ceil trunc "
-    "erf lgamma isnan isinf isfinite fabs:abs pow atan2"
+    "erf lgamma isnan isinf isfinite fabs:abs pow atan2 copysign hypot degrees:rad2deg radians:deg2rad"
 )
 _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     builtins.range: (_with_numbers(iterables.StagedRange), _is_number),
@@ -171,8 +189,12 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     itertools.groupby: (selections.groupby, _is_anything),
     builtins.map: (iterables.StagedMap, iterables.is_staged),
     builtins.str: (text.str_, _is_anything),
+    builtins.format: (_format, _is_anything),
+    builtins.repr: (lambda x: text.text([(x, ord("r"), "")]), _is_tensor),
+    builtins.complex: (_with_numbers(_complex), _is_number),
+    math.isclose: (_is_close, _is_number),
     # Text as well: it is printed by each run, where eager code would print it.
-    builtins.print: (text.print_, _is_anything),
+    builtins.print: (at_run.print_, _is_anything),
     builtins.isinstance: (
         lambda x, kinds: isinstance(x, kinds) if not _is_plain(x) else issubclass(_kind(x), kinds),
         _is_plain,

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.eager.tensor import Tensor
 
+from .errors import StagingError
+from .iterables import Staged
 from .spec import is_tensor
 
 Path = tuple[Any, ...]
@@ -34,6 +36,12 @@ def note(result: Any, before: Any, after: Any, tensors: Any) -> Any:
         before: structure of the arguments.
         after: the arguments after the call, which were made from `before` and `tensors`.
     """
+    for value in nested.statics(nested.flatten(result, is_tensor, [])):
+        if isinstance(value, Staged | slice) and _is_over_tensors(value):
+            raise StagingError(
+                f"a {type(value).__name__.removeprefix('Staged').lower()} over a tensor is returned, which is known "
+                "only when the program runs: return what it goes over, or a list of its items"
+            )
     leaves: list[Any] = []
     same = nested.flatten(after, is_tensor, leaves) == before and all(
         a is b for a, b in zip(leaves, tensors, strict=True)
@@ -42,6 +50,10 @@ def note(result: Any, before: Any, after: Any, tensors: Any) -> Any:
         return result
     paths = {id(c): path for path, c in _containers(after, ())}
     return Changed(_marked(result, paths), after)
+
+
+def _is_over_tensors(value: Any) -> bool:
+    return isinstance(value, Staged) or any(map(is_tensor, (value.start, value.stop, value.step)))
 
 
 def restore(changed: Changed, arguments: Any) -> Any:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from paddle_lite_py.core.dtypes import default_dtype
 from paddle_lite_py.core.interpreter import layer_version
@@ -18,7 +18,7 @@ from paddle_lite_py.tracing.effects import Argument
 from paddle_lite_py.tracing.executor import Executable
 
 from .errors import HeldGradientError, InnerGradientError
-from .guards import ABSENT, Guard
+from .guards import ABSENT, Codes, Guard
 
 
 class Entry:
@@ -66,11 +66,17 @@ class Entry:
         # Most guards compare one value: looked at here without a call of their own.
         self.values = [(g.read, g.key, g.value, g) for g in found if type(g) is Guard]
         self.guards = [g for g in found if type(g) is not Guard]
+        # The code of one function is looked at without a call.
+        self.coded = (
+            found[0].functions[0] if [type(g) for g in found] == [Codes] and len(found[0].value) == 1 else _coded
+        )
+        self.code = self.coded.__code__
         # Nothing to look at while no layer's configuration changes.
         self.changes_arguments = any(type(e.write.owner) is Argument for e in self.traced.effects)
         # Of parameters a change counts as one of the configuration; other tensors are looked at.
         self.loose = [(h, h.stop_gradient) for h in self.traced.captures if not isinstance(h, Parameter)]
-        self.plain = not (found or seen or self.traced.gradients or self.traced.paths or self.loose)
+        guarded = found if self.coded is _coded else ()
+        self.plain = not (guarded or seen or self.traced.gradients or self.traced.paths or self.loose)
         self.flags = [
             (h, h.stop_gradient, dict(h._hooks or {}), held(h).shape, held(h).dtype) for h in self.traced.captures
         ]
@@ -149,7 +155,7 @@ class Entry:
                 return _thawed(handle, flag)
         for s in self.seen:
             if not s.holds(numbers):
-                return f"a number among the arguments, which decides what the program is, was {s.value!r} when traced"
+                return s.cause
         return self._state_differs() or self._layers_differ()
 
     def _state_differs(self) -> str | None:
@@ -184,6 +190,17 @@ class Entry:
                 return f"the hooks on the gradient of '{handle.name}' changed"
         self.layer_version = version
         return None
+
+
+class Other(NamedTuple):
+    """Why another program than the one found first is needed, and which may serve."""
+
+    cause: str
+    serves: Callable[[Entry], bool]
+
+
+def _coded() -> None:
+    """Stands for a function whose code stays as it is."""
 
 
 def _thawed(handle: Tensor, flag: bool) -> str:

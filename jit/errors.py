@@ -116,6 +116,14 @@ def too_deep(depth: int, where: Any) -> StagingError:
     )
 
 
+def acts_now(name: str, why: str, where: Any) -> StagingError:
+    """A call that acts on the world, or tells of it, which a run cannot make."""
+    return StagingError(
+        f"the call of `{name}` at {where} cannot be part of a static program, since Python needs {why} at once: make "
+        f"it outside of the static function, and hand in what it gives{_line(where)}"
+    )
+
+
 def _quoted(name: str) -> str:
     """The name of a variable as code; words as they are."""
     return name if " " in name else f"`{name}`"

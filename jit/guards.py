@@ -109,6 +109,31 @@ class Lacking(NamedTuple):
         return f"the attributes of {self.name} changed: {changed}"
 
 
+_code = operator.attrgetter("__code__")
+
+
+class Codes(NamedTuple):
+    """The code of functions, which a reload of their module may replace: one guard, since each function has some."""
+
+    functions: list[Any]
+    value: list[Any]
+    name: str = "the code of a function"
+
+    @classmethod
+    def of(cls, functions: list[Any]) -> Codes:
+        """A guard on functions as they are."""
+        return cls(functions, list(map(_code, functions)))
+
+    def holds(self) -> bool:
+        """True if none has other code."""
+        return list(map(_code, self.functions)) == self.value
+
+    def change(self) -> str:
+        """What changed, in words."""
+        changed = [f.__name__ for f, code in zip(self.functions, self.value, strict=True) if f.__code__ is not code]
+        return f"the code of `{'`, `'.join(changed)}` changed"
+
+
 class Content(NamedTuple):
     """The numbers in a NumPy array."""
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from operator import length_hint
 from typing import Any
 
+from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.symbolic import is_symbolic
 from paddle_lite_py.core.unknown_size import extreme_size
 from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.tracing.builder import Builder
 
 from .errors import StagingError
 
@@ -37,8 +40,9 @@ class Staged:
 
     def __iter__(self) -> Any:
         length = self.length()
-        if not isinstance(length, int):
-            raise StagingError(f"the items of {self._name} over a tensor are known only when the program runs{_FIX}")
+        if isinstance(length, Tensor) and isinstance(mode.interpreter, Builder):  # that of this call
+            length = mode.interpreter.assume(length, StagingError(
+                f"the items of {self._name} over a tensor are known only when the program runs{_FIX}"))  # fmt: skip
         return (self.item(i) for i in range(length))
 
     @property
@@ -46,8 +50,13 @@ class Staged:
         return f"{type(self).__name__.removeprefix('Staged').lower()}()"
 
 
+@dataclasses.dataclass(init=False, eq=False)
 class StagedRange(Staged):
     """range() with a tensor among its arguments."""
+
+    start: Any
+    stop: Any
+    step: Any
 
     def __init__(self, *args: Any) -> None:
         self.start, self.stop, self.step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
@@ -63,7 +72,12 @@ class StagedRange(Staged):
 
     def item(self, i: Tensor) -> Any:
         """The i-th item, a whole number."""
-        return (i * self.step + self.start).item()
+        found = i * self.step + self.start
+        return found.item() if isinstance(found, Tensor) else found
+
+    def settled(self) -> Any:
+        """The range itself, once its numbers are known; see structure.unflatten."""
+        return self if isinstance(mode.interpreter, Builder) else range(self.start, self.stop, self.step)
 
 
 class StagedEnumerate(Staged):

@@ -46,11 +46,11 @@ def for_file(traced: Traced, name: str, lost: list[str]) -> Traced:
     return traced if len(left) == len(traced.effects) else with_outputs(traced, places)._replace(effects=left, left=())
 
 
-def warn_of_lost(name: str, lost: list[str]) -> None:
+def warn_of_lost(name: str, does: str, lost: list[str]) -> None:
     """Tell the user of what a saved program leaves out."""
     if lost:
         what = ", ".join(dict.fromkeys(lost))
-        warnings.warn(f"jit.save of `{name}`: it changes {what}, which a saved program does not do", stacklevel=4)
+        warnings.warn(f"jit.save of `{name}`: it {does} {what}, which a saved program does not do", stacklevel=4)
 
 
 def _place(effect: Effect) -> str:

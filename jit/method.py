@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -30,7 +31,7 @@ from paddle_lite_py.tracing.frame import Write
 from paddle_lite_py.tracing.interpretation import interpret
 from paddle_lite_py.tracing.parts import PartedBlock
 from paddle_lite_py.tracing.trace import Traced
-from paddle_lite_py.tracing.traced_scalars import PythonNumber
+from paddle_lite_py.tracing.traced_scalars import NUMBER_LEAF, PythonNumber
 
 from .artifact import ArtifactError
 from .loaded_op import bind
@@ -69,6 +70,7 @@ def describe(traced: Traced, position: Callable[[Tensor], int], name: str) -> di
         "n_args": traced.n_args,
         "result": structure_to_json(traced.structure, name, place, position),
         "n_results": traced.n_results,
+        "numbers": [i for i, is_number in enumerate(_numbers(traced.structure)) if is_number],
         "state": state,
         "checks": [] if traced.checks is None else traced.checks.texts(),
         "constraints": list(traced.constraints),
@@ -124,6 +126,14 @@ def structure_from_json(data: Any, handles: list[Tensor], weights: list[Tensor])
     return nested.Nest({"list": list, "tuple": tuple, "dict": dict}[kind], keys, children)
 
 
+def _numbers(structure: Any, is_number: bool = False) -> Iterator[bool]:
+    """Of each leaf, whether it is a number of Python."""
+    if structure is nested.LEAF:
+        yield is_number
+    for child in structure.children if isinstance(structure, nested.Nest) else ():
+        yield from _numbers(child, structure.kind is PythonNumber)
+
+
 # -- at work -------------------------------------------------------------------------------------------------------
 class Method:
     """A loaded method in one mode.
@@ -153,7 +163,9 @@ class Method:
         self.program.captured = dict(zip(captured, self.handles, strict=False))
         self._n = int(data["n_results"])
         self.program.updates = {self._n + k: captured[i] for k, i in enumerate(data["state"]) if isinstance(i, int)}
-        self._result = structure_from_json(data["result"], self.handles, weights)
+        self._tensors = structure_from_json(data["result"], self.handles, weights)
+        numbers = frozenset(data.get("numbers", ()))
+        self._result = nested.replaced(self._tensors, (NUMBER_LEAF if i in numbers else nested.LEAF for i in count()))
         self._checks, self._room = list(data["checks"]), data["room"]
         self._state: list[Tensor | Argument] = [
             self.handles[i] if isinstance(i, int) else Argument(int(i["argument"])) for i in data["state"]
@@ -191,7 +203,14 @@ class Method:
                 return out
         return self._run(inputs)
 
-    def _run(self, inputs: Sequence[Any]) -> Any:
+    def flat(self, inputs: Sequence[Any]) -> list[Tensor]:
+        """All its results as tensors, what it gives as a number of Python too."""
+        found: list[Tensor] = []
+        nested.flatten(self._run(inputs, self._tensors), lambda v: isinstance(v, Tensor), found)
+        return found
+
+    def _run(self, inputs: Sequence[Any], structure: Any = None) -> Any:
+        structure = self._result if structure is None else structure
         tensors = self._check(inputs)
         if self._plain:
             self._kinds = [(t._data.shape, t._data.dtype) for t in tensors]
@@ -200,7 +219,7 @@ class Method:
         for handle, value in zip(self._state, outs[self._n :], strict=False):
             owner = tensors[handle.position] if isinstance(handle, Argument) else handle
             owner._set_payload(value._data)
-        return resolve(nested.unflatten(self._result, iter(outs[: self._n])), self._result, tensors)
+        return resolve(nested.unflatten(structure, iter(outs[: self._n])), structure, tensors)
 
     @property
     def runs_in_parts(self) -> bool:

@@ -16,8 +16,11 @@ from .errors import StagingError
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 # Where converted code does what the user has written: what is raised there, the user's line raises.
-_TRANSPARENT = (os.path.dirname(os.path.abspath(dy2static.__file__)) + os.sep,
-                *[os.path.join(_HERE, f"{name}.py") for name in ("runtime", "mutations", "raising")])  # fmt: skip
+_DOES = "runtime mutations raising at_run watched"
+_TRANSPARENT = (
+    os.path.dirname(os.path.abspath(dy2static.__file__)) + os.sep,
+    *[os.path.join(_HERE, f"{name}.py") for name in _DOES.split()],
+)
 _OURS = (TracedValueError, EscapedTensorError, StagingError, dy2static.ConversionError, dy2static.UndefinedError)
 
 

@@ -32,7 +32,7 @@ from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.optimizer import Optimizer
 from paddle_lite_py.tracing.frame import is_of_each_run
 
-from .guards import ABSENT, BY_VALUE, AnyOf, Content, Guard, Items, Lacking, attribute, cell
+from .guards import ABSENT, BY_VALUE, AnyOf, Codes, Content, Guard, Items, Lacking, attribute, cell
 
 # Objects looked at before it is taken that the rest is data, not settings.
 MAX_OBJECTS = 5_000
@@ -93,7 +93,8 @@ def guards_of(
             walk.visit(value, "an argument")
         if len(walk.names) == size:
             outside = environment(walk.texts) if walk.names & _ENVIRONMENT else []
-            return walk.guards + outside, walk.settings
+            codes = [Codes.of(walk.functions)] if walk.functions else []
+            return walk.guards + outside + codes, walk.settings
 
 
 def environment(names: Iterable[str]) -> list[Any]:
@@ -132,6 +133,7 @@ class Walk:
         self.settings: list[Any] = []  # guards on attributes of parameters, which count their changes
         self.visited: dict[int, Any] = {}
         self.growing: dict[int, Any] = {}
+        self.functions: list[types.FunctionType] = []
         self.asked: dict[type, tuple[int, frozenset[str]]] = {}
 
     def _new(self, value: Any) -> bool:
@@ -154,6 +156,7 @@ class Walk:
         if is_own(f.__code__.co_filename) or (not called and is_foreign(f.__module__ or "")):
             return
         label = f.__name__
+        self.functions.append(f)
         codes = list(_codes(f.__code__))
         self._note(codes)
         self.texts.update(s for c in codes for s in c.co_consts if isinstance(s, str) and s.isidentifier())
@@ -300,6 +303,8 @@ class Walk:
                 self.visit(tensor, f"{label}.{name}")
             for name, layer in obj._sub_layers.items():
                 self.visit(layer, f"{label}.{name}")
+            for hook in (*obj._pre_hooks.values(), *obj._post_hooks.values()):
+                self.visit(hook.call, f"a hook of {label}")
         for name in _slots(obj):
             if name in self.names:
                 self.place(attribute(obj), (id(obj), name), name, f"{label}.{name}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import operator
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +18,7 @@ from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.frame import is_of_each_run
 from paddle_lite_py.tracing.traced_scalars import as_number
 
-from . import branches, loops, sequences, text, unrolled
+from . import at_run, branches, loops, sequences, text, unrolled, watched
 from .builtin import replacement
 from .catching import SIGNALS, Catching, catcher, leaves_manager
 from .errors import StagingError, caught_outside, caught_perhaps, ends_iterator
@@ -66,7 +67,8 @@ class StagedRuntime(dy2static.Runtime):
         state.bodies = (body,)
 
         def staged() -> None:
-            loops.while_(self.builder, lambda: truth(test(), where), body, state, where)
+            with at_run.repeated():
+                loops.while_(self.builder, lambda: truth(test(), where), body, state, where)
 
         def going(value: Any) -> Any:
             return truth(value, where) if self.is_staged(value) else bool(value)
@@ -80,10 +82,11 @@ class StagedRuntime(dy2static.Runtime):
 
         def staged(items: Any) -> None:
             length = length_of(items)
-            if not isinstance(length, int) or extra_test is not None:
-                loops.counted(self.builder, length, lambda i: item_of(items, i), body, extra_test, state, where)
-            elif length:
-                loops.for_(self.builder, length, lambda i: item_of(items, i), body, state, where)
+            with at_run.repeated():
+                if not isinstance(length, int) or extra_test is not None:
+                    loops.counted(self.builder, length, lambda i: item_of(items, i), body, extra_test, state, where)
+                elif length:
+                    loops.for_(self.builder, length, lambda i: item_of(items, i), body, state, where)
 
         def going() -> Any:
             more = True if extra_test is None else extra_test()
@@ -180,6 +183,10 @@ class StagedRuntime(dy2static.Runtime):
         """The form of a Python builtin that takes tensors."""
         return replacement(f)
 
+    def library(self, f: Any) -> Any:
+        """The form of a function of others that acts where each run does, or says that it cannot."""
+        return replacement(f) or (None if self.is_own(f) else watched.form_of(f))
+
     def is_own(self, f: Any) -> bool:
         """True for this framework, JAX and NumPy: called as they are. A user's Layer is called by its own __call__."""
         module = getattr(f, "__module__", None) or ""
@@ -215,6 +222,8 @@ class StagedRuntime(dy2static.Runtime):
     def setitem_(self, obj: Any, key: Any, value: Any) -> None:
         """Note what the item was, then set it."""
         key = known_key(obj, key)
+        if obj is os.environ:
+            return at_run.environment("__setitem__", key, value)
         if isinstance(mode.interpreter, Builder) and isinstance(obj, dict | list):
             _note(mode.interpreter, obj, key)
         if _is_mask(obj, key) and isinstance(value, Tensor) and value.shape == obj.shape:
@@ -225,6 +234,8 @@ class StagedRuntime(dy2static.Runtime):
     def delitem_(self, obj: Any, key: Any) -> None:
         """Note what there was, then remove the item."""
         key = known_key(obj, key)
+        if obj is os.environ:
+            return at_run.environment("__delitem__", key)
         if isinstance(mode.interpreter, Builder) and isinstance(obj, dict | list):
             mode.interpreter.contents_written(obj)
         del obj[key]

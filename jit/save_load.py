@@ -24,12 +24,13 @@ from paddle_lite_py.ir import serialize
 from paddle_lite_py.ir.lower import lower
 from paddle_lite_py.ir.parts import runs_in_parts
 from paddle_lite_py.ir.program import Program
-from paddle_lite_py.ir.simplify import without_prints
+from paddle_lite_py.ir.simplify import without_acts
 from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.dimensions import Dimensions
 from paddle_lite_py.tracing.trace import Traced
 
 from . import artifact
+from .at_run import calls_at_run
 from .inspection import passed, warn_of_sizes
 from .kept import for_file, warn_of_lost
 from .method import describe, parse
@@ -135,7 +136,8 @@ def save(
     head = {"name": static.__name__, "saved_in": "train" if getattr(owner, "training", False) else "eval"}
     blobs = writer.blobs()
     warn_of_sizes(static.__name__, writer.fixed())
-    warn_of_lost(static.__name__, writer.lost)
+    warn_of_lost(static.__name__, "changes", writer.lost)
+    warn_of_lost(static.__name__, "calls", writer.unmade)
     if samples:
         blobs["samples"] = _samples(static, owner, samples)
     artifact.write(path, head | writer.manifest(), blobs)
@@ -188,6 +190,7 @@ class ArtifactWriter:
         self.sources: dict[tuple[str, str], _Source] = {}
         self.known: dict[int, str] = {}
         self.lost: list[str] = []  # what methods change that no file can keep
+        self.unmade: list[str] = []  # the calls of Python that they make in each run
         if isinstance(owner, Layer):
             self.known = {id(t): n for n, t in [*owner.named_parameters(), *owner.named_buffers()]}
 
@@ -209,7 +212,8 @@ class ArtifactWriter:
     def variant(self, traced: Traced, name: str, part: Selection = WHOLE) -> _Variant:
         """A method, or a part of it, in one mode."""
         traced = part.of(traced, name)
-        traced = for_file(traced._replace(program=without_prints(traced.program)), name, self.lost)
+        self.unmade += [f"`{called}` at {where}" for called, where in calls_at_run(traced.program)]
+        traced = for_file(traced._replace(program=without_acts(traced.program)), name, self.lost)
         traced = passed(traced, self.passes)
         return _Variant(traced, describe(traced, self._position, name))
 

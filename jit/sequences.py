@@ -58,7 +58,9 @@ def contains(item: Any, container: Any) -> Any:
     """`item in container`."""
     if isinstance(container, Tensor):
         return as_number((container == item).any())
-    if isinstance(container, dict | set):
+    if isinstance(container, range):
+        return _in_range(item, container)
+    if isinstance(container, dict | set | frozenset) and not all(isinstance(k, bool | int | float) for k in container):
         return known_key(container, item) in container
     found: Any = None
     for element in container:
@@ -69,6 +71,15 @@ def contains(item: Any, container: Any) -> Any:
         elif same:
             return True
     return False if found is None else as_number(found)
+
+
+def _in_range(item: Tensor, items: range) -> Any:
+    """Whether a range has the item: a test of its bounds."""
+    if not items:
+        return False
+    low, high = min(items[0], items[-1]), max(items[0], items[-1])
+    inside: Any = truth((item >= low).logical_and(item <= high), "`in`")
+    return as_number(inside.logical_and(truth((item - items[0]) % abs(items.step) == 0, "`in`")))
 
 
 def fold(method: str) -> Callable[[Iterable[Any]], Any]:

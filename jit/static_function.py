@@ -7,7 +7,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -31,15 +31,16 @@ from paddle_lite_py.tracing.effects import Argument
 from paddle_lite_py.tracing.executor import Executable, SharedWithState
 from paddle_lite_py.tracing.speculation import SpeculationFailed
 from paddle_lite_py.tracing.trace import LOCK, Traced, trace
+from paddle_lite_py.tracing.traced_scalars import TRUTHS, NumberTruthError
 
-from . import guards, reads, spec
+from . import at_run, guards, reads, spec, watched
 from .breaks import Parts
 from .buckets import Buckets
 from .cache import Cache, CacheKey, Declared, Sharing, mode_key
 from .check import checked
 from .containers import Changed, note, restore
 from .declared import DeclaredSpecs
-from .entry import Entry
+from .entry import Entry, Other
 from .errors import GraphBreak, HeldGradientError, InnerGradientError, StagingError, raise_for_user
 from .host_random import told
 from .implicit import Implicit
@@ -54,13 +55,6 @@ from .ties import Tie, Ties, tied
 from .varying_scalars import ScalarLocations, VaryingScalars, with_numbers
 
 _new = Tensor.__new__
-
-
-class Other(NamedTuple):
-    """Why another program than the one found first is needed, and which may serve."""
-
-    cause: str
-    serves: Callable[[Entry], bool]
 
 
 class StaticFunction(DeclaredSpecs, Inspection):
@@ -81,9 +75,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
     def __init__(
         self, function: Callable[..., Any], input_spec: Any = None, options: CompileOptions = DEFAULTS
     ) -> None:
-        self._function = function
-        self._input_spec = input_spec
-        self.options = options
+        self._function, self._input_spec, self.options = function, input_spec, options
         self._buckets = None if options.buckets is None else Buckets(options.buckets)
         self._last: Entry | None = None
         self.last_call: SpecifiedCall | None = None  # the arguments of the last trace, as specs
@@ -91,8 +83,8 @@ class StaticFunction(DeclaredSpecs, Inspection):
         self.__name__ = type(function).__name__  # a callable object; functions have a name of their own
         functools.update_wrapper(self, function, updated=())
         self.cache = Cache(self.__name__, options.cache_size)
-        self._scalars, self._locations, self._implicit = VaryingScalars(), ScalarLocations(), Implicit()
-        self._ties = Ties()
+        self._scalars, self._locations = VaryingScalars(), ScalarLocations()
+        self._implicit, self._ties = Implicit(), Ties()
         self._lone = LoneKinds(self.cache)
         # Key: as of the programs.
         self._declared = BoundedCache(f"declared programs of {self.__name__}", options.cache_size)
@@ -114,7 +106,8 @@ class StaticFunction(DeclaredSpecs, Inspection):
                 arrays.append(data if data.__class__ is not np.ndarray else for_xla(data))
             else:
                 if mode.grad_enabled is entry.grad_enabled and settings.enabled:
-                    if (entry.plain and entry.layer_version == layer_version.number) or entry.stale() is None:
+                    plain = entry.plain and entry.coded.__code__ is entry.code
+                    if (plain and entry.layer_version == layer_version.number) or entry.stale() is None:
                         if entry.call is not None:
                             out = _new(Tensor)
                             out._data = entry.call(*arrays)
@@ -197,7 +190,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
             return self._buckets.run(entry, tensors, specs, numbers, self.__name__)
         simple = mode.interpreter is EAGER and not (numbers or kwargs or self._input_spec or entry.from_leaves)
         simple = simple and not (entry.traced.speculated or checks or entry.lone or self._ties.of(tensors))
-        simple = simple and not entry.changes_arguments  # where tensors that share elements are another kind of call
+        simple = simple and not entry.changes_arguments and entry.executable.repeatable  # ties; errors of Python
         self._last = entry if simple and all(a.__class__ is Tensor for a in args) else None
         out = self._right(run, entry, numbers, lambda other: self.entry(structure, tensors, args, kwargs, other))
         return restore(out, (args, kwargs)) if out.__class__ is Changed else out
@@ -327,7 +320,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
         try:
             converted = convert(self._function)
         except dy2static.ConversionError as e:  # no source: it may still be traced as it is, if no tensor steers it
-            converted, missing = self._function, e
+            converted, missing = watched.form_of(self._function), e
 
         def call(*given: Tensor) -> Any:
             tensors = tied(given, self._tied) if self._tied else given
@@ -337,7 +330,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
         names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
         while True:
             try:
-                with self._implicit.converted(), told(self.__name__):
+                with self._implicit.converted(), told(self.__name__), at_run.followed():
                     outside = reads.containers_of(self._function, list(nested.statics(structure)))
                     found = trace(call, shapes, grads, names, _converted, outside, self._shared, sizes, self._decided)
                 return passed(found, self.options.passes)
@@ -347,7 +340,9 @@ class StaticFunction(DeclaredSpecs, Inspection):
                 if missing is not None:
                     raise missing from None
                 if not self._implicit.learn(e):
-                    raise
+                    if not isinstance(e, NumberTruthError) or TRUTHS in self._decided:
+                        raise
+                    self._decided |= {TRUTHS}
 
     # -- as a method -----------------------------------------------------------------------------------------------
     def __get__(self, obj: Any, owner: Any = None) -> Any:

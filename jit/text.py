@@ -21,7 +21,7 @@ from paddle_lite_py.tracing.traced_scalars import NUMBER, NUMBER_TEXT, OfThisCal
 from .errors import StagingError
 
 Part = str | tuple[Any, int, str]
-_PLAIN, _STR = -1, ord("s")  # no conversion, which shows a tensor of no dimensions as its number, and that of `!s`
+PLAIN, _STR = -1, ord("s")  # no conversion, which shows a tensor of no dimensions as its number, and that of `!s`
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -111,7 +111,7 @@ def _settled(part: Part) -> str:
 
 def _part(value: Any, conversion: int, spec: str) -> Part:
     if is_number(value):
-        conversion = NUMBER if conversion == _PLAIN else NUMBER_TEXT
+        conversion = NUMBER if conversion == PLAIN else NUMBER_TEXT
     return value, conversion, spec
 
 
@@ -119,7 +119,7 @@ def _described(value: Any) -> str:
     return f"{value.dtype.name}{[*value.shape]} tensor" if isinstance(value, Tensor) else str(value)
 
 
-def _shown(value: Any) -> Any:
+def shown_value(value: Any) -> Any:
     """What text shows: of a rate that each run finds anew, that of the run."""
     builder = mode.interpreter
     if type(value) is not TracedNumber or not isinstance(builder, Builder) or value.seen is not builder.seen:
@@ -129,7 +129,7 @@ def _shown(value: Any) -> Any:
 
 def parts_of(value: Any) -> list[Part]:
     """A printed value as parts."""
-    value = _shown(value)
+    value = shown_value(value)
     if isinstance(value, StagedText):
         return value.parts
     return [_part(value, _STR, "")] if isinstance(value, Tensor) else [str(value)]
@@ -138,7 +138,7 @@ def parts_of(value: Any) -> list[Part]:
 def text(parts: list[Part]) -> str | StagedText:
     """An f-string: plain where nothing in it is traced."""
     shown: list[Part] = []
-    for part in [p if isinstance(p, str) else (_shown(p[0]), *p[1:]) for p in parts]:
+    for part in [p if isinstance(p, str) else (shown_value(p[0]), *p[1:]) for p in parts]:
         if isinstance(part, tuple) and isinstance(part[0], Tensor | StagedText):
             shown += [_part(*part)] if isinstance(part[0], Tensor) else part[0].parts
         else:
@@ -148,7 +148,7 @@ def text(parts: list[Part]) -> str | StagedText:
 
 def format_method(template: str, *args: Any, **kwargs: Any) -> str | StagedText:
     """`template.format(...)`."""
-    args, kwargs = tuple(map(_shown, args)), {k: _shown(v) for k, v in kwargs.items()}
+    args, kwargs = tuple(map(shown_value, args)), {k: shown_value(v) for k, v in kwargs.items()}
     if not any(isinstance(v, Tensor | StagedText) for v in (*args, *kwargs.values())):
         return template.format(*args, **kwargs)
     parts: list[Part] = []
@@ -159,25 +159,20 @@ def format_method(template: str, *args: Any, **kwargs: Any) -> str | StagedText:
             key = str(number) if name == "" or name[0] in ".[" else ""
             number += bool(key)
             value, _ = formatter.get_field(key + name, args, kwargs)
-            parts.append((value, ord(conversion) if conversion else _PLAIN, (spec or "").format(*args, **kwargs)))
+            parts.append((value, ord(conversion) if conversion else PLAIN, (spec or "").format(*args, **kwargs)))
     return text(parts)
 
 
 def str_(value: Any = "", *rest: Any) -> Any:
     """str()."""
-    value = _shown(value)
+    value = shown_value(value)
     return StagedText(parts_of(value)) if isinstance(value, Tensor) else str(value, *rest)
 
 
 def print_(*args: Any, sep: str | None = " ", end: str | None = "\n", **kwargs: Any) -> None:
-    """print(), when the program runs."""
+    """print() to the standard output, when the program runs."""
     from paddle_lite_py.ops.effects import print_ as op
 
-    if kwargs.get("file") is not None:
-        raise StagingError(
-            "print() of a traced tensor, and in a branch or loop on one, writes to the standard output only: leave "
-            "`file` out"
-        )
     pieces = [parts_of(a) for a in args]
     tensors = [p[0] for piece in pieces for p in piece if not isinstance(p, str)]
     texts = tuple(

@@ -102,10 +102,10 @@ def original(error: BaseException) -> BaseException:
 
 # Key: the file's name.
 @cache
-def _calls_back(filename: str) -> bool:
+def calls_back(filename: str) -> bool:
     """True for a file of JAX, and of Python's library: `Counter(int(t) for t in x)`."""
     library = filename.startswith(os.path.dirname(os.__file__) + os.sep) and "-packages" not in filename
-    return library or filename.startswith(os.path.dirname(jax.__file__) + os.sep)
+    return library or filename.startswith("<frozen ") or filename.startswith(os.path.dirname(jax.__file__) + os.sep)
 
 
 def user_frame() -> Where:
@@ -113,7 +113,7 @@ def user_frame() -> Where:
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if not is_own(name) and not _calls_back(name):
+        if not is_own(name) and not calls_back(name):
             return Where(name, frame.f_lineno)
         frame = frame.f_back  # type: ignore[assignment]
     return UNKNOWN

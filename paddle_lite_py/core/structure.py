@@ -92,6 +92,15 @@ def statics(structure: Any) -> Iterator[Any]:
             yield from statics(child)
 
 
+def replaced(structure: Any, places: Iterator[Any]) -> Any:
+    """The structure with the next of these in the place of each leaf."""
+    if structure is LEAF:
+        return next(places)
+    if isinstance(structure, Nest):
+        return structure._replace(children=tuple([replaced(c, places) for c in structure.children]))
+    return structure
+
+
 def unflatten(structure: Any, leaves: Iterator[Any]) -> Any:
     """The value again, with the next leaves."""
     if structure is LEAF:

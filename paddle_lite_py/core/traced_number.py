@@ -57,6 +57,11 @@ class ScalarGuard(NamedTuple):
     of: Callable[[ScalarInputs], Any]
     value: Any
 
+    @property
+    def cause(self) -> str:
+        """Why the program does not serve, where it does not hold."""
+        return f"a number among the arguments, which decides what the program is, was {self.value!r} when traced"
+
     def holds(self, given: ScalarInputs) -> bool:
         """True if these numbers show the same."""
         try:

@@ -25,10 +25,12 @@ class HostCall:
 
     Arguments:
         fills: it is a gradient, and gives None where there is none: these are zeros.
+        is_left_out: a program that is saved does without it.
     """
 
     function: Callable[..., Any]
     fills: bool = False
+    is_left_out: bool = False
 
     @property
     def name(self) -> str:

@@ -111,7 +111,7 @@ class Forward:
         self._tiers: dict[Takes, Any] = {}
         self.pulls: list[ResidualPullback] = []  # as long as it may be called
         # The results as an op of the inputs, to differentiate twice.
-        self._again = lambda *arrays: tuple(flowing(list(arrays))[0])
+        self.again = lambda *arrays: tuple(flowing(list(arrays))[0])
 
     def __call__(self, takes: Takes, arrays: Sequence[Any]) -> tuple[Any, ResidualPullback, SavedResiduals]:
         """All results, the backward, and what it needs."""
@@ -137,7 +137,7 @@ class Forward:
         pull, pool = residuals.pull(), (*arrays, *outs, *residuals.arrays)
         assert pull is not None  # self.pulls has it
         saved = SavedResiduals([pool[i] for i in pull.kept])
-        saved.again = self._again, arrays
+        saved.again = self.again, arrays
         return pull, saved
 
     def compiled(self, takes: Takes) -> Any:

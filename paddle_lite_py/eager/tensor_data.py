@@ -14,6 +14,7 @@ from ..core.errors import DataDependentError, user_frame
 from ..core.interpreter import state
 from ..core.printing import as_text
 from ..core.symbolic import is_symbolic
+from ..core.unknown_size import UnknownSize
 from .pending import held
 
 # NumPy's functions behind operators: what a tensor on the left is asked for, and one on the right.
@@ -138,7 +139,7 @@ class TensorData:
         shape = held(self).shape
         if not shape:
             raise TypeError("len() of a 0-D tensor; it has no first dimension")
-        return shape[0]
+        return shape[0] if type(shape[0]) is int else UnknownSize.of(shape[0])
 
     def __iter__(self) -> Iterator[Any]:
         if not held(self).shape:

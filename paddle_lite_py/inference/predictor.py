@@ -9,7 +9,6 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..core import structure as nested
 from ..core.interpreter import no_grad, use
 from ..core.no_effect import no_effect
 from ..core.place import as_place
@@ -155,9 +154,7 @@ class Predictor:
         given = list(inputs) if inputs is not None else [self._held(h) for h in self._inputs.values()]
         tensors = [self._placed(t) for t in given]
         with use(EAGER), no_grad():  # in static mode too, where it was saved perhaps
-            result = self._method(*tensors)
-        found: list[Tensor] = []
-        nested.flatten(result, lambda v: isinstance(v, Tensor), found)
+            found = self._method.flat(tensors)
         for handle, tensor in zip(self._outputs.values(), found, strict=False):
             handle._data = tensor._data
             for hook in self._hooks:

@@ -51,8 +51,11 @@ def to_json(program: Program) -> dict[str, Any]:
     return out | ({"measured": measured} if measured else {})
 
 
-def from_json(data: Any) -> Program:
+def from_json(data: Any, constraints: Sequence[str] = ()) -> Program:
     """The program that to_json() wrote.
+
+    Arguments:
+        constraints: on its unknown dimensions, such as "n >= 2".
 
     Raises:
         FormatError: if the data are damaged, foreign, or of a newer version.
@@ -62,7 +65,7 @@ def from_json(data: Any) -> Program:
     if data.get("version") != VERSION:
         raise FormatError(f"program version is {data.get('version')!r}; this package reads version {VERSION}")
     try:
-        reader = _Reader()
+        reader = _Reader(constraints)
         block = reader.block(data["block"])
         inputs, outputs = (list(data["names"][kind]) for kind in ("inputs", "outputs"))
         return Program(block, inputs, outputs, measured=reader.measured(data.get("measured", {})))
@@ -132,10 +135,10 @@ class _Writer:
 
 
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, constraints: Sequence[str] = ()) -> None:
         self.values: dict[int, Value] = {}
         self.depth = 0  # of the blocks that are being read
-        self.scope = export.SymbolicScope()
+        self.scope = export.SymbolicScope([c for c in constraints if "!=" not in c])
         self.capacity = control.Capacity()  # that all loops of a program share
 
     def value(self, data: Any) -> Value:

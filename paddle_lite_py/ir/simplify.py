@@ -62,13 +62,16 @@ def only_needed(program: Program) -> Program:
     return program.replaced(_live(program.block, lambda op: False, program.measured))
 
 
-def without_prints(program: Program) -> Program:
-    """The program without its print operators, for a file: a saved program writes nothing."""
-    return dead_code(program.replaced(_silent(program.block)))
+def without_acts(program: Program) -> Program:
+    """The program without operators that only act on the world, for a file: a saved program does nothing of that."""
+    return program.replaced(_live(program.block, lambda op: acts(op) and not _is_left_out(op)))
 
 
-def _silent(block: Block) -> Block:
-    return block.with_ops([control.with_blocks(op, _silent) for op in block.ops if op.name != "print_"])
+def _is_left_out(op: Operator) -> bool:
+    """Whether files do without it, and without all that it holds."""
+    if op.blocks:
+        return all(_is_left_out(o) for block in op.blocks for o in block.ops if acts(o))
+    return op.name == "print_" or (op.name == "py_func" and op.bound.attrs[0].is_left_out)
 
 
 def fold_constants(program: Program) -> Program:

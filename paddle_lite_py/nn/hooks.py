@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any, NamedTuple
 
-from ..core.interpreter import layer_version
+from ..core.interpreter import layer_version, state
 from ..eager.tensor import RemoveHandle
 
 _keys = count()
@@ -37,12 +37,13 @@ def add(hooks: dict[int, Hook], hook: Hook, prepend: bool) -> RemoveHandle:
 def before(hooks: list[Hook], layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """The arguments after the pre-hooks; a hook may return new ones, or None."""
     for hook in hooks:
+        called = state.interpreter.callee(hook.call)
         if hook.with_kwargs:
-            changed = hook.call(layer, args, kwargs)
+            changed = called(layer, args, kwargs)
             if changed is not None:
                 args, kwargs = changed
             continue
-        changed = hook.call(layer, args)
+        changed = called(layer, args)
         if changed is not None:
             args = changed if isinstance(changed, tuple) else (changed,)
     return args, kwargs
@@ -51,6 +52,7 @@ def before(hooks: list[Hook], layer: Any, args: tuple[Any, ...], kwargs: dict[st
 def after(hooks: list[Hook], layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> Any:
     """The result after the post-hooks; a hook may return a new one, or None."""
     for hook in hooks:
-        changed = hook.call(layer, args, kwargs, out) if hook.with_kwargs else hook.call(layer, args, out)
+        called = state.interpreter.callee(hook.call)
+        changed = called(layer, args, kwargs, out) if hook.with_kwargs else called(layer, args, out)
         out = out if changed is None else changed
     return out

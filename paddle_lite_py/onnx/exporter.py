@@ -20,7 +20,7 @@ from ..core.quiet import quiet
 from ..ir.block import Operator, Value
 from ..ir.lower import concrete, lower
 from ..ir.program import Program
-from ..ir.simplify import without_prints
+from ..ir.simplify import without_acts
 from ..jit import TranslatedLayer
 from ..jit.save_load import evaluated
 from ..passes.running import as_traced
@@ -91,7 +91,7 @@ def export(
     if traced.effects or traced.checks is not None:
         what = "changes state" if traced.effects else "holds asserts or raises on tensors"
         raise OnnxError(f"paddle.onnx.export of `{name}`: it {what}, which ONNX has no form of")
-    program = without_prints(traced.program)
+    program = without_acts(traced.program)
     values = program.block.inputs[: traced.n_args]
     inputs = [jax.ShapeDtypeStruct(v.shape, v.dtype) for v in values]
     names = [_identifier(n) for n in program.input_names[: traced.n_args]]

@@ -158,7 +158,9 @@ class StaticBuilder(Builder):
 
     def _inferred_otherwise(self, bound: BoundOp, inputs: tuple[Any, ...]) -> Any:
         found, symbols = super()._inferred_otherwise(bound, inputs), self.unknown.symbols
-        return inferred_by_samples(bound, inputs, symbols, symbols, alike=False) if found is None else found
+        if found is not None or not self.unknown.serves_any_size:
+            return found
+        return inferred_by_samples(bound, inputs, symbols, symbols, alike=False)
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload: in the program for one of its values, now and in the scope for an array."""

@@ -14,6 +14,7 @@ from ..ir.serialize import FormatError, from_json
 from ..ir.verify import ProgramError, verify
 from ..jit import artifact
 from ..jit.artifact import ArtifactError
+from ..tracing.size_facts import Fact
 from . import serial
 from .restore import restore
 from .scope_variable import ScopeVariable
@@ -52,14 +53,18 @@ def from_manifest(out: Program, manifest: Any) -> Program:
     """Let an empty program be the one that the manifest of an artifact describes; its weights have no values yet."""
     try:
         data = manifest["methods"]["forward"]["eval"]
-        made, n = from_json(data["program"]), int(data["n_args"])
+        known = [*map(str, manifest.get("constraints", ())), *map(str, data.get("constraints", ()))]
+        made, n = from_json(data["program"], known), int(data["n_args"])
         verify(made)
         weights = [manifest["weights"][i] for i in data["weights"]]
         states = dict(zip(made.block.inputs[n:], weights, strict=True))
         updates = {int(data["n_results"]) + k: made.block.inputs[n + i] for k, i in enumerate(data["state"])}
         made.block.outputs = made.block.outputs[: int(data["n_results"]) + len(updates)]
         captured = {v: _declared(w, v) for v, w in states.items()}
-        return restore(out, IRProgram(made.block, made.input_names, None, captured, updates, made.measured))
+        program = IRProgram(made.block, made.input_names, None, captured, updates, made.measured)
+        found = restore(out, program)
+        found.builder.unknown.facts += map(Fact.parsed, known)
+        return found
     except (KeyError, IndexError, TypeError, AttributeError, ValueError) as e:
         if isinstance(e, FormatError | ArtifactError):
             raise

@@ -49,6 +49,7 @@ class PreparedProgram:
         self.feeds = made.program.block.inputs[: made.n_args]
         self.names = [str(v.name) for v in self.feeds]
         self.known = program.feeds
+        self.unknown = program.builder.unknown
         self.executable = Executable(made, "program")
         self.kinds: list[Any] = []  # shape and dtype of each feed of the last run
 
@@ -108,6 +109,7 @@ class PreparedProgram:
         except ValueError as e:
             fed = ", ".join(f"'{n}' {list(s)}" for n, s in zip(self.names, shapes, strict=True))
             raise ValueError(f"feed: {e}; the program takes these sizes to be the same; fed were {fed}") from None
+        self.unknown.check(dims)
         self.kinds = [(t._data.shape, t._data.dtype) for t in args]
 
     @property

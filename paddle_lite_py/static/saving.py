@@ -16,7 +16,7 @@ from ..eager.tensor import Parameter, Tensor, wrap
 from ..framework import load as load_file
 from ..framework import save as save_file
 from ..ir.program import Program as IRProgram
-from ..ir.simplify import without_prints
+from ..ir.simplify import without_acts
 from ..jit import artifact, save_load
 from ..jit.artifact import ArtifactError
 from ..optimizer.operators import Update
@@ -254,7 +254,7 @@ def _pruned(program: Program, feed_vars: Any, fetch_vars: Any) -> tuple[IRProgra
             raise ValueError(f"fetch_vars depend on '{name}', which is not among feed_vars ({known}): add it")
     inputs = [*[test.feeds[n] for n in feeds], *found.captured]
     found.block.inputs, found.input_names = inputs, [str(v.name) for v in inputs]
-    return without_prints(found), test
+    return without_acts(found), test
 
 
 def bound(program: Program | None, feed_vars: Any, fetch_vars: Any) -> IRProgram:
@@ -318,6 +318,8 @@ def save_inference_model(
         >>> paddle.disable_static()
     """
     only_known(save_inference_model, kwargs, *_OF_JIT)
+    known = (program or current.main).builder.unknown.constraints
+    kwargs["constraints"] = [*known, *kwargs.get("constraints", ())]
     save_load.save(bound(program, feed_vars, fetch_vars), str(path_prefix), **kwargs)
 
 

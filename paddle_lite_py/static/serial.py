@@ -21,6 +21,7 @@ from ..ir.verify import verify
 from ..optimizer import Optimizer
 from ..optimizer.lr.described import describe, described
 from ..tracing.checks import Checks, LoopBuffer
+from ..tracing.size_facts import Fact
 from .restore import restore
 from .scope_variable import ScopeVariable
 
@@ -49,6 +50,7 @@ def dumps(program: Program) -> bytes:
         "format": FORMAT,
         "version": VERSION,
         "program": to_json(IRProgram(block, [d["name"] for d in given], measured=builder.measured)),
+        "constraints": builder.unknown.constraints,
         "inputs": given,
         "updates": [places[name] for name in finals],
         "rates": [describe(o._learning_rate) for o in optimizers],
@@ -112,7 +114,9 @@ def loads(out: Program, data: Any) -> Program:
 
 
 def _fill(out: Program, data: dict[str, Any]) -> Program:
-    made = verify(from_json(data["program"]))
+    known = list(map(str, data.get("constraints", ())))
+    out.builder.unknown.facts += map(Fact.parsed, known)
+    made = verify(from_json(data["program"], known))
     values = made.block.inputs
     optimizers = [Optimizer(described(r)) for r in data["rates"]]
     captured: dict[Value, Any] = {}

@@ -12,6 +12,7 @@ from ..core.no_effect import AT_HAND, no_effect, only_known
 from ..eager.random import default_generator
 from ..jit import artifact, save_load
 from ..passes.running import as_traced
+from .current import current
 from .program import Program
 from .saving import ONE_FORM, bound, check, set_weights
 from .scope import global_scope
@@ -45,7 +46,8 @@ def serialize_program(
     """
     only_known(serialize_program, kwargs)
     found = as_traced(bound(program, feed_vars, fetch_vars))
-    writer = save_load.ArtifactWriter(None, (), ())
+    known = (program or current.main).builder.unknown.constraints
+    writer = save_load.ArtifactWriter(None, tuple(known), ())
     writer.methods = {"forward": {"eval": writer.variant(found, "program")}}
     head = {"format": artifact.FORMAT, "version": artifact.VERSION, "name": "program", "saved_in": "eval"}
     return json.dumps(head | writer.manifest()).encode()

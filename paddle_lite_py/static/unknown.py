@@ -6,9 +6,13 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from jax import export
+
 from ..core import symbolic
+from ..core.errors import UNKNOWN, user_frame
 from ..ir.block import Block, Operator
 from ..tracing.fitting import fitting, substituted
+from ..tracing.size_facts import Fact, full_cuts, undecided
 
 if TYPE_CHECKING:
     from .builder import StaticBuilder
@@ -16,6 +20,27 @@ if TYPE_CHECKING:
 
 class Unknown(symbolic.Symbols):
     """The symbols of one program."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.facts: list[Fact] = []  # what ops have taken for granted
+        self.serves_any_size = False  # ops are looked at with samples, and no size is made another one
+
+    @property
+    def constraints(self) -> list[str]:
+        """What ops have taken for granted, as text."""
+        return [f.text for f in self.facts]
+
+    def check(self, dims: dict[str, int]) -> None:
+        """Compare sizes that are fed with what is taken for granted.
+
+        Raises:
+            ValueError: they are others.
+        """
+        for fact in self.facts:  # of data that a run does not need nothing is known
+            if dims.keys() >= fact.names and not fact.holds(dims):
+                line = "the program" if fact.where is UNKNOWN else fact.where
+                raise ValueError(f"feed: {line} takes {fact.text} for granted; fed were {dims}")
 
     def shape(self, name: str, sizes: Sequence[Any]) -> tuple[Any, ...]:
         """A shape whose unknown sizes (None, -1) are symbols; sizes of other data of the program stay theirs."""
@@ -25,19 +50,48 @@ class Unknown(symbolic.Symbols):
 
     def settled(self, builder: StaticBuilder, emit: Callable[[], Any], bound: Any, inputs: tuple[Any, ...]) -> Any:
         """What emit() gives; where it fails, as few unknown dimensions as it takes are made the same."""
+        while True:
+            try:
+                return emit()
+            except Exception as e:
+                given = {n: s for n, s in self.symbols.items() if n not in builder.measured}
+                if given and self._is_larger(builder, e, inputs, given):
+                    continue
+                if (made := self._of_any_size(emit)) is not None:
+                    return made
+                found = fitting(given, bound, inputs) if given else None
+                if found is None:
+                    raise
+            for name, other in found:
+                self._substitute(builder, self.symbols | {name: other})
+            return emit()
+
+    def _of_any_size(self, emit: Callable[[], Any]) -> Any:
+        """What emit() gives where samples of different sizes tell shapes; None where they do not."""
+        self.serves_any_size = True
         try:
             return emit()
         except Exception:
-            given = {n: s for n, s in self.symbols.items() if n not in builder.measured}
-            found = fitting(given, bound, inputs) if given else None
-            if found is None:
-                raise
-        for name, other in found:
-            self._unify(builder, name, other)
-        return emit()
+            return None
+        finally:
+            self.serves_any_size = False
 
-    def _unify(self, builder: StaticBuilder, name: str, other: Any) -> None:
-        known = self.symbols | {name: other}
+    def _is_larger(
+        self, builder: StaticBuilder, error: Exception, inputs: tuple[Any, ...], given: dict[str, Any]
+    ) -> bool:
+        """Take a size to be larger than a number, where an op had to know; False if that was not the question."""
+        asked, found = undecided(error), full_cuts(inputs)
+        if asked is not None and asked[0] in given and asked[1] in (">=", ">") and asked[2].isdigit():
+            found = [Fact(asked[0], "ge" if asked[1] == ">=" else "gt", asked[2], user_frame())]
+        fact = next((f for f in found if f.text not in self.constraints and f.names <= given.keys()), None)
+        if fact is None:
+            return False
+        self.facts.append(fact)
+        self.scope = export.SymbolicScope(self.constraints)
+        self._substitute(builder, {n: export.symbolic_shape(n, scope=self.scope)[0] for n in self.symbols})
+        return True
+
+    def _substitute(self, builder: StaticBuilder, known: dict[str, Any]) -> None:
         frame: Any = builder.frame
         while frame is not None:
             _rename(frame.block, known)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 from jax import export
@@ -23,36 +23,10 @@ from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY
 from .fitting import fitting, flat, inferred_by_samples, is_possible, symbols_in
 from .size_conditions import size_condition
+from .size_facts import NAMES, OPPOSITE, Fact, full_cuts, undecided
 
 # Facts that one trace may learn.
 MAX_FACTS = 200
-_UNDECIDED = re.compile(r"comparison '(.+?)' (==|>=|<=|<|>) '(.+?)' is inconclusive")
-_NAMES = {">=": "ge", "<=": "le", "<": "lt", ">": "gt", "==": "eq"}
-_SIGNS = {"lt": ("<=", -1), "gt": (">=", 1), "ge": (">=", 0), "le": ("<=", 0), "eq": ("==", 0), "ne": ("!=", 0)}
-_OPPOSITE = {"ge": "lt", "lt": "ge", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}
-
-
-class Fact(NamedTuple):
-    """What a trace takes for granted of sizes: `left relation right`, and the line that wants to know."""
-
-    left: str
-    relation: str  # a name of `operator`
-    right: str
-    where: Where
-
-    def holds(self, dims: dict[str, int]) -> bool:
-        """True for these sizes."""
-        a, b = (symbolic.evaluate_text(t, dims) for t in (self.left, self.right))
-        return bool(getattr(operator, self.relation)(a, b))
-
-    @property
-    def text(self) -> str:
-        """As a constraint: with ==, !=, >= or <=."""
-        sign, more = _SIGNS[self.relation]
-        right = (
-            str(int(self.right) + more) if self.right.isdigit() else f"{self.right} {more:+}" if more else self.right
-        )
-        return f"{self.left} {sign} {right}"
 
 
 class Learned(BaseException):
@@ -182,7 +156,7 @@ class Dimensions:
             answer = relation == "ne"  # nothing says that they are equal
         else:
             answer = bool(getattr(operator, relation)(symbolic.evaluate(a, dims), symbolic.evaluate(b, dims)))
-        relation = relation if answer else _OPPOSITE[relation]
+        relation = relation if answer else OPPOSITE[relation]
         if relation == "ne":
             self._note(str(a), relation, str(b))
             return answer
@@ -237,8 +211,13 @@ class Dimensions:
         names = list(dict.fromkeys([w for n in (*sizes, *flat(bound.attrs)) for w in self.words(n)]))
         if not names:
             return None
-        if (asked := _UNDECIDED.search(str(error))) is not None and self._asked(*asked.groups()):
+        if (asked := undecided(error)) is not None and self._asked(*asked):
             raise Learned
+        known = {f.text for f in self.facts}
+        for fact in full_cuts(inputs):
+            if fact.text not in known and (self.at_hand is None or fact.holds(self.at_hand)):
+                self.facts.append(fact)
+                raise Learned
         found = fitting(self.symbols, bound, inputs, self.at_hand)
         if self.for_file and not all(symbolic.is_symbolic(other) for _, other in found or ((names[0], 0),)):
             specs = inferred_by_samples(bound, inputs, self.symbols | self.measured.symbols, names, alike=False)
@@ -258,7 +237,7 @@ class Dimensions:
 
     def _asked(self, left: str, sign: str, right: str) -> bool:
         """Answer a comparison that JAX could not decide: sizes are taken to be larger than a number."""
-        relation, dims = _NAMES[sign], self.at_hand
+        relation, dims = NAMES[sign], self.at_hand
         try:
             if dims is not None:
                 answer = Fact(left, relation, right, user_frame()).holds(dims)
@@ -269,7 +248,7 @@ class Dimensions:
         except ValueError:
             return False
         before = len(self.facts)
-        relation = relation if answer else _OPPOSITE[relation]
+        relation = relation if answer else OPPOSITE[relation]
         if (left, relation, right) in {(f.left, f.relation, f.right) for f in self.facts}:
             return False
         self._note(left, relation, right)

@@ -9,11 +9,12 @@ from typing import Any
 
 import jax
 
-from ..core import memory, small, traced_number
+from ..core import memory, traced_number
 from ..core import structure as nested
 from ..core.arrays import spec_of
-from ..core.donation import donatable, suits_plain, worth_donating
+from ..core.donation import donatable
 from ..core.dtypes import is_inexact
+from ..core.errors import DataDependentError
 from ..core.interpreter import state
 from ..core.rewriting import rewritten
 from ..core.traced_number import TracedNumber
@@ -42,6 +43,7 @@ from .parts import PartedBlock
 from .schedules import finish, have_room
 from .speculation import compare
 from .trace import LOCK, Traced
+from .traits import acts_for_results, is_worth_donating, suits_plain
 
 # Seconds that a run waits for a trace in another thread to end.
 PATIENCE = 600
@@ -49,31 +51,6 @@ PATIENCE = 600
 
 class SharedWithState(Exception):
     """An argument shares elements with what the program changes: a call that another program has to serve."""
-
-
-def _worth_donating(program: Program, handles: list[Tensor]) -> bool:
-    return worth_donating(program.has_loops(), (h._data for h in handles))
-
-
-def _suits_plain(program: Program, updated: int, records: bool) -> bool:
-    """Whether XLA's plain emitters serve a program as well: see config.compiler_options.
-
-    Arguments:
-        updated: how many elements of parameters are updated in it.
-        records: its loops record what their gradients need, which those emitters are slow at.
-    """
-    return (_has_small_loops(program) and not records) or suits_plain(
-        any(o.bound.plain for o in program.ops()), updated
-    )
-
-
-def _has_small_loops(program: Program) -> bool:
-    """True for a program with loops whose arrays are all known to be small: more kernels than work."""
-    if not program.has_loops():
-        return False
-    values = (v for o in program.ops() for v in (*o.inputs, *o.outputs) if isinstance(v, Value))
-    shapes = (v.shape for v in (*program.block.inputs, *values))
-    return all(all(isinstance(n, int) for n in shape) and math.prod(shape) <= small.MOST for shape in shapes)
 
 
 class Executable:
@@ -100,12 +77,13 @@ class Executable:
         # A failed check leaves all state as it was, and a run that had too little room for the gradient of a loop is
         # repeated from the same state: neither may have given that state away.
         self.keeps_no_state = not (traced.checks or traced.loop_buffer or traced.speculated or traced.counted)
-        self.donates = self.keeps_no_state and _worth_donating(program, self.mutable)
+        self.donates = self.keeps_no_state and is_worth_donating(program, self.mutable)
         self.index_reads = index_reads(program, n + len(captures), repeats)
         # One result and nothing else to do: the hot path of small functions.
         asked = self.index_reads or traced.checks or traced.loop_buffer or traced.providers or traced.speculated
-        self.plain = traced.structure is nested.LEAF and not (traced.effects or traced.schedules or asked)
         self.repeatable = not any(op.bound.op.effect for op in program.ops())
+        asked = asked or not self.repeatable
+        self.plain = traced.structure is nested.LEAF and not (traced.effects or traced.schedules or asked)
         self.effects = Sorted(traced.effects, traced.n_results)
         self.by_path = any(type(e.write.owner) is AtPath or mentions(e.structure, AtPath) for e in traced.effects)
         self.gives_by_path = mentions(traced.structure, AtPath)
@@ -113,6 +91,11 @@ class Executable:
         self.gives_numbers = mentions(traced.structure, TracedNumber)
         self.sets_numbers = any(mentions(e.structure, TracedNumber) for e in traced.effects)
         self.acts = bool(traced.effects or traced.schedules or traced.checks)
+        if traced.loop_buffer is not None and not self.repeatable and acts_for_results(program):
+            raise DataDependentError(
+                f"`{name}` uses what a call that acts on the world gives, and has a loop with a gradient, which may "
+                "have to run twice: make the call outside of the static function"
+            )
         self.records_loops = traced.loop_buffer is not None and any(op.name == "grad" for op in program.ops())
         self._compile()
 
@@ -121,7 +104,7 @@ class Executable:
         donated = tuple(range(len(self.mutable))) if self.donates else ()
         operators = self.traced.program.ops()
         updated = sum(math.prod(h._data.shape) for h in self.mutable) if self.donates else 0
-        plain = _suits_plain(self.traced.program, updated, self.traced.loop_buffer is not None)
+        plain = suits_plain(self.traced.program, updated, self.traced.loop_buffer is not None)
         across = [a for o in operators if (a := o.bound.op.across) is not None]
         jit: Any = (
             functools.partial(across[0], operators=operators)
@@ -138,19 +121,32 @@ class Executable:
         self.forward: Any = Forward(self.name, body.flowing, hosted=False, plain=plain, deep=not across, operators=n)
         self.fresh = True  # the first run compiles
         spans.follow(self)
-        self.guard_program = (
-            self._guard_program()
-            if self.traced.speculated and any(o.bound.op.effect for o in self.traced.program.ops())
-            else None
-        )
+        foreseen = not self.repeatable and (self.traced.speculated or self.counted)
+        self.guard_program = self._guard_program() if foreseen else None
 
     def _guard_program(self) -> Callable[..., Any]:
-        """The values that the program takes for granted, and nothing else: what acts on the world may run only once."""
+        """The values that decide whether a run is right, and nothing else: what acts on the world may run only once."""
         block, names = self.traced.program.block, self.traced.program.input_names
-        lowered = lower(
-            only_needed(Program(Block(block.inputs, block.ops, block.outputs[self.traced.speculated_outputs]), names))
-        )
+        parts = [(self.traced.speculated, self.traced.speculated_outputs), (self.counted, self.traced.steps)]
+        outputs = [v for wanted, places in parts if wanted for v in block.outputs[places]]
+        lowered = lower(only_needed(Program(Block(block.inputs, block.ops, outputs), names)))
         return xla_jit(lambda *arrays: lowered(*self.body.in_order(arrays)))
+
+    def _foresee(self, arrays: list[Any]) -> None:
+        """See to it that a run of a program that acts on the world need not be repeated."""
+        while self.guard_program is not None:
+            found, n = self.guard_program(*arrays), len(self.traced.speculated)
+            compare(self.traced.speculated, found[:n])
+            if have_room(self.counted, found[n:]):
+                return
+            arrays[-len(self.traced.providers) :] = [get() for get in self.traced.providers]
+
+    @functools.cached_property
+    def _again(self) -> Executable:
+        """What repeats a run that had too little room for the gradient of a loop: without what acts on the world."""
+        if self.repeatable:
+            return self
+        return Executable(self.traced._replace(program=only_needed(self.traced.program)), self.name)
 
     @property
     def traces(self) -> int:
@@ -247,13 +243,12 @@ class Executable:
         traced = self.traced
         if traced.providers:
             arrays += [get() for get in traced.providers]
-        if self.guard_program is not None:
-            compare(traced.speculated, self.guard_program(*arrays))
+        self._foresee(arrays)
         outs = self.jitted(*arrays)
         if traced.speculated:
             compare(traced.speculated, outs[traced.speculated_outputs])
         if self.records_loops and self._short_of_room(outs):
-            outs = self.jitted(*arrays)
+            outs = self._again.jitted(*arrays)
         while self.counted and not have_room(self.counted, outs[traced.steps]):
             arrays[-len(traced.providers) :] = [get() for get in traced.providers]
             outs = self.jitted(*arrays)
@@ -262,6 +257,8 @@ class Executable:
     def _finished(self, outs: list[Any], made: Sequence[Tensor], args: Sequence[Tensor]) -> Any:
         """The result of a run, after what it does to state; `made` has the results, and all that is on the tape."""
         traced = self.traced
+        if not self.repeatable:
+            jax.effects_barrier()  # eager code has acted when it returns
         tensors = list(made[: traced.n_results])
         if traced.same:
             tensors = [tensors[traced.same.get(i, i)] for i in range(len(tensors))]
@@ -357,18 +354,18 @@ class Executable:
         if made is not None:
             return self._finished(list(map(held, made)), made, args)
         arrays = [for_xla(h._data) for h in handles] + provided
-        if self.guard_program is not None:
-            compare(self.traced.speculated, self.guard_program(*arrays))
+        self._foresee(arrays)
         takes += (False,) * len(provided)
         outs, pull, saved = self.forward(takes, arrays)
         if self.traced.speculated:
             compare(self.traced.speculated, outs[self.traced.speculated_outputs])
         if self.traced.loop_buffer is not None and self._short_of_room(outs):
-            outs, pull, saved = self.forward(takes, arrays)
+            outs, pull, saved = self._again.forward(takes, arrays)
         while self.counted and not have_room(self.counted, outs[self.traced.steps]):
             arrays[-len(provided) :] = [get() for get in self.traced.providers]
             outs, pull, saved = self.forward(takes, arrays)
-        saved.again = saved.again[0], [*map(held, handles), *provided]  # arrays by which leaves are known again
+        again = saved.again[0] if self.repeatable else self._again.forward.again
+        saved.again = again, [*map(held, handles), *provided]  # arrays by which leaves are known again
         sources = [(h._source or h) if t else None for h, t in zip(handles, takes, strict=False)]
         sources += [None] * len(provided)
         tensors = self._on_tape(outs, Node(pull, saved, tuple(sources)))

@@ -123,7 +123,7 @@ def inferred_by_samples(
     known = dict.fromkeys([n for n in (*sizes, *flat(bound.attrs)) if symbolic.is_symbolic(n)])
     names = [n for n in dict.fromkeys(w for n in known for w in symbols_in(n, symbols)) if n in set(free)]
     samples = list(itertools.islice(_samples(bound, inputs, symbols, names, alike), 3)) if names else []
-    if not samples:
+    if not samples or not (alike or _are_varied([dims for dims, _ in samples])):
         return None
     outs = [tuple(out) if isinstance(out, tuple | list) else (out,) for _, out in samples]
     known |= dict.fromkeys([v for n in known for v in _quotients(inputs, n)])
@@ -169,7 +169,7 @@ def _common(specs: tuple[Any, ...], dims: list[dict[str, int]], inputs: tuple[An
     """One spec for the results of samples: each size is that of an input on the same axis, constant, or another one."""
     if len({(len(s.shape), s.dtype) for s in specs}) > 1:
         return None
-    varied, ndim = all(len({d[name] for d in dims}) > 1 for name in dims[0]), len(specs[0].shape)
+    varied, ndim = _are_varied(dims), len(specs[0].shape)
     shape: list[Any] = []
     for axis, found in enumerate(zip(*[s.shape for s in specs], strict=True)):
         same = all(n == found[0] for n in found)
@@ -180,6 +180,11 @@ def _common(specs: tuple[Any, ...], dims: list[dict[str, int]], inputs: tuple[An
             size = found[0] if same and varied else None
         shape.append(size)
     return OpenSpec(tuple(shape), specs[0].dtype)
+
+
+def _are_varied(dims: list[dict[str, int]]) -> bool:
+    """Whether each size is another one in some sample."""
+    return all(len({d[name] for d in dims}) > 1 for name in dims[0])
 
 
 def _on_axis(inputs: tuple[Any, ...], axis: int, ndim: int) -> Iterator[Any]:

@@ -46,7 +46,7 @@ class Measuring:
         if self.unknown is None:
             if self.speculation is None or self.frame is not self.root:
                 raise otherwise
-            return self.speculation.value(tensor)
+            return self.speculation.value(tensor, otherwise)
         value = self.value_of(tensor)
         if value.dtype.kind not in "iu" or len(shape) > 1:
             raise otherwise

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.arrays import is_array
 from ..core.errors import user_frame
 from ..eager.tensor import Tensor
+from ..ir import control
 from ..ir.block import Operator
+from ..ir.graph import acts
 from .frame import TracedValue
 
 if TYPE_CHECKING:
@@ -51,6 +53,10 @@ def compare(speculated: Sequence[Speculated], arrays: Sequence[Any]) -> None:
             raise SpeculationFailed(speculated, found)
 
 
+class ActsError(Exception):
+    """A value is what a call of Python gives in a run: it cannot be known before."""
+
+
 class Speculation:
     """Values that the trace under way has looked at.
 
@@ -65,13 +71,20 @@ class Speculation:
         self.speculated: list[Speculated] = []
         self._env: dict[Any, Any] = {}
 
-    def value(self, tensor: Tensor) -> Any:
-        """The value of a tensor in this call, which the program takes for granted from here on."""
+    def value(self, tensor: Tensor, otherwise: Exception) -> Any:
+        """The value of a tensor in this call, which the program takes for granted from here on.
+
+        Raises:
+            otherwise: it is what a call of Python gives in a run.
+        """
         value = self.builder.value_of(tensor)
         for handle, speculated in zip(self.handles, self.speculated, strict=True):
             if handle._data is value:
                 return speculated.expected
-        found = self._computed(value).tolist()
+        try:
+            found = self._computed(value).tolist()
+        except ActsError:
+            raise otherwise from None
         self.handles.append(self.builder.handle(value))
         self.speculated.append(Speculated(found, user_frame()))
         return found
@@ -101,6 +114,9 @@ class Speculation:
         return self._env[value]
 
     def _run(self, op: Operator) -> None:
+        op = control.with_blocks(op, control.quiet)  # the run itself will act
+        if acts(op):
+            raise ActsError
         out = op.bound.jitted(*[self._env[v] if isinstance(v, TracedValue) else v for v in op.inputs])
         outs = out if isinstance(out, tuple | list) else (out,)
         self._env.update(zip(op.outputs, outs, strict=True))

@@ -28,13 +28,10 @@ from .escape import unescaped
 from .frame import MISSING, Capture, TracedValue, Write, is_leaf
 from .schedules import TracedSchedule
 from .speculation import Speculated, Speculation
-from .traced_scalars import PythonNumber, is_number, with_known_keys
+from .traced_scalars import NUMBER_LEAF, is_number, with_known_keys
 
 # Held while a program is traced, when handles stand for values of the program, and by runs that change handles.
 LOCK = threading.RLock()
-
-
-_NUMBER = nested.Nest(PythonNumber, ("tensor",), (nested.LEAF,))
 
 
 class Traced(NamedTuple):
@@ -273,9 +270,9 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
         builder.given.setdefault(id(tensor), []).append(len(leaves))
         builder.kept.append(tensor)
         leaves.append(builder.value_of(tensor))
-        return _NUMBER if is_number(tensor) else nested.LEAF
+        return NUMBER_LEAF if is_number(tensor) else nested.LEAF
 
-    return _with_own_sets(builder, _replace(structure, iter([place(t) for t in tensors])))
+    return _with_own_sets(builder, nested.replaced(structure, iter([place(t) for t in tensors])))
 
 
 def _with_own_sets(builder: Builder, structure: Any) -> Any:
@@ -293,14 +290,6 @@ def _replaced(builder: Builder, outside: list[Write]) -> dict[int, Write]:
     written = [w for w in outside if isinstance(w.before, Tensor) and w.key not in ("_data", "_grad")]
     held = [w for w in written if builder.is_outside(Write(w.before, "_data", None))]
     return {id(w.before): w._replace(before=None) for w in held}
-
-
-def _replace(structure: Any, places: Any) -> Any:
-    if structure is nested.LEAF:
-        return next(places)
-    if isinstance(structure, nested.Nest):
-        return structure._replace(children=tuple([_replace(c, places) for c in structure.children]))
-    return structure
 
 
 def _payload_of(place: Write) -> Any:

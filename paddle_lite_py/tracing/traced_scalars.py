@@ -15,7 +15,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from ..core import structure as nested
 from ..core.dtypes import default_dtype, rank
+from ..core.errors import TracedValueError
+from ..core.interpreter import state
 from ..core.traced_number import TracedNumber
 from ..core.unknown_size import UnknownSize
 from ..eager.tensor import Tensor, wrap
@@ -35,6 +38,14 @@ class OfThisCall:
     def known(self) -> Any:
         """The value, on which the program depends from here on."""
         raise NotImplementedError
+
+
+# Among what data decide in a trace: comparisons of numbers that Python makes by itself, as in `[int(t)] == [1]`.
+TRUTHS = "the truth of numbers"
+
+
+class NumberTruthError(TracedValueError):
+    """Python has asked for the truth of a number that is traced."""
 
 
 class TracedScalar(Tensor):
@@ -65,7 +76,14 @@ class TracedScalar(Tensor):
         return self % 1 == 0
 
     def __bool__(self) -> bool:
-        return super().__bool__() if self._value is None else bool(self._value)
+        if self._value is None and TRUTHS in getattr(state.interpreter, "decided", ()):
+            self.known()
+        if self._value is not None:
+            return bool(self._value)
+        try:
+            return super().__bool__()
+        except TracedValueError as e:
+            raise NumberTruthError(*e.args) from None
 
 
 def is_number(x: Any) -> bool:
@@ -107,7 +125,7 @@ def chosen(tensor: Any, index: tuple[int, ...]) -> Tensor:
 
 def following(args: tuple[Any, ...], op: Any) -> tuple[Any, ...]:
     """The arguments of an op, with the numbers among them in the dtype that a Python number would get there."""
-    if op.name in _AS_THEY_ARE:
+    if op.effect or op.name in _AS_THEY_ARE:
         return args
     args = tuple([a if not is_number(a) or a._value is None else a._value for a in args])
     kinds = [a.dtype.np for a in args if isinstance(a, Tensor) and not is_number(a)]
@@ -182,6 +200,9 @@ class PythonNumber:
     def settled(self) -> Any:
         """The number."""
         return self.tensor.item()
+
+
+NUMBER_LEAF = nested.Nest(PythonNumber, ("tensor",), (nested.LEAF,))
 
 
 def with_known_keys(value: Any) -> Any:

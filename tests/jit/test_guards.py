@@ -347,3 +347,23 @@ def test_what_a_function_behind_a_decorator_of_the_framework_reads_is_seen(decor
     assert (box.calls, box.positive) == (3, 2)
     box.calls = 9
     assert f(tensor(1.0)).item() == 10.0
+
+
+def test_code_that_is_replaced_is_another_function():
+    class Model:
+        def add(self, x):
+            return x + 1
+
+    def called(x):
+        return x * 2
+
+    model, x = Model(), paddle.ones([1])
+    f = paddle.jit.to_static(lambda x: model.add(called(x)), full_graph=True)
+    own = paddle.jit.to_static(lambda x: x + 1)
+    assert [f(x).item(), f(x).item(), own(x).item(), own(x).item()] == [3.0, 3.0, 2.0, 2.0]
+    called.__code__ = (lambda x: x * 10).__code__
+    assert f(x).item() == 11.0 and f.retraces[-1].endswith("the code of `called` changed")
+    Model.add.__code__ = (lambda self, x: x + 5).__code__
+    assert f(x).item() == 15.0 and f.get_traced_count() == 3
+    own.dygraph_function.__code__ = (lambda x: x + 7).__code__
+    assert own(x).item() == 8.0

@@ -256,3 +256,36 @@ def test_what_the_data_decide_is_computed_and_saved(name, size, tmp_path):
         x = paddle.to_tensor(data)
         for f in (static, loaded):
             np.testing.assert_array_equal(f(x).numpy(), function(x).numpy())
+
+
+SLICES = {
+    "into a buffer": lambda x: buffered(x[:2]),
+    "and a matrix": lambda x: x[:2] + paddle.ones([2, 3]),
+    "a row": lambda x: x[1] * 2,
+}
+
+
+def buffered(rows):
+    buffer = paddle.zeros([2, 2, 3])
+    buffer[0] = rows
+    return buffer
+
+
+@pytest.mark.parametrize("name", SLICES)
+def test_a_slice_takes_for_granted_that_it_is_full_and_fixes_no_size(name, tmp_path):
+    prefix = str(tmp_path / "f")
+    paddle.jit.save(SLICES[name], prefix, [InputSpec([None, 3])])
+    loaded = paddle.jit.load(prefix)
+    for rows in (2, 3, 5):
+        x = paddle.arange(rows * 3, dtype="float32").reshape([rows, 3])
+        assert loaded(x).tolist() == SLICES[name](x).tolist()
+    with pytest.raises(ValueError, match="was saved for .* >= 2, and is called with"):
+        loaded(paddle.ones([1, 3]))
+
+
+@pytest.mark.parametrize(
+    "f", [list, sorted, tuple, lambda x: [*x], lambda x: dict(enumerate(x)), lambda x: list(zip(x, x, strict=False))]
+)
+def test_the_items_of_an_open_size_are_refused_with_the_line(f, tmp_path):
+    with pytest.raises(ValueError, match=r"wants to know the size of dimension 0 of `x`|`\w+` wants to know"):
+        paddle.jit.save(lambda x: f(x), str(tmp_path / "f"), [InputSpec([None], name="x")])
