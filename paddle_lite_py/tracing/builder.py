@@ -31,7 +31,8 @@ from .aliases import Aliases
 from .checks import Checks, Cleared, DefinedFlag, LoopBuffer
 from .container_notes import ContainerNotes
 from .differentiate import Differentiation, identity
-from .frame import Capture, Frame, Key, Replay, TracedValue, Write, attribute, is_leaf, origin
+from .frame import Capture, Frame, Key, Replay, TracedValue, Write, is_leaf, origin
+from .places import attribute
 from .schedules import ScheduleTracing, TracedSchedule
 from .sizes import size_of
 from .speculation import MAX_ELEMENTS, Speculation

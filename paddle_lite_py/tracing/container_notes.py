@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .aliases import Aliases
-from .frame import CONTENTS, Frame, Replay, Write, item
+from .frame import CONTENTS, Frame, Replay, Write
+from .places import item
 
 
 class ContainerNotes:

@@ -24,7 +24,8 @@ from .checks import Cleared
 from .dimensions import Dimensions
 from .effects import Argument, AtPath, Effect
 from .escape import unescaped
-from .frame import MISSING, Capture, TracedValue, Write, is_leaf
+from .frame import Capture, TracedValue, Write, is_leaf
+from .places import MISSING
 from .schedules import TracedSchedule
 from .speculation import Speculated, Speculation
 from .traced_scalars import PythonNumber, is_number, with_known_keys
