@@ -193,7 +193,7 @@ class Callees:
         return called
 
     def _argument(self, value: Any) -> Any:
-        return self.find(value) if isinstance(value, _FUNCTIONS) else value
+        return self.find(value) if isinstance(value, (*_FUNCTIONS, types.BuiltinFunctionType)) else value
 
     def _object(self, f: Any, kind: type) -> Any:
         """A class, a partial, or another callable object."""
@@ -237,6 +237,8 @@ class Callees:
 
     def _rewrapped(self, f: types.FunctionType) -> types.FunctionType | None:
         """A wrapper by others (`contextmanager`, `no_grad`) around a user's function, put around the converted one."""
+        if f.__code__.co_filename == functools.__file__ and "dispatch" in f.__dict__:  # of singledispatch
+            return functools.wraps(f)(lambda *args, **kwargs: self._find(f.dispatch(type(args[0])))(*args, **kwargs))
         inner, closure = f.__dict__.get("__wrapped__"), f.__closure__ or ()
         converted = self._find(inner) if type(inner) is types.FunctionType and MARK not in f.__dict__ else inner
         if converted is inner:
@@ -245,8 +247,9 @@ class Callees:
         return copied(f, f.__code__, cells)
 
     def _of_library(self, f: types.FunctionType) -> Any:
-        """What the runtime puts in the place of a function of Python's library: `Counter.update` is one."""
-        return self.runtime.builtin(f) if self._replaces and f.__code__.co_filename.startswith(_LIBRARY) else None
+        """What the runtime puts in the place of a function of Python's library, or of its own: `Counter.update`."""
+        known = self.runtime.is_own(f) or f.__code__.co_filename.startswith(_LIBRARY)
+        return self.runtime.builtin(f) if self._replaces and known else None
 
     def _called_as_it_is(self, f: types.FunctionType) -> bool:
         filename = f.__code__.co_filename

@@ -31,21 +31,23 @@ from paddle_lite_py.eager.tensor import Parameter, Tensor
 from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.optimizer import Optimizer
 from paddle_lite_py.tracing.frame import is_of_each_run
+from paddle_lite_py.tracing.places import KINDS
 
-from .guards import ABSENT, BY_VALUE, AnyOf, Content, Guard, Items, Lacking, attribute, cell
+from .guards import ABSENT, BY_VALUE, AnyOf, Content, Guard, Items, Lacking, attribute, cell, names_of
 
 # Objects looked at before it is taken that the rest is data, not settings.
 MAX_OBJECTS = 5_000
 _FOREIGN = frozenset({*sys.stdlib_module_names, "paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static"} - {"__main__"})
 _ENVIRONMENT = frozenset({"environ", "getenv"})
 _ASKING = frozenset({"getattr", "hasattr"})
-_DYNAMIC = frozenset({"getattr", "vars", "__dict__"})
+_DYNAMIC = frozenset({"getattr", "setattr", "vars", "__dict__", "__getattribute__", "__setattr__", "attrgetter"})
 # Attributes of tensors that are settings, and where they stand.
 _OF_TENSORS = {n: n for n in ("stop_gradient", "persistable", "need_clip", "regularizer", "optimize_attr")}
 _OF_TENSORS |= {"trainable": "stop_gradient", "name": "_name"}
 _GROWING = ("append", "extend", "add", "update")
 # What holds no state of the user's; a traced number must not even be asked for its attributes.
 _NO_STATE = (type, types.ModuleType, types.FunctionType, types.MethodType, TracedNumber)
+_METHODS = (types.FunctionType, classmethod, staticmethod)
 # What holds functions of the user, and where.
 _HOLDERS: dict[type, tuple[str, ...]] = {
     property: ("fget", "fset", "fdel"),
@@ -101,8 +103,8 @@ def environment(names: Iterable[str]) -> list[Any]:
     return [Guard(os.environ.get, n, os.environ.get(n, ABSENT), f"the environment's {n}") for n in sorted(names)]
 
 
-def containers_of(function: Callable[..., Any], args: list[Any]) -> dict[int, tuple[Any, bool]]:
-    """The containers that a function called with `args` can reach, by id, and whether it only puts things into them."""
+def walked(function: Callable[..., Any], args: list[Any]) -> Walk:
+    """The walk over what a function called with `args` can reach."""
     walk, size = Walk(frozenset()), -1
     while len(walk.names) > size:
         size = len(walk.names)
@@ -110,8 +112,13 @@ def containers_of(function: Callable[..., Any], args: list[Any]) -> dict[int, tu
         walk.function(function)
         for value in args:
             walk.visit(value, "an argument")
+    return walk
+
+
+def containers_of(walk: Walk) -> dict[int, tuple[Any, bool]]:
+    """The containers that a walk has come to, by id, and whether the function only puts things into them."""
     states = [vars(v) for v in walk.visited.values() if not isinstance(v, _NO_STATE) and hasattr(v, "__dict__")]
-    held = [v for v in (walk.visited | walk.growing).values() if isinstance(v, list | dict | set | collections.deque)]
+    held = [v for v in (walk.visited | walk.growing).values() if isinstance(v, KINDS)]
     return {id(v): (v, id(v) in walk.growing) for v in [*states, *held]}
 
 
@@ -133,6 +140,13 @@ class Walk:
         self.visited: dict[int, Any] = {}
         self.growing: dict[int, Any] = {}
         self.asked: dict[type, tuple[int, frozenset[str]]] = {}
+        self.places: dict[Place, tuple[Any, Guard]] = {}  # what holds each, and what it held
+        self.library: list[Any] = []  # objects of the standard library that nothing is known of
+
+    @property
+    def classes(self) -> list[type]:
+        """The user's classes among what was visited."""
+        return [v for v in self.visited.values() if isinstance(v, type)]
 
     def _new(self, value: Any) -> bool:
         if id(value) in self.visited or len(self.visited) > MAX_OBJECTS:
@@ -160,14 +174,16 @@ class Walk:
         self.texts.update(s for c in codes for s in c.co_consts if isinstance(s, str) and s.isidentifier())
         self.names.update(self.texts, *[c.co_names for c in codes])
         for name, held in zip(f.__code__.co_freevars, f.__closure__ or (), strict=False):
-            self.place(cell(held), (id(held), name), name, f"closure variable `{name}`")
+            self.place(cell(held), held, name, f"closure variable `{name}`")
         named = {n for c in codes for n in c.co_names}
         for name in sorted((named | self.texts if "globals" in named else named) & f.__globals__.keys()):
-            self.place(f.__globals__.get, (id(f.__globals__), name), name, f"global `{name}`")
+            self.place(f.__globals__.get, f.__globals__, name, f"global `{name}`")
         for i, value in enumerate((*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())):
             self.visit(value, f"default {i} of `{label}`")
         if f.__defaults__:
             self.guards.append(Guard(attribute(f), "__defaults__", f.__defaults__, f"the defaults of `{label}`"))
+        for name in sorted(self.names & f.__dict__.keys()):
+            self.place(f.__dict__.get, f, name, f"`{label}.{name}`")
         if f.__kwdefaults__:
             self.guards.append(Items.of(f.__kwdefaults__, f"the defaults of `{label}`"))
 
@@ -178,15 +194,16 @@ class Walk:
                 for name, grows in _uses(code):
                     self.grows[name] = self.grows.get(name, True) and grows
 
-    def place(self, read: Callable[[Any, Any], Any], at: Place, key: Any, label: str) -> None:
-        """A variable, attribute or item."""
-        value = read(key, None)
+    def place(self, read: Callable[[Any, Any], Any], owner: Any, key: Any, label: str) -> None:
+        """A variable, attribute or item of what holds it: a cell, the dict of a module, an object."""
+        value, at = read(key, None), (id(owner), key)
         if isinstance(value, types.ModuleType):
             self.module(value, label)
         elif at in self.written and isinstance(value, Tensor):
             self.guards.append(Guard(read, key, AnyOf(type(value)), label))
         else:
             self.guards.append(Guard(read, key, value, label))
+            self.places[at] = owner, self.guards[-1]
             if isinstance(value, list | set) and self.grows.get(key):
                 self.growing[id(value)] = value
             else:
@@ -204,6 +221,8 @@ class Walk:
             self.guards.append(Content.of(value, label))
         elif isinstance(value, list | dict | set | tuple | frozenset):
             self.container(value, label)
+            if not is_foreign(kind.__module__):
+                self.object(value, kind.__name__)
         elif isinstance(value, types.FunctionType | types.MethodType) or hasattr(kind, "dygraph_function"):
             self.visited.pop(id(value))
             self.function(value)
@@ -220,27 +239,29 @@ class Walk:
                 self.visit(item, f"{label}[{i}]")
         elif isinstance(value, threading.local):
             for name in sorted(self.names & vars(value).keys()):
-                self.place(attribute(value), (id(value), name), name, f"{label}.{name}")
+                self.place(attribute(value), value, name, f"{label}.{name}")
         elif isinstance(value, operator.attrgetter | operator.methodcaller):
             found = value.__reduce__()[1]
             self.names.update(*[n.split(".") for n in found if isinstance(n, str)])
             for name in found:
                 self.visit(name, label)
         elif isinstance(value, contextvars.ContextVar):
-            self.place(_get(value), (id(value), ""), value.name, f"context variable `{value.name}`")
+            self.place(_get(value), value, value.name, f"context variable `{value.name}`")
         elif isinstance(value, _WRAPPERS):
             for name in _WRAPPERS_HOLD & vars(value).keys():
-                self.place(vars(value).get, (id(value), name), name, f"{label}.{name}")
+                self.place(vars(value).get, value, name, f"{label}.{name}")
         elif isinstance(value, Versioned) and is_foreign(kind.__module__):
-            self.library(value, kind.__name__, self.settings)
+            self.settings_of(value, kind.__name__, self.settings)
         elif kind.__module__.startswith("paddle_lite_py.") and not (
             isinstance(value, Layer) or kind.__module__.startswith(_STATE)
         ):
-            self.library(value, kind.__name__, self.guards)
+            self.settings_of(value, kind.__name__, self.guards)
         elif not is_foreign(kind.__module__) or isinstance(value, (Layer, *_RECORDS)):
             self.object(value, kind.__name__)
+        elif kind.__module__.partition(".")[0] in sys.stdlib_module_names:
+            self.library.append(value)
 
-    def library(self, obj: Any, label: str, guards: list[Any]) -> None:
+    def settings_of(self, obj: Any, label: str, guards: list[Any]) -> None:
         """The settings of an object of the framework that the code names, and what an optimizer trains."""
         held = getattr(obj, "__dict__", {})
         names = held.keys() if type(obj).__module__.startswith(_READS_ITSELF) else self.names
@@ -278,26 +299,28 @@ class Walk:
         if is_foreign(module.__name__) or not self._new(module):
             return
         for name in sorted(self.names & vars(module).keys()):
-            self.place(vars(module).get, (id(vars(module)), name), name, f"`{module.__name__}.{name}`")
+            self.place(vars(module).get, vars(module), name, f"`{module.__name__}.{name}`")
 
     def object(self, obj: Any, label: str) -> None:
         """The attributes of an object that the code names, and those of its class."""
         held = getattr(obj, "__dict__", {})
-        for name in held if self.names & _DYNAMIC else sorted(self.names & held.keys()):
+        if dynamic := bool(self.names & _DYNAMIC) and not isinstance(obj, Layer):
+            self.guards.append(Guard(names_of(held), "", tuple(held), f"the attributes of {label}"))
+        for name in list(held) if dynamic else sorted(self.names & held.keys()):
             if is_of_each_run(obj, name):
                 continue
             if not isinstance(obj, Layer) or not isinstance(held[name], BY_VALUE):  # see guards.of_layers
-                self.place(held.get, (id(obj), name), name, f"{label}.{name}")
+                self.place(held.get, obj, name, f"{label}.{name}")
         if isinstance(obj, Layer):
             for name in sorted(self.names & obj._buffers.keys()):
-                self.place(obj._buffers.get, (id(obj), name), name, f"{label}.{name}")
+                self.place(obj._buffers.get, obj, name, f"{label}.{name}")
             for name, tensor in (*obj._parameters.items(), *obj._buffers.items()):
                 self.visit(tensor, f"{label}.{name}")
             for name, layer in obj._sub_layers.items():
                 self.visit(layer, f"{label}.{name}")
         for name in _slots(obj):
             if name in self.names:
-                self.place(attribute(obj), (id(obj), name), name, f"{label}.{name}")
+                self.place(attribute(obj), obj, name, f"{label}.{name}")
         self.klass(type(obj))
         if not isinstance(obj, Layer) and hasattr(obj, "__dict__"):
             self.guards.append(Lacking.of(held, self._asked_for(type(obj)), label))
@@ -321,13 +344,17 @@ class Walk:
                 continue
             if behind := {n for b in own[i + 1 :] for n in vars(b)} & self.names:
                 self.guards.append(Lacking.of(vars(c), frozenset(behind), c.__name__))  # type: ignore[arg-type]
-            operators = {n for n, f in vars(c).items() if _is_called_by_python(n) and isinstance(f, types.FunctionType)}
+            operators = {n for n, f in vars(c).items() if isinstance(f, _METHODS) and is_called_by_others(c, n)}
             for name in sorted(self.names & vars(c).keys() | operators):
-                self.place(vars(c).get, (id(c), name), name, f"{c.__name__}.{name}")
+                self.place(vars(c).get, c, name, f"{c.__name__}.{name}")
 
 
-def _is_called_by_python(name: str) -> bool:
-    return name.startswith("__") or name == "forward"
+def is_called_by_others(cls: type, name: str) -> bool:
+    """Whether Python, the framework or a library that a class is derived from calls a method of it by this name."""
+    if name.startswith("__") or name == "forward":
+        return True
+    library = [c for c in cls.__mro__ if c is not object and is_foreign(c.__module__)]
+    return bool(library) and not issubclass(cls, Layer)
 
 
 def _get(variable: contextvars.ContextVar[Any]) -> Callable[[Any, Any], Any]:

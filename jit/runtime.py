@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
+import functools
 import operator
 from collections.abc import Callable
+from types import MethodWrapperType
 from typing import Any
 
 import dy2static
@@ -13,16 +16,17 @@ from paddle_lite_py.core.errors import is_own
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ops.search import where
+from paddle_lite_py.tracing import places
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.frame import is_of_each_run
 from paddle_lite_py.tracing.traced_scalars import as_number
 
-from . import branches, loops, sequences, text, unrolled
+from . import attributes, branches, loops, sequences, text, unrolled
 from .builtin import replacement
 from .catching import SIGNALS, Catching, catcher, leaves_manager
 from .errors import caught_outside, caught_perhaps, ends_iterator
 from .iterables import elements, is_staged, item_of, length_of
-from .mutations import CONTAINERS
+from .mutations import WRAPPERS, contents_of
 from .operands import Result
 from .raising import checked
 from .sequences import known_key
@@ -169,8 +173,14 @@ class StagedRuntime(dy2static.Runtime):
         return checked(builder, None, exc, where)
 
     def builtin(self, f: Any) -> Any:
-        """The form of a Python builtin that takes tensors."""
-        return replacement(f)
+        """The form of a Python builtin that takes tensors, or notes what it changes."""
+        if type(f) is MethodWrapperType and (found := self._attributes.get(attributes.of_method(f))) is not None:
+            return functools.partial(found, f.__self__)
+        return replacement(f) if type(f).__hash__ is None else self._attributes.get(f) or replacement(f)
+
+    @functools.cached_property
+    def _attributes(self) -> dict[Any, Callable[..., Any]]:
+        return attributes.functions(Operators.of(self))
 
     def is_own(self, f: Any) -> bool:
         """True for this framework, JAX and NumPy: called as they are. A user's Layer is called by its own __call__."""
@@ -190,22 +200,26 @@ class StagedRuntime(dy2static.Runtime):
         notes_itself = isinstance(obj, Tensor) or is_of_each_run(obj, name)
         if isinstance(mode.interpreter, Builder) and not notes_itself:
             mode.interpreter.rebound(obj, name)
-        setattr(obj, name, value)
+        (places.set_attribute if places.is_users(type(obj).__setattr__) else setattr)(obj, name, value)
 
     def delattr_(self, obj: Any, name: str) -> None:
         """Note what the attribute held, then remove it."""
         if isinstance(mode.interpreter, Builder):
             mode.interpreter.rebound(obj, name)
-        delattr(obj, name)
+        (places.delete_attribute if places.is_users(type(obj).__delattr__) else delattr)(obj, name)
 
     def getitem_(self, obj: Any, key: Any) -> Any:
-        """The item."""
-        return obj[known_key(obj, key)]
+        """The item, which a defaultdict may have to make."""
+        key = known_key(obj, key)
+        if isinstance(obj, collections.defaultdict) and obj.default_factory is not None and key not in obj:
+            if type(obj).__missing__ is collections.defaultdict.__missing__:
+                self.setitem_(obj, key, callee(obj.default_factory)())
+        return obj[key]
 
     def setitem_(self, obj: Any, key: Any, value: Any) -> None:
         """Note what the item was, then set it."""
         key = known_key(obj, key)
-        if isinstance(mode.interpreter, Builder) and isinstance(obj, dict | list):
+        if isinstance(mode.interpreter, Builder) and not _notes_itself(obj, "__setitem__"):
             _note(mode.interpreter, obj, key)
         if _is_mask(obj, key) and isinstance(value, Tensor) and value.shape == obj.shape:
             obj[...] = where(key, value, obj)  # from augmented()
@@ -215,27 +229,33 @@ class StagedRuntime(dy2static.Runtime):
     def delitem_(self, obj: Any, key: Any) -> None:
         """Note what there was, then remove the item."""
         key = known_key(obj, key)
-        if isinstance(mode.interpreter, Builder) and isinstance(obj, dict | list):
-            mode.interpreter.contents_written(obj)
+        if not _notes_itself(obj, "__delitem__"):
+            self.augmenting(obj)
         del obj[key]
 
     def augmenting(self, value: Any) -> None:
         """Note what a list or its like holds, before `+=` changes it."""
         builder = mode.interpreter
-        if isinstance(builder, Builder) and isinstance(value, CONTAINERS):
-            builder.contents_written(value)
+        for container in contents_of([value]) if isinstance(builder, Builder) else ():
+            builder.contents_written(container)
 
     def augmented(self, obj: Any, key: Any) -> Any:
         """For a mask, all elements: how many it has is not known; setitem_ takes those that it has."""
-        return obj.clone() if _is_mask(obj, key) else obj[key]
+        return obj.clone() if _is_mask(obj, key) else self.getitem_(obj, key)
+
+
+def _notes_itself(obj: Any, method: str) -> bool:
+    """Whether a method of the user's decides what changes, which is converted."""
+    return not isinstance(obj, WRAPPERS) and places.is_users(getattr(type(obj), method, None))
 
 
 def _note(builder: Builder, container: Any, key: Any) -> None:
     """Note what an item holds that is about to be set."""
     if isinstance(container, dict):
         builder.item_written(container, key)
-    elif not hasattr(key, "__index__"):
-        builder.contents_written(container)
+    elif not isinstance(container, list | collections.deque) or not hasattr(key, "__index__"):
+        for held in contents_of([container]):
+            builder.contents_written(held)
     elif -len(container) <= (at := operator.index(key)) < len(container):
         builder.item_written(container, at % len(container))
 

@@ -337,8 +337,9 @@ class StaticFunction(DeclaredSpecs, Inspection):
         names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
         while True:
             try:
-                with self._implicit.converted(), told(self.__name__):
-                    outside = reads.containers_of(self._function, list(nested.statics(structure)))
+                walk = reads.walked(self._function, list(nested.statics(structure)))
+                outside = reads.containers_of(walk)
+                with self._implicit.converted(walk.classes), told(self.__name__):
                     found = trace(call, shapes, grads, names, _converted, outside, self._shared, sizes, self._decided)
                 return passed(found, self.options.passes)
             except Undecided as e:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import array
 from collections import OrderedDict, deque
-from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
+from types import FunctionType, MemberDescriptorType
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from ..core.errors import is_own
 
 # Types of what is changed in place; an OrderedDict is a dict as well, but has its own order.
 KINDS = (OrderedDict, dict, list, set, deque, bytearray, array.array, np.ndarray)
-_SLOTS = (MemberDescriptorType, GetSetDescriptorType)
 
 
 class _Missing:
@@ -36,7 +35,8 @@ def of_class(obj: Any, name: str) -> Any:
 
 
 def is_users(method: Any) -> bool:
-    """Whether a method is Python code, but none of the framework's."""
+    """Whether a method is Python code, but none of the framework's; of what wraps a method, that counts."""
+    method = getattr(method, "__wrapped__", method)
     return type(method) is FunctionType and not is_own(method.__code__.co_filename)
 
 
@@ -82,22 +82,29 @@ def _slot(obj: Any, found: Any) -> Any:
 
 def set_attribute(obj: Any, name: str, value: Any) -> None:
     """Put a value into the dict or slot of an object; MISSING removes it."""
-    if value is MISSING and attribute(obj, name) is MISSING:
-        return
-    if hasattr(type(found := of_class(obj, name)), "__set__") and type(found) not in _SLOTS and _is_data(obj, name):
-        return namespace(obj).__setitem__(name, value) if value is not MISSING else namespace(obj).__delitem__(name)
-    if value is MISSING:
-        return _method(obj, "__delattr__")(obj, name)
-    return _method(obj, "__setattr__")(obj, name, value)
+    held, removes = namespace(obj), value is MISSING
+    if name in held and _method(obj, "__setattr__") is object.__setattr__:
+        # Also what a descriptor of the class hides.
+        held.__delitem__(name) if removes else held.__setitem__(name, value)
+    elif not removes:
+        _method(obj, "__setattr__")(obj, name, value)
+    elif attribute(obj, name) is not MISSING:
+        _method(obj, "__delattr__")(obj, name)
 
 
-def _is_data(obj: Any, name: str) -> bool:
-    """Whether an object holds itself what a descriptor of its class hides."""
-    return name in namespace(obj)
+def delete_attribute(obj: Any, name: str) -> None:
+    """Remove what an object holds itself.
+
+    Raises:
+        AttributeError: there is nothing.
+    """
+    _method(obj, "__delattr__")(obj, name)
 
 
 def _method(obj: Any, name: str) -> Any:
     """The method that sets or removes attributes, but for those of the user's classes."""
+    if (own := getattr(type(obj), name)) is getattr(object, name):
+        return own
     return next(m for c in type(obj).__mro__ if (m := vars(c).get(name)) is not None and not is_users(m))
 
 
