@@ -22,6 +22,18 @@ class InnerGradientError(StagingError):
         )
 
 
+class UnnotedChangeError(StagingError):
+    """A trace has changed something that a run would not change again."""
+
+    def __init__(self, name: str, what: str, where: Any) -> None:
+        self.where = where
+        super().__init__(
+            f"`{name}` changes {what} at {where}, by code that is not converted or where nothing sees it: its program "
+            "would not do that again in later calls. Change it outside of the static function, or keep it in an "
+            f"attribute, list or dict that the function itself changes{_line(where)}"
+        )
+
+
 class HeldGradientError(Exception):
     """An argument has a gradient, which the program would have to read: the function itself is to run."""
 

@@ -45,6 +45,7 @@ from .host_random import told
 from .implicit import Implicit
 from .inspection import Inspection, passed
 from .lone_kinds import LoneKinds
+from .net import Net, refuse_iterators
 from .options import DEFAULTS, CompileOptions, settings
 from .raising import raised_by_user
 from .runtime import convert
@@ -338,9 +339,16 @@ class StaticFunction(DeclaredSpecs, Inspection):
         while True:
             try:
                 walk = reads.walked(self._function, list(nested.statics(structure)))
+                refuse_iterators(walk, self.__name__)
                 outside = reads.containers_of(walk)
-                with self._implicit.converted(walk.classes), told(self.__name__):
-                    found = trace(call, shapes, grads, names, _converted, outside, self._shared, sizes, self._decided)
+
+                def run() -> Traced:
+                    with self._implicit.converted(walk.classes), told(self.__name__):
+                        return trace(
+                            call, shapes, grads, names, _converted, outside, self._shared, sizes, self._decided
+                        )
+
+                found = Net(walk).trace(self.__name__, run)
                 return passed(found, self.options.passes)
             except Undecided as e:
                 self._decided |= e.places
