@@ -113,7 +113,7 @@ def _lines(f: Any, error: Exception) -> list[int]:
     if isinstance(error, InnerGradientError):
         return [error.where.lineno]
     if isinstance(error, UnnotedChangeError):
-        return [error.where.lineno] if error.where.filename == f.__code__.co_filename else []
+        return [error.where.lineno] if error.splits and error.where.filename == f.__code__.co_filename else []
     tb, code = error.__traceback__, f.__code__
     while tb is not None:
         if (tb.tb_frame.f_code.co_filename, tb.tb_frame.f_code.co_name) == (code.co_filename, code.co_name):

@@ -23,10 +23,17 @@ class InnerGradientError(StagingError):
 
 
 class UnnotedChangeError(StagingError):
-    """A trace has changed something that a run would not change again."""
+    """A trace has changed something that a run would not change again.
 
-    def __init__(self, name: str, what: str, where: Any) -> None:
-        self.where = where
+    Arguments:
+        name: of the function.
+        what: was changed.
+        where: the line that does.
+        splits: whether the function can be split there.
+    """
+
+    def __init__(self, name: str, what: str, where: Any, splits: bool = False) -> None:
+        self.where, self.splits = where, splits
         super().__init__(
             f"`{name}` changes {what} at {where}, by code that is not converted or where nothing sees it: its program "
             "would not do that again in later calls. Change it outside of the static function, or keep it in an "

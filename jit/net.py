@@ -8,31 +8,20 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-import copyreg
+import dis
+import functools
 import sys
 import types
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from paddle_lite_py.core.errors import UNKNOWN, Where, is_own
-from paddle_lite_py.tracing.places import KINDS, MISSING, copy_of, is_as, namespace, refill, set_attribute, set_item
+from paddle_lite_py.tracing.places import KINDS, MISSING, copy_of, is_as, refill, set_attribute, set_item
 
 from .errors import UnnotedChangeError
 from .guards import ABSENT, Guard, Lacking
+from .library_state import LibraryState, is_iterator
 from .reads import Walk, is_foreign
-
-# What moves on when it is read. Files are such too, but are not read by accident.
-_ITERATORS = tuple({type(iter(v)) for v in ([], (), {}, {}.values(), {}.items(), set(), "", b"", range(1))}) + (
-    types.GeneratorType,
-    type(iter(int, 1)),
-    type(reversed([])),
-    enumerate,
-    filter,
-    map,
-    zip,
-)
-_NO_STATE = (types.ModuleType, types.CodeType, type)
-
 
 class Net:
     """What a function can reach, as it is before a trace.
@@ -45,8 +34,9 @@ class Net:
         reached = [*walk.visited.values(), *walk.growing.values()]
         self.places = list(walk.places.values())
         self.attributes = [g for g in walk.guards if isinstance(g, Lacking)]
-        self.contents = [(c, copy_of(c)) for c in reached if isinstance(c, KINDS)]
-        self.library = [(obj, state) for obj in walk.library if (state := _state(obj)) is not None]
+        self.contents = [_Contents(c, copy_of(c)) for c in reached if isinstance(c, KINDS)]
+        self.library = [LibraryState.of(obj, f"a {type(obj).__name__}") for obj in walk.library]
+        self.caches = [f for f in reached if type(f) is type(_cached)]
 
     def trace(self, name: str, run: Callable[[], Any]) -> Any:
         """What `run` gives, if it has left everything as it was; `name` is that of the function.
@@ -59,43 +49,53 @@ class Net:
         except BaseException:
             self.put_back()
             raise
-        changed = next(self._changes(), None)
+        changed = next((g for g in self._guards() if not g.holds()), None)
         if changed is None:
             return found
+        what = changed.name
         self.put_back()
         where = _line_of(run, changed)
         self.put_back()
-        raise UnnotedChangeError(name, changed[0], where)
+        raise UnnotedChangeError(name, what, where)
 
-    def _changes(self) -> Iterator[tuple[str, Callable[[], bool]]]:
-        """What is not as it was: its name, and what tells whether it still is."""
-        for _, guard in self.places:
-            if not guard.holds():
-                yield guard.name, guard.holds
-        for lacking in self.attributes:
-            if not lacking.holds():
-                yield f"the attributes of {lacking.name}", lacking.holds
-        for container, held in self.contents:
-            if not is_as(container, held):
-                yield f"a {type(container).__name__}", lambda c=container, h=held: is_as(c, h)  # type: ignore[misc]
-        for obj, state in self.library:
-            if not _same_state(_state(obj), state):
-                yield f"a {type(obj).__name__}", lambda o=obj, s=state: _same_state(_state(o), s)  # type: ignore[misc]
+    def _guards(self) -> list[Any]:
+        return [*[g for _, g in self.places], *self.attributes, *self.contents, *self.library]
 
     def put_back(self) -> None:
         """Make everything what it was."""
+        if all(g.holds() for g in self._guards()):
+            return
         for owner, guard in self.places:
             if not guard.holds():
                 _put(owner, guard)
         for lacking in self.attributes:
             for key in (lacking.held.keys() & lacking.asked) - lacking.value:
                 del lacking.held[key]
-        for container, held in self.contents:
-            if not is_as(container, held):
-                refill(container, held)
-        for obj, state in self.library:
-            if not _same_state(_state(obj), state):
-                _restore(obj, state)
+        for contents in self.contents:
+            if not contents.holds():
+                refill(contents.container, contents.value)
+        for state in self.library:
+            state.put_back()
+        for f in self.caches:  # what they have found while tracing, they have done as well
+            f.cache_clear()
+
+
+class _Contents(NamedTuple):
+    """All that a container holds, each thing itself."""
+
+    container: Any
+    value: Any
+
+    @property
+    def name(self) -> str:
+        return f"a {type(self.container).__name__}"
+
+    def holds(self) -> bool:
+        return is_as(self.container, self.value)
+
+
+@functools.lru_cache
+def _cached() -> None: ...
 
 
 def _put(owner: Any, guard: Guard) -> None:
@@ -110,47 +110,7 @@ def _put(owner: Any, guard: Guard) -> None:
         set_attribute(owner, guard.key, value)
 
 
-# -- objects of the standard library -------------------------------------------------------------------------------
-def _state(obj: Any) -> Any:
-    """What an object holds: its attributes, the containers among them, and what C code keeps; None if unknown."""
-    if isinstance(obj, (*_NO_STATE, *_ITERATORS)):
-        return None
-    held = dict(namespace(obj))
-    inner = [(c, copy_of(c)) for c in held.values() if isinstance(c, KINDS)]
-    return held, inner, None if held else _reduced(obj)
-
-
-def _reduced(obj: Any) -> Any:
-    """What a copy of an object of C code would be made of."""
-    try:
-        found = obj.__reduce_ex__(2)
-    except Exception:  # nothing is known of it
-        return None
-    return None if isinstance(found, str) or found[0] is copyreg.__newobj__ else found[1:3]  # type: ignore[attr-defined]
-
-
-def _same_state(now: Any, then: Any) -> bool:
-    (held, _, reduced), (before, inner, known) = now, then
-    same = held.keys() == before.keys() and all(v is before[k] for k, v in held.items() if k in before)
-    return same and all(is_as(c, content) for c, content in inner) and (reduced == known)
-
-
-def _restore(obj: Any, state: Any) -> None:
-    held, inner, _ = state
-    now = namespace(obj)
-    for key in [*held, *now]:
-        if now.get(key, MISSING) is not held.get(key, MISSING):
-            set_item(now, key, held.get(key, MISSING))
-    for container, content in inner:
-        refill(container, content)
-
-
 # -- iterators -----------------------------------------------------------------------------------------------------
-def is_iterator(value: Any) -> bool:
-    """Whether a value moves on when it is read, by code that is not converted."""
-    return isinstance(value, _ITERATORS) or type(value).__module__ == "itertools"
-
-
 def refuse_iterators(walk: Walk, name: str) -> None:
     """Look for iterators that were there before.
 
@@ -161,7 +121,8 @@ def refuse_iterators(walk: Walk, name: str) -> None:
         if is_iterator(value):
             key = next((g.key for _, g in walk.places.values() if g.value is value), None)
             what = "an argument" if key is None else f"`{key}`"
-            raise UnnotedChangeError(name, f"{what}, a {type(value).__name__} from outside,", _use_of(walk, key))
+            what = f"{what}, a {type(value).__name__} from outside,"
+            raise UnnotedChangeError(name, what, _use_of(walk, key), splits=True)
 
 
 def _use_of(walk: Walk, key: Any) -> Where:
@@ -174,8 +135,6 @@ def _use_of(walk: Walk, key: Any) -> Where:
 
 
 def _lines(code: types.CodeType) -> Iterator[tuple[int, Any]]:
-    import dis
-
     line = code.co_firstlineno
     for step in dis.get_instructions(code):
         position = step.positions.lineno if step.positions else None
@@ -184,14 +143,14 @@ def _lines(code: types.CodeType) -> Iterator[tuple[int, Any]]:
 
 
 # -- lines ---------------------------------------------------------------------------------------------------------
-def _line_of(run: Callable[[], Any], changed: tuple[str, Callable[[], bool]]) -> Where:
+def _line_of(run: Callable[[], Any], changed: Any) -> Where:
     """The line of the user's that changes something: it is looked at after each line of another trace."""
     found: list[Where] = []
     last = UNKNOWN
 
     def step(frame: Any, event: str, _: Any) -> Any:
         nonlocal last
-        if not found and not changed[1]():
+        if not found and not changed.holds():
             found.append(last)
         if not found and event == "line":
             last = Where(frame.f_code.co_filename, frame.f_lineno)
@@ -199,7 +158,8 @@ def _line_of(run: Callable[[], Any], changed: tuple[str, Callable[[], bool]]) ->
 
     def enter(frame: Any, event: str, _: Any) -> Any:
         filename = frame.f_code.co_filename
-        foreign = is_own(filename) or is_foreign(frame.f_globals.get("__name__", ""))
+        made = filename == "<string>"  # by a named tuple or a data class
+        foreign = made or is_own(filename) or is_foreign(frame.f_globals.get("__name__", ""))
         return None if foreign else step(frame, event, None)
 
     before = sys.gettrace()
@@ -209,4 +169,4 @@ def _line_of(run: Callable[[], Any], changed: tuple[str, Callable[[], bool]]) ->
             run()
     finally:
         sys.settrace(before)
-    return found[0] if found else last
+    return found[0] if found else UNKNOWN

@@ -19,6 +19,7 @@ import os
 import sys
 import threading
 import types
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -34,6 +35,7 @@ from paddle_lite_py.tracing.frame import is_of_each_run
 from paddle_lite_py.tracing.places import KINDS
 
 from .guards import ABSENT, BY_VALUE, AnyOf, Content, Guard, Items, Lacking, attribute, cell, names_of
+from .library_state import LibraryState, is_container
 
 # Objects looked at before it is taken that the rest is data, not settings.
 MAX_OBJECTS = 5_000
@@ -165,7 +167,8 @@ class Walk:
             return
         if f.__code__.co_filename == functools.__file__:  # of singledispatch: the functions it chooses from
             for held in f.__closure__ or ():
-                self.visit(held.cell_contents, f.__name__)
+                if not isinstance(held.cell_contents, weakref.WeakKeyDictionary):
+                    self.visit(held.cell_contents, f.__name__)
         if is_own(f.__code__.co_filename) or (not called and is_foreign(f.__module__ or "")):
             return
         label = f.__name__
@@ -260,6 +263,8 @@ class Walk:
             self.object(value, kind.__name__)
         elif kind.__module__.partition(".")[0] in sys.stdlib_module_names:
             self.library.append(value)
+            if is_container(value):
+                self.guards.append(LibraryState.of(value, label))
 
     def settings_of(self, obj: Any, label: str, guards: list[Any]) -> None:
         """The settings of an object of the framework that the code names, and what an optimizer trains."""
