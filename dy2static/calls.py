@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .operators import Operators
 
 MARK = "__dy2static_do_not_convert__"
+LATE = "__dy2static_converts__"  # on a function that calls the converted form of another one: that one
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _LIBRARY = (_HERE, *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
 _THIRD_PARTY = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
@@ -237,6 +238,8 @@ class Callees:
 
     def _rewrapped(self, f: types.FunctionType) -> types.FunctionType | None:
         """A wrapper by others (`contextmanager`, `no_grad`) around a user's function, put around the converted one."""
+        if LATE in f.__dict__:
+            return self._find(f.__dict__[LATE])
         if f.__code__.co_filename == functools.__file__ and "dispatch" in f.__dict__:  # of singledispatch
             return functools.wraps(f)(lambda *args, **kwargs: self._find(f.dispatch(type(args[0])))(*args, **kwargs))
         inner, closure = f.__dict__.get("__wrapped__"), f.__closure__ or ()

@@ -11,16 +11,23 @@ import functools
 import types
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from operator import index
 from typing import Any
 
+from dy2static.calls import LATE
 from dy2static.registry import is_converted
 from paddle_lite_py.core.errors import is_own
 from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.core.traced_number import TracedNumber
+from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.builder import Builder
 
 from .runtime import RUNTIME, callee
 
+# What Python wants of a method itself, and no number or tensor that is traced.
+_PLAIN = {"__int__": int, "__index__": index, "__len__": index, "__hash__": index, "__float__": float, "__bool__": bool}
+_PLAIN |= {"__contains__": bool, "__complex__": complex}
 _FRAMES = 200  # of a traceback that are looked at
 # What instances get from `type` and `object` by other ways.
 _NO_METHODS = frozenset({"__class__", "__dict__", "__weakref__", "__slots__", "__doc__", "__annotate__"})
@@ -118,11 +125,14 @@ def _converted(held: Any) -> Any:
 
 def _late(f: types.FunctionType) -> types.FunctionType:
     """A function that calls the converted form of another one, found when it is called first."""
+    needs = _PLAIN.get(f.__name__)
 
     @functools.wraps(f)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return callee(f)(*args, **kwargs)
+        out = callee(f)(*args, **kwargs)
+        return needs(out) if needs is not None and (isinstance(out, Tensor) or type(out) is TracedNumber) else out
 
+    call.__dict__[LATE] = f
     return call
 
 
