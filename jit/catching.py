@@ -43,9 +43,7 @@ class Catching:
 
 def _is_of_tracing(error: Any) -> bool:
     """Whether eager code would not raise an error: it tells of what stands for a number, or of a depth without end."""
-    return isinstance(error, RecursionError) or (
-        isinstance(error, TypeError) and TracedNumber.__name__ in str(error)
-    )
+    return isinstance(error, RecursionError) or (isinstance(error, TypeError) and TracedNumber.__name__ in str(error))
 
 
 def catcher(builder: Builder, exc: BaseException) -> Frame | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import dis
-import functools
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -18,10 +17,38 @@ from typing import Any, NamedTuple
 from paddle_lite_py.core.errors import UNKNOWN, Where, is_own
 from paddle_lite_py.tracing.places import KINDS, MISSING, copy_of, is_as, refill, set_attribute, set_item
 
+from .code_facts import is_foreign
 from .errors import UnnotedChangeError
 from .guards import ABSENT, Guard, Lacking
+from .host_random import told
+from .implicit import Implicit
 from .library_state import LibraryState, is_iterator
-from .reads import Walk, is_foreign
+from .reads import Walk, containers_of, walked
+
+
+def noticed(
+    function: Callable[..., Any], values: list[Any], implicit: Implicit, name: str, run: Callable[[Any], Any]
+) -> Any:
+    """What the trace `run` gives, which is told of the containers that are there before it.
+
+    Arguments:
+        function: that is traced.
+        values: the Python values among its arguments.
+        implicit: its methods that Python calls by itself.
+        name: of the function.
+
+    Raises:
+        UnnotedChangeError: the trace has changed something that runs would not change again, or would have.
+    """
+    walk = walked(function, values)
+    refuse_iterators(walk, name)
+
+    def once() -> Any:
+        with implicit.converted(walk.classes), told(name):
+            return run(containers_of(walk))
+
+    return Net(walk).trace(name, once)
+
 
 class Net:
     """What a function can reach, as it is before a trace.
@@ -36,14 +63,10 @@ class Net:
         self.attributes = [g for g in walk.guards if isinstance(g, Lacking)]
         self.contents = [_Contents(c, copy_of(c)) for c in reached if isinstance(c, KINDS)]
         self.library = [LibraryState.of(obj, f"a {type(obj).__name__}") for obj in walk.library]
-        self.caches = [f for f in reached if type(f) is type(_cached)]
+        self.caches = [f for f in reached if hasattr(type(f), "cache_clear")]
 
     def trace(self, name: str, run: Callable[[], Any]) -> Any:
-        """What `run` gives, if it has left everything as it was; `name` is that of the function.
-
-        Raises:
-            UnnotedChangeError: it has not. What is known of is put back then, and after any error.
-        """
+        """What `run` gives, if it has left everything as it was; else, and after an error, all is put back."""
         try:
             found = run()
         except BaseException:
@@ -92,10 +115,6 @@ class _Contents(NamedTuple):
 
     def holds(self) -> bool:
         return is_as(self.container, self.value)
-
-
-@functools.lru_cache
-def _cached() -> None: ...
 
 
 def _put(owner: Any, guard: Guard) -> None:

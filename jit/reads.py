@@ -11,9 +11,7 @@ import array
 import collections
 import contextvars
 import dataclasses
-import dis
 import functools
-import itertools
 import operator
 import os
 import sys
@@ -34,19 +32,18 @@ from paddle_lite_py.optimizer import Optimizer
 from paddle_lite_py.tracing.frame import is_of_each_run
 from paddle_lite_py.tracing.places import KINDS
 
+from .code_facts import codes_in, is_called_by_others, is_foreign, uses
 from .guards import ABSENT, BY_VALUE, AnyOf, Content, Guard, Items, Lacking, attribute, cell, names_of
 from .library_state import LibraryState, is_container
 
 # Objects looked at before it is taken that the rest is data, not settings.
 MAX_OBJECTS = 5_000
-_FOREIGN = frozenset({*sys.stdlib_module_names, "paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static"} - {"__main__"})
 _ENVIRONMENT = frozenset({"environ", "getenv"})
 _ASKING = frozenset({"getattr", "hasattr"})
 _DYNAMIC = frozenset({"getattr", "setattr", "vars", "__dict__", "__getattribute__", "__setattr__", "attrgetter"})
 # Attributes of tensors that are settings, and where they stand.
 _OF_TENSORS = {n: n for n in ("stop_gradient", "persistable", "need_clip", "regularizer", "optimize_attr")}
 _OF_TENSORS |= {"trainable": "stop_gradient", "name": "_name"}
-_GROWING = ("append", "extend", "add", "update")
 # What holds no state of the user's; a traced number must not even be asked for its attributes.
 _NO_STATE = (type, types.ModuleType, types.FunctionType, types.MethodType, TracedNumber)
 _METHODS = (types.FunctionType, classmethod, staticmethod)
@@ -172,7 +169,7 @@ class Walk:
         if is_own(f.__code__.co_filename) or (not called and is_foreign(f.__module__ or "")):
             return
         label = f.__name__
-        codes = list(_codes(f.__code__))
+        codes = list(codes_in(f.__code__))
         self._note(codes)
         self.texts.update(s for c in codes for s in c.co_consts if isinstance(s, str) and s.isidentifier())
         self.names.update(self.texts, *[c.co_names for c in codes])
@@ -194,7 +191,7 @@ class Walk:
         for code in codes:
             if code not in self.codes:
                 self.codes.add(code)
-                for name, grows in _uses(code):
+                for name, grows in uses(code):
                     self.grows[name] = self.grows.get(name, True) and grows
 
     def place(self, read: Callable[[Any, Any], Any], owner: Any, key: Any, label: str) -> None:
@@ -354,14 +351,6 @@ class Walk:
                 self.place(vars(c).get, c, name, f"{c.__name__}.{name}")
 
 
-def is_called_by_others(cls: type, name: str) -> bool:
-    """Whether Python, the framework or a library that a class is derived from calls a method of it by this name."""
-    if name.startswith("__") or name == "forward":
-        return True
-    library = [c for c in cls.__mro__ if c is not object and is_foreign(c.__module__)]
-    return bool(library) and not issubclass(cls, Layer)
-
-
 def _get(variable: contextvars.ContextVar[Any]) -> Callable[[Any, Any], Any]:
     """Reads a context variable as dict.get reads an item."""
 
@@ -374,36 +363,9 @@ def _get(variable: contextvars.ContextVar[Any]) -> Callable[[Any, Any], Any]:
     return read
 
 
-# Key: the code.
-@functools.lru_cache(maxsize=4096)
-def _uses(code: types.CodeType) -> list[tuple[Any, bool]]:
-    """Each variable or attribute that the code loads, and whether it puts something into it."""
-    return [
-        (used.argval, following.argval in _GROWING)
-        for used, following in itertools.pairwise(dis.get_instructions(code))
-        if used.opname.startswith("LOAD_") and isinstance(used.argval, str)
-    ]
-
-
-# Key: the module's name; where a package lies stays for a process.
-@functools.lru_cache(maxsize=4096)
-def is_foreign(module: str) -> bool:
-    """True for modules that are no code of the user: Python's, this framework's, and installed packages."""
-    root = module.partition(".")[0]
-    path = getattr(sys.modules.get(root), "__file__", None) or ""
-    return root in _FOREIGN or (root != "__main__" and ("site-packages" in path or "dist-packages" in path))
-
-
 def _slots(obj: Any) -> Iterator[str]:
     for c in type(obj).__mro__:
         slots = vars(c).get("__slots__", ())
         yield from (slots,) if isinstance(slots, str) else slots
     if dataclasses.is_dataclass(obj) and not hasattr(obj, "__dict__"):
         yield from (f.name for f in dataclasses.fields(obj))
-
-
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for const in code.co_consts:
-        if isinstance(const, types.CodeType):
-            yield from _codes(const)

@@ -41,11 +41,10 @@ from .containers import Changed, note, restore
 from .declared import DeclaredSpecs
 from .entry import Entry
 from .errors import GraphBreak, HeldGradientError, InnerGradientError, StagingError, raise_for_user
-from .host_random import told
 from .implicit import Implicit
 from .inspection import Inspection, passed
 from .lone_kinds import LoneKinds
-from .net import Net, refuse_iterators
+from .net import noticed
 from .options import DEFAULTS, CompileOptions, settings
 from .raising import raised_by_user
 from .runtime import convert
@@ -338,17 +337,12 @@ class StaticFunction(DeclaredSpecs, Inspection):
         names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
         while True:
             try:
-                walk = reads.walked(self._function, list(nested.statics(structure)))
-                refuse_iterators(walk, self.__name__)
-                outside = reads.containers_of(walk)
+                values = list(nested.statics(structure))
 
-                def run() -> Traced:
-                    with self._implicit.converted(walk.classes), told(self.__name__):
-                        return trace(
-                            call, shapes, grads, names, _converted, outside, self._shared, sizes, self._decided
-                        )
+                def run(outside: dict[int, Any]) -> Traced:
+                    return trace(call, shapes, grads, names, _converted, outside, self._shared, sizes, self._decided)
 
-                found = Net(walk).trace(self.__name__, run)
+                found = noticed(self._function, values, self._implicit, self.__name__, run)
                 return passed(found, self.options.passes)
             except Undecided as e:
                 self._decided |= e.places

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
-import protocol_cases
 import pytest
 from paddle_lite_py.jit import to_static
 from paddle_lite_py.jit.errors import StagingError
 
 import paddle_lite_py as paddle
+import protocol_cases
 
 INPUTS = [[1.0, 2.0], [3.0, 4.0], [-5.0, 1.0], [2.0, 2.0]]
 # What no program can do again, and nothing notes.
@@ -36,7 +37,10 @@ REFUSED = {
     "queue",
     "zip over iterator",
 }
-FORMS = [("plain", True), ("condition", True), ("local", False), ("local", True), ("plain", False), ("condition", False)]
+FORMS = [
+    *[("plain", True), ("condition", True), ("local", False), ("local", True), ("plain", False), ("condition", False)],
+    *[(form, full) for form in ("tried", "looped") for full in (True, False)],
+]
 EACH = [
     pytest.param(case, form, full, id=f"{case.name} {form} {full}", marks=[pytest.mark.repeat] * (i > 2))
     for case in protocol_cases.CASES
@@ -52,17 +56,32 @@ def outcomes(f, state):
     return found
 
 
+def refused(f, state, by_name):
+    """Whether a function is refused, which then has changed nothing."""
+    before = repr(state()) if by_name else None
+    try:
+        f(paddle.to_tensor(INPUTS[0]))
+    except StagingError as e:
+        assert re.search(r"<protocol .*>:\d|leave `file` out|<unknown>", str(e)), e
+        assert not by_name or repr(state()) == before
+        return True
+    return False
+
+
 @pytest.mark.parametrize(("case", "form", "full"), EACH)
 def test_static_is_eager(case, form, full):
-    f, state = protocol_cases.compiled(case, form)
-    static = to_static(f, full_graph=full)
+    expected = outcomes(*protocol_cases.compiled(case, form))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if full and case.name in REFUSED:
-            reads = not case.state.startswith(("next(", "o.send("))  # that moves no iterator on
-            before = repr(state()) if reads else None
-            with pytest.raises(StagingError, match=r"<protocol .*>:\d|leave `file` out|<unknown>"):
-                static(paddle.to_tensor(INPUTS[0]))
-            assert before is None or repr(state()) == before
+            f, state = protocol_cases.compiled(case, form)
+            reads = not case.state.startswith(("next(", "o.send("))  # and moves no iterator on
+            assert refused(to_static(f, full_graph=True), state, reads)
         else:
-            assert outcomes(static, state) == outcomes(*protocol_cases.compiled(case, form))
+            f, state = protocol_cases.compiled(case, form)
+            try:
+                found = outcomes(to_static(f, full_graph=full), state)
+            except TypeError:  # of staging: Python would need a number of a loop's
+                assert full and form == "looped"
+            else:
+                assert found == expected
