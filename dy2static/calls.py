@@ -236,7 +236,7 @@ class Callees:
         memo = f.__dict__[self._key] = _Memo(f, target)
         return memo
 
-    def _rewrapped(self, f: types.FunctionType) -> types.FunctionType | None:
+    def _rewrapped(self, f: Any) -> Any:
         """A wrapper by others (`contextmanager`, `no_grad`) around a user's function, put around the converted one."""
         if LATE in f.__dict__:
             return self._find(f.__dict__[LATE])

@@ -26,8 +26,8 @@ from paddle_lite_py.tracing.builder import Builder
 from .runtime import RUNTIME, callee
 
 # What Python wants of a method itself, and no number or tensor that is traced.
-_PLAIN = {"__int__": int, "__index__": index, "__len__": index, "__hash__": index, "__float__": float, "__bool__": bool}
-_PLAIN |= {"__contains__": bool, "__complex__": complex}
+_PLAIN: dict[str, Any] = {"__int__": int, "__index__": index, "__len__": index, "__hash__": index, "__float__": float}
+_PLAIN |= {"__bool__": bool, "__contains__": bool, "__complex__": complex}
 _FRAMES = 200  # of a traceback that are looked at
 # What instances get from `type` and `object` by other ways.
 _NO_METHODS = frozenset({"__class__", "__dict__", "__weakref__", "__slots__", "__doc__", "__annotate__"})
@@ -109,7 +109,7 @@ def _converted(held: Any) -> Any:
         return None if inner is None else kind(inner)
     if kind is property:
         parts = (held.fget, held.fset, held.fdel)
-        return property(*[_converted(f) or f for f in parts], held.__doc__)
+        return property(*[_converted(f) or f for f in parts])
     if kind is functools.cached_property:
         return _Cached(held)
     if kind is functools.partialmethod:
@@ -123,7 +123,7 @@ def _converted(held: Any) -> Any:
     return None
 
 
-def _late(f: types.FunctionType) -> types.FunctionType:
+def _late(f: types.FunctionType) -> Any:
     """A function that calls the converted form of another one, found when it is called first."""
     needs = _PLAIN.get(f.__name__)
 

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 from paddle_lite_py.tracing.places import KINDS, MISSING, copy_of, is_as, namespace, refill, set_item
 
 # Types of what moves on when it is read. Files do so too, but not unseen.
-_ITERATORS = (
-    *{type(iter(v)) for v in ([], (), {}, {}.values(), {}.items(), set(), "", b"", range(1), range(1 << 99))},
-    *(type(reversed(v)) for v in ([], {}, range(1))),
+_SOME: list[Any] = [[], (), {}, {}.values(), {}.items(), set(), "", b"", range(1), range(1 << 99)]
+_ITERATORS: tuple[Any, ...] = (
+    *{type(iter(v)) for v in _SOME},
+    *{type(reversed(v)) for v in _SOME if hasattr(v, "__reversed__")},
     *(types.GeneratorType, type(iter(int, 1)), enumerate, filter, map, zip),
 )
 _HOLDS = ("__len__", "__getitem__", "__contains__", "qsize")

@@ -42,7 +42,7 @@ class StagedRuntime(dy2static.Runtime):
 
     def __init__(self) -> None:
         self.ignored: set[str] = set()  # modules that the user wants left alone
-        self.on_class: Callable[[type], None] | None = None
+        self.on_class: Callable[[type], Any] | None = None
 
     @property
     def builder(self) -> Builder:
@@ -236,8 +236,9 @@ class StagedRuntime(dy2static.Runtime):
     def augmenting(self, value: Any) -> None:
         """Note what a list or its like holds, before `+=` changes it."""
         builder = mode.interpreter
-        for container in contents_of([value]) if isinstance(builder, Builder) else ():
-            builder.contents_written(container)
+        if isinstance(builder, Builder):
+            for container in contents_of([value]):
+                builder.contents_written(container)
 
     def augmented(self, obj: Any, key: Any) -> Any:
         """For a mask, all elements: how many it has is not known; setitem_ takes those that it has."""

@@ -337,12 +337,9 @@ class StaticFunction(DeclaredSpecs, Inspection):
         names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
         while True:
             try:
-                values = list(nested.statics(structure))
-
-                def run(outside: dict[int, Any]) -> Traced:
-                    return trace(call, shapes, grads, names, _converted, outside, self._shared, sizes, self._decided)
-
-                found = noticed(self._function, values, self._implicit, self.__name__, run)
+                more: Any = {"shared": self._shared, "sizes": sizes, "decided": self._decided}
+                run = functools.partial(trace, call, shapes, grads, names, _converted, **more)
+                found = noticed(self._function, [*nested.statics(structure)], self._implicit, self.__name__, run)
                 return passed(found, self.options.passes)
             except Undecided as e:
                 self._decided |= e.places

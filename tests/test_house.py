@@ -58,7 +58,7 @@ DYNAMIC = {
     "hapi.progress": "a notebook is known by the kernel that is loaded",
     "io.in_worker": "a worker seeds the package only where the data set has loaded it",
     "jit": "frames of jit and dy2static are not the user's either, and may lie in folders of their own",
-    "jit.reads": "the folder of the package that a user's function is of",
+    "jit.code_facts": "the folder of the package that a user's function is of",
     "migrate.alias": "lets `import paddle` give this package",
     "migrate.module_paths": "gives modules the names and the modules that the reference has there",
     "migrate.upgrade.names": "a name is looked up where programs will look for it",

@@ -47,7 +47,8 @@ def namespace(obj: Any) -> Any:
         >>> namespace(3)
         {}
     """
-    if type(obj).__getattribute__ is not object.__getattribute__ and not is_users(type(obj).__getattribute__):
+    own: Any = type(obj).__getattribute__
+    if own is not object.__getattribute__ and not is_users(own):
         return getattr(obj, "__dict__", {})
     try:
         return object.__getattribute__(obj, "__dict__")
