@@ -36,6 +36,11 @@ def is_foreign(module: str) -> bool:
     return root in _FOREIGN or (root != "__main__" and ("site-packages" in path or "dist-packages" in path))
 
 
+def is_of_python(module: str) -> bool:
+    """True for modules of the standard library."""
+    return module.partition(".")[0] in sys.stdlib_module_names
+
+
 def is_called_by_others(cls: type, name: str) -> bool:
     """Whether Python, the framework or a library that a class is derived from calls a method of it by this name."""
     if name.startswith("__") or name == "forward":

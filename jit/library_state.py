@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copyreg
 import types
 from typing import Any, NamedTuple
 
@@ -49,25 +48,32 @@ class LibraryState(NamedTuple):
         contents = [(c, copy_of(c)) for c in held.values() if isinstance(c, KINDS)]
         return cls(obj, held, contents, None if held else _reduced(obj), name)
 
+    @property
+    def value(self) -> tuple[Any, ...]:
+        """What stands in its attributes."""
+        return tuple(self.attributes.values())
+
     def holds(self) -> bool:
         """True if it still is what it was."""
         now, then = namespace(self.obj), self.attributes
         same = len(now) == len(then) and all(now.get(k, MISSING) is v for k, v in then.items())
         same = same and all(is_as(c, content) for c, content in self.contents)
-        return same and (self.reduced is None or _reduced(self.obj) == self.reduced)
+        return same and (self.reduced is None or _are_equal(_reduced(self.obj), self.reduced))
 
     def change(self) -> str:
         """What changed, in words."""
         return f"what {self.name}, a {type(self.obj).__name__}, holds changed"
 
     def put_back(self) -> None:
-        """Have the object hold it again, but for what C code keeps."""
+        """Have the object hold it again, if C code that keeps it lets others set it."""
         now, then = namespace(self.obj), self.attributes
         for key in [*then, *now]:
             if now.get(key, MISSING) is not then.get(key, MISSING):
                 set_item(now, key, then.get(key, MISSING))
         for container, content in self.contents:
             refill(container, content)
+        if self.reduced is not None and not self.holds() and hasattr(self.obj, "__setstate__"):
+            self.obj.__setstate__(self.reduced[-1])
 
 
 def _reduced(obj: Any) -> Any:
@@ -78,4 +84,11 @@ def _reduced(obj: Any) -> Any:
         found = obj.__reduce_ex__(2)
     except Exception:  # locks, files, what the system gives
         return None
-    return None if isinstance(found, str) or found[0] is copyreg.__newobj__ else found[1:3]  # type: ignore[attr-defined]
+    return None if isinstance(found, str) else found[1:3]
+
+
+def _are_equal(now: Any, then: Any) -> bool:
+    try:
+        return bool(now == then)
+    except Exception:  # of what cannot be compared nothing is known
+        return True

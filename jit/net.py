@@ -19,7 +19,7 @@ from paddle_lite_py.tracing.places import KINDS, MISSING, copy_of, is_as, refill
 
 from .code_facts import is_foreign
 from .errors import UnnotedChangeError
-from .guards import ABSENT, Guard, Lacking
+from .guards import ABSENT, Guard, Items, Lacking
 from .host_random import told
 from .implicit import Implicit
 from .library_state import LibraryState, is_iterator
@@ -40,14 +40,15 @@ def noticed(
     Raises:
         UnnotedChangeError: the trace has changed something that runs would not change again, or would have.
     """
-    walk = walked(function, values)
-    refuse_iterators(walk, name)
+    walk, code = walked(function, values), getattr(getattr(function, "__func__", function), "__code__", None)
+    around = UNKNOWN if code is None else Where(code.co_filename, code.co_firstlineno)
+    refuse_iterators(walk, name, around)
 
     def once() -> Any:
         with implicit.converted(walk.classes), told(name):
             return run(containers_of(walk))
 
-    return Net(walk).trace(name, once)
+    return Net(walk).trace(name, once, around)
 
 
 class Net:
@@ -61,12 +62,20 @@ class Net:
         reached = [*walk.visited.values(), *walk.growing.values()]
         self.places = list(walk.places.values())
         self.attributes = [g for g in walk.guards if isinstance(g, Lacking)]
-        self.contents = [_Contents(c, copy_of(c)) for c in reached if isinstance(c, KINDS)]
+        names = {id(g.container): g.name for g in walk.guards if isinstance(g, Items)}
+        self.contents = [
+            _Contents(c, copy_of(c), names.get(id(c), f"a {type(c).__name__}")) for c in reached if isinstance(c, KINDS)
+        ]
         self.library = [LibraryState.of(obj, f"a {type(obj).__name__}") for obj in walk.library]
         self.caches = [f for f in reached if hasattr(type(f), "cache_clear")]
 
-    def trace(self, name: str, run: Callable[[], Any]) -> Any:
-        """What `run` gives, if it has left everything as it was; else, and after an error, all is put back."""
+    def trace(self, name: str, run: Callable[[], Any], around: Where) -> Any:
+        """What `run` gives, if it has left everything as it was; else, and after an error, all is put back.
+
+        Arguments:
+            name: of the function.
+            around: where it stands.
+        """
         try:
             found = run()
         except BaseException:
@@ -77,9 +86,9 @@ class Net:
             return found
         what = changed.name
         self.put_back()
-        where = _line_of(run, changed)
+        where = _line_of(run, changed) or around
         self.put_back()
-        raise UnnotedChangeError(name, what, where)
+        raise UnnotedChangeError(name, what, where, undone=all(g.holds() for g in self._guards()))
 
     def _guards(self) -> list[Any]:
         return [*[g for _, g in self.places], *self.attributes, *self.contents, *self.library]
@@ -108,10 +117,7 @@ class _Contents(NamedTuple):
 
     container: Any
     value: Any
-
-    @property
-    def name(self) -> str:
-        return f"a {type(self.container).__name__}"
+    name: str
 
     def holds(self) -> bool:
         return is_as(self.container, self.value)
@@ -130,7 +136,7 @@ def _put(owner: Any, guard: Guard) -> None:
 
 
 # -- iterators -----------------------------------------------------------------------------------------------------
-def refuse_iterators(walk: Walk, name: str) -> None:
+def refuse_iterators(walk: Walk, name: str, around: Where) -> None:
     """Look for iterators that were there before.
 
     Raises:
@@ -141,16 +147,16 @@ def refuse_iterators(walk: Walk, name: str) -> None:
             key = next((g.key for _, g in walk.places.values() if g.value is value), None)
             what = "an argument" if key is None else f"`{key}`"
             what = f"{what}, a {type(value).__name__} from outside,"
-            raise UnnotedChangeError(name, what, _use_of(walk, key), splits=True)
+            raise UnnotedChangeError(name, what, _use_of(walk, key) or around, splits=key is not None)
 
 
-def _use_of(walk: Walk, key: Any) -> Where:
+def _use_of(walk: Walk, key: Any) -> Where | None:
     """The first line that names a variable or attribute."""
-    for code in walk.codes:
+    for code in sorted(walk.codes, key=lambda code: (code.co_filename, code.co_firstlineno)):
         for line, used in _lines(code):
-            if used == key:
+            if key is not None and used == key:
                 return Where(code.co_filename, line)
-    return UNKNOWN
+    return None
 
 
 def _lines(code: types.CodeType) -> Iterator[tuple[int, Any]]:
@@ -162,7 +168,7 @@ def _lines(code: types.CodeType) -> Iterator[tuple[int, Any]]:
 
 
 # -- lines ---------------------------------------------------------------------------------------------------------
-def _line_of(run: Callable[[], Any], changed: Any) -> Where:
+def _line_of(run: Callable[[], Any], changed: Any) -> Where | None:
     """The line of the user's that changes something: it is looked at after each line of another trace."""
     found: list[Where] = []
     last = UNKNOWN
@@ -188,4 +194,4 @@ def _line_of(run: Callable[[], Any], changed: Any) -> Where:
             run()
     finally:
         sys.settrace(before)
-    return found[0] if found else UNKNOWN
+    return found[0] if found else None

@@ -12,9 +12,9 @@ import collections
 import contextvars
 import dataclasses
 import functools
+import logging
 import operator
 import os
-import sys
 import threading
 import types
 import weakref
@@ -30,9 +30,9 @@ from paddle_lite_py.eager.tensor import Parameter, Tensor
 from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.optimizer import Optimizer
 from paddle_lite_py.tracing.frame import is_of_each_run
-from paddle_lite_py.tracing.places import KINDS
+from paddle_lite_py.tracing.places import KINDS, namespace
 
-from .code_facts import codes_in, is_called_by_others, is_foreign, uses
+from .code_facts import codes_in, is_called_by_others, is_foreign, is_of_python, uses
 from .guards import ABSENT, BY_VALUE, AnyOf, Content, Guard, Items, Lacking, attribute, cell, names_of
 from .library_state import LibraryState, is_container
 
@@ -66,6 +66,8 @@ _STATE = ("paddle_lite_py.optimizer.lr.", "paddle_lite_py.amp.", "paddle_lite_py
 _READS_ITSELF = "paddle_lite_py.distribution."
 _SEQUENCES = (collections.deque, array.array, bytearray)
 _WRAPPERS = (collections.UserDict, collections.UserList, collections.ChainMap)
+# What acts on the world, or notes for itself what it was asked.
+_WORLD = (logging.Logger, logging.Handler, logging.LoggerAdapter, types.ModuleType)
 _WRAPPERS_HOLD = frozenset({"data", "maps"})
 Place = tuple[int, Any]
 
@@ -219,10 +221,11 @@ class Walk:
             self.tensor(value, label)
         elif isinstance(value, np.ndarray):
             self.guards.append(Content.of(value, label))
+            if value.dtype.hasobject:
+                self.each(value.flat, label)
         elif isinstance(value, list | dict | set | tuple | frozenset):
             self.container(value, label)
-            if not is_foreign(kind.__module__):
-                self.object(value, kind.__name__)
+            self.visit(getattr(value, "default_factory", None), label)
         elif isinstance(value, types.FunctionType | types.MethodType) or hasattr(kind, "dygraph_function"):
             self.visited.pop(id(value))
             self.function(value)
@@ -235,8 +238,7 @@ class Walk:
                 self.visit(getattr(value, name, None), label)
         elif isinstance(value, _SEQUENCES):
             self.guards.append(Items.of(value, label))
-            for i, item in enumerate(value):
-                self.visit(item, f"{label}[{i}]")
+            self.each(value, label)
         elif isinstance(value, threading.local):
             for name in sorted(self.names & vars(value).keys()):
                 self.place(attribute(value), value, name, f"{label}.{name}")
@@ -258,10 +260,33 @@ class Walk:
             self.settings_of(value, kind.__name__, self.guards)
         elif not is_foreign(kind.__module__) or isinstance(value, (Layer, *_RECORDS)):
             self.object(value, kind.__name__)
-        elif kind.__module__.partition(".")[0] in sys.stdlib_module_names:
+        else:
+            self.library_object(value, label)
+        if isinstance(value, (*KINDS, *_WRAPPERS)) and not is_foreign(kind.__module__):
+            self.object(value, kind.__name__)
+
+    def each(self, values: Iterable[Any], label: str) -> None:
+        """What stands in a row."""
+        for i, value in enumerate(values):
+            self.visit(value, f"{label}[{i}]")
+
+    def library_object(self, value: Any, label: str) -> None:
+        """An object of the standard library or of an installed package: what it refers to, and what it holds."""
+        kind = type(value)
+        if isinstance(value, weakref.ReferenceType):
+            self.visit(value(), label)
+        elif isinstance(value, weakref.ProxyTypes):
+            self.visit(value.__repr__.__self__, label)
+        elif isinstance(value, types.BuiltinMethodType | types.MethodWrapperType):
+            self.visit(value.__self__, label)
+        elif isinstance(value, types.MappingProxyType):
+            self.guards += [Guard(value.get, key, held, f"{label}[{key!r}]") for key, held in value.items()]
+            self.each(value.values(), label)
+        elif not isinstance(value, _WORLD) and (is_container(value) or is_of_python(kind.__module__)):
             self.library.append(value)
             if is_container(value):
                 self.guards.append(LibraryState.of(value, label))
+                self.each([held for held in namespace(value).values() if isinstance(held, KINDS)], label)
 
     def settings_of(self, obj: Any, label: str, guards: list[Any]) -> None:
         """The settings of an object of the framework that the code names, and what an optimizer trains."""

@@ -7,7 +7,7 @@ import contextlib
 import functools
 import operator
 from collections.abc import Callable
-from types import MethodWrapperType
+from types import FunctionType, MethodType, MethodWrapperType
 from typing import Any
 
 import dy2static
@@ -187,7 +187,8 @@ class StagedRuntime(dy2static.Runtime):
         module = getattr(f, "__module__", None) or ""
         if any(m == module or module.startswith(f"{m}.") for m in self.ignored):
             return True
-        code = getattr(getattr(f, "__func__", f), "__code__", None)
+        inner = f.__func__ if isinstance(f, MethodType) else f
+        code = inner.__code__ if isinstance(inner, FunctionType) else None
         return is_own(code.co_filename) if code is not None else module.partition(".")[0] in OWN
 
     def class_made(self, cls: type) -> None:

@@ -261,7 +261,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
 
     def _may_break(self, error: Exception) -> bool:
         lasting = isinstance(error, Warning | RefusedArgumentError)  # in parts, it would be no better or go unseen
-        return not (self.options.full_graph or raised_by_user(error) or lasting)
+        return getattr(error, "undone", True) and not (self.options.full_graph or raised_by_user(error) or lasting)
 
     # -- tracing ---------------------------------------------------------------------------------------------------
     _shared: tuple[Any, ...] = ()  # which tensors of the call being traced are views of which
