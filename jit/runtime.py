@@ -7,7 +7,7 @@ import contextlib
 import functools
 import operator
 from collections.abc import Callable
-from types import FunctionType, MethodType, MethodWrapperType
+from types import MethodType, MethodWrapperType
 from typing import Any
 
 import dy2static
@@ -188,7 +188,7 @@ class StagedRuntime(dy2static.Runtime):
         if any(m == module or module.startswith(f"{m}.") for m in self.ignored):
             return True
         inner = f.__func__ if isinstance(f, MethodType) else f
-        code = inner.__code__ if isinstance(inner, FunctionType) else None
+        code = None if hasattr(type(inner), "__getattr__") else getattr(inner, "__code__", None)
         return is_own(code.co_filename) if code is not None else module.partition(".")[0] in OWN
 
     def class_made(self, cls: type) -> None:
