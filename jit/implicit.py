@@ -37,7 +37,6 @@ class Implicit:
     """The methods of the user's classes in the traces of one function."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[type, str], tuple[Any, Any]] = {}  # as it is, and as traces have it
         self._found: dict[type, None] = {}  # classes that an error has led to
 
     def learn(self, error: BaseException) -> bool:
@@ -61,31 +60,28 @@ class Implicit:
     def converted(self, classes: Iterable[type]) -> Iterator[None]:
         """These classes, and those that are made in the block, hold methods that are converted."""
         held: list[tuple[type, str, Any]] = []
-        before, RUNTIME.on_class = RUNTIME.on_class, self._convert
+        before, RUNTIME.on_class = RUNTIME.on_class, _convert
         try:
             for owner in dict.fromkeys([*classes, *self._found]):
-                held += self._convert(owner)
+                held += _convert(owner)
             yield
         finally:
             RUNTIME.on_class = before
             for owner, name, method in reversed(held):
                 type.__setattr__(owner, name, method)
 
-    def _convert(self, owner: type) -> list[tuple[type, str, Any]]:
-        """Give a class converted methods; returns those that it had."""
-        found = []
-        for name, method in list(vars(owner).items()):
-            if name in _NO_METHODS or not (name.startswith("__") or _may_be_called(owner, method)):
-                continue
-            known, made = self._made.get((owner, name), (None, None))
-            if known is not method:
-                made = _converted(method)
-                self._made[owner, name] = method, made
-            if made is not None:
-                with suppress(TypeError):  # a class that C code has made
-                    type.__setattr__(owner, name, made)
-                    found.append((owner, name, method))
-        return found
+
+def _convert(owner: type) -> list[tuple[type, str, Any]]:
+    """Give a class methods that convert themselves; returns those that it had."""
+    found = []
+    for name, method in list(vars(owner).items()):
+        if name in _NO_METHODS or not (name.startswith("__") or _may_be_called(owner, method)):
+            continue
+        if (made := _converted(method)) is not None:
+            with suppress(TypeError):  # a class that C code has made
+                type.__setattr__(owner, name, made)
+                found.append((owner, name, method))
+    return found
 
 
 def _may_be_called(owner: type, method: Any) -> bool:

@@ -16,7 +16,9 @@ from . import sequences
 
 # Containers of the standard library that hold others, and where.
 WRAPPERS = (collections.UserDict, collections.UserList, collections.ChainMap)
-_WATCHED = frozenset("bisect _bisect heapq _heapq operator _operator random collections collections.abc".split())
+# Modules whose functions may change their arguments, and those whose methods may.
+_WATCHED = frozenset({"bisect", "_bisect", "heapq", "_heapq", "operator", "_operator", "random"})
+_OF_CLASSES = frozenset({"collections", "collections.abc"})
 _SEARCHES = frozenset({"index", "count", "remove"})  # of sequences, by `==`
 _MUTATORS = frozenset(
     "append extend insert pop remove clear sort reverse update setdefault popitem add discard move_to_end appendleft "
@@ -36,13 +38,10 @@ def changing(f: Any) -> Callable[..., Any] | None:
     """The form of a function that may change containers among its arguments; None for any other function."""
     if getattr(f, "__objclass__", None) in KINDS and f.__name__ in _MUTATORS:
         return of_class(f)
-    if getattr(f, "__module__", None) in _WATCHED and getattr(f, "__self__", None) is None or _is_module(f):
+    module = getattr(f, "__module__", None)
+    if module in _WATCHED or (module in _OF_CLASSES and "." in f.__qualname__):
         return functools.wraps(f)(functools.partial(_watched, f))
     return None
-
-
-def _is_module(f: Any) -> bool:
-    return getattr(getattr(f, "__self__", None), "__name__", None) in _WATCHED
 
 
 def contents_of(values: Iterable[Any]) -> Iterator[Any]:
