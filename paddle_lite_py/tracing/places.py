@@ -15,6 +15,10 @@ from ..core.errors import is_own
 KINDS = (OrderedDict, dict, list, set, deque, bytearray, array.array, np.ndarray)
 
 
+_GET: Any = object.__getattribute__
+_SET: Any = object.__setattr__
+
+
 class _Missing:
     def __repr__(self) -> str:
         return "<missing>"
@@ -31,7 +35,10 @@ def of_class(obj: Any, name: str) -> Any:
         >>> of_class(1.5, "real")
         <attribute 'real' of 'float' objects>
     """
-    return next((vars(c)[name] for c in type(obj).__mro__ if name in vars(c)), None)
+    for c in type(obj).__mro__:
+        if name in c.__dict__:
+            return c.__dict__[name]
+    return None
 
 
 def is_users(method: Any) -> bool:
@@ -48,10 +55,10 @@ def namespace(obj: Any) -> Any:
         {}
     """
     own: Any = type(obj).__getattribute__
-    if own is not object.__getattribute__ and not is_users(own):
+    if own is not _GET and not is_users(own):
         return getattr(obj, "__dict__", {})
     try:
-        return object.__getattribute__(obj, "__dict__")
+        return _GET(obj, "__dict__")
     except AttributeError:
         return {}
 
@@ -83,12 +90,14 @@ def _slot(obj: Any, found: Any) -> Any:
 
 def set_attribute(obj: Any, name: str, value: Any) -> None:
     """Put a value into the dict or slot of an object; MISSING removes it."""
-    held, removes = namespace(obj), value is MISSING
-    if name in held and _method(obj, "__setattr__") is object.__setattr__:
-        # Also what a descriptor of the class hides.
-        held.__delitem__(name) if removes else held.__setitem__(name, value)
-    elif not removes:
-        _method(obj, "__setattr__")(obj, name, value)
+    method, held = _method(obj, "__setattr__"), namespace(obj)
+    if name in held and method is _SET:  # also what a descriptor of the class hides
+        if value is MISSING:
+            del held[name]
+        else:
+            held[name] = value
+    elif value is not MISSING:
+        method(obj, name, value)
     elif attribute(obj, name) is not MISSING:
         _method(obj, "__delattr__")(obj, name)
 
@@ -104,7 +113,8 @@ def delete_attribute(obj: Any, name: str) -> None:
 
 def _method(obj: Any, name: str) -> Any:
     """The method that sets or removes attributes, but for those of the user's classes."""
-    if (own := getattr(type(obj), name)) is getattr(object, name):
+    own = getattr(type(obj), name)
+    if own is _SET or not is_users(own):
         return own
     return next(m for c in type(obj).__mro__ if (m := vars(c).get(name)) is not None and not is_users(m))
 
@@ -119,13 +129,15 @@ def kind_of(container: Any) -> Any:
         (<class 'dict'>, <class 'int'>)
     """
     kind = type(container)
-    if kind in KINDS or (type(kind.__dict__.get("__getitem__")) is FunctionType and not is_users(kind.__getitem__)):
+    if kind is dict or kind is list or kind in KINDS or (type(kind.__dict__.get("__getitem__")) is FunctionType and not is_users(kind.__getitem__)):
         return kind
     return next((k for k in KINDS if isinstance(container, k)), kind)
 
 
 def item(container: Any, key: Any) -> Any:
     """An item, or MISSING."""
+    if type(container) is dict:
+        return container.get(key, MISSING)
     kind = kind_of(container)
     try:
         # There `get` calls no `__missing__`.
