@@ -129,9 +129,13 @@ def kind_of(container: Any) -> Any:
         (<class 'dict'>, <class 'int'>)
     """
     kind = type(container)
-    if kind is dict or kind is list or kind in KINDS or (type(kind.__dict__.get("__getitem__")) is FunctionType and not is_users(kind.__getitem__)):
+    if kind is dict or kind is list or kind in KINDS or _is_frameworks(kind.__dict__.get("__getitem__")):
         return kind
     return next((k for k in KINDS if isinstance(container, k)), kind)
+
+
+def _is_frameworks(method: Any) -> bool:
+    return type(method) is FunctionType and not is_users(method)
 
 
 def item(container: Any, key: Any) -> Any:
