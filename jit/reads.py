@@ -158,7 +158,9 @@ class Walk:
     # -- functions -------------------------------------------------------------------------------------------------
     def function(self, f: Any, called: bool = False) -> None:
         """A function of the user: the names in its code, and what it reads from outside."""
-        f = getattr(f, "dygraph_function", f)
+        if hasattr(type(f), "dygraph_function"):
+            self.attributes_of(f, vars(f).keys() - type(f).OWN)
+            f = f.dygraph_function
         if isinstance(f, types.MethodType):
             self.visit(f.__self__, type(f.__self__).__name__)
             f = f.__func__
@@ -184,10 +186,17 @@ class Walk:
             self.visit(value, f"default {i} of `{label}`")
         if f.__defaults__:
             self.guards.append(Guard(attribute(f), "__defaults__", f.__defaults__, f"the defaults of `{label}`"))
-        for name in sorted(self.names & f.__dict__.keys()):
-            self.place(f.__dict__.get, f, name, f"`{label}.{name}`")
+        self.attributes_of(f, f.__dict__.keys())
         if f.__kwdefaults__:
             self.guards.append(Items.of(f.__kwdefaults__, f"the defaults of `{label}`"))
+
+    def attributes_of(self, f: Any, names: Iterable[str]) -> None:
+        """The attributes of a function that the user has given it."""
+        for name in sorted(self.names.intersection(names)):
+            self.place(vars(f).get, f, name, f"`{f.__name__}.{name}`")
+        if self.names & _ASKING or "AttributeError" in self.names:
+            asked = self.names - getattr(type(f), "OWN", frozenset())
+            self.guards.append(Lacking.of(vars(f), asked, f"`{f.__name__}`"))
 
     def _note(self, codes: list[types.CodeType]) -> None:
         for code in codes:

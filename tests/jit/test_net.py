@@ -127,3 +127,10 @@ def test_a_setattr_of_the_users_runs_once():
         assert static(x).tolist() == [values[0] * 2 if values[0] > 0 else (values[0] - 1) * 2]
         assert o.writes == i and o.t.tolist() == static(x).tolist()
         o.__dict__["writes"] = i
+
+
+def test_attributes_of_a_static_function_are_told_from_the_users():
+    static = to_static(total)
+    with pytest.warns(UserWarning, match="an argument"):
+        static(paddle.to_tensor(X), iter([1]))
+    assert vars(static).keys() <= static.OWN
