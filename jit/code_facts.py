@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import dis
 import functools
 import itertools
@@ -55,3 +56,12 @@ def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
     for const in code.co_consts:
         if isinstance(const, types.CodeType):
             yield from codes_in(const)
+
+
+def slots_of(obj: Any) -> Iterator[str]:
+    """The attributes that an object may hold in no dict."""
+    for c in type(obj).__mro__:
+        slots = vars(c).get("__slots__", ())
+        yield from (slots,) if isinstance(slots, str) else slots
+    if dataclasses.is_dataclass(obj) and not hasattr(obj, "__dict__"):
+        yield from (f.name for f in dataclasses.fields(obj))

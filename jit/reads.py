@@ -10,7 +10,6 @@ import argparse
 import array
 import collections
 import contextvars
-import dataclasses
 import functools
 import logging
 import operator
@@ -18,7 +17,7 @@ import os
 import threading
 import types
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -32,7 +31,7 @@ from paddle_lite_py.optimizer import Optimizer
 from paddle_lite_py.tracing.frame import is_of_each_run
 from paddle_lite_py.tracing.places import KINDS, namespace
 
-from .code_facts import codes_in, is_called_by_others, is_foreign, is_of_python, uses
+from .code_facts import codes_in, is_called_by_others, is_foreign, is_of_python, slots_of, uses
 from .guards import ABSENT, BY_VALUE, AnyOf, Content, Guard, Items, Lacking, attribute, cell, names_of
 from .library_state import LibraryState, is_container
 
@@ -195,7 +194,7 @@ class Walk:
         for name in sorted(self.names.intersection(names)):
             self.place(vars(f).get, f, name, f"`{f.__name__}.{name}`")
         if self.names & _ASKING or "AttributeError" in self.names:
-            asked = self.names - getattr(type(f), "OWN", frozenset())
+            asked = frozenset(self.names) - getattr(type(f), "OWN", frozenset())
             self.guards.append(Lacking.of(vars(f), asked, f"`{f.__name__}`"))
 
     def _note(self, codes: list[types.CodeType]) -> None:
@@ -354,7 +353,7 @@ class Walk:
                 self.visit(tensor, f"{label}.{name}")
             for name, layer in obj._sub_layers.items():
                 self.visit(layer, f"{label}.{name}")
-        for name in _slots(obj):
+        for name in slots_of(obj):
             if name in self.names:
                 self.place(attribute(obj), obj, name, f"{label}.{name}")
         self.klass(type(obj))
@@ -395,11 +394,3 @@ def _get(variable: contextvars.ContextVar[Any]) -> Callable[[Any, Any], Any]:
             return absent
 
     return read
-
-
-def _slots(obj: Any) -> Iterator[str]:
-    for c in type(obj).__mro__:
-        slots = vars(c).get("__slots__", ())
-        yield from (slots,) if isinstance(slots, str) else slots
-    if dataclasses.is_dataclass(obj) and not hasattr(obj, "__dict__"):
-        yield from (f.name for f in dataclasses.fields(obj))
