@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .operators import Operators
 
 MARK = "__dy2static_do_not_convert__"
+LATE = "__dy2static_converts__"  # on a function that calls the converted form of another one: that one
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _LIBRARY = (_HERE, "<frozen ", *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
 _THIRD_PARTY = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
@@ -242,8 +243,12 @@ class Callees:
         memo = f.__dict__[self._key] = _Memo(f, target)
         return memo
 
-    def _rewrapped(self, f: types.FunctionType) -> types.FunctionType | None:
+    def _rewrapped(self, f: Any) -> Any:
         """A wrapper by others (`contextmanager`, `no_grad`) around a user's function, put around the converted one."""
+        if LATE in f.__dict__:
+            return self._find(f.__dict__[LATE])
+        if f.__code__.co_filename == functools.__file__ and "dispatch" in f.__dict__:  # of singledispatch
+            return functools.wraps(f)(lambda *args, **kwargs: self._find(f.dispatch(type(args[0])))(*args, **kwargs))
         inner, closure = f.__dict__.get("__wrapped__"), f.__closure__ or ()
         converted = self._find(inner) if type(inner) is types.FunctionType and MARK not in f.__dict__ else inner
         if converted is inner:
@@ -253,7 +258,8 @@ class Callees:
 
     def _of_library(self, f: types.FunctionType) -> Any:
         """What the runtime puts in the place of a function that is called as it is; callbacks are converted."""
-        found = self.runtime.library(f)
+        known = self._replaces and (self.runtime.is_own(f) or f.__code__.co_filename.startswith(_LIBRARY))
+        found = (self.runtime.builtin(f) if known else None) or self.runtime.library(f)
         return None if found is None else self._with_functions(found)
 
     def _called_as_it_is(self, f: types.FunctionType) -> bool:

@@ -6,7 +6,8 @@ import contextlib
 import operator
 import sys
 from collections.abc import Callable
-from types import FunctionType
+from functools import cached_property
+from types import FunctionType, MemberDescriptorType
 from typing import Any
 
 from . import exceptions, managers, percent
@@ -50,7 +51,8 @@ class Operators:
         self.callee = self.callees.find
         self.elements, self.augmented = runtime.elements, runtime.augmented
         self.augmenting, self.catching, self.signals = runtime.augmenting, runtime.catching, runtime.signals
-        self.setattr_, self.delattr_ = self.store if runtime.properties else runtime.setattr_, runtime.delattr_
+        stores = (self.store, self.remove) if runtime.properties else (runtime.setattr_, runtime.delattr_)
+        self.setattr_, self.delattr_ = stores
         self.setitem_, self.delitem_ = runtime.setitem_, runtime.delitem_
 
     @classmethod
@@ -229,16 +231,44 @@ class Operators:
     def attr(self, obj: Any, name: str) -> Any:
         """`obj.name`, where the getter of a property is converted."""
         found = _of_class(obj, name)
-        if type(found) is not property or found.fget is None:
+        if type(found) is not property or found.fget is None or type(type(obj).__getattribute__) is FunctionType:
             return getattr(obj, name)
         return self.callee(found.fget)(obj)
 
     def store(self, obj: Any, name: str, value: Any) -> None:
-        """`obj.name = value`, where the setter of a property is converted."""
+        """`obj.name = value`, where what a class of the user's does for it is converted."""
+        if (method := self._users(type(obj).__setattr__)) is not None:
+            return method(obj, name, value)
+        return self.put(obj, name, value)
+
+    def put(self, obj: Any, name: str, value: Any) -> None:
+        """The same past a `__setattr__` of the class: `object.__setattr__(obj, name, value)`."""
         found = _of_class(obj, name)
-        if type(found) is not property or found.fset is None:
-            return self.runtime.setattr_(obj, name, value)
-        return self.callee(found.fset)(obj, value)
+        if type(found) is property and found.fset is not None:
+            return self.callee(found.fset)(obj, value)
+        if (method := self._users(getattr(type(found), "__set__", None))) is not None:
+            return method(found, obj, value)
+        return self.runtime.setattr_(obj, name, value)
+
+    def remove(self, obj: Any, name: str) -> None:
+        """`del obj.name`, likewise."""
+        if (method := self._users(type(obj).__delattr__)) is not None:
+            return method(obj, name)
+        return self.take(obj, name)
+
+    def take(self, obj: Any, name: str) -> None:
+        """The same past a `__delattr__` of the class."""
+        found = _of_class(obj, name)
+        if type(found) is property and found.fdel is not None:
+            return self.callee(found.fdel)(obj)
+        if (method := self._users(getattr(type(found), "__delete__", None))) is not None:
+            return method(found, obj)
+        return self.runtime.delattr_(obj, name)
+
+    def _users(self, method: Any) -> Any:
+        """What to call for a method of a class of the user's; None for any other."""
+        is_own = type(method) is not FunctionType or self.runtime.is_own(getattr(method, "__wrapped__", method))
+        return None if is_own else self.callee(method)
 
     def class_(self, cls: type) -> type:
         """A class that has just been made."""
@@ -313,9 +343,9 @@ class Operators:
             return Undefined
 
     def attribute(self, name: str, read: Thunk, key: str) -> Slot | None:
-        """The variable `obj.key`, unless a property computes it."""
+        """The variable `obj.key`, unless code of the user's computes it, or does something where it is set."""
         obj = self.peek(read)
-        if _is_undefined(obj) or self.staged(obj) or isinstance(getattr(type(obj), key, None), property):
+        if _is_undefined(obj) or self.staged(obj) or self._is_computed(obj, key):
             return None
         return Slot(name, obj, key, False)
 
@@ -324,7 +354,17 @@ class Operators:
         obj, key = self.peek(read), self.peek(read_key)
         if not isinstance(obj, (dict, list)) or key is Undefined or self.staged(key):
             return None
+        methods = [getattr(type(obj), name, None) for name in ("__getitem__", "__setitem__")]
+        if any(type(m) is FunctionType for m in methods) or hasattr(type(obj), "__missing__"):
+            return None  # code of the user's does something there
         return Slot(name, obj, key, True)
+
+    def _is_computed(self, obj: Any, key: str) -> bool:
+        found, kind = _of_class(obj, key), type(obj)
+        if isinstance(found, cached_property) or hasattr(type(found), "__set__"):
+            return type(found) is not MemberDescriptorType
+        methods = [getattr(kind, name, None) for name in ("__getattribute__", "__getattr__", "__setattr__")]
+        return any(self._users(method) is not None for method in methods)
 
     def bound(self, values: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
         """The variables to hand to a function; `Undefined` for each that has no value."""

@@ -136,8 +136,9 @@ class Runtime:
         """What to call in place of a Python builtin, or None for the builtin itself.
 
         Asked for builtin functions and types (len, range, int, ...), for bound methods of builtin containers
-        (`outs.append`, whose `__self__` is the list), for classes without an `__init__` in Python, and for functions
-        and methods of modules compiled by Cython.
+        (`outs.append`, whose `__self__` is the list), for classes without an `__init__` in Python, for functions of
+        Python's library (`Counter.update`) and of the framework, and for functions and methods of modules compiled by
+        Cython.
         """
         return None
 

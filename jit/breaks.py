@@ -15,7 +15,7 @@ from paddle_lite_py.core.errors import calls_back, is_own
 from paddle_lite_py.nn.base import Layer
 
 from .containers import put_back
-from .errors import InnerGradientError
+from .errors import InnerGradientError, UnnotedChangeError
 from .runtime import convert
 
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -126,6 +126,8 @@ def _lines(f: Any, error: Exception) -> list[int]:
     """The lines of the function that the error came through."""
     if isinstance(error, InnerGradientError):
         return [error.where.lineno]
+    if isinstance(error, UnnotedChangeError):
+        return [error.where.lineno] if error.splits and error.where.filename == f.__code__.co_filename else []
     tb, code = error.__traceback__, f.__code__
     while tb is not None:
         if (tb.tb_frame.f_code.co_filename, tb.tb_frame.f_code.co_name) == (code.co_filename, code.co_name):

@@ -18,23 +18,24 @@ from paddle_lite_py.ops.binary import complex as complex_
 from paddle_lite_py.ops.creation import full
 from paddle_lite_py.tracing import scalar_arithmetic as numbers
 from paddle_lite_py.tracing.builder import Builder
+from paddle_lite_py.tracing.places import KINDS
 from paddle_lite_py.tracing.scalar_arithmetic import as_kind, finite, kind_of, to_integer
 from paddle_lite_py.tracing.traced_scalars import as_number, is_number, plain
 
 from . import at_run, iterables, selections, sequences, text
 from .host_random import drawing
-from .mutations import CONTAINERS, method_of_container, of_class
+from .mutations import changing, method_of_container, of_class
 
 
 def replacement(f: Any) -> Callable[..., Any] | None:
     """The form of a builtin that takes tensors, or that notes what it changes; None if it has none."""
     owner = getattr(f, "__self__", None)
-    if isinstance(owner, (*CONTAINERS, tuple)):
+    if isinstance(owner, (*KINDS, tuple)):
         return method_of_container(f)
     if type(owner) is str and f.__name__ == "format":
         return functools.partial(text.format_method, owner)
     try:
-        return _TABLE.get(f) or drawing(f) or at_run.form_of(f)
+        return _TABLE.get(f) or drawing(f) or changing(f) or at_run.form_of(f)
     except TypeError:  # unhashable
         return None
 

@@ -178,6 +178,8 @@ class Loop:
         return changed
 
     def _newly_carried(self, key: Any, cell: Cell, before: Any, after: Any) -> bool:
+        if merge.is_absent(after) and not merge.is_absent(before) and cell.is_place and not cell.is_gradient:
+            raise there_or_not(cell.name, self.where)
         if merge.is_absent(after) or not (cell.live or cell.carried):
             return False
         if cell.is_gradient and merge.is_blank(after) and (merge.is_blank(before) or merge.is_absent(before)):

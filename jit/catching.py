@@ -8,6 +8,7 @@ from typing import Any
 from dy2static import ConversionError
 from paddle_lite_py.core.errors import TracedValueError
 from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.core.traced_number import TracedNumber
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.frame import Frame
 
@@ -33,9 +34,16 @@ class Catching:
         if isinstance(self.builder, Builder):
             self.builder.catching.append((self.builder.frame, self.kinds, self.manager))
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, _: Any, error: Any, __: Any) -> None:
         if isinstance(self.builder, Builder):
             self.builder.catching.pop()
+            if _is_of_tracing(error):
+                raise TracedValueError(str(error)) from error
+
+
+def _is_of_tracing(error: Any) -> bool:
+    """Whether eager code would not raise an error: it tells of what stands for a number, or of a depth without end."""
+    return isinstance(error, RecursionError) or (isinstance(error, TypeError) and TracedNumber.__name__ in str(error))
 
 
 def catcher(builder: Builder, exc: BaseException) -> Frame | None:

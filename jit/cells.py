@@ -9,6 +9,7 @@ from dy2static.converted_code import Closure
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.ir.block import Value
 from paddle_lite_py.ir.graph import ancestors
+from paddle_lite_py.tracing import places
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.escape import unescaped
 from paddle_lite_py.tracing.frame import CONTENTS, Frame, TracedValue, Write, is_leaf
@@ -82,7 +83,7 @@ class Path(NamedTuple):
 
     def contents_of(self, write: Write) -> Any:
         """What a container holds, of which the path has set items at most."""
-        found = write.before.copy()
+        found = places.copy_of(write.before)
         for w, value in self.items:
             if w.owner is write.owner:
                 w._replace(owner=found).put(value)

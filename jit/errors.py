@@ -22,6 +22,26 @@ class InnerGradientError(StagingError):
         )
 
 
+class UnnotedChangeError(StagingError):
+    """A trace has changed something that a run would not change again.
+
+    Arguments:
+        name: of the function.
+        what: was changed.
+        where: the line that does.
+        splits: whether the function can be split there.
+        undone: whether everything is as it was before, so that the function itself may run.
+    """
+
+    def __init__(self, name: str, what: str, where: Any, splits: bool = False, undone: bool = True) -> None:
+        self.where, self.splits, self.undone = where, splits, undone
+        super().__init__(
+            f"`{name}` changes {what} at {where}, by code that is not converted or where nothing sees it: its program "
+            "would not do that again in later calls. Change it outside of the static function, or keep it in an "
+            f"attribute, list or dict that the function itself changes{_line(where)}"
+        )
+
+
 class HeldGradientError(Exception):
     """An argument has a gradient, which the program would have to read: the function itself is to run."""
 

@@ -234,7 +234,8 @@ def attribute(obj: Any) -> Callable[[Any, Any], Any]:
     return lambda key, absent: getattr(obj, key, absent)
 
 
-def _names(held: dict[str, Any]) -> Callable[[Any, Any], Any]:
+def names_of(held: dict[str, Any]) -> Callable[[Any, Any], Any]:
+    """Reads the names of all attributes."""
     return lambda key, absent: tuple(held)
 
 
@@ -247,6 +248,6 @@ def of_layers(layers: Iterable[Layer]) -> list[Any]:
         for store in (layer._parameters, layer._sub_layers):
             guards += [Guard(store.get, k, v, f"{kind}.{k}") for k, v in store.items()]
             guards.append(Items.of(store, f"what {kind} holds"))
-        guards.append(Guard(_names(held), "", tuple(held), f"the attributes of {kind}"))
+        guards.append(Guard(names_of(held), "", tuple(held), f"the attributes of {kind}"))
         guards += [Items.of(hooks, f"the hooks of {kind}") for hooks in (layer._pre_hooks, layer._post_hooks)]
     return guards

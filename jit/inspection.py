@@ -102,6 +102,12 @@ class Inspection:
     entry: Callable[..., Any]
     last_call: Any
     _declared: BoundedCache[Any, ConcreteProgram]
+    # Its own attributes; others are the user's.
+    OWN = frozenset(
+        "_function _input_spec options _buckets _last last_call _bound_by_id cache _scalars _locations _implicit _ties "
+        "_lone _declared _decided _parts _shared _tied _owner __name__ __qualname__ __module__ __doc__ __wrapped__ "
+        "__type_params__ __annotations__ __annotate__".split()
+    )
 
     @property
     def dygraph_function(self) -> Callable[..., Any]:

@@ -15,7 +15,8 @@ from paddle_lite_py.ops.promote import common, scalar_dtype
 from paddle_lite_py.registry.op import REGISTRY
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.checks import DefinedFlag
-from paddle_lite_py.tracing.frame import MISSING, TracedValue
+from paddle_lite_py.tracing.frame import TracedValue
+from paddle_lite_py.tracing.places import MISSING
 from paddle_lite_py.tracing.traced_scalars import is_number
 
 Number = bool | int | float | complex

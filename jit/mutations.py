@@ -1,30 +1,71 @@
-"""Methods of lists, dicts, sets and deques, in a trace: what they change is noted before."""
+"""What changes lists, dicts, arrays and their like, in a trace: what they hold is noted before."""
 
 from __future__ import annotations
 
 import collections
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.tracing.builder import Builder
+from paddle_lite_py.tracing.places import KINDS, copy_of, is_as
 from paddle_lite_py.tracing.traced_scalars import is_number, known
 
 from . import sequences
 
-CONTAINERS = (list, dict, set, collections.deque)
+# Containers of the standard library that hold others, and where.
+WRAPPERS = (collections.UserDict, collections.UserList, collections.ChainMap)
+# Modules whose functions may change their arguments, and those whose methods may.
+_WATCHED = frozenset({"bisect", "_bisect", "heapq", "_heapq", "operator", "_operator", "random"})
+_OF_CLASSES = frozenset({"collections", "collections.abc"})
 _SEARCHES = frozenset({"index", "count", "remove"})  # of sequences, by `==`
 _MUTATORS = frozenset(
     "append extend insert pop remove clear sort reverse update setdefault popitem add discard move_to_end appendleft "
-    "extendleft popleft rotate".split()
+    "extendleft popleft rotate frombytes fromlist fromfile byteswap fill put itemset partition resize "
+    "difference_update intersection_update symmetric_difference_update __setitem__ __delitem__ __iadd__ __isub__ "
+    "__imul__ __ior__ __iand__ __ixor__ __init__".split()
 )
 _TAKE_ITEMS = frozenset({"extend", "extendleft", "update", "subtract"})
 
 
 def of_class(method: Any) -> Any:
-    """The form of a method of a container written in Python, as a function of the container too: `Counter.update`."""
+    """The form of a method of a container as a function of the container too: `Counter.update`, `list.append`."""
     return lambda owner, *args, **kwargs: _mutate(method.__get__(owner), *args, **kwargs)
+
+
+def changing(f: Any) -> Callable[..., Any] | None:
+    """The form of a function that may change containers among its arguments; None for any other function."""
+    if getattr(f, "__objclass__", None) in KINDS and f.__name__ in _MUTATORS:
+        return of_class(f)
+    module = getattr(f, "__module__", None)
+    if module in _WATCHED or (module in _OF_CLASSES and "." in f.__qualname__):
+        return functools.wraps(f)(functools.partial(_watched, f))
+    return None
+
+
+def contents_of(values: Iterable[Any]) -> Iterator[Any]:
+    """The containers among the values, and those in their wrappers."""
+    for value in values:
+        if isinstance(value, KINDS):
+            yield value
+        elif isinstance(value, WRAPPERS):
+            held = vars(value)
+            yield from contents_of(held.get("maps", ()) or [held.get("data")])
+
+
+def _watched(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a function, and note what it has changed."""
+    builder = mode.interpreter
+    if not isinstance(builder, Builder):
+        return f(*args, **kwargs)
+    before = [(container, copy_of(container)) for container in contents_of(args)]
+    try:
+        return f(*args, **kwargs)
+    finally:
+        for container, held in before:
+            if not is_as(container, held):
+                builder.contents_written(container, held)
 
 
 def method_of_container(method: Any) -> Callable[..., Any] | None:
@@ -55,7 +96,7 @@ def _search(method: Any, item: Any, *bounds: Any) -> Any:
 
 
 def _mutate(method: Any, *args: Any, **kwargs: Any) -> Any:
-    if args and not isinstance(method.__self__, list):
+    if args and isinstance(method.__self__, dict | set | collections.deque):
         args = (sequences.known_key(method.__self__, args[0]), *args[1:])
     builder, sorts = mode.interpreter, method.__name__ == "sort"
     if isinstance(builder, Builder):

@@ -10,16 +10,14 @@ import argparse
 import array
 import collections
 import contextvars
-import dataclasses
-import dis
 import functools
-import itertools
+import logging
 import operator
 import os
-import sys
 import threading
 import types
-from collections.abc import Callable, Iterable, Iterator
+import weakref
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -31,21 +29,23 @@ from paddle_lite_py.eager.tensor import Parameter, Tensor
 from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.optimizer import Optimizer
 from paddle_lite_py.tracing.frame import is_of_each_run
+from paddle_lite_py.tracing.places import KINDS, namespace
 
-from .guards import ABSENT, BY_VALUE, AnyOf, Codes, Content, Guard, Items, Lacking, attribute, cell
+from .code_facts import codes_in, is_called_by_others, is_foreign, is_of_python, slots_of, uses
+from .guards import ABSENT, BY_VALUE, AnyOf, Codes, Content, Guard, Items, Lacking, attribute, cell, names_of
+from .library_state import LibraryState, is_container
 
 # Objects looked at before it is taken that the rest is data, not settings.
 MAX_OBJECTS = 5_000
-_FOREIGN = frozenset({*sys.stdlib_module_names, "paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static"} - {"__main__"})
 _ENVIRONMENT = frozenset({"environ", "getenv"})
 _ASKING = frozenset({"getattr", "hasattr"})
-_DYNAMIC = frozenset({"getattr", "vars", "__dict__"})
+_DYNAMIC = frozenset({"getattr", "setattr", "vars", "__dict__", "__getattribute__", "__setattr__", "attrgetter"})
 # Attributes of tensors that are settings, and where they stand.
 _OF_TENSORS = {n: n for n in ("stop_gradient", "persistable", "need_clip", "regularizer", "optimize_attr")}
 _OF_TENSORS |= {"trainable": "stop_gradient", "name": "_name"}
-_GROWING = ("append", "extend", "add", "update")
 # What holds no state of the user's; a traced number must not even be asked for its attributes.
 _NO_STATE = (type, types.ModuleType, types.FunctionType, types.MethodType, TracedNumber)
+_METHODS = (types.FunctionType, classmethod, staticmethod)
 # What holds functions of the user, and where.
 _HOLDERS: dict[type, tuple[str, ...]] = {
     property: ("fget", "fset", "fdel"),
@@ -65,6 +65,8 @@ _STATE = ("paddle_lite_py.optimizer.lr.", "paddle_lite_py.amp.", "paddle_lite_py
 _READS_ITSELF = "paddle_lite_py.distribution."
 _SEQUENCES = (collections.deque, array.array, bytearray)
 _WRAPPERS = (collections.UserDict, collections.UserList, collections.ChainMap)
+# What acts on the world, or notes for itself what it was asked.
+_WORLD = (logging.Logger, logging.Handler, logging.LoggerAdapter, types.ModuleType)
 _WRAPPERS_HOLD = frozenset({"data", "maps"})
 Place = tuple[int, Any]
 
@@ -102,8 +104,8 @@ def environment(names: Iterable[str]) -> list[Any]:
     return [Guard(os.environ.get, n, os.environ.get(n, ABSENT), f"the environment's {n}") for n in sorted(names)]
 
 
-def containers_of(function: Callable[..., Any], args: list[Any]) -> dict[int, tuple[Any, bool]]:
-    """The containers that a function called with `args` can reach, by id, and whether it only puts things into them."""
+def walked(function: Callable[..., Any], args: list[Any]) -> Walk:
+    """The walk over what a function called with `args` can reach."""
     walk, size = Walk(frozenset()), -1
     while len(walk.names) > size:
         size = len(walk.names)
@@ -111,8 +113,13 @@ def containers_of(function: Callable[..., Any], args: list[Any]) -> dict[int, tu
         walk.function(function)
         for value in args:
             walk.visit(value, "an argument")
+    return walk
+
+
+def containers_of(walk: Walk) -> dict[int, tuple[Any, bool]]:
+    """The containers that a walk has come to, by id, and whether the function only puts things into them."""
     states = [vars(v) for v in walk.visited.values() if not isinstance(v, _NO_STATE) and hasattr(v, "__dict__")]
-    held = [v for v in (walk.visited | walk.growing).values() if isinstance(v, list | dict | set | collections.deque)]
+    held = [v for v in (walk.visited | walk.growing).values() if isinstance(v, KINDS)]
     return {id(v): (v, id(v) in walk.growing) for v in [*states, *held]}
 
 
@@ -135,6 +142,13 @@ class Walk:
         self.growing: dict[int, Any] = {}
         self.functions: list[types.FunctionType] = []
         self.asked: dict[type, tuple[int, frozenset[str]]] = {}
+        self.places: dict[Place, tuple[Any, Guard]] = {}  # what holds each, and what it held
+        self.library: list[Any] = []  # objects of the standard library that nothing is known of
+
+    @property
+    def classes(self) -> list[type]:
+        """The user's classes among what was visited."""
+        return [v for v in self.visited.values() if isinstance(v, type)]
 
     def _new(self, value: Any) -> bool:
         if id(value) in self.visited or len(self.visited) > MAX_OBJECTS:
@@ -145,7 +159,9 @@ class Walk:
     # -- functions -------------------------------------------------------------------------------------------------
     def function(self, f: Any, called: bool = False) -> None:
         """A function of the user: the names in its code, and what it reads from outside."""
-        f = getattr(f, "dygraph_function", f)
+        if hasattr(type(f), "dygraph_function"):
+            self.attributes_of(f, vars(f).keys() - type(f).OWN)
+            f = f.dygraph_function
         if isinstance(f, types.MethodType):
             self.visit(f.__self__, type(f.__self__).__name__)
             f = f.__func__
@@ -157,44 +173,55 @@ class Walk:
             return
         label = f.__name__
         self.functions.append(f)
-        codes = list(_codes(f.__code__))
+        codes = list(codes_in(f.__code__))
         self._note(codes)
         self.texts.update(s for c in codes for s in c.co_consts if isinstance(s, str) and s.isidentifier())
         self.names.update(self.texts, *[c.co_names for c in codes])
         for name, held in zip(f.__code__.co_freevars, f.__closure__ or (), strict=False):
-            self.place(cell(held), (id(held), name), name, f"closure variable `{name}`")
+            self.place(cell(held), held, name, f"closure variable `{name}`")
         named = {n for c in codes for n in c.co_names}
         for name in sorted((named | self.texts if "globals" in named else named) & f.__globals__.keys()):
-            self.place(f.__globals__.get, (id(f.__globals__), name), name, f"global `{name}`")
+            self.place(f.__globals__.get, f.__globals__, name, f"global `{name}`")
         for i, value in enumerate((*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())):
             self.visit(value, f"default {i} of `{label}`")
         if f.__defaults__:
             self.guards.append(Guard(attribute(f), "__defaults__", f.__defaults__, f"the defaults of `{label}`"))
+        self.attributes_of(f, f.__dict__.keys())
         if f.__kwdefaults__:
             self.guards.append(Items.of(f.__kwdefaults__, f"the defaults of `{label}`"))
 
     def _decorated(self, f: types.FunctionType) -> None:
         """What a decorator of the framework or of functools has around: a function, those that singledispatch has."""
         for value in (cell(held)("", None) for held in f.__closure__ or ()):
-            if isinstance(value, types.FunctionType | types.MethodType) or not is_own(f.__code__.co_filename):
+            is_function = isinstance(value, types.FunctionType | types.MethodType)
+            if is_function or not (is_own(f.__code__.co_filename) or isinstance(value, weakref.WeakKeyDictionary)):
                 self.visit(value, f.__name__)
+
+    def attributes_of(self, f: Any, names: Iterable[str]) -> None:
+        """The attributes of a function that the user has given it."""
+        for name in sorted(self.names.intersection(names)):
+            self.place(vars(f).get, f, name, f"`{f.__name__}.{name}`")
+        if self.names & _ASKING or "AttributeError" in self.names:
+            asked = frozenset(self.names) - getattr(type(f), "OWN", frozenset())
+            self.guards.append(Lacking.of(vars(f), asked, f"`{f.__name__}`"))
 
     def _note(self, codes: list[types.CodeType]) -> None:
         for code in codes:
             if code not in self.codes:
                 self.codes.add(code)
-                for name, grows in _uses(code):
+                for name, grows in uses(code):
                     self.grows[name] = self.grows.get(name, True) and grows
 
-    def place(self, read: Callable[[Any, Any], Any], at: Place, key: Any, label: str) -> None:
-        """A variable, attribute or item."""
-        value = read(key, None)
+    def place(self, read: Callable[[Any, Any], Any], owner: Any, key: Any, label: str) -> None:
+        """A variable, attribute or item of what holds it: a cell, the dict of a module, an object."""
+        value, at = read(key, None), (id(owner), key)
         if isinstance(value, types.ModuleType):
             self.module(value, label)
         elif at in self.written and isinstance(value, Tensor):
             self.guards.append(Guard(read, key, AnyOf(type(value)), label))
         else:
             self.guards.append(Guard(read, key, value, label))
+            self.places[at] = owner, self.guards[-1]
             if isinstance(value, list | set) and self.grows.get(key):
                 self.growing[id(value)] = value
             else:
@@ -210,8 +237,11 @@ class Walk:
             self.tensor(value, label)
         elif isinstance(value, np.ndarray):
             self.guards.append(Content.of(value, label))
+            if value.dtype.hasobject:
+                self.each(value.flat, label)
         elif isinstance(value, list | dict | set | tuple | frozenset):
             self.container(value, label)
+            self.visit(getattr(value, "default_factory", None), label)
         elif isinstance(value, types.FunctionType | types.MethodType) or hasattr(kind, "dygraph_function"):
             self.visited.pop(id(value))
             self.function(value)
@@ -224,31 +254,57 @@ class Walk:
                 self.visit(getattr(value, name, None), label)
         elif isinstance(value, _SEQUENCES):
             self.guards.append(Items.of(value, label))
-            for i, item in enumerate(value):
-                self.visit(item, f"{label}[{i}]")
+            self.each(value, label)
         elif isinstance(value, threading.local):
             for name in sorted(self.names & vars(value).keys()):
-                self.place(attribute(value), (id(value), name), name, f"{label}.{name}")
+                self.place(attribute(value), value, name, f"{label}.{name}")
         elif isinstance(value, operator.attrgetter | operator.methodcaller):
             found = value.__reduce__()[1]
             self.names.update(*[n.split(".") for n in found if isinstance(n, str)])
             for name in found:
                 self.visit(name, label)
         elif isinstance(value, contextvars.ContextVar):
-            self.place(_get(value), (id(value), ""), value.name, f"context variable `{value.name}`")
+            self.place(_get(value), value, value.name, f"context variable `{value.name}`")
         elif isinstance(value, _WRAPPERS):
             for name in _WRAPPERS_HOLD & vars(value).keys():
-                self.place(vars(value).get, (id(value), name), name, f"{label}.{name}")
+                self.place(vars(value).get, value, name, f"{label}.{name}")
         elif isinstance(value, Versioned) and is_foreign(kind.__module__):
-            self.library(value, kind.__name__, self.settings)
+            self.settings_of(value, kind.__name__, self.settings)
         elif kind.__module__.startswith("paddle_lite_py.") and not (
             isinstance(value, Layer) or kind.__module__.startswith(_STATE)
         ):
-            self.library(value, kind.__name__, self.guards)
+            self.settings_of(value, kind.__name__, self.guards)
         elif not is_foreign(kind.__module__) or isinstance(value, (Layer, *_RECORDS)):
             self.object(value, kind.__name__)
+        else:
+            self.library_object(value, label)
+        if isinstance(value, (*KINDS, *_WRAPPERS)) and not is_foreign(kind.__module__):
+            self.object(value, kind.__name__)
 
-    def library(self, obj: Any, label: str, guards: list[Any]) -> None:
+    def each(self, values: Iterable[Any], label: str) -> None:
+        """What stands in a row."""
+        for i, value in enumerate(values):
+            self.visit(value, f"{label}[{i}]")
+
+    def library_object(self, value: Any, label: str) -> None:
+        """An object of the standard library or of an installed package: what it refers to, and what it holds."""
+        kind = type(value)
+        if isinstance(value, weakref.ReferenceType):
+            self.visit(value(), label)
+        elif isinstance(value, weakref.ProxyTypes):
+            self.visit(value.__repr__.__self__, label)
+        elif isinstance(value, types.BuiltinMethodType | types.MethodWrapperType):
+            self.visit(value.__self__, label)
+        elif isinstance(value, types.MappingProxyType):
+            self.guards += [Guard(value.get, key, held, f"{label}[{key!r}]") for key, held in value.items()]
+            self.each(value.values(), label)
+        elif not isinstance(value, _WORLD) and (is_container(value) or is_of_python(kind.__module__)):
+            self.library.append(value)
+            if is_container(value):
+                self.guards.append(LibraryState.of(value, label))
+                self.each([held for held in namespace(value).values() if isinstance(held, KINDS)], label)
+
+    def settings_of(self, obj: Any, label: str, guards: list[Any]) -> None:
         """The settings of an object of the framework that the code names, and what an optimizer trains."""
         held = getattr(obj, "__dict__", {})
         names = held.keys() if type(obj).__module__.startswith(_READS_ITSELF) else self.names
@@ -286,28 +342,30 @@ class Walk:
         if is_foreign(module.__name__) or not self._new(module):
             return
         for name in sorted(self.names & vars(module).keys()):
-            self.place(vars(module).get, (id(vars(module)), name), name, f"`{module.__name__}.{name}`")
+            self.place(vars(module).get, vars(module), name, f"`{module.__name__}.{name}`")
 
     def object(self, obj: Any, label: str) -> None:
         """The attributes of an object that the code names, and those of its class."""
         held = getattr(obj, "__dict__", {})
-        for name in held if self.names & _DYNAMIC else sorted(self.names & held.keys()):
+        if dynamic := bool(self.names & _DYNAMIC) and not isinstance(obj, Layer):
+            self.guards.append(Guard(names_of(held), "", tuple(held), f"the attributes of {label}"))
+        for name in list(held) if dynamic else sorted(self.names & held.keys()):
             if is_of_each_run(obj, name):
                 continue
             if not isinstance(obj, Layer) or not isinstance(held[name], BY_VALUE):  # see guards.of_layers
-                self.place(held.get, (id(obj), name), name, f"{label}.{name}")
+                self.place(held.get, obj, name, f"{label}.{name}")
         if isinstance(obj, Layer):
             for name in sorted(self.names & obj._buffers.keys()):
-                self.place(obj._buffers.get, (id(obj), name), name, f"{label}.{name}")
+                self.place(obj._buffers.get, obj, name, f"{label}.{name}")
             for name, tensor in (*obj._parameters.items(), *obj._buffers.items()):
                 self.visit(tensor, f"{label}.{name}")
             for name, layer in obj._sub_layers.items():
                 self.visit(layer, f"{label}.{name}")
             for hook in (*obj._pre_hooks.values(), *obj._post_hooks.values()):
                 self.visit(hook.call, f"a hook of {label}")
-        for name in _slots(obj):
+        for name in slots_of(obj):
             if name in self.names:
-                self.place(attribute(obj), (id(obj), name), name, f"{label}.{name}")
+                self.place(attribute(obj), obj, name, f"{label}.{name}")
         self.klass(type(obj))
         if not isinstance(obj, Layer) and hasattr(obj, "__dict__"):
             self.guards.append(Lacking.of(held, self._asked_for(type(obj)), label))
@@ -331,13 +389,9 @@ class Walk:
                 continue
             if behind := {n for b in own[i + 1 :] for n in vars(b)} & self.names:
                 self.guards.append(Lacking.of(vars(c), frozenset(behind), c.__name__))  # type: ignore[arg-type]
-            operators = {n for n, f in vars(c).items() if _is_called_by_python(n) and isinstance(f, types.FunctionType)}
+            operators = {n for n, f in vars(c).items() if isinstance(f, _METHODS) and is_called_by_others(c, n)}
             for name in sorted(self.names & vars(c).keys() | operators):
-                self.place(vars(c).get, (id(c), name), name, f"{c.__name__}.{name}")
-
-
-def _is_called_by_python(name: str) -> bool:
-    return name.startswith("__") or name == "forward"
+                self.place(vars(c).get, c, name, f"{c.__name__}.{name}")
 
 
 def _get(variable: contextvars.ContextVar[Any]) -> Callable[[Any, Any], Any]:
@@ -350,38 +404,3 @@ def _get(variable: contextvars.ContextVar[Any]) -> Callable[[Any, Any], Any]:
             return absent
 
     return read
-
-
-# Key: the code.
-@functools.lru_cache(maxsize=4096)
-def _uses(code: types.CodeType) -> list[tuple[Any, bool]]:
-    """Each variable or attribute that the code loads, and whether it puts something into it."""
-    return [
-        (used.argval, following.argval in _GROWING)
-        for used, following in itertools.pairwise(dis.get_instructions(code))
-        if used.opname.startswith("LOAD_") and isinstance(used.argval, str)
-    ]
-
-
-# Key: the module's name; where a package lies stays for a process.
-@functools.lru_cache(maxsize=4096)
-def is_foreign(module: str) -> bool:
-    """True for modules that are no code of the user: Python's, this framework's, and installed packages."""
-    root = module.partition(".")[0]
-    path = getattr(sys.modules.get(root), "__file__", None) or ""
-    return root in _FOREIGN or (root != "__main__" and ("site-packages" in path or "dist-packages" in path))
-
-
-def _slots(obj: Any) -> Iterator[str]:
-    for c in type(obj).__mro__:
-        slots = vars(c).get("__slots__", ())
-        yield from (slots,) if isinstance(slots, str) else slots
-    if dataclasses.is_dataclass(obj) and not hasattr(obj, "__dict__"):
-        yield from (f.name for f in dataclasses.fields(obj))
-
-
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for const in code.co_consts:
-        if isinstance(const, types.CodeType):
-            yield from _codes(const)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
+import functools
 import operator
 import os
 from collections.abc import Callable
+from types import MethodType, MethodWrapperType
 from typing import Any
 
 import dy2static
@@ -14,16 +17,17 @@ from paddle_lite_py.core.errors import is_own
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ops.search import where
+from paddle_lite_py.tracing import places
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.frame import is_of_each_run
 from paddle_lite_py.tracing.traced_scalars import as_number
 
-from . import at_run, branches, loops, sequences, text, unrolled, watched
+from . import at_run, attributes, branches, loops, sequences, text, unrolled, watched
 from .builtin import replacement
 from .catching import SIGNALS, Catching, catcher, leaves_manager
 from .errors import StagingError, caught_outside, caught_perhaps, ends_iterator
 from .iterables import elements, is_staged, item_of, length_of
-from .mutations import CONTAINERS
+from .mutations import WRAPPERS, contents_of
 from .operands import Result
 from .raising import checked
 from .sequences import known_key
@@ -40,7 +44,7 @@ class StagedRuntime(dy2static.Runtime):
 
     def __init__(self) -> None:
         self.ignored: set[str] = set()  # modules that the user wants left alone
-        self.on_class: Callable[[type], None] | None = None
+        self.on_class: Callable[[type], Any] | None = None
 
     @property
     def builder(self) -> Builder:
@@ -180,8 +184,14 @@ class StagedRuntime(dy2static.Runtime):
         return checked(builder, None, exc, where)
 
     def builtin(self, f: Any) -> Any:
-        """The form of a Python builtin that takes tensors."""
-        return replacement(f)
+        """The form of a Python builtin that takes tensors, or notes what it changes."""
+        if type(f) is MethodWrapperType and (found := self._attributes.get(attributes.of_method(f))) is not None:
+            return functools.partial(found, f.__self__)
+        return replacement(f) if type(f).__hash__ is None else self._attributes.get(f) or replacement(f)
+
+    @functools.cached_property
+    def _attributes(self) -> dict[Any, Callable[..., Any]]:
+        return attributes.functions(Operators.of(self))
 
     def library(self, f: Any) -> Any:
         """The form of a function of others that acts where each run does, or says that it cannot."""
@@ -192,7 +202,8 @@ class StagedRuntime(dy2static.Runtime):
         module = getattr(f, "__module__", None) or ""
         if any(m == module or module.startswith(f"{m}.") for m in self.ignored):
             return True
-        code = getattr(getattr(f, "__func__", f), "__code__", None)
+        inner = f.__func__ if isinstance(f, MethodType) else f
+        code = None if hasattr(type(inner), "__getattr__") else getattr(inner, "__code__", None)
         return is_own(code.co_filename) if code is not None else module.partition(".")[0] in OWN
 
     def class_made(self, cls: type) -> None:
@@ -207,24 +218,28 @@ class StagedRuntime(dy2static.Runtime):
             mode.interpreter.rebound(obj, name)
         elif isinstance(mode.interpreter, Builder) and name in _FLAGS and not obj.stop_gradient:
             mode.interpreter.frozen[id(obj)] = obj
-        setattr(obj, name, value)
+        (places.set_attribute if places.is_users(type(obj).__setattr__) else setattr)(obj, name, value)
 
     def delattr_(self, obj: Any, name: str) -> None:
         """Note what the attribute held, then remove it."""
         if isinstance(mode.interpreter, Builder):
             mode.interpreter.rebound(obj, name)
-        delattr(obj, name)
+        (places.delete_attribute if places.is_users(type(obj).__delattr__) else delattr)(obj, name)
 
     def getitem_(self, obj: Any, key: Any) -> Any:
-        """The item."""
-        return obj[known_key(obj, key)]
+        """The item, which a defaultdict may have to make."""
+        key = known_key(obj, key)
+        if isinstance(obj, collections.defaultdict) and obj.default_factory is not None and key not in obj:
+            if type(obj).__missing__ is collections.defaultdict.__missing__:
+                self.setitem_(obj, key, callee(obj.default_factory)())
+        return obj[key]
 
     def setitem_(self, obj: Any, key: Any, value: Any) -> None:
         """Note what the item was, then set it."""
         key = known_key(obj, key)
         if obj is os.environ:
             return at_run.environment("__setitem__", key, value)
-        if isinstance(mode.interpreter, Builder) and isinstance(obj, dict | list):
+        if isinstance(mode.interpreter, Builder) and not _notes_itself(obj, "__setitem__"):
             _note(mode.interpreter, obj, key)
         if _is_mask(obj, key) and isinstance(value, Tensor) and value.shape == obj.shape:
             obj[...] = where(key, value, obj)  # from augmented()
@@ -236,27 +251,34 @@ class StagedRuntime(dy2static.Runtime):
         key = known_key(obj, key)
         if obj is os.environ:
             return at_run.environment("__delitem__", key)
-        if isinstance(mode.interpreter, Builder) and isinstance(obj, dict | list):
-            mode.interpreter.contents_written(obj)
+        if not _notes_itself(obj, "__delitem__"):
+            self.augmenting(obj)
         del obj[key]
 
     def augmenting(self, value: Any) -> None:
         """Note what a list or its like holds, before `+=` changes it."""
         builder = mode.interpreter
-        if isinstance(builder, Builder) and isinstance(value, CONTAINERS):
-            builder.contents_written(value)
+        if isinstance(builder, Builder):
+            for container in contents_of([value]):
+                builder.contents_written(container)
 
     def augmented(self, obj: Any, key: Any) -> Any:
         """For a mask, all elements: how many it has is not known; setitem_ takes those that it has."""
-        return obj.clone() if _is_mask(obj, key) else obj[key]
+        return obj.clone() if _is_mask(obj, key) else self.getitem_(obj, key)
+
+
+def _notes_itself(obj: Any, method: str) -> bool:
+    """Whether a method of the user's decides what changes, which is converted."""
+    return not isinstance(obj, WRAPPERS) and places.is_users(getattr(type(obj), method, None))
 
 
 def _note(builder: Builder, container: Any, key: Any) -> None:
     """Note what an item holds that is about to be set."""
     if isinstance(container, dict):
         builder.item_written(container, key)
-    elif not hasattr(key, "__index__"):
-        builder.contents_written(container)
+    elif not isinstance(container, list | collections.deque) or not hasattr(key, "__index__"):
+        for held in contents_of([container]):
+            builder.contents_written(held)
     elif -len(container) <= (at := operator.index(key)) < len(container):
         builder.item_written(container, at % len(container))
 

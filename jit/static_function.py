@@ -42,10 +42,10 @@ from .containers import Changed, note, restore
 from .declared import DeclaredSpecs
 from .entry import Entry, Other
 from .errors import GraphBreak, HeldGradientError, InnerGradientError, StagingError, raise_for_user
-from .host_random import told
 from .implicit import Implicit
 from .inspection import Inspection, passed
 from .lone_kinds import LoneKinds
+from .net import noticed
 from .options import DEFAULTS, CompileOptions, settings
 from .raising import raised_by_user
 from .runtime import convert
@@ -254,7 +254,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
 
     def _may_break(self, error: Exception) -> bool:
         lasting = isinstance(error, Warning | RefusedArgumentError)  # in parts, it would be no better or go unseen
-        return not (self.options.full_graph or raised_by_user(error) or lasting)
+        return getattr(error, "undone", True) and not (self.options.full_graph or raised_by_user(error) or lasting)
 
     # -- tracing ---------------------------------------------------------------------------------------------------
     _shared: tuple[Any, ...] = ()  # which tensors of the call being traced are views of which
@@ -330,9 +330,10 @@ class StaticFunction(DeclaredSpecs, Inspection):
         names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
         while True:
             try:
-                with self._implicit.converted(), told(self.__name__), at_run.followed():
-                    outside = reads.containers_of(self._function, list(nested.statics(structure)))
-                    found = trace(call, shapes, grads, names, _converted, outside, self._shared, sizes, self._decided)
+                more: Any = {"shared": self._shared, "sizes": sizes, "decided": self._decided}
+                run = functools.partial(trace, call, shapes, grads, names, _converted, **more)
+                with at_run.followed():
+                    found = noticed(self._function, [*nested.statics(structure)], self._implicit, self.__name__, run)
                 return passed(found, self.options.passes)
             except Undecided as e:
                 self._decided |= e.places

@@ -59,7 +59,7 @@ DYNAMIC = {
     "io.in_worker": "a worker seeds the package only where the data set has loaded it",
     "jit.artifact": "model files of the reference are read by what stands on static mode, above it",
     "jit": "frames of jit and dy2static are not the user's either, and may lie in folders of their own",
-    "jit.reads": "the folder of the package that a user's function is of",
+    "jit.code_facts": "the folder of the package that a user's function is of",
     "migrate.alias": "lets `import paddle` give this package",
     "migrate.module_paths": "gives modules the names and the modules that the reference has there",
     "migrate.upgrade.names": "a name is looked up where programs will look for it",

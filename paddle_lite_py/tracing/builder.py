@@ -31,8 +31,9 @@ from .aliases import Aliases
 from .checks import Checks, Cleared, DefinedFlag, LoopBuffer
 from .container_notes import ContainerNotes
 from .differentiate import Differentiation, identity
-from .frame import Capture, Frame, Key, Replay, TracedValue, Write, attribute, is_leaf, origin
+from .frame import Capture, Frame, Key, Replay, TracedValue, Write, is_leaf, origin
 from .measuring import Measuring
+from .places import attribute
 from .schedules import ScheduleTracing, TracedSchedule
 from .speculation import Speculation
 from .traced_scalars import as_number, chosen, following, is_number

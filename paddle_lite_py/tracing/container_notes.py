@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .aliases import Aliases
-from .frame import CONTENTS, Frame, Replay, Write, item
+from .frame import CONTENTS, Frame, Replay, Write
+from .places import item
 
 
 class ContainerNotes:
@@ -17,10 +18,13 @@ class ContainerNotes:
     outside: dict[int, tuple[Any, bool]]  # containers from outside, by id; True for one of which nothing is read
     replays: list[tuple[Any, Replay, tuple[Any, ...]]]  # what each run does with them again
 
-    def contents_written(self, container: Any) -> None:
+    def contents_written(self, container: Any, before: Any = None) -> None:
         """Note all that a list, dict or set holds, before it is changed.
 
         Outside of branches and loops, one that the trace has made itself needs no note.
+
+        Arguments:
+            before: what it held, where it has been changed already.
         """
         self.aliases.contents_written(container)
         held = id(container) in self.outside and not self.outside[id(container)][1]
@@ -29,7 +33,7 @@ class ContainerNotes:
             or held
             or any(w.is_item and w.owner is container for w in self.frame.log.values())
         ):
-            self.frame.note_contents(container)
+            self.frame.note_contents(container, before)
 
     def replay(self, container: Any, method: str, args: tuple[Any, ...]) -> None:
         """Have each run call a method of a container that only grows again, which the trace gives back as it was."""

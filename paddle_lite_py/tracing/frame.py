@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Collection
-from types import MemberDescriptorType
 from typing import Any, NamedTuple
 
-from ..core.errors import UNKNOWN, EscapedTensorError, TracedValueError, is_own, user_frame
+from ..core.errors import UNKNOWN, EscapedTensorError, TracedValueError, user_frame
 from ..core.symbolic import has_symbolic
 from ..core.unknown_size import Shape
 from ..eager.tensor import TIES, Tensor
 from ..ir.block import Block, Value
+from . import places
+from .places import MISSING
 
 
 class Write(NamedTuple):
@@ -30,31 +30,26 @@ class Write(NamedTuple):
     def get(self) -> Any:
         """What it holds now; MISSING if nothing."""
         if self.key is CONTENTS:
-            return self.owner.copy()
-        return item(self.owner, self.key) if self.is_item else attribute(self.owner, self.key)
+            return places.copy_of(self.owner)
+        return (places.item if self.is_item else places.attribute)(self.owner, self.key)
 
     def put(self, value: Any) -> None:
         """Make it hold `value`; MISSING removes it."""
         if isinstance(self.key, Replay):
             getattr(self.owner, self.key.method)(*value)
         elif self.key is CONTENTS:
-            self.owner.clear()
-            (self.owner.update if hasattr(self.owner, "update") else self.owner.extend)(value)
-        elif self.is_item and value is MISSING:
-            _remove(self.owner, self.key)
+            places.refill(self.owner, value)
         elif self.is_item:
-            self.owner[self.key] = value
+            places.set_item(self.owner, self.key, value)
         elif value is not MISSING and is_of_each_run(self.owner, self.key):
             self.owner.__dict__[self.key] = value
-        elif value is not MISSING:
-            setattr(self.owner, self.key, value)
-        elif attribute(self.owner, self.key) is not MISSING:
-            delattr(self.owner, self.key)
+        else:
+            places.set_attribute(self.owner, self.key, value)
 
 
 def is_of_each_run(obj: Any, name: str) -> bool:
     """Whether a program takes an attribute from each run, as the attribute itself sees to."""
-    return hasattr(getattr(type(obj), name, None), "of_each_run")
+    return hasattr(type(places.of_class(obj, name)), "of_each_run")
 
 
 class Replay(NamedTuple):
@@ -63,47 +58,8 @@ class Replay(NamedTuple):
     method: str
 
 
-class _Missing:
-    def __repr__(self) -> str:
-        return "<missing>"
-
-
-MISSING = _Missing()
 # The key of a write that stands for all that a list, dict or set holds.
 CONTENTS = "<contents>"
-
-
-def _remove(container: Any, key: Any) -> None:
-    for kind in (OrderedDict, dict):
-        if isinstance(container, kind):
-            return kind.__delitem__(container, key)  # a class of the user may refuse, and yet the trace put it there
-    del container[key]
-
-
-def item(container: Any, key: Any) -> Any:
-    """An item, or MISSING."""
-    try:
-        return container[key]
-    except (KeyError, IndexError):
-        return MISSING
-
-
-def attribute(obj: Any, name: str) -> Any:
-    """What an object itself holds under a name; MISSING if it comes from the class.
-
-    Nothing of the user's is run for it, no property and no `__getattr__`: Python runs none where an attribute is set.
-    """
-    held, classes = getattr(obj, "__dict__", {}), type(obj).__mro__
-    if name in held:
-        return held[name]
-    for c in classes:
-        if name in vars(c):
-            return getattr(obj, name, MISSING) if type(vars(c)[name]) is MemberDescriptorType else MISSING
-    own = next((f for c in classes if (f := vars(c).get("__getattr__")) and is_own(f.__code__.co_filename)), None)
-    try:
-        return MISSING if own is None else own(obj, name)
-    except AttributeError:
-        return MISSING
 
 
 Key = tuple[int, Any, bool]
@@ -182,12 +138,16 @@ class Frame:
         self.block.inputs.append(value)
         return value
 
-    def note_contents(self, container: Any) -> None:
-        """Note all that a list, dict or set holds, which takes the place of notes on its items."""
+    def note_contents(self, container: Any, held: Any = None) -> None:
+        """Note all that a list, dict or set holds, which takes the place of notes on its items.
+
+        Arguments:
+            held: what it held, where it has been changed already.
+        """
         key = (id(container), CONTENTS, True)
         if key in self.log:
             return
-        before = container.copy()
+        before = places.copy_of(container) if held is None else held
         noted = [(k, w) for k, w in self.log.items() if w.is_item and w.owner is container]
         for k, write in reversed(noted):
             write._replace(owner=before).put(write.before)

@@ -25,7 +25,7 @@ from .checks import Cleared
 from .dimensions import Dimensions
 from .effects import Argument, AtPath, Effect
 from .escape import unescaped
-from .frame import MISSING, Capture, TracedValue, Write, is_leaf
+from .frame import Capture, TracedValue, Write, is_leaf
 from .schedules import TracedSchedule
 from .speculation import Speculated, Speculation
 from .traced_scalars import NUMBER_LEAF, is_number, with_known_keys
@@ -231,7 +231,7 @@ def _own(builder: Builder) -> list[Tensor]:
 
 def _unchanged(builder: Builder, write: Write) -> bool:
     """True for a number that is what it was, and for a gradient that is still the same tensor, whatever it holds."""
-    if not write.is_item and write.get() is builder.initial.get((id(write.owner), write.key, False), MISSING):
+    if not write.is_item and write.get() is builder.initial.get((id(write.owner), write.key, False), write):
         return True
     return write.key == "_grad" and any(write.get() is handle for _, handle, _ in builder.stand_ins)
 

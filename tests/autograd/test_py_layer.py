@@ -74,8 +74,6 @@ def test_a_result_must_be_a_tensor():
 
 @pytest.mark.parametrize("wrap", [lambda f: f, paddle.jit.to_static])
 def test_what_backward_is_given_takes_gradients(wrap):
-    seen = []
-
     class Double(paddle.autograd.PyLayer):
         @staticmethod
         def forward(ctx, x):
@@ -83,9 +81,8 @@ def test_what_backward_is_given_takes_gradients(wrap):
 
         @staticmethod
         def backward(ctx, dy):
-            seen.append(dy.stop_gradient)
-            return dy * 2
+            return dy * (7 if dy.stop_gradient else 2)
 
     x = paddle.to_tensor([3.0], stop_gradient=False)
     wrap(lambda x: Double.apply(x) + 0.0)(x).sum().backward()
-    assert set(seen) == {False} and x.grad.tolist() == [2.0]
+    assert x.grad.tolist() == [2.0]

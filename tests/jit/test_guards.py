@@ -174,7 +174,8 @@ def test_what_many_objects_lack_is_one_guard_for_each():
             return x
 
     walk, _ = reads.guards_of(f, [], [], [])
-    assert sum(isinstance(g, Lacking) for g in walk) == 51 and len(walk) < 300
+    objects = [g for g in walk if isinstance(g, Lacking) and g.name[0] != "`"]  # the others are functions
+    assert len(objects) == 51 and len(walk) < 300
     static = to_static(f)
     assert static(ONE).item() == 1.0
     tree.children[0].weight = 3.0
