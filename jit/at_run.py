@@ -113,7 +113,7 @@ def environment(method: str, *args: Any) -> Any:
 def print_(*args: Any, **kwargs: Any) -> None:
     """print()."""
     if kwargs.get("file") is None and not (_followed and _followed[-1].is_diverted(print)):
-        return text.print_(*args, **kwargs)
+        return text.print_(*args, **{name: kwargs[name] for name in kwargs.keys() - {"file", "flush"}})
     call(print, Acts(may_fail=False), args, kwargs)
     return None
 
@@ -177,7 +177,7 @@ class Told(NamedTuple):
     value: Any
     cause: str
 
-    def holds(self, given: ScalarInputs) -> bool:
+    def holds(self, _given: ScalarInputs) -> bool:
         """True if it still tells the same."""
         return same(self.ask(), self.value)
 

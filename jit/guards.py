@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextvars
 import operator
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -251,3 +253,20 @@ def of_layers(layers: Iterable[Layer]) -> list[Any]:
         guards.append(Guard(names_of(held), "", tuple(held), f"the attributes of {kind}"))
         guards += [Items.of(hooks, f"the hooks of {kind}") for hooks in (layer._pre_hooks, layer._post_hooks)]
     return guards
+
+
+def environment(names: Iterable[str]) -> list[Any]:
+    """Guards on those of the variables of the process that a function may ask for."""
+    return [Guard(os.environ.get, n, os.environ.get(n, ABSENT), f"the environment's {n}") for n in sorted(names)]
+
+
+def variable(held: contextvars.ContextVar[Any]) -> Callable[[Any, Any], Any]:
+    """Reads a context variable as dict.get reads an item."""
+
+    def read(key: Any, absent: Any) -> Any:
+        try:
+            return held.get()
+        except LookupError:
+            return absent
+
+    return read

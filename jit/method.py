@@ -173,7 +173,7 @@ class Method:
         self._reads = index_reads(self.program)
         self._plain = self._result is nested.LEAF and not (self._state or self._checks or self._room or self._reads)
         in_parts = runs_in_parts(self.program)
-        self._parts = PartedBlock(self.program.block, self.program.measured) if in_parts else None
+        self._parts: Any = PartedBlock(self.program.block, self.program.measured) if in_parts else None
         if not in_parts and exported is None and data.get("for_each_size") is not True:
             raise ArtifactError(f"the manifest is damaged: the StableHLO of method `{name}` is not among its files")
         self._bound = None if in_parts else bind(exported, name, self.program)
@@ -226,13 +226,9 @@ class Method:
         """Whether its operators run, each part compiled for the sizes at hand, and no StableHLO."""
         return self._parts is not None
 
-    def _computed(self, arrays: Sequence[Any]) -> list[Any]:
-        assert self._parts is not None
-        return self._parts(arrays)
-
     def _compute(self, *arrays: Any) -> Any:
         """What a program in parts gives: its result, or all of them."""
-        outs = self._computed(arrays)
+        outs = self._parts(arrays)
         return outs[0] if len(outs) == 1 else tuple(outs)
 
     def _run_operators(self, tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -247,7 +243,7 @@ class Method:
         elif mode.grad_enabled and not all(t.stop_gradient for t in given):
             out = tuple(self._run_operators(tensors))
         else:
-            out = tuple(map(wrap, self._computed([for_xla(t._data) for t in given])))
+            out = tuple(map(wrap, self._parts([for_xla(t._data) for t in given])))
         outs = list(out) if isinstance(out, tuple) else [out]
         if self._checks and (failed := int(outs[-2 if self._room else -1])):
             raise told(self._checks[failed - 1])

@@ -23,7 +23,7 @@ from .guards import ABSENT, Guard, Items, Lacking
 from .host_random import told
 from .implicit import Implicit
 from .library_state import LibraryState, is_iterator
-from .reads import Walk, containers_of, walked
+from .reads import NO_STATE, Walk, walked
 
 
 def noticed(
@@ -46,7 +46,7 @@ def noticed(
 
     def once() -> Any:
         with implicit.converted(walk.classes), told(name):
-            return run(containers_of(walk))
+            return run(_containers(walk))
 
     return Net(walk).trace(name, once, around)
 
@@ -195,3 +195,10 @@ def _line_of(run: Callable[[], Any], changed: Any) -> Where | None:
     finally:
         sys.settrace(before)
     return found[0] if found else None
+
+
+def _containers(walk: Walk) -> dict[int, tuple[Any, bool]]:
+    """The containers that a walk has come to, by id, and whether the function only puts things into them."""
+    states = [vars(v) for v in walk.visited.values() if not isinstance(v, NO_STATE) and hasattr(v, "__dict__")]
+    held = [v for v in (walk.visited | walk.growing).values() if isinstance(v, KINDS)]
+    return {id(v): (v, id(v) in walk.growing) for v in [*states, *held]}

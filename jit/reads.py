@@ -13,7 +13,6 @@ import contextvars
 import functools
 import logging
 import operator
-import os
 import threading
 import types
 import weakref
@@ -32,7 +31,20 @@ from paddle_lite_py.tracing.frame import is_of_each_run
 from paddle_lite_py.tracing.places import KINDS, namespace
 
 from .code_facts import codes_in, is_called_by_others, is_foreign, is_of_python, slots_of, uses
-from .guards import ABSENT, BY_VALUE, AnyOf, Codes, Content, Guard, Items, Lacking, attribute, cell, names_of
+from .guards import (
+    BY_VALUE,
+    AnyOf,
+    Codes,
+    Content,
+    Guard,
+    Items,
+    Lacking,
+    attribute,
+    cell,
+    environment,
+    names_of,
+    variable,
+)
 from .library_state import LibraryState, is_container
 
 # Objects looked at before it is taken that the rest is data, not settings.
@@ -44,7 +56,7 @@ _DYNAMIC = frozenset({"getattr", "setattr", "vars", "__dict__", "__getattribute_
 _OF_TENSORS = {n: n for n in ("stop_gradient", "persistable", "need_clip", "regularizer", "optimize_attr")}
 _OF_TENSORS |= {"trainable": "stop_gradient", "name": "_name"}
 # What holds no state of the user's; a traced number must not even be asked for its attributes.
-_NO_STATE = (type, types.ModuleType, types.FunctionType, types.MethodType, TracedNumber)
+NO_STATE = (type, types.ModuleType, types.FunctionType, types.MethodType, TracedNumber)
 _METHODS = (types.FunctionType, classmethod, staticmethod)
 # What holds functions of the user, and where.
 _HOLDERS: dict[type, tuple[str, ...]] = {
@@ -99,11 +111,6 @@ def guards_of(
             return walk.guards + outside + codes, walk.settings
 
 
-def environment(names: Iterable[str]) -> list[Any]:
-    """Guards on those of the variables of the process that a function may ask for."""
-    return [Guard(os.environ.get, n, os.environ.get(n, ABSENT), f"the environment's {n}") for n in sorted(names)]
-
-
 def walked(function: Callable[..., Any], args: list[Any]) -> Walk:
     """The walk over what a function called with `args` can reach."""
     walk, size = Walk(frozenset()), -1
@@ -114,13 +121,6 @@ def walked(function: Callable[..., Any], args: list[Any]) -> Walk:
         for value in args:
             walk.visit(value, "an argument")
     return walk
-
-
-def containers_of(walk: Walk) -> dict[int, tuple[Any, bool]]:
-    """The containers that a walk has come to, by id, and whether the function only puts things into them."""
-    states = [vars(v) for v in walk.visited.values() if not isinstance(v, _NO_STATE) and hasattr(v, "__dict__")]
-    held = [v for v in (walk.visited | walk.growing).values() if isinstance(v, KINDS)]
-    return {id(v): (v, id(v) in walk.growing) for v in [*states, *held]}
 
 
 class Walk:
@@ -264,7 +264,7 @@ class Walk:
             for name in found:
                 self.visit(name, label)
         elif isinstance(value, contextvars.ContextVar):
-            self.place(_get(value), value, value.name, f"context variable `{value.name}`")
+            self.place(variable(value), value, value.name, f"context variable `{value.name}`")
         elif isinstance(value, _WRAPPERS):
             for name in _WRAPPERS_HOLD & vars(value).keys():
                 self.place(vars(value).get, value, name, f"{label}.{name}")
@@ -392,15 +392,3 @@ class Walk:
             operators = {n for n, f in vars(c).items() if isinstance(f, _METHODS) and is_called_by_others(c, n)}
             for name in sorted(self.names & vars(c).keys() | operators):
                 self.place(vars(c).get, c, name, f"{c.__name__}.{name}")
-
-
-def _get(variable: contextvars.ContextVar[Any]) -> Callable[[Any, Any], Any]:
-    """Reads a context variable as dict.get reads an item."""
-
-    def read(key: Any, absent: Any) -> Any:
-        try:
-            return variable.get()
-        except LookupError:
-            return absent
-
-    return read

@@ -169,7 +169,7 @@ def str_(value: Any = "", *rest: Any) -> Any:
     return StagedText(parts_of(value)) if isinstance(value, Tensor) else str(value, *rest)
 
 
-def print_(*args: Any, sep: str | None = " ", end: str | None = "\n", **kwargs: Any) -> None:
+def print_(*args: Any, sep: str | None = " ", end: str | None = "\n") -> None:
     """print() to the standard output, when the program runs."""
     from paddle_lite_py.ops.effects import print_ as op
 

@@ -64,7 +64,7 @@ def only_needed(program: Program) -> Program:
 
 def without_acts(program: Program) -> Program:
     """The program without operators that only act on the world, for a file: a saved program does nothing of that."""
-    return program.replaced(_live(program.block, lambda op: acts(op) and not _is_left_out(op)))
+    return program.replaced(_live(program.block, lambda op: acts(op) and not _is_left_out(op), program.measured))
 
 
 def _is_left_out(op: Operator) -> bool:

@@ -17,7 +17,6 @@ from ..core.dtypes import is_inexact
 from ..core.errors import DataDependentError
 from ..core.interpreter import state
 from ..core.rewriting import rewritten
-from ..core.traced_number import TracedNumber
 from ..core.undrawn import Undrawn
 from ..eager.deferred import waiting
 from ..eager.gradients import custom_gradient
@@ -45,8 +44,7 @@ from .speculation import compare
 from .trace import LOCK, Traced
 from .traits import acts_for_results, is_worth_donating, suits_plain
 
-# Seconds that a run waits for a trace in another thread to end.
-PATIENCE = 600
+PATIENCE = 600  # seconds that a run waits for a trace in another thread to end
 
 
 class SharedWithState(Exception):
@@ -88,8 +86,8 @@ class Executable:
         self.by_path = any(type(e.write.owner) is AtPath or mentions(e.structure, AtPath) for e in traced.effects)
         self.gives_by_path = mentions(traced.structure, AtPath)
         self.counted = traced.counted
-        self.gives_numbers = mentions(traced.structure, TracedNumber)
-        self.sets_numbers = any(mentions(e.structure, TracedNumber) for e in traced.effects)
+        self.gives_numbers = mentions(traced.structure, traced_number.TracedNumber)
+        self.sets_numbers = any(mentions(e.structure, traced_number.TracedNumber) for e in traced.effects)
         self.acts = bool(traced.effects or traced.schedules or traced.checks)
         if traced.loop_buffer is not None and not self.repeatable and acts_for_results(program):
             raise DataDependentError(
