@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import runpy
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -12,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..inference import Config, create_predictor
-from ..jit.artifact import FORMAT
 from .errors import ServingError
 from .tensors import DATATYPES, Arrays, TensorSpec
 
@@ -46,7 +44,7 @@ class ServedModel(ABC):
 
 
 class ArtifactModel(ServedModel):
-    """A program that jit.save or static.save_inference_model has written."""
+    """A program that jit.save or static.save_inference_model has written, here or in PaddlePaddle."""
 
     platform = "paddle_lite_py"
 
@@ -157,20 +155,21 @@ def main_file(path: str) -> Path:
         found = sorted(f for f in given.iterdir() if f.suffix in (".json", ".onnx", ".pdmodel"))
         if len(found) != 1:
             names = ", ".join(f.name for f in found) or "none"
-            raise ServingError("unavailable", f"folder {path} must hold one model (.json or .onnx), it holds {names}")
+            wanted = "one model (.json, .pdmodel or .onnx)"
+            raise ServingError("unavailable", f"folder {path} must hold {wanted}, it holds {names}")
         return found[0]
     for suffix in (".json", ".onnx", ".pdmodel"):
         if (file := Path(f"{path}{suffix}")).is_file():
             return file
-    raise ServingError("unavailable", f"there is no model at '{path}': neither {path}.json nor {path}.onnx is there")
+    raise ServingError("unavailable", f"there is no model at '{path}': no {path}.json, .pdmodel or .onnx")
 
 
 def load_model(path: str) -> ServedModel:
     """Read a model.
 
     Arguments:
-        path: what jit.save was given, a file that it wrote, an ONNX file, a folder with one of these, or a Python file
-            that sets `model`.
+        path: what jit.save was given, here or in PaddlePaddle, a file that it wrote, an ONNX file, a folder with one of
+            these, or a Python file that sets `model`.
 
     Raises:
         ServingError: saying what is wrong with the files.
@@ -187,9 +186,8 @@ def load_model(path: str) -> ServedModel:
         return OnnxModel(str(file))
     if file.suffix == ".py":
         return _python_model(file)
-    _refuse_foreign(file)
     try:
-        return ArtifactModel(str(file).removesuffix(".json"))
+        return ArtifactModel(str(file.with_suffix("")))
     except (ValueError, KeyError, OSError) as e:
         raise ServingError("unavailable", str(e)) from e
 
@@ -199,18 +197,3 @@ def _python_model(file: Path) -> ServedModel:
     if not isinstance(found, ServedModel):
         raise ServingError("unavailable", f"{file} must set `model` to a serving.ModelPipeline or another ServedModel")
     return found
-
-
-def _refuse_foreign(file: Path) -> None:
-    """PaddlePaddle's own programs need its kernels, and have another form."""
-    text = f"{file} is a program of PaddlePaddle, which only PaddlePaddle reads"
-    command = f"paddle2onnx --model_dir {file.parent} --model_filename {file.name} ..."
-    advice = f"write it as ONNX there ({command}), and serve that"
-    if file.suffix == ".pdmodel":
-        raise ServingError("unavailable", f"{text}; {advice}")
-    try:
-        found = json.loads(file.read_bytes())
-    except (ValueError, RecursionError) as e:
-        raise ServingError("unavailable", f"{file} is damaged: {e}") from None
-    if isinstance(found, dict) and "base_code" in found and found.get("format") != FORMAT:
-        raise ServingError("unavailable", f"{text}; {advice}")

@@ -121,8 +121,9 @@ def _decayed(boxes: np.ndarray, scores: np.ndarray, sigma: float | None, extra: 
     """Scores, the best first, lowered by how much better boxes cover each."""
     over = np.triu(_overlaps(boxes, extra), 1)
     worst = over.max(0, initial=0.0)[:, None]  # of the box that covers, how far it is covered itself
-    factor = np.exp((worst**2 - over**2) * sigma) if sigma is not None else (1 - over) / (1 - worst)
-    return scores * np.where(np.triu(np.ones_like(over), 1) > 0, factor, 1.0).min(0, initial=1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):  # a box that another covers whole lowers nothing
+        factor = np.exp((worst**2 - over**2) * sigma) if sigma is not None else (1 - over) / (1 - worst)
+    return scores * np.fmin.reduce(np.where(np.triu(np.ones_like(over), 1) > 0, factor, 1.0), 0, initial=1.0)
 
 
 def _matrix(given: dict[str, Any]) -> Any:

@@ -12,6 +12,7 @@ import paddle_lite_py as paddle
 from paddle_lite_py.model_files import legacy
 from paddle_lite_py.model_files.building import CONTROL
 from paddle_lite_py.model_files.operators.table import OPERATORS
+from paddle_lite_py.serving.models import load_model
 
 MODELS = Path(__file__).parents[1] / "golden" / "models"
 NAMES = sorted(p.name for p in MODELS.iterdir())
@@ -33,6 +34,13 @@ def inputs(name, layer):
 def recorded(name, kind):
     with np.load(MODELS / name / f"{kind}.npz") as file:
         return dict(file)
+
+
+@pytest.mark.parametrize("name", ["pd26_lstm", "pir_det_yolo"])
+def test_the_server_takes_them(name):
+    model = load_model(str(MODELS / name))
+    given = dict(zip([s.name for s in model.inputs], inputs(name, model), strict=True))
+    assert_recorded(name, list(model.run(given).values()))
 
 
 def assert_recorded(name, found):
