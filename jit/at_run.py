@@ -27,6 +27,7 @@ from paddle_lite_py.core.unknown_size import UnknownSize
 from paddle_lite_py.custom.host import HostCall, host_call
 from paddle_lite_py.eager.execute import EAGER
 from paddle_lite_py.eager.tensor import Tensor, wrap
+from paddle_lite_py.tracing import places
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.traced_scalars import NUMBER_LEAF, as_number, is_number
 
@@ -112,7 +113,10 @@ def environment(method: str, *args: Any) -> Any:
 
 def print_(*args: Any, **kwargs: Any) -> None:
     """print()."""
-    if kwargs.get("file") is None and not (_followed and _followed[-1].is_diverted(print)):
+    file = kwargs.get("file")
+    if places.is_users(getattr(type(file), "write", None)):
+        return print(*args, **kwargs)  # to the user's own method, which is converted
+    if file is None and not (_followed and _followed[-1].is_diverted(print)):
         return text.print_(*args, **{name: kwargs[name] for name in kwargs.keys() - {"file", "flush"}})
     call(print, Acts(may_fail=False), args, kwargs)
     return None

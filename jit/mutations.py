@@ -12,7 +12,7 @@ from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.places import KINDS, copy_of, is_as
 from paddle_lite_py.tracing.traced_scalars import is_number, known
 
-from . import sequences
+from . import sequences, watched
 
 # Containers of the standard library that hold others, and where.
 WRAPPERS = (collections.UserDict, collections.UserList, collections.ChainMap)
@@ -61,7 +61,7 @@ def _watched(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return f(*args, **kwargs)
     before = [(container, copy_of(container)) for container in contents_of(args)]
     try:
-        return f(*args, **kwargs)
+        return watched.form_of(f)(*args, **kwargs)
     finally:
         for container, held in before:
             if not is_as(container, held):
