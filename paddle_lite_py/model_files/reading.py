@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from safetensors import flax as safetensors
 
 from ..core.arrays import as_array
@@ -45,12 +46,19 @@ def _beside(program: Path) -> Path:
     return program.with_name("__params__") if program.name == "__model__" else program.with_suffix(".pdiparams")
 
 
+def _arrays(names: list[str], path: Path) -> list[np.ndarray]:
+    """What a file holds; where there is none, what a file for each name holds, as earlier generations wrote them."""
+    files = [path] if path.is_file() else [path.parent / Path(name).name for name in names]
+    if missing := [str(f) for f in files if not f.is_file()]:
+        one = f", and so is {missing[0]}" if len(missing) < len(names) else ""
+        raise ModelFileError(f"{path} is missing{one}: the program has {len(names)} weights")
+    return [array for file in (files if names else []) for array in read_weights(file)]
+
+
 def _weights(graph: ModelGraph, path: Path) -> dict[str, Tensor]:
     """Parameters and buffers by name: in the file they stand in the order of their names' bytes."""
     stored = sorted([w for w in graph.weights if w.is_stored], key=lambda w: w.name.encode())
-    if stored and not path.is_file():
-        raise ModelFileError(f"{path} is missing: the program has {len(stored)} weights")
-    arrays = list(read_weights(path)) if stored else []
+    arrays = _arrays([w.name for w in stored], path)
     if len(arrays) != len(stored):
         raise ModelFileError(f"{path} has {len(arrays)} tensors, and the program {len(stored)} weights")
     out: dict[str, Tensor] = {}

@@ -35,13 +35,14 @@ def read_weights(path: Path) -> Iterator[np.ndarray]:
     at = 0
     while at < len(data):
         try:
-            array, at = _record(data, at)
+            array, at = read_one(data, at)
         except (struct.error, ValueError, IndexError, KeyError) as e:
             raise ModelFileError(f"{path} is damaged at byte {at}: {type(e).__name__}: {e}") from None
         yield array
 
 
-def _record(data: memoryview, at: int) -> tuple[np.ndarray, int]:
+def read_one(data: memoryview, at: int) -> tuple[np.ndarray, int]:
+    """The tensor at a byte, and where the next one begins."""
     version, levels = struct.unpack_from("<IQ", data, at)
     at += 12
     for _ in range(levels):

@@ -9,9 +9,11 @@ import pytest
 from paddle_lite_py.jit import ArtifactError
 
 import paddle_lite_py as paddle
-from paddle_lite_py.model_files import legacy
+from paddle_lite_py.inference import Config, create_predictor
+from paddle_lite_py.model_files import legacy, weights
 from paddle_lite_py.model_files.building import CONTROL
 from paddle_lite_py.model_files.operators.table import OPERATORS
+from paddle_lite_py.model_files.program_desc import read_program
 from paddle_lite_py.serving.models import load_model
 
 MODELS = Path(__file__).parents[1] / "golden" / "models"
@@ -34,6 +36,22 @@ def inputs(name, layer):
 def recorded(name, kind):
     with np.load(MODELS / name / f"{kind}.npz") as file:
         return dict(file)
+
+
+def test_a_file_for_each_weight(tmp_path):
+    folder = MODELS / "pd26_lstm"
+    names = sorted(w.name for w in read_program(folder / "inference.pdmodel").weights if w.is_stored)
+    data, at = (folder / "inference.pdiparams").read_bytes(), 0
+    for name in names:
+        _, end = weights.read_one(memoryview(data), at)
+        (tmp_path / name).write_bytes(data[at:end])
+        at = end
+    shutil.copy(folder / "inference.pdmodel", tmp_path / "__model__")
+    predictor = create_predictor(Config(str(tmp_path)))
+    assert_recorded("pd26_lstm", predictor.run(list(recorded("pd26_lstm", "inputs").values())))
+    (tmp_path / names[1]).unlink()
+    with pytest.raises(ArtifactError, match=f"__params__ is missing, and so is .*{names[1]}: the program has"):
+        create_predictor(Config(str(tmp_path)))
 
 
 @pytest.mark.parametrize("name", ["pd26_lstm", "pir_det_yolo"])
