@@ -82,7 +82,7 @@ def test_training_with_servers_is_training(alone, worker, mode):
     fleet.barrier_worker()
     last = exe.run(test, feed=SMALL, fetch_list=[out])[0]
     if behind:
-        assert np.mean(found[-5:]) < found[0] / 2 and np.isfinite(last).all()
+        assert min(found) < found[0] / 10 and np.isfinite(last).all()  # where workers are slow it swings
     else:
         np.testing.assert_allclose(found, alone[0], rtol=1e-5)
         np.testing.assert_allclose(last, alone[1], rtol=1e-4, atol=1e-5)
