@@ -14,7 +14,7 @@ from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core import symbolic
 from paddle_lite_py.core.errors import Where, user_frame
 from paddle_lite_py.core.interpreter import state as mode
-from paddle_lite_py.core.traced_number import ScalarInputs, call
+from paddle_lite_py.core.traced_number import ScalarInputs, of_call
 from paddle_lite_py.eager.casting import choose_interpreter
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ir.block import Block, Operator
@@ -192,12 +192,8 @@ def _where(entry: Entry, tensors: list[Tensor], numbers: ScalarInputs, eager: li
 def _replay(entry: Entry, tensors: list[Tensor], numbers: ScalarInputs) -> list[OperatorRun]:
     """Run the program of an entry one operator at a time."""
     traced, steps = entry.traced, []  # type: tuple[Any, list[OperatorRun]]
-    before, call.numbers = call.numbers, numbers
-    try:
-        given = [*tensors, *traced.captures]
-        arrays = [t._data for t in given] + [get() for get in traced.providers]
-    finally:
-        call.numbers = before
+    with of_call(numbers):
+        arrays = [t._data for t in (*tensors, *traced.captures)] + [get() for get in traced.providers]
     block = traced.program.block
     dims = symbolic.solve([v.shape for v in block.inputs], [np.shape(a) for a in arrays])
     with symbolic.known(dims):

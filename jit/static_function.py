@@ -18,7 +18,7 @@ from paddle_lite_py.core.errors import TracedValueError
 from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.no_effect import RefusedArgumentError
-from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs
+from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs, of_call
 from paddle_lite_py.eager import views
 from paddle_lite_py.eager.execute import EAGER, Eager
 from paddle_lite_py.eager.pending import held
@@ -280,7 +280,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
 
         def attempt(shapes: list[Any]) -> Traced:
             seen.clear()
-            with self._locations.replaced(len(numbers) - of_places, seen):
+            with self._locations.replaced(len(numbers) - of_places, seen), of_call(numbers):
                 return self.trace(with_numbers(common, numbers, seen), shapes, grads, names, sizes)
 
         try:

@@ -12,7 +12,8 @@ import functools
 import math
 import operator
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,6 +78,16 @@ class _Call(threading.local):
 
 # The numbers of the call under way, which the inputs of a program are computed from.
 call = _Call()
+
+
+@contextmanager
+def of_call(numbers: ScalarInputs) -> Iterator[None]:
+    """For the block these are the numbers of the call under way."""
+    before, call.numbers = call.numbers, numbers
+    try:
+        yield
+    finally:
+        call.numbers = before
 
 
 class TracedNumber:

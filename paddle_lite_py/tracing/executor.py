@@ -166,9 +166,8 @@ class Executable:
 
     def given(self, args: Sequence[Any], numbers: Any = ()) -> list[Any]:
         """All that the compiled function takes, as specs, for arguments of these specs: what it changes comes first."""
-        before, traced_number.call.numbers = traced_number.call.numbers, numbers
-        provided = [get() for get in self.traced.providers]
-        traced_number.call.numbers = before
+        with traced_number.of_call(numbers):
+            provided = [get() for get in self.traced.providers]
         return [*[spec_of(h._data) for h in (*self.mutable, *self.fixed)], *args, *provided]
 
     def function_for(self, arrays: Sequence[Any], with_grad: bool) -> Callable[..., Any]:

@@ -163,3 +163,32 @@ def test_a_number_of_a_class_of_numbers_is_a_number():
         "float32",
         [6],
     )
+
+
+class Counts:
+    seen = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        if kind is not None:
+            self.seen += 1
+        return kind is not None
+
+
+@pytest.mark.filterwarnings("ignore::paddle_lite_py.jit.DataDependentWarning")
+def test_what_data_decide_may_depend_on_a_number():
+    def f(x, scale, counts):
+        scaled = x * scale
+        with counts:
+            if scaled.sum() > 1.0:
+                raise ValueError("too large")
+        return scaled
+
+    static, found, expected = to_static(f), Counts(), Counts()
+    for value, scale in ((6.0, 1.0), (2.0, 2.0), (0.25, 3.0), (0.1, 4.0), (2.5, 5.0)):
+        x = paddle.to_tensor([value])
+        assert static(x, scale, found).item() == f(x, scale, expected).item()
+        assert found.seen == expected.seen
+    assert len(static.retraces) == 4  # the first number; any number; any count; the other outcome
