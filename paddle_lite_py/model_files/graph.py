@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ..jit.artifact import ArtifactError
@@ -81,3 +84,23 @@ class LiteralOperand:
     """An operand that stands in the file itself: a number, or a list of numbers."""
 
     value: Any
+
+
+def read_graph(path: Path, parse: Callable[[bytes], ModelGraph], limit: int) -> ModelGraph:
+    """The program of a file.
+
+    Arguments:
+        parse: makes it of the bytes of the file.
+        limit: no program is larger, in bytes.
+
+    Raises:
+        ModelFileError: the file is damaged, or no such program.
+    """
+    if path.stat().st_size > limit:
+        raise ModelFileError(f"{path} is larger than any program ({path.stat().st_size} bytes)")
+    try:
+        return parse(path.read_bytes())
+    except ModelFileError:
+        raise
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError, struct.error, RecursionError) as e:
+        raise ModelFileError(f"{path} is damaged: {type(e).__name__}: {e}") from None

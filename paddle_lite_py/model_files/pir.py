@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .graph import ModelBlock, ModelFeed, ModelFileError, ModelGraph, ModelNode, ModelWeight
+from .graph import ModelBlock, ModelFeed, ModelFileError, ModelGraph, ModelNode, ModelWeight, read_graph
 
 MAX_FILE = 1 << 30
 MAX_DEPTH = 64
@@ -18,32 +18,16 @@ _ELEMENTS = {
 _NOT_FINITE = {"INF": float("inf"), "-INF": float("-inf"), "NaN": float("nan"), "NAN": float("nan")}
 
 
-def is_pir(manifest: Any) -> bool:
-    """Whether parsed JSON is such a program."""
-    base = manifest.get("base_code") if isinstance(manifest, dict) else None
-    return isinstance(base, dict) and base.get("magic") == "pir"
-
-
 def read_pir(path: Path) -> ModelGraph:
-    """The program of a file.
+    """The program of a file; see read_graph()."""
+    return read_graph(path, lambda data: _GraphReader().graph(_program(json.loads(data), path)), MAX_FILE)
 
-    Raises:
-        ModelFileError: the file is damaged, or no such program.
-    """
-    if path.stat().st_size > MAX_FILE:
-        raise ModelFileError(f"{path} is larger than any program ({path.stat().st_size} bytes)")
-    try:
-        data = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as e:
-        raise ModelFileError(f"{path} is damaged: {e}") from None
-    if not is_pir(data):
+
+def _program(data: Any, path: Path) -> Any:
+    base = data.get("base_code") if isinstance(data, dict) else None
+    if not isinstance(base, dict) or base.get("magic") != "pir":
         raise ModelFileError(f"{path} is no program of the reference")
-    try:
-        return _GraphReader().graph(data)
-    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as e:
-        if isinstance(e, ModelFileError):
-            raise
-        raise ModelFileError(f"{path} is damaged: {type(e).__name__}: {e}") from None
+    return data
 
 
 class _GraphReader:

@@ -5,13 +5,12 @@ There values are variables by name, which operators write again; control flow ar
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .graph import ModelBlock, ModelFeed, ModelFileError, ModelGraph, ModelNode, ModelWeight
+from .graph import ModelBlock, ModelFeed, ModelFileError, ModelGraph, ModelNode, ModelWeight, read_graph
 from .legacy import normalized
 from .weights import tensor_description
 from .wire import doubles, fields, floats, signed, varints
@@ -49,22 +48,15 @@ class VariableDescription:
 
 
 def read_program(path: Path) -> ModelGraph:
-    """The program of a file.
+    """The program of a file; see read_graph()."""
 
-    Raises:
-        ModelFileError: the file is damaged, or no such program.
-    """
-    if path.stat().st_size > MAX_FILE:
-        raise ModelFileError(f"{path} is larger than any program ({path.stat().st_size} bytes)")
-    try:
-        blocks = [_block(v) for n, v in fields(memoryview(path.read_bytes())) if n == 1]
+    def parse(data: bytes) -> ModelGraph:
+        blocks = [_block(v) for n, v in fields(memoryview(data)) if n == 1]
         if not blocks:
             raise ModelFileError(f"{path} is no program: it has no blocks")
         return _graph(blocks)
-    except (KeyError, TypeError, IndexError, ValueError, struct.error, RecursionError) as e:
-        if isinstance(e, ModelFileError):
-            raise
-        raise ModelFileError(f"{path} is damaged: {type(e).__name__}: {e}") from None
+
+    return read_graph(path, parse, MAX_FILE)
 
 
 Blocks = list[tuple[dict[str, VariableDescription], list[OperatorDescription]]]
