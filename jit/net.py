@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from paddle_lite_py.core.errors import UNKNOWN, Where, is_own
+from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.places import KINDS, MISSING, copy_of, is_as, refill, set_attribute, set_item
 
 from .code_facts import is_foreign
 from .errors import UnnotedChangeError
-from .guards import ABSENT, Guard, Items, Lacking
+from .guards import ABSENT, BY_VALUE, Guard, Items, Lacking
 from .host_random import told
 from .implicit import Implicit
 from .library_state import LibraryState, is_iterator
@@ -60,8 +61,10 @@ class Net:
 
     def __init__(self, walk: Walk) -> None:
         reached = [*walk.visited.values(), *walk.growing.values()]
-        self.places = list(walk.places.values())
-        self.attributes = [g for g in walk.guards if isinstance(g, Lacking)]
+        layers = [v for v in walk.visited.values() if isinstance(v, Layer)]
+        self.places = [*walk.places.values(), *[p for layer in layers for p in _plain(layer, walk.names)]]
+        lacking = [Lacking.of(vars(v), frozenset(walk.names), f"a {type(v).__name__}") for v in layers]
+        self.attributes = [*lacking, *[g for g in walk.guards if isinstance(g, Lacking)]]
         names = {id(g.container): g.name for g in walk.guards if isinstance(g, Items)}
         self.contents = [
             _Contents(c, copy_of(c), names.get(id(c), f"a {type(c).__name__}")) for c in reached if isinstance(c, KINDS)
@@ -121,6 +124,13 @@ class _Contents(NamedTuple):
 
     def holds(self) -> bool:
         return is_as(self.container, self.value)
+
+
+def _plain(layer: Layer, names: set[str]) -> list[tuple[Layer, Guard]]:
+    """The numbers, texts and the like that a layer holds under names that occur in the code."""
+    held, kind = vars(layer), type(layer).__name__
+    found = [n for n in sorted(names & held.keys()) if isinstance(held[n], BY_VALUE)]
+    return [(layer, Guard(held.get, n, held[n], f"`{kind}.{n}`")) for n in found]
 
 
 def _put(owner: Any, guard: Guard) -> None:

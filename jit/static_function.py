@@ -55,6 +55,7 @@ from .ties import Tie, Ties, tied
 from .varying_scalars import ScalarLocations, VaryingScalars, with_numbers
 
 _new = Tensor.__new__
+_EAGER: Any = object()  # in the place of results: the function itself is to run
 
 
 class StaticFunction(DeclaredSpecs, Inspection):
@@ -135,12 +136,15 @@ class StaticFunction(DeclaredSpecs, Inspection):
         try:
             if self._parts is not None:
                 return self._parts.run(args, kwargs)
+            out = _EAGER
             try:
-                return self._run(args, kwargs)
+                out = self._run(args, kwargs)
             except Exception as e:
                 if not (raised_by_user(e) or isinstance(e, HeldGradientError)):
                     raise
-                return self._function(*map(spec.as_tensor, args), **{k: spec.as_tensor(v) for k, v in kwargs.items()})
+            if out is not _EAGER:
+                return out
+            return self._function(*map(spec.as_tensor, args), **{k: spec.as_tensor(v) for k, v in kwargs.items()})
         except GraphBreak as e:
             return self._break(e.cause, args, kwargs)
         except InnerGradientError as e:
@@ -179,7 +183,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
         checks = self.options.check or settings.check
         entry, numbers = self.entry(structure, tensors, args, kwargs, may_wait=not (self._input_spec or checks))
         if entry is None:
-            return self._function(*args, **kwargs)
+            return _EAGER
 
         def run(entry: Entry, numbers: ScalarInputs) -> Any:
             if checks:
@@ -218,7 +222,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
         """
         specs = self._specs(args, kwargs, tensors)
         shapes = [held(t).shape for t in tensors]
-        serves = other.serves if other else _any
+        serves = other.serves if other else (lambda entry: True)
         kinds: Any = tuple([(held(t).shape, held(t).dtype, t.stop_gradient) for t in tensors])
         if specs is not None:
             kinds = tuple([Declared(s, t.stop_gradient) for s, t in zip(specs, tensors, strict=True)])
@@ -390,10 +394,6 @@ def _converted(function: Any) -> Any:
         return convert(function)
     except dy2static.ConversionError:
         return function
-
-
-def _any(entry: Entry) -> bool:
-    return True
 
 
 def _serves(tried: list[Entry], found: list[Any], entry: Entry) -> bool:

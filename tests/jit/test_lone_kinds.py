@@ -87,3 +87,21 @@ def test_captured_tensors_keep_their_values():
     assert f.get_traced_count() == 2
     held += 1
     assert f(paddle.ones([9])).tolist() == [11.0] * 2
+
+
+def test_what_the_function_itself_raises_is_raised_once():
+    seen = []
+
+    def f(x):
+        seen.append(len(x))
+        assert x.sum() < 4, "too large"
+        return x * 2
+
+    static = to_static(f)
+    for n in range(1, 7):
+        if n < 4:
+            static(paddle.ones([n]))
+        else:
+            with pytest.raises(AssertionError, match="too large"):
+                static(paddle.ones([n]))
+    assert seen == [1, 2, 3, 4, 5, 6]

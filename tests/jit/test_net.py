@@ -134,3 +134,30 @@ def test_attributes_of_a_static_function_are_told_from_the_users():
     with pytest.warns(UserWarning, match="an argument"):
         static(paddle.to_tensor(X), iter([1]))
     assert vars(static).keys() <= static.OWN
+
+
+class Counting(paddle.nn.Layer):
+    def __init__(self, first):
+        super().__init__()
+        if first is not None:
+            self.calls = first
+
+    @not_to_static
+    def forward(self, x):
+        self.calls = getattr(self, "calls", 0) + 1
+        return x * self.calls
+
+
+@pytest.mark.parametrize("first", [None, 0])
+def test_a_layer_that_is_not_converted_counts_each_call(first):
+    net = Counting(first)
+
+    def use(x):
+        return net(x)
+
+    with pytest.raises(UnnotedChangeError, match=r"`use` changes .*Counting"):
+        to_static(use, full_graph=True)(paddle.to_tensor(X))
+    assert vars(net).get("calls") == first
+    static = to_static(use)
+    with pytest.warns(UserWarning, match="plain Python as a whole"):
+        assert [static(paddle.to_tensor(X)).tolist() for _ in range(3)] == [[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]

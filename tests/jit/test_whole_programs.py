@@ -29,6 +29,15 @@ def outcomes(text, static=None):
         return runs.Compiled(text, paddle, static).outcomes()
 
 
+def on_xla(text):
+    """The outcomes of eager code by XLA: where they are others than NumPy's, rounding decides."""
+    paddle.set_flags({"FLAGS_host_tier": False})
+    try:
+        return outcomes(text)
+    finally:
+        paddle.set_flags({"FLAGS_host_tier": True})
+
+
 def is_refused(found, expected):
     """Whether a call raises an error of ours that eager code does not raise."""
     return any(f.get("own") and not e.get("own") for f, e in zip(found, expected, strict=True))
@@ -43,7 +52,7 @@ def test_static_is_eager(first):
         expected, found = outcomes(text), outcomes(text, MODES[mode])
         if is_refused(found, expected):
             refused[seed] = next(f"{f['error']}: {f['message']}" for f in found if f.get("own"))
-        elif different := runs.differences(found, expected):
+        elif (different := runs.differences(found, expected)) and runs.differences(found, on_xla(text)):
             differ[seed] = [mode, *different[:3]]
     assert not differ
     assert len(refused) <= CHUNK // 100, refused
