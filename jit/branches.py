@@ -206,6 +206,7 @@ def _emit(builder: Builder, pred: Tensor, outs: Outputs, where: Any) -> list[Ten
     inputs = (builder.value_of(pred), *operands)
     differ = any(None in shape for shape, _ in outs.specs)
     values = builder.append_measured(bound, inputs, outs.specs) if differ else builder.emit(bound, inputs, grad)
+    next(op for op in reversed(builder.frame.block.ops) if op.bound is bound).where = where
     for value, (a, b), number in zip(values, outs.pairs, outs.are_numbers, strict=True):
         value.requires_grad, value.is_number = a.requires_grad or b.requires_grad, number
     outs.sides = dict(zip(values, outs.pairs, strict=True))

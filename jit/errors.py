@@ -104,10 +104,11 @@ def ends_iterator(where: Any) -> StagingError:
 
 
 def one_of_several(where: Any) -> StagingError:
-    """A statement that an earlier trace has found to leave open which tensor a variable is."""
+    """A statement that an earlier trace has found to leave open which tensor a variable is, or has a gradient."""
     return StagingError(
         f"after the statement at {where} a variable is one of several tensors or lists, of which one is changed in "
-        f"place later: change a copy (`y = x.clone()`), or change it out of place{_line(where)}"
+        "place later, or a parameter has a gradient in one case only: change a copy (`y = x.clone()`), or change it "
+        f"out of place; let the loss depend on all parameters in each case{_line(where)}"
     )
 
 

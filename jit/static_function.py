@@ -332,15 +332,16 @@ class StaticFunction(DeclaredSpecs, Inspection):
             return note(converted(*a, **k), structure, (a, k), tensors)
 
         names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
+        once: frozenset[Any] = frozenset()
         while True:
             try:
-                more: Any = {"shared": self._shared, "sizes": sizes, "decided": self._decided}
+                more: Any = {"shared": self._shared, "sizes": sizes, "decided": self._decided | once}
                 run = functools.partial(trace, call, shapes, grads, names, _converted, **more)
                 with at_run.followed():
                     found = noticed(self._function, [*nested.statics(structure)], self._implicit, self.__name__, run)
                 return passed(found, self.options.passes)
             except Undecided as e:
-                self._decided |= e.places
+                self._decided, once = self._decided | e.places, once | e.once
             except TracedValueError as e:
                 if missing is not None:
                     raise missing from None
@@ -369,8 +370,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
 
     def rollback(self) -> Callable[..., Any]:
         """The function as the user wrote it, in the place of this one where it is a layer's forward."""
-        owner = getattr(self._function, "__self__", None)
-        if isinstance(owner, Layer):
+        if isinstance(owner := getattr(self._function, "__self__", None), Layer):
             owner.__dict__.pop("forward", None)
         return self._function
 

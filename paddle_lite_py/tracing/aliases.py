@@ -21,11 +21,16 @@ _NO_PLACES: Places = frozenset()
 
 
 class Undecided(Exception):
-    """The trace has to begin again, with the statements at these places decided by data."""
+    """The trace has to begin again, with the statements at these places decided by data.
 
-    def __init__(self, places: Places) -> None:
-        super().__init__(places)
-        self.places = places
+    Arguments:
+        places: in all later traces as well.
+        once: only in this one.
+    """
+
+    def __init__(self, places: Places, once: Places) -> None:
+        super().__init__(places, once)
+        self.places, self.once = places, once
 
 
 class Aliases:

@@ -74,6 +74,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         self.frozen: dict[int, Tensor] = {}  # by id, those that required gradients until the function stopped them
         self.catching: list[tuple[Frame, Callable[[], Any], bool]] = []  # what is caught around: see jit.catching
         self.aliases = Aliases(decides=False)
+        self.unsure: frozenset[Any] = frozenset()  # statements on which it depends whether there is a gradient
         self.decided: frozenset[Any] = frozenset()  # statements that data decide, whether or not they can be staged
 
     def argument(self, spec: Any, position: int, requires_grad: bool = False) -> Tensor:

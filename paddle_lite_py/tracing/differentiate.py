@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..core.errors import DataDependentError, GraphFreedError, user_frame
@@ -14,6 +14,7 @@ from ..ir.block import Operator
 from ..ir.graph import acts, ancestors, close
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY
+from .aliases import Aliases
 from .frame import Frame, TracedValue, origin, traced_copy
 from .reopen import reopen
 
@@ -32,6 +33,8 @@ class Differentiation:
     convert: Callable[[Any], Any]
     rebind: Callable[[Tensor, Any], None]
     is_leaf: Callable[[Tensor], bool]
+    aliases: Aliases
+    unsure: frozenset[Any]
     _detach: Callable[[TracedValue], TracedValue]
 
     def backward(self, tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bool) -> None:
@@ -48,6 +51,17 @@ class Differentiation:
         for leaf, g in zip(leaves, found, strict=True):
             if g is not None:
                 self.frame.leaves[leaf]._accumulate(g)
+
+    def _look_for_chance(self, ops: list[Operator], roots: list[TracedValue], wrt: list[TracedValue]) -> None:
+        """Have data decide the statements that leave open whether there is a gradient, where that can be told.
+
+        A gradient that is zero adds nothing to one that is there.
+        """
+        chance = _reached(ops, roots) - _reached(ops, roots, surely=True)
+        for v in chance.intersection(wrt) if self.aliases.decides else ():
+            leaf = self.frame.leaves.get(v)
+            if leaf is None or id(leaf) in self.arguments or leaf._grad is None or leaf._hooks:
+                self.unsure |= _statements_behind(ops, roots, v)
 
     def grad(
         self,
@@ -196,6 +210,7 @@ class Differentiation:
         frame.block.ops = [*first, op, *[o for o in ops if o not in taken]]
         for v in [v for op in behind for v in op.outputs] if not retain_graph else ():
             v.freed = v.freed or v.requires_grad  # type: ignore[attr-defined]
+        self._look_for_chance(needed, roots, wrt)
         reached = _reached(needed, roots)
         return [self.handle(outs[v]) if v in outs and v in reached else None for v in wrt]
 
@@ -263,31 +278,38 @@ def _from(ops: list[Operator], starts: set[TracedValue]) -> list[Operator]:
     return kept
 
 
-def _reached(ops: list[Operator], roots: Sequence[Any]) -> set[Any]:
-    """The values that gradients of the roots flow to."""
+def _reached(ops: list[Operator], roots: Iterable[Any], surely: bool = False) -> set[Any]:
+    """The values that gradients of the roots flow to: in some run, or in each."""
     found: set[Any] = set(roots)
     for op in reversed(ops):
         if any(v in found and v.requires_grad for v in op.outputs):
-            found.update(_read(op, found))
+            found.update(_read(op, found, surely))
     return found
 
 
-def _read(op: Operator, found: set[Any]) -> Sequence[Any]:
+def _read(op: Operator, found: set[Any], surely: bool) -> Iterable[Any]:
     """What an operator reads for some values; of a grad operator, for results of its block; of a choice, in it."""
     if op.bound.op is control.COND:
-        return [v for b in op.blocks for v in _read_in(b, op, found)]
-    if op.bound.op is not control.GRAD or not found.isdisjoint(op.outputs[(n := control.Operands(op).results) :]):
+        sides = [set(_read_in(b, op.outputs, op.inputs[1:], found, surely)) for b in op.blocks]
+        return set.intersection(*sides) if surely else set.union(*sides)
+    n = control.Operands(op).results
+    if op.bound.op is not control.GRAD or not found.isdisjoint(op.outputs[n:]):
         return op.inputs
-    block = op.blocks[0]
-    inside = {held for v, held in zip(op.outputs, block.outputs[:n], strict=False) if v in found}
-    inside = _reached(block.ops, list(inside))
-    return [v for v, held in zip(op.inputs, block.inputs, strict=False) if held in inside]
+    return _read_in(op.blocks[0], op.outputs[:n], op.inputs, found, surely)
 
 
-def _read_in(branch: Any, op: Operator, found: set[Any]) -> list[Any]:
-    """What a branch of a choice reads for some results of it."""
-    inside = _reached(branch.ops, [held for v, held in zip(op.outputs, branch.outputs, strict=True) if v in found])
-    return [v for v, held in zip(op.inputs[1:], branch.inputs, strict=True) if held in inside]
+def _read_in(block: Any, outputs: Any, inputs: Any, found: set[Any], surely: bool) -> list[Any]:
+    """What a block of an operator reads for some results of it."""
+    inside = _reached(block.ops, [held for v, held in zip(outputs, block.outputs, strict=False) if v in found], surely)
+    return [v for v, held in zip(inputs, block.inputs, strict=False) if held in inside]
+
+
+def _statements_behind(ops: list[Operator], roots: list[TracedValue], value: TracedValue) -> frozenset[Any]:
+    """The choices that leave open whether gradients of the roots flow to a value."""
+    found = _reached(ops, roots)
+    choices = [op for op in ops if op.bound.op is control.COND and not found.isdisjoint(op.outputs)]
+    by_chance = {op: set(_read(op, found, False)).difference(_read(op, found, True)) for op in choices}
+    return frozenset(op.where for op in choices if value in _reached(ops, by_chance[op]))
 
 
 def _with_effects(ops: list[Operator], needed: list[Operator]) -> list[Operator]:

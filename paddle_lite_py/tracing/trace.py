@@ -127,10 +127,10 @@ def trace(
             found = _trace(builder, fn, tensors, names)
         except Exception:  # perhaps of what was taken for another tensor than it is
             if builder.aliases.open:
-                raise Undecided(builder.aliases.open) from None
+                raise Undecided(builder.aliases.open, builder.unsure) from None
             raise
-        if builder.aliases.open:
-            raise Undecided(builder.aliases.open)
+        if builder.aliases.open or builder.unsure:
+            raise Undecided(builder.aliases.open, builder.unsure)
         return found
 
 
