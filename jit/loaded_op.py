@@ -17,6 +17,7 @@ from paddle_lite_py.registry.bound import BoundOp
 from paddle_lite_py.registry.op import Op
 
 from .artifact import ArtifactError
+from .loaded_gradient import differentiable
 
 # StableHLO may ask for functions of the host; a saved program has no need of one of Python.
 _HOST = re.compile(r"custom_call\s*@?\"?([\w.]*(?:callback|python)[\w.]*)", re.IGNORECASE)
@@ -41,9 +42,11 @@ def bind(exported: Any, name: str, program: Program) -> BoundOp:
     if (host := _HOST.search(exported.mlir_module())) is not None:
         raise ArtifactError(f"the StableHLO calls `{host[1]}` of the host, which a saved program must not")
 
+    call = differentiable(exported, lower(program))
+
     def fn(*arrays: Any) -> Any:
-        outs = exported.call(*arrays)
-        return outs[0] if single else tuple(outs)
+        outs = call(*arrays)
+        return outs[0] if single else outs
 
     return _LoadedOp(fn, name, program)
 

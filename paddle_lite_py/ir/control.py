@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import jax
@@ -11,7 +12,7 @@ import numpy as np
 
 from ..core import symbolic
 from ..core.dtypes import is_inexact
-from ..core.lazy_vjp import defvjp
+from ..core.lazy_vjp import defvjp, differentiated_twice
 from ..registry.bound import BoundOp, turned
 from ..registry.op import Op
 from .block import Block, Operator, Value
@@ -112,12 +113,15 @@ def _for(body: Block, n_carry: int, length: int) -> Callable[..., Arrays]:
     return run
 
 
-def _grad(block: Block, wrt: tuple[int, ...], inner: tuple[int, ...], n_roots: int) -> Callable[..., Arrays]:
+def _grad(
+    block: Block, wrt: tuple[int, ...], inner: tuple[int, ...], n_roots: int, again: bool
+) -> Callable[..., Arrays]:
     """Forward outputs of a block and the gradient of its roots, by jax.vjp.
 
     The block's outputs are the roots, the forward values that are read later, and last the inner values that
-    gradients are asked for; `wrt` are positions of inputs. Arguments: the block's inputs, then a cotangent a root.
-    Results: roots and forward values, then the gradients of `wrt` and of the inner values.
+    gradients are asked for; `wrt` are positions of inputs; `again` says that there may be gradients of the gradients.
+    Arguments: the block's inputs, then a cotangent a root. Results: roots and forward values, then the gradients of
+    `wrt` and of the inner values.
     """
     n_in, n_out = len(block.inputs), len(block.outputs) - len(inner)
     watched = block.outputs[n_out:]
@@ -135,7 +139,8 @@ def _grad(block: Block, wrt: tuple[int, ...], inner: tuple[int, ...], n_roots: i
             return outs[:n_roots], outs[n_roots:]
 
         zeros = [jnp.zeros(symbolic.resolved(v.shape), v.dtype) for v in watched]
-        roots, pull, rest = jax.vjp(forward, [inputs[i] for i in wrt], zeros, has_aux=True)
+        with differentiated_twice() if again else nullcontext():
+            roots, pull, rest = jax.vjp(forward, [inputs[i] for i in wrt], zeros, has_aux=True)
         diff, perturbed = pull(
             [turned(jnp.broadcast_to(c, r.shape).astype(r.dtype)) for c, r in zip(cotangents, roots, strict=True)]
         )
@@ -153,7 +158,7 @@ WHILE, FOR = (Op(_blank, name, loops=True) for name in ("while", "for"))
 COND.attr_names = ("true", "false")
 WHILE.attr_names = ("test", "body", "n_carry", "capacity")
 FOR.attr_names = ("body", "n_carry", "length")
-GRAD.attr_names = ("block", "wrt", "inner", "n_roots")
+GRAD.attr_names = ("block", "wrt", "inner", "n_roots", "again")
 RECOMPUTE.attr_names = ("block",)
 CUSTOM.attr_names = ("backward", "n_out", "n_in")
 
@@ -178,9 +183,9 @@ def for_(body: Block, n_carry: int, length: int) -> BoundOp:
     return BoundOp(FOR, _for(body, n_carry, length), (body, n_carry, length))
 
 
-def grad(block: Block, wrt: tuple[int, ...], inner: tuple[int, ...], n_roots: int) -> BoundOp:
+def grad(block: Block, wrt: tuple[int, ...], inner: tuple[int, ...], n_roots: int, again: bool = False) -> BoundOp:
     """A block with its gradient."""
-    return BoundOp(GRAD, _grad(block, wrt, inner, n_roots), (block, wrt, inner, n_roots))
+    return BoundOp(GRAD, _grad(block, wrt, inner, n_roots, again), (block, wrt, inner, n_roots, again))
 
 
 def recompute(block: Block) -> BoundOp:

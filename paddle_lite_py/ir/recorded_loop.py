@@ -80,7 +80,8 @@ def _scanned(going: Callable[..., Any], step: Step, size: int, carry: Arrays, fi
         more = going(carry, fixed)
         return jax.lax.cond(more, lambda c: (step(c, fixed), count + 1), lambda c: (c, count), carry), None
 
-    return jax.lax.scan(turn, (carry, np.zeros((), np.int32)), None, length=size)[0]
+    carry, count = jax.lax.scan(turn, (carry, np.zeros((), np.int32)), None, length=size)[0]
+    return carry, count + going(carry, fixed)  # more than `size`, where that was too small
 
 
 class _Iteration:

@@ -47,14 +47,14 @@ def _live(block: Block, acts: Callable[[Operator], bool] = acts, measured: dict[
 def _prune(op: Operator, wanted: set[Value]) -> Operator:
     if op.bound.op is not control.GRAD:
         return op
-    block, wrt, inner, n_roots = op.bound.attrs
+    block, wrt, inner, n_roots, again = op.bound.attrs
     n_forward = len(block.outputs) - len(inner)
     keep = [i for i in range(n_forward) if i < n_roots or op.outputs[i] in wanted]
     if len(keep) == n_forward:
         return op
     pruned = Block(block.inputs, block.ops, [block.outputs[i] for i in keep] + block.outputs[n_forward:])
     outputs = tuple([op.outputs[i] for i in keep]) + op.outputs[n_forward:]
-    return Operator(control.grad(pruned, wrt, inner, n_roots), op.inputs, outputs, op.where)
+    return Operator(control.grad(pruned, wrt, inner, n_roots, again), op.inputs, outputs, op.where)
 
 
 def only_needed(program: Program) -> Program:

@@ -249,7 +249,7 @@ def watched(op: Operator) -> frozenset[Value]:
     """The values in the block of a gradient that gradients are asked for: they stay as they are made."""
     if op.bound.op is not GRAD:
         return frozenset()
-    block, _, inner, _ = op.bound.attrs
+    block, _, inner, *_ = op.bound.attrs
     return frozenset(block.outputs[len(block.outputs) - len(inner) :])
 
 

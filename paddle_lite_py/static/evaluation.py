@@ -58,12 +58,12 @@ def _drop_updates(program: Program) -> None:
 
 
 def _gradients(op: Operator) -> int:
-    _, wrt, inner, _ = op.bound.attrs
+    _, wrt, inner, *_ = op.bound.attrs
     return len(wrt) + len(inner)
 
 
 def _opened(op: Operator, program: Program) -> list[Operator]:
-    block, _, inner, _ = op.bound.attrs
+    block, _, inner, *_ = op.bound.attrs
     n_forward = len(block.outputs) - len(inner)
     names: dict[Any, Any] = dict(zip(block.inputs, op.inputs, strict=False))
     names.update(zip(block.outputs[:n_forward], op.outputs[:n_forward], strict=True))

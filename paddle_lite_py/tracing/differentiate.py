@@ -200,7 +200,8 @@ class Differentiation:
         inner = [v for v in dict.fromkeys(wrt) if v in made]
         block.outputs = [mapping[v] for v in [*forward, *inner]]
         outside = [v for v in dict.fromkeys(wrt) if v in mapping and v not in made]
-        bound = control.grad(block, tuple([outer.index(v) for v in outside]), tuple(range(len(inner))), len(roots))
+        at = tuple([outer.index(v) for v in outside])
+        bound = control.grad(block, at, tuple(range(len(inner))), len(roots), create_graph)
         outs = {v: TracedValue(v.shape, v.dtype, frame, create_graph) for v in [*outside, *inner]}
         # Where the gradient reads some of what it takes in, all of that stays where it is: XLA computes it once.
         apart = not set(first).isdisjoint(needed)

@@ -244,7 +244,7 @@ class Executable:
         outs = self.jitted(*arrays)
         if traced.speculated:
             compare(traced.speculated, outs[traced.speculated_outputs])
-        if self.records_loops and self._short_of_room(outs):
+        while self.records_loops and self._short_of_room(outs):
             outs = self._again.jitted(*arrays)
         while self.counted and not have_room(self.counted, outs[traced.steps]):
             arrays[-len(traced.providers) :] = [get() for get in traced.providers]
@@ -356,7 +356,7 @@ class Executable:
         outs, pull, saved = self.forward(takes, arrays)
         if self.traced.speculated:
             compare(self.traced.speculated, outs[self.traced.speculated_outputs])
-        if self.traced.loop_buffer is not None and self._short_of_room(outs):
+        while self.traced.loop_buffer is not None and self._short_of_room(outs):
             outs, pull, saved = self._again.forward(takes, arrays)
         while self.counted and not have_room(self.counted, outs[self.traced.steps]):
             arrays[-len(provided) :] = [get() for get in self.traced.providers]

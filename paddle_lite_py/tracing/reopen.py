@@ -70,7 +70,7 @@ def _forward(op: Operator, copy: Callable[[Value], Value]) -> tuple[list[Operato
 
 def _gradients(op: Operator, names: dict[Value, Any]) -> Operator:
     """The grad operator for its gradients alone, which reads what they do not go through."""
-    block, wrt, inner, n_roots = op.bound.attrs
+    block, wrt, inner, n_roots, again = op.bound.attrs
     n_forward, n_in = control.Operands(op).results, len(block.inputs)
     decided = _decided(block, [*[block.inputs[i] for i in wrt], *block.outputs[n_forward:]])
     made = [v for o in block.ops for v in o.outputs]
@@ -79,7 +79,7 @@ def _gradients(op: Operator, names: dict[Value, Any]) -> Operator:
     cut = Block([*block.inputs, *read.values()], [moved(o, read) for o in block.ops], outputs)
     inputs = (*op.inputs[:n_in], *[names[v] for v in read], *op.inputs[n_in:])
     unread = tuple([copy_value(v) for v in outputs[:n_forward]])
-    bound = control.grad(cut, wrt, inner, n_roots)
+    bound = control.grad(cut, wrt, inner, n_roots, again)
     return Operator(bound, inputs, (*unread, *op.outputs[n_forward:]), op.where)
 
 
@@ -94,7 +94,7 @@ def _decided(block: Block, by: Sequence[Value]) -> set[Value]:
 
 def _on_way(op: Operator, names: dict[Value, Any]) -> list[Value]:
     """The values of its block that gradients of a grad operator go through, roots aside, and that have names."""
-    block, _, _, n_roots = op.bound.attrs
+    block, _, _, n_roots, _ = op.bound.attrs
     decided = _decided(block, _differentiated_by(op)) - set(block.outputs[:n_roots])
     read = {v for o in block.ops for v in o.inputs if isinstance(v, Value)}
     return [v for o in block.ops for v in o.outputs if v in decided and v in names and v in read]
@@ -102,7 +102,7 @@ def _on_way(op: Operator, names: dict[Value, Any]) -> list[Value]:
 
 def _differentiated_by(op: Operator) -> list[Value]:
     """The values of its block that a grad operator gives the gradients of, in their order."""
-    block, wrt, _, _ = op.bound.attrs
+    block, wrt, *_ = op.bound.attrs
     return [*[block.inputs[i] for i in wrt], *block.outputs[control.Operands(op).results :]]
 
 
@@ -139,12 +139,14 @@ def _split_at(
 
 def _to(op: Operator, cut: Value, given: Value, grads: dict[Value, Value]) -> Operator:
     """The grad operator with a value of its block given: its gradient is that of an input."""
-    block, wrt, _, n_roots = op.bound.attrs
+    block, wrt, _, n_roots, again = op.bound.attrs
     n_in, read = len(block.inputs), copy_value(cut)
     inner = [v for v in block.outputs[control.Operands(op).results :] if v is not cut]
     outputs = [*block.outputs[:n_roots], *inner]
     ops = ancestors([moved(o, {cut: read}) for o in block.ops], outputs)
-    bound = control.grad(Block([*block.inputs, read], ops, outputs), (*wrt, n_in), tuple(range(len(inner))), n_roots)
+    bound = control.grad(
+        Block([*block.inputs, read], ops, outputs), (*wrt, n_in), tuple(range(len(inner))), n_roots, again
+    )
     found = [grads[v] for v in (*[block.inputs[i] for i in wrt], cut, *inner)]
     unread = [copy_value(v) for v in op.outputs[:n_roots]]
     return Operator(bound, (*op.inputs[:n_in], given, *op.inputs[n_in:]), (*unread, *found), op.where)
@@ -163,6 +165,8 @@ def _onwards(
     given = dict(zip(op.blocks[0].inputs, op.inputs, strict=False))
     outside, inside = [v for v in grads if v in outer], [v for v in grads if v not in outer]
     behind.outputs = [mapping[v] for v in (cut, *inside)]
-    bound = control.grad(behind, tuple([outer.index(v) for v in outside]), tuple(range(len(inside))), 1)
+    bound = control.grad(
+        behind, tuple([outer.index(v) for v in outside]), tuple(range(len(inside))), 1, op.bound.attrs[-1]
+    )
     found = [grads[v] for v in (*outside, *inside)]
     return Operator(bound, (*[given[v] for v in outer], start), (copy_value(cut), *found), op.where)

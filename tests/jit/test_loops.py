@@ -59,3 +59,23 @@ def test_a_variable_read_under_the_condition_that_set_it_needs_no_check():
 
     assert [f(tensor(v)).item() for v in (1.0, -1.0)] == [6.0, 0.0]
     assert f.program_cache[0].traced.checks is None
+
+
+def slope(x):
+    y = x
+    while y.sum() < 20:
+        y = y * x
+    return paddle.grad(y.sum(), [x], create_graph=True)[0].square().sum()
+
+
+@pytest.mark.parametrize("start", [[1.5, 2.0], [1.01, 1.02]])  # 4 turns; 115, more than there is room for at first
+@pytest.mark.parametrize("inside", [True, False])
+def test_gradients_of_gradients_through_a_loop_of_unknown_length(inside, start):
+    def run(f):
+        x = paddle.to_tensor(start, stop_gradient=False)
+        if inside:
+            return f(lambda x: paddle.grad(slope(x * 1.0), [x])[0])(x)
+        return paddle.grad(f(slope)(x), [x])[0]
+
+    found = run(to_static(full_graph=True))
+    assert found.tolist() == pytest.approx(run(lambda f: f).tolist(), rel=1e-4)

@@ -142,3 +142,22 @@ def test_weights_that_were_frozen_when_saved_may_be_thawed(tmp_path):
         model(x).square().sum().backward()
     found = [sorted(p.grad.flatten().tolist() for p in model.parameters()) for model in (loaded, net)]
     assert found[0] == [pytest.approx(g) for g in found[1]]
+
+
+class Cube(nn.Layer):
+    def forward(self, x, n):
+        return x * x * x * n, n + 1
+
+
+def test_a_loaded_program_has_gradients_of_every_order(tmp_path):
+    net = Cube()
+    paddle.jit.save(net, str(tmp_path / "net"), input_spec=[InputSpec([2]), InputSpec([2], "int64")])
+    found = []
+    for model in (net, paddle.jit.load(str(tmp_path / "net"))):
+        grads = [x := paddle.to_tensor([1.5, -2.0], stop_gradient=False)]
+        y = model(x, paddle.to_tensor([2, 3]))[0]
+        for _ in range(3):
+            (y,) = paddle.grad([y.sum()], [x], create_graph=True)
+            grads.append(y)
+        found.append([g.tolist() for g in grads])
+    assert found[0] == found[1] and found[0][-1] == [12.0, 18.0]
