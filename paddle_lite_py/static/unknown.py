@@ -12,7 +12,7 @@ from ..core import symbolic
 from ..core.errors import UNKNOWN, user_frame
 from ..ir.block import Block, Operator
 from ..tracing.fitting import fitting, substituted
-from ..tracing.size_facts import Fact, full_cuts, undecided
+from ..tracing.size_facts import Fact, full_cuts, replaced, undecided, windows_fit
 
 if TYPE_CHECKING:
     from .builder import StaticBuilder
@@ -52,7 +52,10 @@ class Unknown(symbolic.Symbols):
         """What emit() gives; where it fails, as few unknown dimensions as it takes are made the same."""
         while True:
             try:
-                return emit()
+                values = emit()
+                if facts := windows_fit(bound, values, self.symbols):
+                    self._take_for_granted(builder, facts)
+                return values
             except Exception as e:
                 given = {n: s for n, s in self.symbols.items() if n not in builder.measured}
                 if given and self._is_larger(builder, e, inputs, given):
@@ -86,10 +89,13 @@ class Unknown(symbolic.Symbols):
         fact = next((f for f in found if f.text not in self.constraints and f.names <= given.keys()), None)
         if fact is None:
             return False
-        self.facts.append(fact)
+        self._take_for_granted(builder, [fact])
+        return True
+
+    def _take_for_granted(self, builder: StaticBuilder, found: list[Fact]) -> None:
+        self.facts = replaced(self.facts, found)
         self.scope = export.SymbolicScope(self.constraints)
         self._substitute(builder, {n: export.symbolic_shape(n, scope=self.scope)[0] for n in self.symbols})
-        return True
 
     def _substitute(self, builder: StaticBuilder, known: dict[str, Any]) -> None:
         frame: Any = builder.frame

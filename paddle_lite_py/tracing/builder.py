@@ -247,6 +247,8 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         where = user_frame()
         try:
             self._last = out = self.infer(bound, inputs, specs)
+            if self.sizes is not None:
+                self.sizes.given(bound, out)
         except Exception as e:
             self._last = out = None if self.sizes is None else self.sizes.refused(bound, inputs, e)
             if out is None:

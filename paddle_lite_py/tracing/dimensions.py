@@ -23,7 +23,7 @@ from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY
 from .fitting import fitting, flat, inferred_by_samples, is_possible, symbols_in
 from .size_conditions import size_condition
-from .size_facts import NAMES, OPPOSITE, Fact, full_cuts, undecided
+from .size_facts import NAMES, OPPOSITE, Fact, full_cuts, replaced, undecided, windows_fit
 
 # Facts that one trace may learn.
 MAX_FACTS = 200
@@ -200,6 +200,13 @@ class Dimensions:
         return symbols_in(dim, self.symbols)
 
     # -- what ops want ---------------------------------------------------------------------------------------------
+    def given(self, bound: BoundOp, out: Any) -> None:
+        """Learn what an op takes for granted that gives these shapes."""
+        dims = self.at_hand
+        if found := [f for f in windows_fit(bound, out, self.symbols) if dims is None or f.holds(dims)]:
+            self.facts = replaced(self.facts, found)
+            raise Learned
+
     def refused(self, bound: BoundOp, inputs: tuple[Any, ...], error: Exception) -> Any:
         """Learn what an op needs to know, which has failed.
 

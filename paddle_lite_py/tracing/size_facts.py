@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import bisect
 import operator
 import re
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from ..core import symbolic
 from ..core.errors import UNKNOWN, Where, user_frame
 from ..ir.block import Value
+from ..registry.bound import BoundOp
 
 _UNDECIDED = re.compile(r"comparison '(.+?)' (==|>=|<=|<|>) '(.+?)' is inconclusive")
+# What the size that a window leaves may hold, and the largest least size of an input.
+_MAXIMUM, _LARGEST = "max(", 1 << 14
 _CUT = re.compile(r"min\((\w+), (\d+)\)")
 NAMES = {">=": "ge", "<=": "le", "<": "lt", ">": "gt", "==": "eq"}
 _SIGNS = {"lt": ("<=", -1), "gt": (">=", 1), "ge": (">=", 0), "le": ("<=", 0), "eq": ("==", 0), "ne": ("!=", 0)}
@@ -62,6 +67,34 @@ def full_cuts(inputs: tuple[Any, ...]) -> list[Fact]:
     sizes = [str(n) for v in inputs if isinstance(v, Value) for n in v.shape if symbolic.is_symbolic(n)]
     found = dict.fromkeys([m.groups() for text in sizes if (m := _CUT.fullmatch(text))])
     return [Fact(name, "ge", most, user_frame()) for name, most in found]
+
+
+def windows_fit(bound: BoundOp, out: Any, symbols: Collection[str]) -> list[Fact]:
+    """That sizes are so large that a window fits, where an op slides one over them: `n >= 75`.
+
+    Without that, the size that it leaves is the maximum of 0 and something, and that of the next such op holds that
+    maximum: JAX takes minutes to compare such sizes.
+    """
+    if not (bound.op.windows or bound.op.name.startswith("conv")):
+        return []
+    facts = {}
+    for size in [n for spec in (out if isinstance(out, tuple | list) else (out,)) for n in spec.shape]:
+        names = {w for w in re.findall(r"[A-Za-z_]\w*", str(size)) if w in symbols} if _MAXIMUM in str(size) else ()
+        if len(names) == 1 and (least := _least(size, name := min(names))) is not None:
+            facts[name] = Fact(name, "ge", str(least), user_frame())
+    return list(facts.values())
+
+
+def _least(size: Any, name: str) -> int | None:
+    """The least value of a symbol with which a size that grows with it is not 0."""
+    values = range(1, _LARGEST)
+    at = bisect.bisect_left(values, True, key=lambda n: symbolic.evaluate(size, {name: n}) > 0)
+    return values[at] if 0 < at < len(values) else None
+
+
+def replaced(facts: list[Fact], stronger: list[Fact]) -> list[Fact]:
+    """Facts with other ones in the place of those that say the same of less."""
+    return [*[f for f in facts if all(f[:2] != s[:2] for s in stronger)], *stronger]
 
 
 def undecided(error: Exception) -> Any:
