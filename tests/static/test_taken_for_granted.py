@@ -57,7 +57,7 @@ def test_what_is_taken_for_granted_stands_in_files(program, tmp_path):
 def test_windows_over_windows_are_built_at_once(program):
     main = static.Program()
     with static.program_guard(main, static.Program()):
-        x = y = static.data("x", [None, 1, None, None])
+        y = static.data("x", [None, 1, None, None])
         for _ in range(7):
             y = F.max_pool2d(F.conv2d(y, paddle.ones([1, 1, 3, 3]) / 9), 3, 2)
         total = y.sum()
