@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from .config import cpu_features
 from .machine_code import CONVOLUTION, Compiler, PlanTable, compiler, key_of
 from .switches import is_on
-from .thread_places import ThreadPlaces
 
 PACKAGE, LIBRARY, MAJOR = "onednn-cpu-gomp", "libdnnl.so.3", 3
 # Each thread of XLA's that calls has a team of OpenMP's threads: on more cores that would be many that sleep.
@@ -142,8 +141,7 @@ class OneDNN:
         threads = ctypes.CDLL(None)
         called = {name: getattr(self.c, name) for name in _CALLED}
         called |= {name: getattr(threads, name) for name in ("pthread_mutex_lock", "pthread_mutex_unlock")}
-        self.places = ThreadPlaces(self.c, llvm)
-        numbers = {"ENGINE": self.engine.value or 0, "STREAM": self.stream.value or 0, "SETTLE": self.places.settle}
+        numbers = {"ENGINE": self.engine.value or 0, "STREAM": self.stream.value or 0}
         numbers |= {"MUTEX": ctypes.addressof(self._mutex), "MOST_ARGUMENTS": MOST_ARGUMENTS}
         llvm.target(CONVOLUTION, "onednn_call.ll", self.table, called, numbers)
 

@@ -76,10 +76,6 @@ known:
   br i1 %shared, label %lock, label %begin
 lock:
   %locked = call i32 pthread_mutex_lock(ptr inttoptr (i64 MUTEX to ptr))
-  %has_place = icmp ne i64 SETTLE, 0
-  br i1 %has_place, label %settle, label %begin
-settle:
-  call void inttoptr (i64 SETTLE to ptr)()
   br label %begin
 begin:
   br label %run
