@@ -15,7 +15,7 @@ from paddle_lite_py.core import small, symbolic
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.arrays import as_array, spec_of
 from paddle_lite_py.core.interpreter import state as mode
-from paddle_lite_py.core.rewriting import rewritten
+from paddle_lite_py.cpu_compiler import prepare
 from paddle_lite_py.custom.kernel import kernels, unknown_kernels
 from paddle_lite_py.eager.execute import EAGER
 from paddle_lite_py.eager.tensor import Tensor, wrap
@@ -313,7 +313,7 @@ class Method:
             compiled = Tiers(fn, self._jitted, xla_jit(fn).trace).entry(len(self.inputs) + len(weights))
         else:  # lowered anew: with sizes that are known, ops have faster forms than in the StableHLO for any size
             weights = [jax.device_put(h._data) for h in self.handles]
-            fn = rewritten(lower(self.program))
+            fn = prepare(lower(self.program))
             compiled = program_jit(fn, len(self.program.ops()))
 
         def run(*arrays: Any) -> tuple[Any, ...]:

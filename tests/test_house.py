@@ -19,7 +19,7 @@ import house
 
 # A module may import modules of its own layer (but for APART) and of the layers below it.
 LAYERS = {
-    0: "core host regularizer version sysconfig",
+    0: "core cpu_compiler host regularizer version sysconfig",
     1: "registry",
     2: "eager ir",  # the two that give an op a meaning: run at once, or stand in a Program
     3: "tracing dispatch",
@@ -153,6 +153,12 @@ def test_parts_do_not_import_each_other_in_a_circle():
         if own and source != target and target in LAYER and (i.importer, target) not in ALLOWED:
             graph.setdefault(source, set()).add(target)
     assert list(graphlib.TopologicalSorter(graph).static_order())
+
+
+def test_the_compiler_has_a_narrow_face():
+    room = "paddle_lite_py.cpu_compiler"
+    found = [f"{i.importer} -> {i.target}" for i in house.imports() if i.target.startswith(room + ".")]
+    assert not [arrow for arrow in found if not arrow.startswith(room)]
 
 
 def test_modules_do_not_import_each_other_in_a_circle():

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import jax
 
-from . import apart, progress, small
+from . import progress, small
 from .interpreter import layer_version, state
 from .no_effect import tell
-from .switches import deferral, index_checks
+from .switches import compiler_process, deferral, index_checks
 
 __all__ = ["get_flags", "set_flags"]
 
@@ -51,7 +51,7 @@ def _check_nan_inf(value: Any) -> None:
 
 # XLA's CPU and GPU backends take their other settings before they start.
 _ACTING = {"FLAGS_check_nan_inf": _check_nan_inf, "FLAGS_host_tier": small.use_host_tier}
-_ACTING |= {"FLAGS_compile_progress": progress.show_progress, "FLAGS_compiler_process": apart.use_compiler_process}
+_ACTING |= {"FLAGS_compile_progress": progress.show_progress, "FLAGS_compiler_process": compiler_process.set}
 _ACTING |= {"FLAGS_defer_ops": deferral.set, "FLAGS_check_indices": index_checks.set}
 
 

@@ -23,5 +23,7 @@ class Switch:
 
 # Whether eager ops that gradients are recorded of wait until somebody looks: see eager/deferred.py.
 deferral = Switch("FLAGS_defer_ops")
+# Whether large programs are compiled by a process of their own: see cpu_compiler/apart.py.
+compiler_process = Switch("FLAGS_compiler_process")
 # Whether a run of a program looks at the indices that it is given: see ir/index_reads.py.
 index_checks = Switch("FLAGS_check_indices")

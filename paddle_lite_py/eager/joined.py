@@ -14,7 +14,7 @@ from ..core import cache_checks, memory
 from ..core.arrays import is_array
 from ..core.cache import BoundedCache
 from ..core.donation import suits_plain
-from ..core.rewriting import rewritten
+from ..cpu_compiler import prepare
 from ..host.tier import added, for_xla, program_jit
 from ..registry.bound import BoundOp
 from . import tape
@@ -103,7 +103,7 @@ class JoinedSteps(tape.Recurring):
         updated = sum(outside[i].size for i in self._wanted.donated)
         donated = tuple(range(len(self._wanted.donated)))
         return program_jit(
-            rewritten(self._named(known), donated),
+            prepare(self._named(known), donated),
             sum(b.operators for b in bounds),
             plain=suits_plain(any(b.plain for b in bounds), updated),
             donate_argnums=donated,

@@ -13,7 +13,7 @@ from typing import Any
 
 import jax
 
-from ..core.rewriting import rewritten
+from ..cpu_compiler import prepare
 from ..host.tier import program_jit, tiered
 from ..registry.bound import BoundOp, pulled
 from ..registry.op import Op
@@ -92,7 +92,7 @@ class Forward:
         flowing: from its inputs in order to the results that gradients flow out of, and all its results.
         windows, plain: see config.compiler_options.
         hosted: small arrays of it are computed by NumPy.
-        deep: it is a whole program: see rewriting.rewritten.
+        deep: it is a whole program: see cpu_compiler.prepare.
         operators: of how many it is made.
     """
 
@@ -143,7 +143,7 @@ class Forward:
     def compiled(self, takes: Takes) -> Any:
         """The function for a choice of inputs, under jax.jit."""
         fn = self.function(takes)
-        return program_jit(rewritten(fn) if self._deep else fn, self.operators, self._windows, self.plain)
+        return program_jit(prepare(fn) if self._deep else fn, self.operators, self._windows, self.plain)
 
     def function(self, takes: Takes) -> Callable[..., Any]:
         """All results and residuals, as a function of the inputs that is not compiled yet."""

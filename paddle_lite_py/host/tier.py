@@ -16,12 +16,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..core import apart, small
+from ..core import small
 from ..core.arrays import array_class
 from ..core.cache import BoundedCache, IdentityCache
 from ..core.config import compiler_options
 from ..core.mappings import make_room, room
-from ..core.rewriting import rewritten
+from ..cpu_compiler import Apart, may_be_large, prepare
 from . import loops  # noqa: F401  (their rules)
 from .generate import FunctionWriter, elements, returning
 from .rules import BARRIER, ELEMENTWISE, cost
@@ -53,10 +53,10 @@ def program_jit(
 ) -> Any:
     """The same for what is made of so many operators: where that is a large program, another process compiles it."""
     small = xla_jit(fn, windows, plain, **options)
-    if operators < apart.FEW:
+    if not may_be_large(operators):
         return small
     large = xla_jit(fn, windows, **options)  # plain emitters keep no kernel for what is equal
-    return apart.Apart(small, large, options.get("donate_argnums", ()), compiler_options(windows), operators)
+    return Apart(small, large, options.get("donate_argnums", ()), compiler_options(windows), operators)
 
 
 def tiered(
@@ -75,13 +75,13 @@ def tiered(
     Arguments:
         n: how many arguments it takes; None for a function that is XLA's whatever they are.
         like: what it is called with first, which tells whether plain emitters serve it.
-        deep: it is made of many ops, so that its chains may be long: see rewriting.rewritten.
+        deep: it is made of many ops, so that its chains may be long: see cpu_compiler.prepare.
         operators: of how many it is made.
         windows, plain: see config.compiler_options. most: how many steps NumPy takes. options: of jax.jit.
     """
     plain = plain or (bool(like) and _is_pointwise(fn, like))
     donated = options.get("donate_argnums", ())
-    xla = program_jit(rewritten(fn, donated) if deep else fn, operators, windows, plain, **options)
+    xla = program_jit(prepare(fn, donated) if deep else fn, operators, windows, plain, **options)
     if n is None:
         return xla
     trace = jax.jit(fn).trace if deep else xla.trace

@@ -11,8 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..core.convolution_choice import takes
-from ..core.layouts import transposes_are_free
+from ..cpu_compiler import takes, transposes_are_free
 
 # Measured: the product is faster for many small windows, and for few of any size where there is much to multiply (up to
 # 60 times: 512 channels of 2x2), as long as all windows together are not too many bytes. Else XLA's is no slower.

@@ -9,8 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ..core.config import by_platform
-from ..core.convolution_choice import takes
-from ..core.onednn import KINDS
+from ..cpu_compiler import KINDS, takes
 from ..dispatch.define import op
 from . import by_depth, conv_gemm, depthwise, few_outputs, grouped
 from .types import Array, Ints, Padding

@@ -16,8 +16,8 @@ from ..core.donation import donatable
 from ..core.dtypes import is_inexact
 from ..core.errors import DataDependentError
 from ..core.interpreter import state
-from ..core.rewriting import rewritten
 from ..core.undrawn import Undrawn
+from ..cpu_compiler import prepare
 from ..eager.deferred import waiting
 from ..eager.gradients import custom_gradient
 from ..eager.pending import held, hold
@@ -111,7 +111,7 @@ class Executable:
         )
         self._across: Any = jit if across else None  # compiles for all processes that run the program at once
         self._pullbacks: dict[tuple[bool, ...], Any] = {}
-        self.jitted = jit(self._named(body.call if across else rewritten(body.call, donated)), donate_argnums=donated)
+        self.jitted = jit(self._named(body.call if across else prepare(body.call, donated)), donate_argnums=donated)
         if runs_in_parts(self.traced.program):
             self.parts = PartedBlock(self.traced.program.block, self.traced.program.measured)
             self.jitted = lambda *arrays: self.parts(body.in_order(arrays))

@@ -15,12 +15,12 @@ from jax import lax
 
 import house
 import paddle_lite_py as paddle
-from paddle_lite_py.core import chained, compared, flattening, fusion, kernels, layouts, updates
-from paddle_lite_py.core.fingerprints import fingerprint
 from paddle_lite_py.core.jax_compat import calls, equations, jaxprs, versions, xla
 from paddle_lite_py.core.jax_compat.equations import FORMS, UnknownFormError, called, check_forms, settings
 from paddle_lite_py.core.jax_compat.versions import JAX, JaxVersionWarning
-from paddle_lite_py.core.rewriting import optimized, rewritten
+from paddle_lite_py.cpu_compiler import chained, compared, flattening, fusion, kernels, layouts, prepare, updates
+from paddle_lite_py.cpu_compiler.fingerprints import fingerprint
+from paddle_lite_py.cpu_compiler.rewriting import optimized
 from paddle_lite_py.host import generate, rules, tier
 
 X, I = np.ones((4, 4), np.float32), np.ones((4, 4), np.int32)  # noqa: E741
@@ -299,9 +299,9 @@ def test_what_could_not_be_read_is_an_error_in_tests(not_yet_told):
 def test_what_the_passes_make_is_checked_with_versions_that_are_not_tested(monkeypatch, not_yet_told):
     checked = []
     monkeypatch.setattr(versions, "is_tested", lambda: False)
-    monkeypatch.setattr("paddle_lite_py.core.rewriting.is_tested", lambda: False)
+    monkeypatch.setattr("paddle_lite_py.cpu_compiler.rewriting.is_tested", lambda: False)
     monkeypatch.setattr(jaxprs, "check", checked.append)
-    rewritten(convolved)(X)
+    prepare(convolved)(X)
     assert len(checked) == 1
 
 

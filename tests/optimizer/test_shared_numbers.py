@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
-from paddle_lite_py.core import updates
 from paddle_lite_py.core.interpreter import layer_version
+from paddle_lite_py.cpu_compiler import updates
 from paddle_lite_py.optimizer.shared_numbers import Alike, SharedNumbers
 
 MAKERS = {

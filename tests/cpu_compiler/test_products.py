@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paddle_lite_py.core.products import merged
-from paddle_lite_py.core.rewriting import rewritten
+from paddle_lite_py.cpu_compiler import prepare
+from paddle_lite_py.cpu_compiler.products import merged
 
 # Shapes of the operands, what is summed over in each, and that of what is left to XLA.
 PRODUCTS = [
@@ -77,4 +77,4 @@ def test_programs_are_compiled_so():
     arguments = np.ones((2, 3, 4)), np.ones((4, 5)), np.ones((2, 3, 5))
     several = "(([0, 1], [0, 1]), ([], []))"
     assert several in str(jax.make_jaxpr(gradient)(*arguments))
-    assert several not in str(jax.make_jaxpr(rewritten(gradient))(*arguments))
+    assert several not in str(jax.make_jaxpr(prepare(gradient))(*arguments))

@@ -14,9 +14,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.jax_compat.calls import product_p
 from .flattening import specs_of, spliced, variables
 from .fusion import ELEMENTWISE, never
-from .jax_compat.calls import product_p
 
 # Multiplications of a product from which on what is saved is worth a branch, which takes some microseconds.
 WORTH = 1 << 18

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
-from paddle_lite_py.core import kernels, updates
-from paddle_lite_py.core.machine_code import KERNEL
-from paddle_lite_py.core.rewriting import rewritten
+from paddle_lite_py.cpu_compiler import kernels, prepare, updates
+from paddle_lite_py.cpu_compiler.machine_code import KERNEL
 from paddle_lite_py.host.tier import program_jit
 
 pytestmark = pytest.mark.skipif(not updates.serves(), reason="the extra `onednn` is not installed")
@@ -46,7 +45,7 @@ STEPS = {
 
 
 def jaxpr_of(fn, *args, donated=()):
-    return jax.make_jaxpr(rewritten(fn, donated))(*args)
+    return jax.make_jaxpr(prepare(fn, donated))(*args)
 
 
 def calls(fn, *args, donated=()):
@@ -56,7 +55,7 @@ def calls(fn, *args, donated=()):
 
 
 def run(fn, *args, donated=()):
-    return jax.jit(rewritten(fn, donated), donate_argnums=donated)(*[jnp.array(a) for a in args])
+    return jax.jit(prepare(fn, donated), donate_argnums=donated)(*[jnp.array(a) for a in args])
 
 
 def same(found, expected, atol=1e-7):
@@ -106,7 +105,7 @@ def test_updates_of_any_size_in_place_or_not(n, donated):
 def test_the_memory_is_that_of_what_is_replaced():
     args = [jnp.array(a) for a in (*arrays(1000, 4), np.float32(1e-2))]
     before = [a.unsafe_buffer_pointer() for a in args[:3]]
-    found = jax.jit(rewritten(adam, (0, 1, 2)), donate_argnums=(0, 1, 2))(*args)
+    found = jax.jit(prepare(adam, (0, 1, 2)), donate_argnums=(0, 1, 2))(*args)
     assert [a.unsafe_buffer_pointer() for a in found] == before
 
 
@@ -119,7 +118,7 @@ def test_threads_share_a_large_array(monkeypatch):
     def several(p, m, v, g, rate):
         return [adam(p * k, m, v, g + k, rate) for k in range(1, 4)]
 
-    f, expected = jax.jit(rewritten(several)), jax.jit(several)(*args)
+    f, expected = jax.jit(prepare(several)), jax.jit(several)(*args)
     for _ in range(20):
         same(f(*args), expected)
 
@@ -136,7 +135,7 @@ def test_what_reads_a_parameter_later_sees_it_as_it_was():
 
     args = arrays(64, 3, (8, 8))
     assert calls(step, *args, donated=(0, 1))[0] == 2
-    text = jax.jit(rewritten(step, (0, 1)), donate_argnums=(0, 1)).lower(*args).compile().as_text()
+    text = jax.jit(prepare(step, (0, 1)), donate_argnums=(0, 1)).lower(*args).compile().as_text()
     assert text.count(f'"{KERNEL}"') == 2 and " copy(" not in text[text.index("ENTRY") :]
     same(run(step, *args, donated=(0, 1)), jax.jit(step)(*args), atol=1e-6)
 
@@ -220,7 +219,7 @@ def test_a_call_without_a_plan_says_so():
 
 def test_a_large_program_is_compiled_apart(all_are_large, tmp_path):
     args = (*arrays(100, 4), np.array(1e-2, "float32"))
-    same(program_jit(rewritten(adam), 1)(*args), jax.jit(adam)(*args))
+    same(program_jit(prepare(adam), 1)(*args), jax.jit(adam)(*args))
     assert len(list(tmp_path.glob("*.executable"))) == 1
 
 
@@ -259,7 +258,7 @@ def test_optimizers_train_as_with_xlas_kernels(kind, static, monkeypatch):
 
 FRESH = """
 import json, numpy as np, paddle_lite_py as paddle
-from paddle_lite_py.core import updates
+from paddle_lite_py.cpu_compiler import updates
 counted = []
 call = updates.ReplacedSteps.call
 updates.ReplacedSteps.call = lambda *a: counted.append(1) or call(*a)

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import jax
 
-from .jax_compat.equations import called
-from .jax_compat.jaxprs import DropVar, Literal, Var, body_of, is_jaxpr, with_body
+from ..core.jax_compat.equations import called
+from ..core.jax_compat.jaxprs import DropVar, Literal, Var, body_of, is_jaxpr, with_body
 
 # What gives the same elements, and what gives them in another order of axes.
 VIEWS = frozenset({"reshape", "squeeze", "expand_dims", "transpose"})

@@ -14,9 +14,9 @@ from typing import Any
 import jax
 import numpy as np
 
-from .jax_compat import jaxprs
-from .jax_compat.equations import settings
-from .jax_compat.versions import warn_unknown
+from ..core.jax_compat import jaxprs
+from ..core.jax_compat.equations import settings
+from ..core.jax_compat.versions import warn_unknown
 
 _ARRAYS = (np.ndarray, np.generic, jax.Array)
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.dtype, enum.Enum)

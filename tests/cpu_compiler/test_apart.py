@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
-from paddle_lite_py.core import apart
-from paddle_lite_py.core.compiler_process import CompilerProcess
 from paddle_lite_py.core.jax_compat import compiler
 from paddle_lite_py.core.mappings import make_room, room
+from paddle_lite_py.cpu_compiler import apart
+from paddle_lite_py.cpu_compiler.compiler_process import CompilerProcess
 from paddle_lite_py.host.tier import program_jit
 
 X = np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3)
@@ -225,7 +225,7 @@ SCRIPT = """
 import os, signal, sys, threading, time
 import jax.numpy as jnp
 import paddle_lite_py as paddle
-from paddle_lite_py.core import apart
+from paddle_lite_py.cpu_compiler import apart
 from paddle_lite_py.host.tier import program_jit
 apart.LARGE = apart.FEW = 1
 signal.signal(signal.SIGINT, signal.default_int_handler)

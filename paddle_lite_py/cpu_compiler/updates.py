@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from ..core.jax_compat.jaxprs import DropVar
+from ..core.switches import is_on
 from . import kernels
 from .flattening import RESULT, VIEWS, readers, specs_of, spliced, variables, with_eqns
-from .jax_compat.jaxprs import DropVar
 from .machine_code import KERNEL, compiler
-from .switches import is_on
 
 _TURNS = VIEWS | {"rev", "copy"}
 _IN_MEMORY = {"dot_general", "conv_general_dilated", "ffi_call"}  # what is an array in memory in any case

@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
-from paddle_lite_py.core import convolution_choice, convolutions, onednn
-from paddle_lite_py.core.machine_code import CONVOLUTION
-from paddle_lite_py.core.rewriting import rewritten
+from paddle_lite_py.cpu_compiler import convolution_choice, convolutions, onednn, prepare
+from paddle_lite_py.cpu_compiler.machine_code import CONVOLUTION
 from paddle_lite_py.host.tier import program_jit
 
 needs_onednn = pytest.mark.skipif(
@@ -53,7 +52,7 @@ def arrays(*shapes, dtype="float32"):
 
 def count(fn, *args):
     """How many calls of oneDNN, and how many convolutions of XLA's a function becomes."""
-    text = str(jax.make_jaxpr(rewritten(fn))(*args))
+    text = str(jax.make_jaxpr(prepare(fn))(*args))
     return text.count(CONVOLUTION), text.count("conv_general_dilated[")
 
 
@@ -120,7 +119,7 @@ FORMS = [
 def test_a_convolution_and_both_gradients(form, served):
     fn, *shapes = conv(**form)
     x, weight = arrays(*shapes)
-    same(jax.jit(rewritten(gradients(fn)))(x, weight), jax.jit(gradients(fn))(x, weight))
+    same(jax.jit(prepare(gradients(fn)))(x, weight), jax.jit(gradients(fn))(x, weight))
     assert sorted(served) == sorted(onednn.KINDS)
     assert count(gradients(fn), x, weight) == (3, 0)
 
@@ -134,7 +133,7 @@ def test_of_both_gradients_again(stride, served):
     def again(x, weight):
         return jax.grad(lambda *a: sum(jnp.sum(jnp.sin(g)) for g in gradients(fn)(*a)), (0, 1))(x, weight)
 
-    same(jax.jit(rewritten(again))(x, weight), jax.jit(again)(x, weight))
+    same(jax.jit(prepare(again))(x, weight), jax.jit(again)(x, weight))
     assert len(served) >= 5
 
 
@@ -166,7 +165,7 @@ def test_within_a_loop():
     def looped(x, weight):
         return jax.lax.fori_loop(0, 3, lambda i, y: jnp.tanh(fn(y, weight)), x)
 
-    same(jax.jit(rewritten(looped))(x, weight), jax.jit(looped)(x, weight))
+    same(jax.jit(prepare(looped))(x, weight), jax.jit(looped)(x, weight))
     assert count(looped, x, weight) == (1, 0)
 
 
@@ -178,9 +177,9 @@ def test_two_threads_at_once(size, shared, monkeypatch):
     fn, *shapes = conv(3, size=size)
     x, weight = arrays(*shapes)
     kept = len(onednn.loaded().table.kept)
-    same(rewritten(gradients(fn))(x, weight), gradients(fn)(x, weight))
+    same(prepare(gradients(fn))(x, weight), gradients(fn)(x, weight))
     assert [bool(plan[2]) for plan in onednn.loaded().table.kept[kept:]] == [shared] * 3
-    run = jax.jit(rewritten(gradients(fn)))
+    run = jax.jit(prepare(gradients(fn)))
     expected = {scale: [np.asarray(a) for a in run(x * scale, weight)] for scale in (1, 2)}
     wrong = []
 
@@ -213,7 +212,7 @@ def test_others_are_xlas(fn):
         arrays((2, 16, 16, 16), (16, 16, 3, 3)) if fn is not OTHERS["a wider result"] else arrays(*[(4,) * 4] * 2)
     )
     assert count(fn, x, weight) == (0, 1)
-    same(jax.jit(rewritten(fn))(x, weight), jax.jit(fn)(x, weight))
+    same(jax.jit(prepare(fn))(x, weight), jax.jit(fn)(x, weight))
 
 
 @needs_onednn
@@ -264,7 +263,7 @@ def test_a_slow_implementation_is_not_taken(monkeypatch):
 def test_a_large_program_is_compiled_apart(all_are_large, tmp_path):
     fn, *shapes = conv(3)
     x, weight = arrays(*shapes)
-    same(program_jit(rewritten(gradients(fn)), 1)(x, weight), jax.jit(gradients(fn))(x, weight))
+    same(program_jit(prepare(gradients(fn)), 1)(x, weight), jax.jit(gradients(fn))(x, weight))
     assert len(list(tmp_path.glob("*.executable"))) == 1
 
 
@@ -277,7 +276,7 @@ jax.monitoring.register_event_listener(lambda event, **_: hits.append(event) if 
 x = paddle.to_tensor(np.arange(2 * 64 * 256, dtype="float32").reshape(2, 64, 16, 16) % 7)
 w = paddle.to_tensor(np.arange(64 * 64 * 9, dtype="float32").reshape(64, 64, 3, 3) % 5)
 y = paddle.jit.to_static(lambda x, w: paddle.nn.functional.conv2d(x, w, padding=1), full_graph=True)(x, w)
-from paddle_lite_py.core import onednn
+from paddle_lite_py.cpu_compiler import onednn
 print(json.dumps([float(y.sum()), len(hits), onednn.loaded().table.kept != []]))
 """
 

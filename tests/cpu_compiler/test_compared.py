@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
-from paddle_lite_py.core import compared
-from paddle_lite_py.core.rewriting import rewritten
+from paddle_lite_py.cpu_compiler import compared, prepare
 
 X = np.linspace(-1, 1, 24, dtype="float32").reshape(2, 3, 4)
 
@@ -37,14 +36,14 @@ OTHERS = {
 
 def conditions(fn):
     """How often something is put into memory."""
-    return str(jax.make_jaxpr(rewritten(fn))(X)).count("cond[")
+    return str(jax.make_jaxpr(prepare(fn))(X)).count("cond[")
 
 
 @pytest.mark.parametrize("name", MADE)
 def test_it_is_put_into_memory(name, monkeypatch):
     fn = gradient(MADE[name])
     assert conditions(fn) > 0
-    np.testing.assert_allclose(jax.jit(rewritten(fn))(X), jax.jit(fn)(X), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(jax.jit(prepare(fn))(X), jax.jit(fn)(X), rtol=1e-5, atol=1e-6)
     monkeypatch.setattr(compared, "compared", lambda jaxpr: set())
     assert conditions(fn) == 0
 
@@ -55,7 +54,7 @@ def test_the_rest_stays_as_it_is(name):
 
 
 def test_both_read_the_same_array():
-    jaxpr = jax.make_jaxpr(rewritten(gradient(MADE["a maximum"])))(X).jaxpr
+    jaxpr = jax.make_jaxpr(prepare(gradient(MADE["a maximum"])))(X).jaxpr
     made = {v: e for e in jaxpr.eqns for v in e.outvars}
     (largest,) = [e.invars[0] for e in jaxpr.eqns if e.primitive.name == "reduce_max"]
     (equal,) = [e for e in jaxpr.eqns if e.primitive.name == "eq" and e.invars[0].aval.shape == X.shape]

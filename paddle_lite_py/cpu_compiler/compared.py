@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from ..core.jax_compat.jaxprs import Literal
 from .flattening import VIEWS, variables, with_bodies, with_eqns
 from .fusion import in_memory, put_into_memory
-from .jax_compat.jaxprs import Literal
 
 _EXTREMA = {"reduce_max", "reduce_min"}
 _VIEWS = VIEWS | {"stop_gradient"}  # of which bodies may have some

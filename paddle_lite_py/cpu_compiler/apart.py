@@ -24,20 +24,20 @@ import jax
 import numpy as np
 from jax import export, monitoring
 
-from . import memory
-from .cache import BoundedCache
+from ..core import memory
+from ..core.cache import BoundedCache
+from ..core.config import cache_dir
+from ..core.jax_compat.calls import inlined
+from ..core.jax_compat.executables import load, unchecked_calls
+from ..core.jax_compat.jaxprs import body_of, is_jaxpr
+from ..core.jax_compat.versions import JAX
+from ..core.jax_compat.xla import COMPILED
+from ..core.mappings import dropping
+from ..core.processes import world
+from ..core.switches import compiler_process
 from .compiler_process import process
-from .config import cache_dir
 from .fingerprints import fingerprint
-from .jax_compat.calls import inlined
-from .jax_compat.executables import load, unchecked_calls
-from .jax_compat.jaxprs import body_of, is_jaxpr
-from .jax_compat.versions import JAX
-from .jax_compat.xla import COMPILED
 from .machine_code import TARGETS
-from .mappings import dropping
-from .processes import world
-from .switches import is_on
 
 # Equations from which on a program is worth it: some six seconds of compilation, where handing it over and loading it
 # takes half of one. Operators from which on it may have as many, and from which on the process is started before that
@@ -49,19 +49,15 @@ _ARRAYS = (jax.Array, np.ndarray)
 Structures = tuple[Any, Any]  # of arguments and results
 
 
-class _Wanted:
-    by_user = is_on("FLAGS_compiler_process")
-
-
-def use_compiler_process(wanted: bool) -> None:
-    """Have large programs compiled by a process of their own, or by this one."""
-    _Wanted.by_user = bool(wanted)
+def may_be_large(operators: int) -> bool:
+    """Whether a program of so many operators may be one that another process compiles."""
+    return operators >= FEW
 
 
 def serves() -> bool:
     """Whether another process may compile programs of this one: those of one CPU, with the heap as it is set here."""
     return (
-        _Wanted.by_user
+        compiler_process.on
         and memory.heap.is_one
         and not process.refused
         and jax.default_backend() == "cpu"

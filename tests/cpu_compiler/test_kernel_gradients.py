@@ -8,9 +8,9 @@ import jax
 import numpy as np
 import pytest
 
-from paddle_lite_py.core.flattening import flat
-from paddle_lite_py.core.kernel_gradients import MANY, eased
-from paddle_lite_py.core.rewriting import rewritten
+from paddle_lite_py.cpu_compiler import prepare
+from paddle_lite_py.cpu_compiler.flattening import flat
+from paddle_lite_py.cpu_compiler.kernel_gradients import MANY, eased
 
 LAST = {1: ("NWC", "WIO", "NWC"), 2: ("NHWC", "HWIO", "NHWC"), 3: ("NDHWC", "DHWIO", "NDHWC")}
 FIRST = {1: ("NCW", "OIW", "NCW"), 2: ("NCHW", "OIHW", "NCHW"), 3: ("NCDHW", "OIDHW", "NCDHW")}
@@ -72,7 +72,7 @@ def test_programs_are_compiled_so():
 
         return jax.linear_transpose(convolve, w)(g)[0]
 
-    text = str(jax.make_jaxpr(rewritten(gradient))(*(np.ones(s) for s in ((2, 5, 3), (4, 3, 2), (2, 10, 2)))))
+    text = str(jax.make_jaxpr(prepare(gradient))(*(np.ones(s) for s in ((2, 5, 3), (4, 3, 2), (2, 10, 2)))))
     assert "lhs_dilation=(2,)" not in text and "rev" in text
 
 

@@ -16,8 +16,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.jax_compat.calls import convolution_p
 from .flattening import reformed, specs_of
-from .jax_compat.calls import convolution_p
 
 # Pictures from which on XLA's code looks at several of them at once, and copies for the padding cost more.
 MANY = 9

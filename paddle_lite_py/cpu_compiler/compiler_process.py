@@ -9,7 +9,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-from .jax_compat import compiler
+from ..core.jax_compat import compiler
 
 if TYPE_CHECKING:
     import subprocess

@@ -11,9 +11,9 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .config import cpu_features
+from ..core.config import cpu_features
+from ..core.switches import is_on
 from .machine_code import CONVOLUTION, Compiler, PlanTable, compiler, key_of
-from .switches import is_on
 
 PACKAGE, LIBRARY, MAJOR = "onednn-cpu-gomp", "libdnnl.so.3", 3
 # Each thread of XLA's that calls has a team of OpenMP's threads: on more cores that would be many that sleep.

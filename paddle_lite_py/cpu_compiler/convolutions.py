@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from ..core.jax_compat.jaxprs import Literal
 from . import onednn
 from .convolution_choice import chosen
 from .convolution_kinds import Operand, described, is_of_weights
 from .flattening import RESULT, readers, specs_of, spliced, with_bodies, with_eqns
-from .jax_compat.jaxprs import Literal
 from .machine_code import CONVOLUTION
 
 Axes = tuple[int, ...]

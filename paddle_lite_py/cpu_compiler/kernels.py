@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .jax_compat.jaxprs import Literal
+from ..core.jax_compat.jaxprs import Literal
 from .machine_code import KERNEL, PlanTable, compiler, cpus, key_of
 
 MOST_BUFFERS = 64

@@ -16,9 +16,9 @@ from typing import Any
 
 import jax
 
+from ..core.jax_compat.jaxprs import Literal, Var
 from .flattening import variables
 from .fusion import ELEMENTWISE
-from .jax_compat.jaxprs import Literal, Var
 
 Order = tuple[int, ...]
 Rule = Callable[[Any, Any], None]

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paddle_lite_py.core.fingerprints import fingerprint
+from paddle_lite_py.cpu_compiler.fingerprints import fingerprint
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 TABLE = np.arange(2000.0)  # longer than NumPy prints
@@ -86,7 +86,7 @@ def test_a_program_that_is_traced_again_has_the_same_name(what):
 
 
 def test_another_process_gives_the_same_name():
-    code = f"import sys; sys.path[:0] = {sys.path!r}; from tests.core.test_fingerprints import *; "
+    code = f"import sys; sys.path[:0] = {sys.path!r}; from tests.cpu_compiler.test_fingerprints import *; "
     code += "print([named(*PROGRAMS[w]) for w in PROGRAMS])"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert told.strip() == str([named(*program) for program in PROGRAMS.values()])

@@ -9,9 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paddle_lite_py.core import fusion
-from paddle_lite_py.core.fusion import cut, forks
-from paddle_lite_py.core.rewriting import rewritten
+from paddle_lite_py.cpu_compiler import fusion, prepare
+from paddle_lite_py.cpu_compiler.fusion import cut, forks
 
 X, W = np.linspace(-1, 1, 32, dtype="float32").reshape(4, 8), np.eye(8, dtype="float32")
 
@@ -103,9 +102,9 @@ def of_a_number(x, w):
     ],
 )
 def test_which_values_are_put_into_memory(function, count):
-    closed = jax.make_jaxpr(rewritten(function))(X, W)
+    closed = jax.make_jaxpr(prepare(function))(X, W)
     assert sum(e.primitive.name == "cond" for e in closed.eqns) == count
-    for found, expected in zip(rewritten(function)(X, W), function(X, W), strict=True):
+    for found, expected in zip(prepare(function)(X, W), function(X, W), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
@@ -118,7 +117,7 @@ def test_chains_begin_anew_after_what_is_in_memory():
 
 def test_xla_compiles_a_deep_net_to_fewer_instructions():
     grads = jax.grad(lambda x, w: residual(x, w, 12).sum(), (0, 1))
-    plain, once = (jax.jit(f).lower(X, W).compile() for f in (grads, rewritten(grads)))
+    plain, once = (jax.jit(f).lower(X, W).compile() for f in (grads, prepare(grads)))
     assert once.as_text().count(" = ") < 0.6 * plain.as_text().count(" = ")
     for found, expected in zip(once(X, W), plain(X, W), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
@@ -128,7 +127,7 @@ def test_xla_compiles_a_deep_net_to_fewer_instructions():
 def test_no_input_takes_the_branch(first):
     x = X.copy()
     x[0, 0] = first
-    plain, once = jax.jit(product_and_more), jax.jit(rewritten(product_and_more))
+    plain, once = jax.jit(product_and_more), jax.jit(prepare(product_and_more))
     for found, expected in zip(once(x, W), plain(x, W), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-5)
 
@@ -150,7 +149,7 @@ def test_structures_names_and_effects_stay():
         jax.debug.callback(printed.append, 2, ordered=True)
         return {"a": y, "b": (y @ state["w"], None, 3.0, state["w"], state["w"])}
 
-    compiled = jax.jit(rewritten(function))
+    compiled = jax.jit(prepare(function))
     found = compiled(X, {"w": W})
     jax.effects_barrier()
     assert [int(p) for p in printed] == [1, 2]

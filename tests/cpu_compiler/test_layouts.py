@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paddle_lite_py.core.layouts import laid_out, transposes_are_free
-from paddle_lite_py.core.rewriting import rewritten
+from paddle_lite_py.cpu_compiler import prepare
+from paddle_lite_py.cpu_compiler.layouts import laid_out, transposes_are_free
 
 X = np.random.RandomState(0).randn(2, 3, 6, 5).astype("float32")
 KERNEL = np.random.RandomState(1).randn(4, 3, 3, 3).astype("float32")
@@ -66,7 +66,7 @@ AFTER = {
 
 def transposes(function, *args):
     """How many arrays are turned; one with a single long axis needs no work."""
-    eqns = jax.make_jaxpr(rewritten(function))(*args).eqns
+    eqns = jax.make_jaxpr(prepare(function))(*args).eqns
     return sum(e.primitive.name == "transpose" and sum(n > 1 for n in e.invars[0].aval.shape) > 1 for e in eqns)
 
 
@@ -79,7 +79,7 @@ def test_every_step_means_what_it_meant(after):
         value, pull = jax.vjp(function, x, kernel)
         return value, pull(jnp.cos(value)) if jnp.issubdtype(value.dtype, np.floating) else ()
 
-    found, expected = jax.jit(rewritten(grads))(X, KERNEL), jax.jit(grads)(X, KERNEL)
+    found, expected = jax.jit(prepare(grads))(X, KERNEL), jax.jit(grads)(X, KERNEL)
     for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
         assert (a.shape, a.dtype) == (b.shape, b.dtype)
         np.testing.assert_allclose(a, b, rtol=2e-4, atol=2e-4)
@@ -109,5 +109,5 @@ def test_other_programs_stay_as_they_are():
 
 def test_an_op_knows_whether_its_transposes_are_put_off():
     seen = []
-    rewritten(lambda x: (seen.append(transposes_are_free()), x)[1])(X)
+    prepare(lambda x: (seen.append(transposes_are_free()), x)[1])(X)
     assert [*seen, transposes_are_free()] == [True, False]

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paddle_lite_py.core.chained import separated
-from paddle_lite_py.core.flattening import flat
-from paddle_lite_py.core.rewriting import rewritten
+from paddle_lite_py.cpu_compiler import prepare
+from paddle_lite_py.cpu_compiler.chained import separated
+from paddle_lite_py.cpu_compiler.flattening import flat
 
 X, W, V = (np.random.default_rng(0).normal(size=s).astype(np.float32) for s in ((16, 4, 128), (128, 128), (128, 128)))
 Y, FEW = X[:, 0], X[:, :, :4]
@@ -53,7 +53,7 @@ def test_products_beside_a_reduction_are_kernels_of_their_own(name):
 
 def test_programs_are_compiled_so():
     chain, arguments, _ = CHAINS["a reduction, two products"]
-    text = jax.jit(rewritten(chain)).lower(*arguments).as_text()
+    text = jax.jit(prepare(chain)).lower(*arguments).as_text()
     assert text.count("stablehlo.case") == 1
 
 

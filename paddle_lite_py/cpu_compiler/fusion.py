@@ -16,8 +16,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.jax_compat.jaxprs import ShapedArray, Var
 from .flattening import RESULT, Renaming, readers, spliced, variables
-from .jax_compat.jaxprs import ShapedArray, Var
 
 # So many steps are worth a kernel of their own.
 LONG = 24

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paddle_lite_py.core import apart
+from paddle_lite_py.cpu_compiler import apart
 
 
 @pytest.fixture

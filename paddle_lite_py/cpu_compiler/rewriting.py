@@ -8,22 +8,16 @@ from typing import Any
 
 import jax
 
-from .chained import separated
-from .compared import steady
-from .convolutions import served
+from ..core.jax_compat import jaxprs
+from ..core.jax_compat.calls import inlined
+from ..core.jax_compat.equations import check_forms
+from ..core.jax_compat.versions import is_tested, warn_unknown
 from .flattening import flat
-from .fusion import cut
-from .jax_compat import jaxprs
-from .jax_compat.calls import inlined
-from .jax_compat.equations import check_forms
-from .jax_compat.versions import is_tested, warn_unknown
-from .kernel_gradients import eased
-from .layouts import laid_out, put_off
-from .products import merged
-from .updates import updated
+from .layouts import put_off
+from .passes import CHOSEN
 
 
-def rewritten(fn: Callable[..., Any], donated: Sequence[int] = ()) -> Callable[..., Any]:
+def prepare(fn: Callable[..., Any], donated: Sequence[int] = ()) -> Callable[..., Any]:
     """A function of arrays in a form that XLA's compiler does better with; nobody may differentiate it.
 
     Arguments:
@@ -47,7 +41,8 @@ def optimized(jaxpr: Any, donated: Sequence[int] = ()) -> Any:
     try:
         check_forms(jaxpr)
         made = flat(jaxpr)
-        made = cut(steady(separated(updated(merged(eased(served(laid_out(made)))), donated))))
+        for each in CHOSEN:
+            made = each.run(made, donated)
         if not is_tested():
             jaxprs.check(made)
         return made

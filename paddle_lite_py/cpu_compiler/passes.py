@@ -1,0 +1,70 @@
+"""The passes over a program that XLA will compile for CPUs: what each is for, and which benchmark shows it.
+
+`FLAGS_skip_cpu_passes="layouts,products"` in the environment leaves some out, to measure what they are worth. What is
+there for right results and not for speed is never left out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from .chained import separated
+from .compared import steady
+from .convolutions import served
+from .fusion import cut
+from .kernel_gradients import eased
+from .layouts import laid_out
+from .products import merged
+from .updates import updated
+
+SKIP = "FLAGS_skip_cpu_passes"
+
+
+class Pass(NamedTuple):
+    """One of them.
+
+    Attributes:
+        run: from a flat jaxpr, and which of its arguments' memory its results may take, to a jaxpr.
+        why: what it does, and what XLA does without it.
+        row: of `benchmarks/run.py`; empty where it is there for right results.
+    """
+
+    name: str
+    run: Callable[[Any, Sequence[int]], Any]
+    why: str
+    row: str
+
+
+def _alone(run: Callable[[Any], Any]) -> Callable[[Any, Sequence[int]], Any]:
+    return lambda jaxpr, donated: run(jaxpr)
+
+
+PASSES = (
+    Pass("layouts", _alone(laid_out), "transposes cancel where XLA makes each of them", "train_resnet_step"),
+    Pass("convolutions", _alone(served), "oneDNN computes those that it is faster at", "train_resnet_step"),
+    Pass("kernel_gradients", _alone(eased), "forms of these gradients for which XLA has fast code", "train_unet_step"),
+    Pass("products", _alone(merged), "sums over one axis, where XLA copies operands for several", "train_bert_step"),
+    Pass("updates", updated, "one kernel for an update, where XLA has one for each result", "train_mlp_step"),
+    Pass("chained", _alone(separated), "products apart that XLA makes again for each part", "train_lenet_step"),
+    Pass("compared", _alone(steady), "what is compared with its own maximum is computed once", ""),
+    Pass("fusion", _alone(cut), "long chains into memory, which XLA repeats in each kernel", "train_bert_step"),
+)
+
+
+def chosen() -> list[Pass]:
+    """Those that are not left out.
+
+    Raises:
+        ValueError: a name among those to leave out is of none.
+    """
+    skipped = {name.strip() for name in os.environ.get(SKIP, "").split(",") if name.strip()}
+    names = [p.name for p in PASSES if p.row]
+    if unknown := skipped.difference(names):
+        raise ValueError(f"{SKIP} names {', '.join(sorted(unknown))}; the passes that may be left out are {names}")
+    return [p for p in PASSES if p.name not in skipped]
+
+
+# What a process runs: programs on the disk are known by what the passes have made of them.
+CHOSEN = chosen()
