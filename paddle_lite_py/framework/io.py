@@ -114,7 +114,7 @@ def replace_file(target: Path, data: bytes) -> None:
         os.chmod(name, mode)
         os.replace(name, target)
     except BaseException:
-        os.unlink(name)
+        Path(name).unlink(missing_ok=True)  # an interrupt may come when it has its new name already
         raise
 
 
