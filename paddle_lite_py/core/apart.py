@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import functools
 import hashlib
+import hmac
 import os
 import tempfile
 import time
@@ -27,7 +28,7 @@ from jax import export, monitoring
 from . import memory
 from .cache import BoundedCache
 from .compiler_process import process
-from .config import cache_dir
+from .config import cache_key, kept_in
 from .fingerprints import fingerprint
 from .jax_compat.calls import inlined
 from .jax_compat.executables import load, unchecked_calls
@@ -36,6 +37,7 @@ from .jax_compat.versions import JAX
 from .jax_compat.xla import COMPILED
 from .machine_code import TARGETS
 from .mappings import dropping
+from .private_files import SIGNATURE_BYTES, signature
 from .processes import world
 from .switches import is_on
 
@@ -151,6 +153,7 @@ class Apart:
         flat.__name__ = flat.__qualname__ = self.small.__name__
         source = path.with_suffix(f".{os.getpid()}.program")
         job = {"program": str(source), "path": str(path), "name": flat.__name__, "donated": self.donated}
+        job |= {"key": cache_key().hex()}
         # The functions that it calls are there when it is loaded.
         ours = unchecked_calls(TARGETS)
         # An error: it calls Python, or what JAX may change and so does not write; or there is no room on the disk.
@@ -182,13 +185,13 @@ def size(jaxpr: Any) -> int:
 
 
 def loaded(path: Path, structures: Structures) -> Any:
-    """The executable in a file; None where there is none, or none that is whole."""
+    """The executable in a file; None where there is none, or none that is whole and was signed by this user."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
         return None
-    digest, content = content[: DIGEST().digest_size], content[DIGEST().digest_size :]
-    if digest != DIGEST(content).digest():
+    signed, content = content[:SIGNATURE_BYTES], content[SIGNATURE_BYTES:]
+    if not hmac.compare_digest(signed, signature(cache_key(), path.name, content)):
         return None
     try:
         return load(zlib.decompress(content), structures)
@@ -200,8 +203,8 @@ def loaded(path: Path, structures: Structures) -> Any:
 @functools.cache
 def _folder() -> Path:
     """Where executables are kept; for this process alone if the user wants none kept."""
-    folder = cache_dir()
-    if folder is not None and os.access(folder, os.W_OK):
+    folder = kept_in()
+    if folder is not None:
         return folder
     temporary = tempfile.TemporaryDirectory(prefix="paddle_lite_py-")
     atexit.register(temporary.cleanup)

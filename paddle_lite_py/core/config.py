@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import hashlib
 import os
@@ -20,6 +21,7 @@ import jax
 from . import mappings, memory, progress
 from .jax_compat import xla
 from .jax_compat.versions import JAXLIB
+from .private_files import SECRET_BYTES, NotPrivateError, private_folder, secret
 from .switches import is_on
 
 CACHE_VARIABLE = "PADDLE_LITE_CACHE_DIR"
@@ -29,6 +31,7 @@ DISPATCH_VARIABLE = "FLAGS_async_dispatch"
 MAX_CACHE_BYTES = 2 << 30
 SECONDS_A_DAY = 86_400
 STAMP = "pruned"  # an empty file, as old as the last look at the size of the folder
+SECRET = "secret"  # what executables in the folder are signed with
 
 
 def cpu_features() -> str:
@@ -63,8 +66,8 @@ def configure() -> None:
     jax.config.update("jax_enable_x64", True)
     if not is_on(DISPATCH_VARIABLE):
         jax.config.update("jax_cpu_enable_async_dispatch", False)
-    folder = cache_dir()
-    if folder is None or getattr(jax.config, "jax_compilation_cache_dir", None) or not _usable(folder):
+    folder = None if getattr(jax.config, "jax_compilation_cache_dir", None) else kept_in()
+    if folder is None:
         return
     jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
@@ -76,29 +79,51 @@ def configure() -> None:
         atexit.register(prune, folder)
 
 
-def _usable(folder: Path) -> bool:
-    """Whether the folder is there, made where it is not, and can be written; a warning says so where it cannot."""
+# Key: once a process: a folder.
+@functools.cache
+def kept_in() -> Path | None:
+    """The folder of compiled programs, made where it is not there; None, with a warning, if it is not the user's alone.
+
+    Whoever can write to it decides which machine code the next process runs.
+    """
+    folder = cache_dir()
+    if folder is None:
+        return None
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
         if not (folder / STAMP).exists():
             (folder / STAMP).touch()
         if os.access(folder, os.W_OK):
-            return True
+            return folder
         reason = "permission denied"
+    except NotPrivateError as e:
+        reason = str(e)
     except OSError as e:
         reason = e.strerror or str(e)
     warnings.warn(
-        f"compiled programs are not kept for the next process: {folder} cannot be written ({reason}); name another "
+        f"compiled programs are not kept for the next process: {folder} cannot be used ({reason}); name another "
         f"folder in {CACHE_VARIABLE}, or switch the cache off with {CACHE_VARIABLE}=off",
         stacklevel=4,
     )
-    return False
+    return None
+
+
+# Key: once a process: a secret.
+@functools.cache
+def cache_key() -> bytes:
+    """What files in the folder of compiled programs are signed with: a secret of this user, or of this process."""
+    folder = kept_in()
+    with contextlib.suppress(OSError):
+        return os.urandom(SECRET_BYTES) if folder is None else secret(folder / SECRET)
+    return os.urandom(SECRET_BYTES)
 
 
 def prune(folder: Path, limit: int = MAX_CACHE_BYTES) -> None:
     """Remove the entries used longest ago until the folder is within the limit."""
     found = []
     for path in folder.iterdir():
+        if path.name in (STAMP, SECRET):
+            continue
         try:
             status = path.stat()
         except OSError:  # another process has just removed it
