@@ -174,11 +174,15 @@ class Method:
         in_parts = runs_in_parts(self.program)
         self._parts: Any = PartedBlock(self.program.block, self.program.measured) if in_parts else None
         self._bound = None if in_parts else bind(name, self.program)
-        self._jitted: Any = xla_jit(self._bound.fn) if self._bound is not None else self._compute
-        self._kinds: list[Any] | None = None  # shape and dtype of each input of the last call
+        self.forget()
         values, n_args = self.program.block.inputs, int(data["n_args"])
         self.inputs = [_spec(v, n) for v, n in zip(values, self.program.input_names, strict=True)][:n_args]
         self.outputs = [_spec(v, f"out{i}") for i, v in enumerate(self.program.block.outputs[: self._n])]
+
+    def forget(self) -> None:
+        """Drop what is compiled, for the shapes of all calls so far."""
+        self._jitted: Any = xla_jit(self._bound.fn) if self._bound is not None else self._compute
+        self._kinds: list[Any] | None = None  # shape and dtype of each input of the last call
 
     def __call__(self, *inputs: Any) -> Any:
         """Run it on tensors or arrays."""
