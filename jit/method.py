@@ -180,7 +180,7 @@ class Method:
         self.outputs = [_spec(v, f"out{i}") for i, v in enumerate(self.program.block.outputs[: self._n])]
 
     def forget(self) -> None:
-        """Drop what is compiled, for the shapes of all calls so far."""
+        """Drop what is compiled."""
         self._jitted: Any = xla_jit(self._bound.fn) if self._bound is not None else self._compute
         self._kinds: list[Any] | None = None  # shape and dtype of each input of the last call
 
@@ -248,9 +248,8 @@ class Method:
                 out = tuple(map(wrap, self._parts([for_xla(t._data) for t in given])))
         outs = list(out) if isinstance(out, tuple) else [out]
         if self._checks and (failed := int(outs[-2 if self._room else -1])):
-            if not 0 < failed <= len(self._checks):
-                raise ArtifactError(f"the program of `{self.name}` says that check {failed} failed, which it has not")
-            raise told(self._checks[failed - 1])
+            known = 0 < failed <= len(self._checks)
+            raise told(self._checks[failed - 1]) if known else ArtifactError(f"`{self.name}` has no check {failed}")
         if self._room and not outs[0].stop_gradient and int(outs[-1]) > self._room:
             # The values are right, but the gradient would lack iterations.
             return [t.detach() for t in outs]
@@ -258,8 +257,7 @@ class Method:
 
     def _inlined(self, tensors: list[Tensor], builder: Builder) -> list[Tensor]:
         """Its operators as a part of the program that is being built."""
-        outs = self._run_operators(tensors)
-        self._checked_by(builder, outs)
+        self._checked_by(builder, outs := self._run_operators(tensors))
         return outs
 
     def _checked_by(self, builder: Builder, outs: list[Any]) -> None:

@@ -24,6 +24,7 @@ AT_ONCE = 0.0005
 # taken rows from it, and a row costs the less the more there are.
 ALL_CORES = 0.005
 LOADING = 900.0  # seconds that a model may take to be read and compiled
+TESTER = 30.0  # seconds after which a process ends that has no model to try
 
 
 class ModelExecutor(Protocol):
@@ -54,6 +55,8 @@ class LocalExecutor:
         self._host, self._count = ModelHost(), threads
         self._threads = ThreadPoolExecutor(threads, "paddle-serving")
         self._loading = threading.Lock()
+        self._tester: ModelWorker | None = None
+        self._idle: asyncio.TimerHandle | None = None
 
     @property
     def compilations(self) -> int:
@@ -71,13 +74,24 @@ class LocalExecutor:
         Raises:
             ServingError: if it cannot be loaded.
         """
-        worker = ModelWorker()
+        if self._tester is None or self._tester.ended:
+            await self._end_tester()
+            self._tester = ModelWorker()
+        if self._idle is not None:
+            self._idle.cancel()
         try:
-            await loaded_in(worker, {"do": "load", "key": "", "path": path, "most": most, "sizes": sizes})
+            await loaded_in(self._tester, {"do": "load", "key": "", "path": path, "most": most, "sizes": sizes})
+            await self._tester.ask({"do": "unload", "key": ""}, {})
         except WorkerDied:
             raise ServingError("unavailable", f"a process that loaded {path} ended over it") from None
         finally:
-            await worker.close()
+            loop = asyncio.get_running_loop()
+            self._idle = loop.call_later(TESTER, lambda: asyncio.ensure_future(self._end_tester()))
+
+    async def _end_tester(self) -> None:
+        tester, self._tester = self._tester, None
+        if tester is not None:
+            await tester.close()
 
     async def load(self, key: str, path: str | ServedModel, most: int, sizes: dict[str, int]) -> ModelInfo:
         """Read and compile a model, in a thread of its own."""
@@ -100,7 +114,10 @@ class LocalExecutor:
         self._host.unload(key)
 
     async def close(self) -> None:
-        """End the threads."""
+        """End the threads, and the process that tries models."""
+        if self._idle is not None:
+            self._idle.cancel()
+        await self._end_tester()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 

@@ -50,7 +50,7 @@ def test_folders_that_others_can_replace_are_refused(tmp_path):
     (tmp_path / "open").chmod(0o777)
     with pytest.raises(NotPrivateError, match="can be replaced"):
         private_folder(tmp_path / "open" / "mine")
-    (tmp_path / "open").chmod(0o1777)  # as /tmp is
+    (tmp_path / "open").chmod(0o1777)  # nobody can replace what is another's
     private_folder(tmp_path / "open" / "mine")
 
 
