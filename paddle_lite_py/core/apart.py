@@ -28,7 +28,7 @@ from jax import export, monitoring
 from . import memory
 from .cache import BoundedCache
 from .compiler_process import process
-from .config import cache_key, kept_in
+from .config import kept_in, user_secret
 from .fingerprints import fingerprint
 from .jax_compat.calls import inlined
 from .jax_compat.executables import load, unchecked_calls
@@ -153,7 +153,7 @@ class Apart:
         flat.__name__ = flat.__qualname__ = self.small.__name__
         source = path.with_suffix(f".{os.getpid()}.program")
         job = {"program": str(source), "path": str(path), "name": flat.__name__, "donated": self.donated}
-        job |= {"key": cache_key().hex()}
+        job |= {"key": user_secret().hex()}
         # The functions that it calls are there when it is loaded.
         ours = unchecked_calls(TARGETS)
         # An error: it calls Python, or what JAX may change and so does not write; or there is no room on the disk.
@@ -191,7 +191,7 @@ def loaded(path: Path, structures: Structures) -> Any:
     except FileNotFoundError:
         return None
     signed, content = content[:SIGNATURE_BYTES], content[SIGNATURE_BYTES:]
-    if not hmac.compare_digest(signed, signature(cache_key(), path.name, content)):
+    if not hmac.compare_digest(signed, signature(user_secret(), path.name, content)):
         return None
     try:
         return load(zlib.decompress(content), structures)

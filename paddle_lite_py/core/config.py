@@ -31,7 +31,8 @@ DISPATCH_VARIABLE = "FLAGS_async_dispatch"
 MAX_CACHE_BYTES = 2 << 30
 SECONDS_A_DAY = 86_400
 STAMP = "pruned"  # an empty file, as old as the last look at the size of the folder
-SECRET = "secret"  # what executables in the folder are signed with
+SECRET = "secret"  # beside the folders: what executables are signed with, and jobs begin with
+_OFF = ("", "0", "off", "none")
 
 
 def cpu_features() -> str:
@@ -49,13 +50,16 @@ def cache_dir() -> Path | None:
     One folder for each jaxlib version and CPU feature set: a home folder may be shared by unlike machines.
     """
     chosen = os.environ.get(CACHE_VARIABLE)
-    if chosen is not None and chosen.lower() in ("", "0", "off", "none"):
+    if chosen is not None and chosen.lower() in _OFF:
         return None
-    root = Path(
-        chosen or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "paddle_lite_py")
-    )
     features = hashlib.sha256(cpu_features().encode()).hexdigest()[:8]
-    return root / f"jaxlib-{JAXLIB}-{features}"
+    return _root(chosen) / f"jaxlib-{JAXLIB}-{features}"
+
+
+def _root(chosen: str | None) -> Path:
+    """The folder of all that is kept for this user."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(chosen or os.path.join(home, "paddle_lite_py"))
 
 
 def configure() -> None:
@@ -110,11 +114,13 @@ def kept_in() -> Path | None:
 
 # Key: once a process: a secret.
 @functools.cache
-def cache_key() -> bytes:
-    """What files in the folder of compiled programs are signed with: a secret of this user, or of this process."""
-    folder = kept_in()
+def user_secret() -> bytes:
+    """What only this user knows, in each of their processes; only this process where no file can keep it."""
+    chosen = os.environ.get(CACHE_VARIABLE, "")
+    root = _root("" if chosen.lower() in _OFF else chosen)
     with contextlib.suppress(OSError):
-        return os.urandom(SECRET_BYTES) if folder is None else secret(folder / SECRET)
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return secret(root / SECRET)
     return os.urandom(SECRET_BYTES)
 
 
@@ -122,8 +128,6 @@ def prune(folder: Path, limit: int = MAX_CACHE_BYTES) -> None:
     """Remove the entries used longest ago until the folder is within the limit."""
     found = []
     for path in folder.iterdir():
-        if path.name in (STAMP, SECRET):
-            continue
         try:
             status = path.stat()
         except OSError:  # another process has just removed it

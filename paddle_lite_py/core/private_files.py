@@ -23,15 +23,12 @@ def private_folder(folder: Path, closed: bool = True) -> Path:
         closed: others are not to read there either.
 
     Raises:
-        NotPrivateError: if another user owns it, or others could write to it until now, or could replace it.
+        NotPrivateError: if another user owns it, or others could write to it until now.
         OSError: if it cannot be made.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not hasattr(os, "geteuid"):  # a system without such rights
         return folder
-    above = folder.parent.stat()
-    if above.st_uid not in (0, os.geteuid()) or (above.st_mode & 0o022 and not above.st_mode & stat.S_ISVTX):
-        raise NotPrivateError(f"{folder} can be replaced by other users, who could have code run by this process")
     found = folder.stat()
     check_owner(found, folder)
     if closed and found.st_mode & 0o077:

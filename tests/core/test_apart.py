@@ -19,7 +19,7 @@ import pytest
 import paddle_lite_py as paddle
 from paddle_lite_py.core import apart
 from paddle_lite_py.core.compiler_process import CompilerProcess
-from paddle_lite_py.core.config import cache_key
+from paddle_lite_py.core.config import user_secret
 from paddle_lite_py.core.jax_compat import compiler
 from paddle_lite_py.core.mappings import make_room, room
 from paddle_lite_py.core.private_files import signature
@@ -107,7 +107,7 @@ def test_what_another_version_has_written_is_not_loaded(tmp_path):
     program_jit(affine, 1)(X, X)
     (path,) = tmp_path.glob("*.executable")
     content = zlib.compress(b"an executable of tomorrow")
-    path.write_bytes(signature(cache_key(), path.name, content) + content)
+    path.write_bytes(signature(user_secret(), path.name, content) + content)
     assert program_jit(affine, 1)(X, X)["sum"].shape == (2, 3)
 
 

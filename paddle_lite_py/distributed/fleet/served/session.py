@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ...elastic import SERVER_FOLDER, WORKER_FOLDER
+from ...members import job_secret
 from ...ps import Client, DenseConfig, Rule, Server, ServerGone
 from ..peers import Peers
 from ..places import ServedPlace
@@ -56,7 +57,7 @@ class Session:
     """
 
     def __init__(self, place: ServedPlace, strategy: DistributedStrategy, token: str = "") -> None:
-        self.place, self.strategy, self._token = place, strategy, token or os.environ.get("PADDLE_JOB_KEY", "")
+        self.place, self.strategy, self._token = place, strategy, token or job_secret(*place.servers)
         noted = None if place.is_server else os.environ.get(WORKER_FOLDER)
         own = str(Path(noted) / f"worker-{place.number}") if noted else None
         self.progress = Progress(own)
