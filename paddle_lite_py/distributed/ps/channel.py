@@ -13,7 +13,7 @@ import numpy as np
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-from .seals import ANSWERS, ASKS, NONCE, UNKNOWN, key_of, sealed, unsealed
+from .seals import ANSWERS, ASKS, NONCE, UNKNOWN, Sealed, coverage, key_of, sealed, unsealed
 from .wire import pack, raised, split, unpack
 
 # Milliseconds: between signs of life, after which silence a connection is closed, and between attempts to connect.
@@ -44,8 +44,8 @@ class _Link:
     """The connection to one server, and the request that is under way there."""
 
     def __init__(self, context: zmq.Context, endpoint: str, key: bytes, nonce: bytes) -> None:
-        self.endpoint, self._key, self._nonce = endpoint, key, nonce
-        self._server = UNKNOWN  # its nonce
+        self.endpoint, self._key = endpoint, key
+        self._to = Sealed(nonce, UNKNOWN, coverage(split(endpoint)[0]), True, [])
         self._request: Request | None = None
         self.socket = context.socket(zmq.DEALER)
         self.socket.set(zmq.LINGER, 0)
@@ -68,7 +68,7 @@ class _Link:
     def _send_again(self) -> None:
         """Seal the request for the server as it is now, and send it."""
         assert self._request is not None
-        self.sent = sealed(self._key, ASKS, self._nonce, self._server, pack(*self._request))
+        self.sent = sealed(self._key, ASKS, self._to, pack(*self._request))
         self.socket.send_multipart(self.sent, copy=False)
 
     def notice(self) -> None:
@@ -88,6 +88,7 @@ class _Link:
             self.socket.disconnect(f"tcp://{self.endpoint}")
             self.socket.connect(f"tcp://{endpoint}")
             self.endpoint, self._lost = endpoint, True
+            self._to = self._to._replace(covers=coverage(split(endpoint)[0]))
 
     def receive(self, number: int) -> Request | None:
         """The answer to the request of a number, if it is that which has come.
@@ -96,17 +97,17 @@ class _Link:
             PermissionError: if who answers does not know the token.
         """
         frames = [frame.buffer for frame in self.socket.recv_multipart(copy=False)]
-        found = unsealed(self._key, ANSWERS, frames)
+        found = unsealed(self._key, ANSWERS, frames, self._to.covers)
         if not found.authentic:
             raise PermissionError(f"parameter server {self.endpoint}: the token is not that of the server")
         header, arrays = unpack(found.frames)
-        if found.channel != self._nonce or header.get("id") not in (number, None) or self.sent is None:
+        if found.channel != self._to.channel or header.get("id") not in (number, None) or self.sent is None:
             return None
         if header.get("stale"):  # it was started since, or was not heard yet
-            self._server = found.server
+            self._to = self._to._replace(server=found.server)
             self._send_again()
             return None
-        return (header, arrays) if found.server == self._server or "error" in header else None
+        return (header, arrays) if found.server == self._to.server or "error" in header else None
 
     def close(self) -> None:
         self.socket.disable_monitor()

@@ -16,7 +16,7 @@ from ..members import job_secret
 from .barrier import Barrier
 from .recovery import Recovery
 from .saving import commit, load_share, save_share
-from .seals import ANSWERS, ASKS, NONCE, key_of, sealed, unsealed
+from .seals import ANSWERS, ASKS, NONCE, Sealed, coverage, key_of, sealed, unsealed
 from .tables import CHANGES, Arrays, Tables
 from .wire import SERVERS, WireError, failure, pack, split, unpack
 
@@ -34,10 +34,10 @@ HEARTBEAT, SILENCE = 1000, 5000
 
 
 class Caller(NamedTuple):
-    """Where an answer goes: the connection, and the channel of the client."""
+    """Where an answer goes: the connection, and how it is sealed."""
 
     client: bytes
-    channel: bytes
+    to: Sealed
 
 
 class Server:
@@ -84,7 +84,7 @@ class Server:
     ) -> None:
         host, port = split(endpoint)
         self.index, self.servers, self._key = index, servers, key_of(token or job_secret(SERVERS))
-        self._nonce = os.urandom(NONCE)
+        self._nonce, self._covers = os.urandom(NONCE), coverage(host)
         self._channels: OrderedDict[bytes, tuple[int, Any]] = OrderedDict()
         self.tables = Tables(folder)
         self._barrier = Barrier(workers)
@@ -130,11 +130,11 @@ class Server:
     def _handle(self, client: bytes, frames: list[Any]) -> None:
         """Answer one message; what goes wrong with it is told to who sent it."""
         try:
-            asked = unsealed(self._key, ASKS, frames)
+            asked = unsealed(self._key, ASKS, frames, self._covers)
         except WireError as e:
             _log.warning("parameter server %s: a message is dropped: %s", self.endpoint, e)
             return
-        caller, number = Caller(client, asked.channel), None
+        caller, number = Caller(client, asked._replace(server=self._nonce, frames=[])), None
         try:
             if not asked.authentic:
                 raise PermissionError("the token is not that of the server")
@@ -149,7 +149,7 @@ class Server:
             self._send(caller, {"id": number, **answer[0]}, answer[1])
 
     def _send(self, caller: Caller, header: dict[str, Any], arrays: Arrays) -> None:
-        frames = sealed(self._key, ANSWERS, caller.channel, self._nonce, pack(header, arrays))
+        frames = sealed(self._key, ANSWERS, caller.to, pack(header, arrays))
         self._socket.send_multipart([caller.client, *frames], copy=False)
 
     def _once(self, caller: Caller, header: dict[str, Any], arrays: Arrays, frames: list[Any]) -> Any:
@@ -163,17 +163,17 @@ class Server:
         number = header.get("id")
         if type(number) is not int:
             raise ValueError("a request came without a number")
-        last, answer = self._channels.get(caller.channel, (0, None))
+        last, answer = self._channels.get(caller.to.channel, (0, None))
         if number < last:
             raise PermissionError("a request of before has come again")
         if number == last and answer is not None:
             return answer
-        self._channels[caller.channel] = number, None
-        self._channels.move_to_end(caller.channel)
+        self._channels[caller.to.channel] = number, None
+        self._channels.move_to_end(caller.to.channel)
         self._admit(header)
         answer = self._answer(caller, header, arrays, frames)
         if header.get("op") in FILES:
-            self._channels[caller.channel] = number, answer
+            self._channels[caller.to.channel] = number, answer
         if len(self._channels) > REMEMBERED:  # what is forgotten is good no more
             self._channels.clear()
             self._nonce = os.urandom(NONCE)

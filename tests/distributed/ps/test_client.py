@@ -197,13 +197,14 @@ class Stranger:
     """A socket that speaks to a server by hand, with the token that the test's servers have, or another one."""
 
     def __init__(self, endpoint, token="", channel=b"c" * 16):
-        self.key, self.channel, self.server = seals.key_of(token or job_secret(wire.SERVERS)), channel, seals.UNKNOWN
+        self.key = seals.key_of(token or job_secret(wire.SERVERS))
+        self.to = seals.Sealed(channel, seals.UNKNOWN, seals.coverage(endpoint), True, [])
         self.context = zmq.Context()
         self.socket = self.context.socket(zmq.DEALER)
         self.socket.connect(f"tcp://{endpoint}")
 
     def sealed(self, frames):
-        return seals.sealed(self.key, seals.ASKS, self.channel, self.server, frames)
+        return seals.sealed(self.key, seals.ASKS, self.to, frames)
 
     def said(self, frames, seconds=10.0):
         """The header of the answer to raw frames; None if none comes."""
@@ -213,12 +214,12 @@ class Stranger:
         found = seals.unsealed(self.key, seals.ANSWERS, self.socket.recv_multipart())
         header, _ = wire.unpack(found.frames)
         if header.get("stale"):
-            self.server = found.server
+            self.to = self.to._replace(server=found.server)
         return header
 
     def ask(self, header, arrays=()):
         """The same for a request; the first one tells which server this is."""
-        if self.server == seals.UNKNOWN:
+        if self.to.server == seals.UNKNOWN:
             self.said(self.sealed(wire.pack({"op": "stats", "id": 0, "shard": [0, 2]}, [])))
         return self.said(self.sealed(wire.pack(header, list(arrays))))
 
@@ -265,14 +266,23 @@ def test_what_strangers_send_is_not_read(client):
     assert np.array_equal(client.pull_dense("bias"), before)
 
 
-@pytest.mark.parametrize("part", ["header", "array", "seal", "nonce"])
-def test_a_message_that_was_altered_on_its_way_is_refused(client, part):
+def test_addresses_of_this_machine_are_told_from_others(monkeypatch):
+    for host, covers in (("127.0.0.1", seals.HEADER), ("localhost", seals.HEADER), ("10.0.0.1", seals.WHOLE)):
+        assert seals.coverage(host) == covers
+    monkeypatch.setenv("PADDLE_PS_SEAL", "whole")
+    assert seals.coverage("127.0.0.1") == seals.WHOLE
+
+
+@pytest.mark.parametrize("part", ["header", "array", "seal", "nonce", "coverage"])
+def test_a_message_that_was_altered_on_its_way_is_refused(client, part, monkeypatch):
+    """Where seals cover all, as they do between machines."""
+    monkeypatch.setenv("PADDLE_PS_SEAL", "whole")
     before = client.pull_dense("bias")
     with Stranger(client.endpoints[0]) as member:
         member.ask({"op": "stats", "id": 1, "shard": [0, 2]})
         header = {"op": "add_dense", "table": "bias", "id": 2, "session": "s", "seq": 1, "shard": [0, 2]}
         frames = [bytearray(f) for f in member.sealed(wire.pack(header, [np.ones((2, 3), np.float32)]))]
-        frame, at = {"header": (0, -3), "array": (1, 5), "seal": (0, 40), "nonce": (0, 20)}[part]
+        frame, at = {"header": (0, -3), "array": (1, 5), "seal": (0, 40), "nonce": (0, 20), "coverage": (0, 0)}[part]
         frames[frame][at] ^= 1
         assert "the token is not that of the server" in member.said(frames)["message"]
     assert np.array_equal(client.pull_dense("bias"), before)
@@ -300,6 +310,17 @@ def test_what_was_recorded_is_good_for_nothing(tmp_path):
         assert client.pull_dense("bias").shape == (2, 3)  # it was not stopped
 
 
+def test_between_machines_all_is_covered(monkeypatch):
+    monkeypatch.setenv("PADDLE_PS_SEAL", "whole")
+    with serving() as endpoints, client_of(endpoints) as client:
+        client.create(BIAS)
+        client.push_dense("bias", np.ones((2, 3)))
+        monkeypatch.delenv("PADDLE_PS_SEAL")
+        with Stranger(endpoints[0]) as member:  # who covers less
+            answer = member.said(member.sealed(wire.pack({"op": "stats", "id": 1, "shard": [0, 1]}, [])))
+            assert "the token is not that of the server" in answer["message"]
+
+
 def test_answers_of_others_are_not_taken():
     """What takes the place of a server, and does not know the token, is no server."""
     with zmq.Context() as context, context.socket(zmq.ROUTER) as fake:
@@ -309,7 +330,8 @@ def test_answers_of_others_are_not_taken():
             def answer():
                 caller, first, *_ = fake.recv_multipart()
                 header = wire.pack({"id": 1, "config": {}}, [])
-                fake.send_multipart([caller, *seals.sealed(b"no key", seals.ANSWERS, first[:16], b"s" * 16, header)])
+                to = seals.Sealed(first[1:17], b"s" * 16, first[:1], True, [])
+                fake.send_multipart([caller, *seals.sealed(b"no key", seals.ANSWERS, to, header)])
 
             thread = threading.Thread(target=answer)
             thread.start()
