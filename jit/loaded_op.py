@@ -14,7 +14,7 @@ from paddle_lite_py.registry.op import Op
 from .artifact import ArtifactError
 
 # What Python raises where attributes or inputs of an operator are not those of its function.
-_MEANINGLESS = (AttributeError, IndexError, KeyError, StopIteration, AssertionError, ZeroDivisionError, OverflowError)
+MEANINGLESS = (AttributeError, IndexError, KeyError, StopIteration, AssertionError, ZeroDivisionError, OverflowError)
 
 
 @contextmanager
@@ -22,7 +22,7 @@ def meaningful(name: str) -> Iterator[None]:
     """Make an ArtifactError of what is raised while operators of a file run that are none."""
     try:
         yield
-    except _MEANINGLESS as e:
+    except MEANINGLESS as e:
         raise ArtifactError(f"the program of `{name}` cannot be run: {type(e).__name__}: {e}") from e
 
 

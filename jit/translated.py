@@ -20,6 +20,7 @@ from paddle_lite_py.nn.base import Layer
 from . import artifact
 from .artifact import ArtifactError
 from .check import alike
+from .loaded_op import MEANINGLESS
 from .method import Method
 from .spec import InputSpec
 
@@ -66,7 +67,10 @@ def load(
 
 def load_with(path: str, weights: str | None = None) -> TranslatedLayer:
     """The same; a model file of the reference may have its weights in a file of another name."""
-    manifest, blobs = artifact.read(path, weights)
+    try:
+        manifest, blobs = artifact.read(path, weights)
+    except MEANINGLESS as e:  # of a model file of the reference
+        raise ArtifactError(f"the program at '{path}' is damaged: {type(e).__name__}: {e}") from None
     try:
         return TranslatedLayer(manifest, blobs, _arrays(blobs["safetensors"]))
     except ArtifactError:

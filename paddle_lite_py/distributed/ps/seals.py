@@ -2,9 +2,9 @@
 
 The first frame of a message is what its seal covers, the nonce of the client's channel, that of the server since it was
 started, the seal, and the header. What was recorded is good for neither another channel, nor after a new start, nor the
-other way. A seal covers the arrays too. Only between processes of one machine, where nobody but root is on the way, does
-it cover the header alone: pulls and pushes would take a quarter longer. PADDLE_PS_SEAL=whole covers all there as well,
-where a tunnel or a proxy stands behind the address.
+other way. A seal covers the arrays too. Only within one machine, where nobody but root is on the way, does it cover the
+header alone: pulls and pushes would take a quarter longer. PADDLE_PS_SEAL=whole covers all there too, where a tunnel or
+a proxy stands behind the address.
 """
 
 from __future__ import annotations
