@@ -22,7 +22,7 @@ _log = logging.getLogger("paddle_lite_py.distributed")
 KEY, KEY_FILE = "PADDLE_JOB_KEY", "PADDLE_JOB_KEY_FILE"
 # Seconds that either end may take to show that it knows the secret. One whose process compiles may be slow.
 HANDSHAKE = 30.0
-# Connections that have not shown it yet; more are dropped.
+# Connections that have not shown it yet; where there are more, the one that has waited longest is dropped.
 PENDING = 128
 
 
@@ -61,7 +61,8 @@ class Reception:
 
     def __init__(self, listener: Listener, key: bytes, welcome: Callable[[Connection], Any], name: str) -> None:
         self._listener, self._key, self._welcome, self._name = listener, key, welcome, name
-        self._room, self._over = threading.BoundedSemaphore(PENDING), False
+        self._pending: dict[Connection, None] = {}  # in the order in which they came
+        self._lock, self._over = threading.Lock(), False
         self._address: Any = listener.address
         self._thread = threading.Thread(target=self._accept, daemon=True, name=name)
         self._thread.start()
@@ -73,9 +74,12 @@ class Reception:
             except OSError:  # of one that has gone again, or the process has too many files open
                 time.sleep(0.05)
                 continue
-            if self._over or not self._room.acquire(blocking=False):
-                connection.close()
-                continue
+            if self._over:
+                return connection.close()
+            with self._lock:
+                if len(self._pending) >= PENDING:
+                    _hang_up(next(iter(self._pending)))
+                self._pending[connection] = None
             come = connection, self._listener.last_accepted
             threading.Thread(target=self._admit, args=come, daemon=True, name=f"{self._name} member").start()
 
@@ -87,7 +91,8 @@ class Reception:
                 answer_challenge(connection, self._key)
                 _give_up_after(connection, 0)
             finally:
-                self._room.release()
+                with self._lock:
+                    del self._pending[connection]
             self._welcome(connection)
         except Exception as e:  # whatever a stranger sends
             connection.close()
@@ -122,6 +127,12 @@ def connected(at: tuple[str, int], key: bytes, seconds: float = HANDSHAKE) -> Co
         connection.close()
         raise
     return connection
+
+
+def _hang_up(connection: Connection) -> None:
+    """Let the thread that reads from a connection find its end."""
+    with contextlib.suppress(OSError), socket.socket(fileno=os.dup(connection.fileno())) as same:
+        same.shutdown(socket.SHUT_RDWR)
 
 
 def _give_up_after(connection: Connection, seconds: float) -> None:

@@ -10,6 +10,7 @@ import random
 import socket
 import threading
 import time
+from collections import deque
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Listener
 
@@ -34,7 +35,7 @@ class Strangers:
     """Those who are silent, leave at once, reset the connection, send what is no word, or know another secret."""
 
     def __init__(self, at):
-        self.at, self.held, self.rng = at, [], random.Random(5)
+        self.at, self.held, self.rng = at, deque(maxlen=200), random.Random(5)  # more are closed
 
     def come(self, count=COUNT):
         for kind in range(count):
@@ -104,6 +105,19 @@ def test_a_reception_waits_for_nobody_and_names_those_it_drops(caplog):
     Listener(address).close()  # the port is free
 
 
+def test_a_flood_of_silent_connections_keeps_no_member_out(monkeypatch):
+    monkeypatch.setattr(members, "PENDING", 5)
+    monkeypatch.setattr(members, "HANDSHAKE", 600.0)
+    listener, met = Listener(("127.0.0.1", 0), backlog=64), queue.SimpleQueue()
+    address, reception = listener.address, members.Reception(listener, KEY, met.put, "the test")
+    silent = [socket.create_connection(address) for _ in range(50)]
+    at_once(lambda: members.connected(address, KEY, 10.0)).close()
+    met.get(timeout=10).close()
+    for s in silent:
+        s.close()
+    reception.close()
+
+
 def test_whoever_answers_with_nothing_is_not_waited_for():
     with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises((OSError, EOFError)):
         at_once(lambda: members.connected(silent.getsockname(), KEY, 1.0))
@@ -130,7 +144,7 @@ def test_messengers_answer_among_strangers():
 def test_workers_exchange_among_strangers():
     ports = free_ports(2)
     endpoints = tuple(f"127.0.0.1:{p}" for p in ports)
-    both = [Peers(ServedPlace(WORKER, n, 2, ("127.0.0.1:1",), endpoints), "token", 20.0) for n in range(2)]
+    both = [Peers(ServedPlace(WORKER, n, 2, ("127.0.0.1:1",), endpoints), "token", 90.0) for n in range(2)]
     found = {}
     threads = [
         threading.Thread(target=lambda p=p: found.update({p.rank: p.gather({"n": np.int64(p.rank)})})) for p in both

@@ -128,7 +128,7 @@ class Peers:
                 f"there are {self.size} workers, whose addresses nobody has told: set PADDLE_TRAINER_ENDPOINTS to "
                 "host:port,host:port, or give worker_endpoints to the role maker"
             )
-        listener = Listener(self._address(self.rank), backlog=self.size)
+        listener = Listener(self._address(self.rank), backlog=64)
         self._reception = Reception(listener, self._key, self._accept, f"worker {self.rank}")
 
     def _accept(self, connection: Connection) -> None:
