@@ -233,6 +233,9 @@ class _Unpickler(_READER):
         args = self.stack.pop()
         self.stack[-1] = self.called(self.stack[-1], args)
 
+    def step_bytearray(self) -> None:
+        self.append(bytearray(self.read(int.from_bytes(self.read(8), "little"))))
+
     def step_newobj(self) -> None:
         args = self.stack.pop()
         kind = self.stack.pop()
@@ -280,6 +283,7 @@ _STEPS: dict[bytes, Any] = {
     pickle.APPENDS: _Unpickler.step_appends,
     pickle.REDUCE: _Unpickler.step_reduce,
     pickle.NEWOBJ: _Unpickler.step_newobj,
+    pickle.BYTEARRAY8: _Unpickler.step_bytearray,
     pickle.BUILD: _Unpickler.step_build,
 }
 _Unpickler.dispatch.update({opcode[0]: step for opcode, step in _STEPS.items()})

@@ -162,6 +162,7 @@ ABSURD = {
     "a far place in the memo": b"\x80\x02Nr\xff\xff\xff\xff.",
     "a long frame": b"\x80\x04\x95\xff\xff\xff\xff\0\0\0\0N.",
     "long bytes": b"\x80\x04\x8e\xff\xff\xff\xff\0\0\0\0x.",
+    "a long array of bytes": b"\x80\x05\x96\xff\xff\xff\x7f\0\0\0\0x.",
     "long text": b"\x80\x02X\xff\xff\xff\x7fx.",
     "an extension": b"\x80\x02\x82\x01.",
     "a copy of the stack": b"\x80\x02]2a.",

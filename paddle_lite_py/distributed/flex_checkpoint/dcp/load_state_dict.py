@@ -182,6 +182,8 @@ class _CheckpointReader:
                 raise FileNotFoundError(f"load_state_dict: {name} of the checkpoint in {self.folder} is missing")
             self.read[name] = load(str(self.folder / name), return_numpy=True)
         found = self.read[name]
+        if not isinstance(found, dict):
+            raise ValueError(f"load_state_dict: {name} of the checkpoint in {self.folder} holds no tensors by name")
         array = found.get(f"{key}@{','.join(map(str, at))}", found.get(key))
         if array is None or tuple(array.shape) != tuple(part.local_shape):
             raise ValueError(f"load_state_dict: {name} does not have the part of {key} at {at}")
