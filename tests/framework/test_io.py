@@ -74,6 +74,19 @@ def test_a_failed_write_leaves_the_old_file_whole(tmp_path, monkeypatch):
     assert paddle.load(path) == {"a": 1} and os.listdir(tmp_path) == ["x.pdparams"]
 
 
+def test_an_interrupt_in_the_last_moment_stays_one(tmp_path, monkeypatch):
+    replace = os.replace
+
+    def interrupted(*args):
+        replace(*args)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        paddle.save({"a": 2}, tmp_path / "x")
+    assert paddle.load(tmp_path / "x") == {"a": 2} and os.listdir(tmp_path) == ["x"]
+
+
 def test_what_cannot_be_saved_is_named_and_nothing_is_written(tmp_path):
     path = tmp_path / "x"
     with pytest.raises(TypeError, match=r"obj\['a'\]\['b'\]\[1\] is a object"):

@@ -14,7 +14,7 @@ import pytest
 
 import house
 
-COUNT = int(os.environ.get("HOSTILE_FILES", "120"))
+COUNT = int(os.environ.get("HOSTILE_FILES", "60"))
 SHARE = {"artefacts": 0.4, "pickles": 0.4, "checkpoints": 0.1, "models": 0.1}
 
 
