@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import hmac
 import logging
+import math
 import os
 import socket
 import struct
@@ -49,6 +50,26 @@ def key_of(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
+class Dropped:
+    """Tells the log of what is dropped: at most once a second, with how many there were, so that no log is filled.
+
+    Arguments:
+        where: what has dropped it.
+    """
+
+    def __init__(self, where: str) -> None:
+        self._where, self._count, self._told = where, 0, -math.inf
+
+    def tell(self, what: str, why: Exception) -> None:
+        """Note something that is dropped."""
+        self._count += 1
+        if time.monotonic() - self._told < 1.0:
+            return
+        more = f" (and {self._count - 1} before)" if self._count > 1 else ""
+        _log.warning("%s: %s is dropped: %s: %s%s", self._where, what, type(why).__name__, why, more)
+        self._told, self._count = time.monotonic(), 0
+
+
 class Reception:
     """Takes connections, each in a thread of its own: who knows the key is welcome, the others are dropped.
 
@@ -62,7 +83,7 @@ class Reception:
     def __init__(self, listener: Listener, key: bytes, welcome: Callable[[Connection], Any], name: str) -> None:
         self._listener, self._key, self._welcome, self._name = listener, key, welcome, name
         self._pending: dict[Connection, None] = {}  # in the order in which they came
-        self._lock, self._over = threading.Lock(), False
+        self._lock, self._over, self._dropped = threading.Lock(), False, Dropped(name)
         self._address: Any = listener.address
         self._thread = threading.Thread(target=self._accept, daemon=True, name=name)
         self._thread.start()
@@ -97,7 +118,7 @@ class Reception:
         except Exception as e:  # whatever a stranger sends
             connection.close()
             if not self._over:
-                _log.warning("%s: a connection from %s is dropped: %s: %s", self._name, who, type(e).__name__, e)
+                self._dropped.tell(f"a connection from {who}", e)
 
     def close(self) -> None:
         """Take no more; the port is free afterwards."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 import threading
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 
 import zmq
 
-from ..members import job_secret
+from ..members import Dropped, job_secret
 from .barrier import Barrier
 from .recovery import Recovery
 from .saving import commit, load_share, save_share
@@ -28,7 +27,6 @@ PAUSE, BUSY = 50, 2
 LARGEST = 1 << 30
 # What is done in files: once, also if it is asked for again.
 FILES = ("save", "commit", "load", "stop")
-_log = logging.getLogger("paddle_lite_py.distributed")
 # Milliseconds between two signs of life on a connection, and after which silence it is closed.
 HEARTBEAT, SILENCE = 1000, 5000
 
@@ -107,6 +105,7 @@ class Server:
             self._context.destroy(linger=0)
             raise OSError(f"parameter server: cannot listen at {endpoint}: {e}") from None
         self.endpoint = self._socket.get_string(zmq.LAST_ENDPOINT).removeprefix("tcp://")
+        self._dropped = Dropped(f"parameter server {self.endpoint}")
 
     def run(self) -> None:
         """Answer until told to stop."""
@@ -132,8 +131,7 @@ class Server:
         try:
             asked = unsealed(self._key, ASKS, frames, self._covers)
         except WireError as e:
-            _log.warning("parameter server %s: a message is dropped: %s", self.endpoint, e)
-            return
+            return self._dropped.tell("a message", e)
         caller, number = Caller(client, asked._replace(server=self._nonce, frames=[])), None
         try:
             if not asked.authentic:
