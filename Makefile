@@ -1,5 +1,5 @@
 # Every target sets up what it needs in .venv, once; after that it needs no network.
-#   make demo | test | test-smoke | test-versions | fuzz | fuzz-serving | kills | chaos | test-all | check | bench |
+#   make demo | test | test-smoke | test-versions | fuzz | fuzz-files | fuzz-serving | fuzz-wires | kills | chaos | test-all | check | bench |
 #   bench-ops | targets | memory | plans | gpu | onnx | parity | docs | dist | size | clean
 PYTHON ?= python3
 # Processes of pytest: more than the two cores of a small machine, since many tests wait for processes of their own.
@@ -8,7 +8,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input install --quiet --quiet
 
-.PHONY: demo test test-smoke test-versions fuzz fuzz-serving kills chaos test-all check bench bench-ops targets memory plans gpu onnx parity parity-record docs dist size clean
+.PHONY: demo test test-smoke test-versions fuzz fuzz-files fuzz-serving fuzz-wires kills chaos test-all check bench bench-ops targets memory plans gpu onnx parity parity-record docs dist size clean
 
 demo: $(VENV)/.has-demo
 	@$(PY) tutorials/demo.py
@@ -38,6 +38,16 @@ fuzz: $(VENV)/.has-test
 # Bad requests to a server: each ends in a clear error, none in a crash, and the server does not grow.
 fuzz-serving: $(VENV)/.has-test
 	@BAD_REQUESTS=10000 $(PY) -m pytest -q -n 0 tests/serving/test_bad_requests.py $(ARGS)
+
+# 10,000 altered files, with digests made right, read by processes of their own: each is read or refused, with no end of
+# the process, no wait beyond 20 s, no memory beyond 20 times the file and 200 MB, and nothing touched outside its folder.
+fuzz-files: $(VENV)/.has-test
+	@HOSTILE_FILES=10000 $(PY) -m pytest -q -n $(JOBS) tests/jit/test_hostile_files.py $(ARGS)
+
+# Strangers at the doors of a job's processes and of parameter servers: none is waited for, and none is heard.
+fuzz-wires: $(VENV)/.has-test
+	@BAD_MESSAGES=600 $(PY) -m pytest -q -n $(JOBS) tests/distributed/test_members.py $(ARGS)
+	@BAD_MESSAGES=10000 $(PY) -m pytest -q -n $(JOBS) tests/distributed/ps/test_client.py -k "strangers or members" $(ARGS)
 
 # Training that is killed at random moments, 20 times, and goes on to the same weights, bit by bit.
 kills: $(VENV)/.has-test

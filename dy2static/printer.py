@@ -8,9 +8,12 @@ from typing import Any
 
 from .trees import to_ast
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)  # astor names node types that Python is about to drop
-    from astor.code_gen import SourceGenerator, to_source
+try:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # astor names node types that Python is about to drop
+        from astor.code_gen import SourceGenerator, to_source
+except Exception:  # it is not maintained, and may not be there, or not run, on a Python of tomorrow
+    SourceGenerator, to_source = object, None
 
 
 def source_of(tree: Any) -> str:
@@ -25,7 +28,11 @@ def source_of(tree: Any) -> str:
         x = f'{y}'
         <BLANKLINE>
     """
-    return to_source(to_ast(tree), source_generator_class=_Printer)
+    plain = to_ast(tree)
+    try:
+        return to_source(plain, source_generator_class=_Printer)
+    except Exception:  # Python's own prints the same tree, in fewer lines
+        return ast.unparse(plain) + "\n"
 
 
 class _Printer(SourceGenerator):

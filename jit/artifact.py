@@ -1,4 +1,4 @@
-"""Files of a saved program: a JSON manifest, weights as safetensors, and StableHLO.
+"""Files of a saved program: a JSON manifest with the program, weights as safetensors, and StableHLO for other runtimes.
 
 The manifest is the commit point. Data files carry a digest in their names and are written first; the manifest is then
 replaced in one step, and only afterwards are files that it no longer names removed. So a save that fails or is killed
@@ -11,9 +11,11 @@ import hashlib
 import importlib
 import json
 import os
-import tempfile
+import re
 from pathlib import Path
 from typing import Any
+
+from paddle_lite_py.framework.io import replace_file
 
 FORMAT = "paddle_lite_py.artifact"
 VERSION = 2
@@ -37,44 +39,36 @@ def write(prefix: str, manifest: dict[str, Any], blobs: dict[str, bytes]) -> Non
     """Write a manifest and its data files; `blobs` maps a suffix to content.
 
     Raises:
-        OSError: if the folder cannot be written; the files that were there stay whole.
+        OSError: if the folder cannot be written, or another program's file has that name; what was there stays whole.
     """
     path = Path(f"{prefix}.json")
     path.parent.mkdir(parents=True, exist_ok=True)
-    old = _files_of(path)
+    old = _replaced_by(path)
     files = {}
     for suffix, content in blobs.items():
         digest = hashlib.sha256(content).hexdigest()
         name = f"{path.name.removesuffix('.json')}.{digest[:12]}.{suffix}"
         files[suffix] = {"name": name, "size": len(content), "sha256": digest}
         if not (path.parent / name).exists():
-            _replace(path.parent / name, content)
+            replace_file(path.parent / name, content)
     head = {"format": FORMAT, "version": VERSION, "files": files}
-    _replace(path, json.dumps(head | manifest, indent=1).encode())
+    replace_file(path, json.dumps(head | manifest, indent=1).encode())
     for name in old - {f["name"] for f in files.values()}:
         (path.parent / name).unlink(missing_ok=True)
 
 
-def _replace(path: Path, content: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+def _replaced_by(path: Path) -> set[str]:
+    """The data files of the artefact that stands where one is to be written: names that only this package gives."""
     try:
-        with os.fdopen(handle, "wb") as f:
-            f.write(content)
-            f.flush()
-            os.fsync(f.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _files_of(path: Path) -> set[str]:
-    try:
-        files = json.loads(path.read_bytes())["files"].values()
-        return {f["name"] for f in files if os.path.basename(f["name"]) == f["name"]}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
         return set()
+    if not isinstance(found, dict) or (found.get("format") != FORMAT and "base_code" not in found):
+        raise FileExistsError(f"{path} is there, and no saved program: save under another name, or remove it")
+    files = found.get("files")
+    names = [f.get("name") for f in files.values() if isinstance(f, dict)] if isinstance(files, dict) else []
+    own = re.compile(re.escape(path.name.removesuffix(".json")) + r"\.[0-9a-f]{12}\.[\w.]+")
+    return {n for n in names if isinstance(n, str) and own.fullmatch(n)}
 
 
 # What reads files of the reference, for whoever loads one: a module of the package, with read(program, weights).
@@ -96,12 +90,14 @@ def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[
         if older is None:
             raise ArtifactError(f"no saved program at '{prefix}': {path} is not there")
         return importlib.import_module(FOREIGN).read(older, weights)
-    if path.stat().st_size > MAX_MANIFEST:
-        raise ArtifactError(f"{path} is larger than any manifest ({path.stat().st_size} bytes)")
     try:
+        if path.stat().st_size > MAX_MANIFEST:
+            raise ArtifactError(f"{path} is larger than any manifest ({path.stat().st_size} bytes)")
         manifest = json.loads(path.read_bytes())
+    except OSError as e:
+        raise ArtifactError(f"{path} cannot be read: {e.strerror}") from None
     except (ValueError, RecursionError) as e:
-        raise ArtifactError(f"{path} is damaged: {e}") from None
+        raise e if isinstance(e, ArtifactError) else ArtifactError(f"{path} is damaged: {e}") from None
     if isinstance(manifest, dict) and "base_code" in manifest:
         return importlib.import_module(FOREIGN).read(path, weights)
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
@@ -112,7 +108,9 @@ def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[
             f"{path} has format version {version!r}; this package reads {min(UPGRADES)} to {VERSION}: update it"
         )
     try:
-        blobs = {suffix: _blob(path.parent, f) for suffix, f in manifest["files"].items()}
+        blobs = {suffix: _blob(path, f) for suffix, f in manifest["files"].items()}
+    except OSError as e:
+        raise ArtifactError(f"{e.filename} cannot be read: {e.strerror}") from None
     except (KeyError, TypeError, AttributeError) as e:
         raise ArtifactError(f"{path} is damaged: {type(e).__name__}: {e}") from None
     return UPGRADES.get(version, lambda *found: found)(manifest, blobs)
@@ -148,18 +146,22 @@ def _from_1(manifest: dict[str, Any], blobs: dict[str, bytes]) -> tuple[dict[str
 UPGRADES = {1: _from_1}
 
 
-def _blob(folder: Path, entry: dict[str, Any]) -> bytes:
+def _blob(manifest: Path, entry: dict[str, Any]) -> bytes:
     name = entry["name"]
-    if not isinstance(name, str) or os.path.basename(name) != name or not name:
+    if not isinstance(name, str) or os.path.basename(name) != name or not name or "\0" in name:
         raise ArtifactError(f"the manifest names a file outside of its folder: {name!r}")
-    path = folder / name
+    path = manifest.with_name(name)
     if not path.is_file():
         raise ArtifactError(f"{path} is missing; copy it together with the manifest")
-    if path.stat().st_size != entry["size"]:
-        raise ArtifactError(
-            f"{path} has {path.stat().st_size} bytes, the manifest says {entry['size']}: it is truncated or foreign"
-        )
-    content = path.read_bytes()
+    if path.is_symlink() and path.resolve().parent not in (manifest.resolve().parent, manifest.parent.resolve()):
+        raise ArtifactError(f"{path} is a link to a file outside of the manifest's folder")
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size != entry["size"]:
+            raise ArtifactError(
+                f"{path} has {size} bytes, the manifest says {entry['size']}: it is truncated or foreign"
+            )
+        content = file.read(size)
     if hashlib.sha256(content).hexdigest() != entry["sha256"]:
         raise ArtifactError(f"{path} is damaged: its content does not match the manifest")
     return content

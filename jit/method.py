@@ -22,7 +22,6 @@ from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.host.tier import Tiers, for_xla, program_jit, xla_jit
 from paddle_lite_py.ir import serialize
 from paddle_lite_py.ir.index_reads import index_reads
-from paddle_lite_py.ir.lower import lower
 from paddle_lite_py.ir.parts import runs_in_parts
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.checks import Checks, LoopBuffer, look_at_indices, told
@@ -33,8 +32,9 @@ from paddle_lite_py.tracing.parts import PartedBlock
 from paddle_lite_py.tracing.trace import Traced
 from paddle_lite_py.tracing.traced_scalars import NUMBER_LEAF, PythonNumber
 
+from .agreement import check_agreement, check_weights
 from .artifact import ArtifactError
-from .loaded_op import bind
+from .loaded_op import bind, meaningful
 from .spec import InputSpec
 
 if TYPE_CHECKING:
@@ -141,14 +141,11 @@ class Method:
     Arguments:
         name: of the method, for messages.
         data: what describe() gave.
-        exported: its StableHLO.
         weights: all weights of the manifest.
         constraints: on unknown dimensions, such as "batch <= 64".
     """
 
-    def __init__(
-        self, name: str, data: dict[str, Any], exported: Any, weights: list[Tensor], constraints: Sequence[str]
-    ) -> None:
+    def __init__(self, name: str, data: dict[str, Any], weights: list[Tensor], constraints: Sequence[str]) -> None:
         self.name, self.data = name, data
         self.constraints = (*constraints, *map(str, data.get("constraints", ())))
         if absent := unknown_kernels(map(str, data.get("kernels", ()))):
@@ -157,8 +154,10 @@ class Method:
                 f"method `{name}` calls the compiled operators {', '.join(absent)}, which this process does not know: "
                 f"load their library first, with utils.cpp_extension.load('{library}', [...])"
             )
+        check_agreement(name, data, len(weights))
         self.program = serialize.from_json(data["program"])
         self.handles = [weights[i] for i in data["weights"]]
+        check_weights(name, self.program, self.handles)
         captured = self.program.block.inputs[int(data["n_args"]) :]
         self.program.captured = dict(zip(captured, self.handles, strict=False))
         self._n = int(data["n_results"])
@@ -174,16 +173,16 @@ class Method:
         self._plain = self._result is nested.LEAF and not (self._state or self._checks or self._room or self._reads)
         in_parts = runs_in_parts(self.program)
         self._parts: Any = PartedBlock(self.program.block, self.program.measured) if in_parts else None
-        if not in_parts and exported is None and data.get("for_each_size") is not True:
-            raise ArtifactError(f"the manifest is damaged: the StableHLO of method `{name}` is not among its files")
-        self._bound = None if in_parts else bind(exported, name, self.program)
-        self._jitted = xla_jit(self._bound.fn) if self._bound is not None else self._compute
-        self._kinds: list[Any] | None = None  # shape and dtype of each input of the last call
+        self._bound = None if in_parts else bind(name, self.program)
+        self.forget()
         values, n_args = self.program.block.inputs, int(data["n_args"])
         self.inputs = [_spec(v, n) for v, n in zip(values, self.program.input_names, strict=True)][:n_args]
         self.outputs = [_spec(v, f"out{i}") for i, v in enumerate(self.program.block.outputs[: self._n])]
-        if n_args + len(self.handles) != len(values) or self._n > len(self.program.block.outputs):
-            raise ArtifactError(f"method `{name}` and its program have different numbers of inputs or results")
+
+    def forget(self) -> None:
+        """Drop what is compiled."""
+        self._jitted: Any = xla_jit(self._bound.fn) if self._bound is not None else self._compute
+        self._kinds: list[Any] | None = None  # shape and dtype of each input of the last call
 
     def __call__(self, *inputs: Any) -> Any:
         """Run it on tensors or arrays."""
@@ -223,19 +222,21 @@ class Method:
 
     @property
     def runs_in_parts(self) -> bool:
-        """Whether its operators run, each part compiled for the sizes at hand, and no StableHLO."""
+        """Whether its operators run, each part compiled for the sizes at hand."""
         return self._parts is not None
 
     def _compute(self, *arrays: Any) -> Any:
         """What a program in parts gives: its result, or all of them."""
-        outs = self._parts(arrays)
+        with meaningful(self.name):
+            outs = self._parts(arrays)
         return outs[0] if len(outs) == 1 else tuple(outs)
 
     def _run_operators(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        return interpret(self.program.block, self.program.measured, (*tensors, *self.handles))
+        with meaningful(self.name):
+            return interpret(self.program.block, self.program.measured, (*tensors, *self.handles))
 
     def _ran(self, tensors: list[Tensor]) -> list[Tensor]:
-        """What the StableHLO gives, its checks looked at."""
+        """What the program gives, its checks looked at."""
         look_at_indices(self._reads, (*tensors, *self.handles))
         given = (*tensors, *self.handles)
         if self._bound is not None:
@@ -243,19 +244,20 @@ class Method:
         elif mode.grad_enabled and not all(t.stop_gradient for t in given):
             out = tuple(self._run_operators(tensors))
         else:
-            out = tuple(map(wrap, self._parts([for_xla(t._data) for t in given])))
+            with meaningful(self.name):
+                out = tuple(map(wrap, self._parts([for_xla(t._data) for t in given])))
         outs = list(out) if isinstance(out, tuple) else [out]
         if self._checks and (failed := int(outs[-2 if self._room else -1])):
-            raise told(self._checks[failed - 1])
+            known = 0 < failed <= len(self._checks)
+            raise told(self._checks[failed - 1]) if known else ArtifactError(f"`{self.name}` has no check {failed}")
         if self._room and not outs[0].stop_gradient and int(outs[-1]) > self._room:
             # The values are right, but the gradient would lack iterations.
             return [t.detach() for t in outs]
         return outs
 
     def _inlined(self, tensors: list[Tensor], builder: Builder) -> list[Tensor]:
-        """Its operators as a part of the program that is being built, which is then saved without any StableHLO."""
-        outs = self._run_operators(tensors)
-        self._checked_by(builder, outs)
+        """Its operators as a part of the program that is being built."""
+        self._checked_by(builder, outs := self._run_operators(tensors))
         return outs
 
     def _checked_by(self, builder: Builder, outs: list[Any]) -> None:
@@ -309,11 +311,10 @@ class Method:
             return None
         if all(small.is_small(h._data.shape, h._data.dtype) for h in self.handles):
             weights: list[Any] = [np.asarray(h._data) for h in self.handles]
-            fn = lower(self.program)  # the StableHLO runs, and the program says what it is made of
-            compiled = Tiers(fn, self._jitted, xla_jit(fn).trace).entry(len(self.inputs) + len(weights))
-        else:  # lowered anew: with sizes that are known, ops have faster forms than in the StableHLO for any size
+            compiled = Tiers(self._bound.fn, self._jitted, self._jitted.trace).entry(len(self.inputs) + len(weights))
+        else:
             weights = [jax.device_put(h._data) for h in self.handles]
-            fn = prepare(lower(self.program))
+            fn = prepare(self._bound.fn)
             compiled = program_jit(fn, len(self.program.ops()))
 
         def run(*arrays: Any) -> tuple[Any, ...]:

@@ -30,6 +30,7 @@ from paddle_lite_py.tracing.dimensions import Dimensions
 from paddle_lite_py.tracing.trace import Traced
 
 from . import artifact
+from .agreement import digest_of
 from .at_run import calls_at_run
 from .inspection import passed, warn_of_sizes
 from .kept import for_file, warn_of_lost
@@ -248,16 +249,19 @@ class ArtifactWriter:
 
     def _exported(self, name: str, kind: str) -> bytes | None:
         """The StableHLO of a method; None where XLA must know a size: the operators serve each size then."""
-        program = self.methods[name][kind].traced.program
+        traced, data = self.methods[name][kind]
+        program = traced.program
         used = kernels(program)
         platforms = ("cpu",) if used else self.platforms  # what they were compiled for
         try:
             order = 0 if _without_gradient(program) else 1
-            return serialize.export_program(program, lower(program), platforms, order, used)
+            code = serialize.export_program(program, lower(program), platforms, order, used)
+            data["digest"] = digest_of(data["program"])
+            return code
         except Exception:
             if not any(map(has_symbolic, [v.shape for v in program.block.inputs])):
                 raise
-        self.methods[name][kind].data["for_each_size"] = True
+        data["for_each_size"] = True
         return None
 
     def fixed(self) -> str:

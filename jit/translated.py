@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jax import export
 from safetensors import flax as safetensors
 
 from paddle_lite_py.core.arrays import as_array, stored_arrays
@@ -21,6 +20,7 @@ from paddle_lite_py.nn.base import Layer
 from . import artifact
 from .artifact import ArtifactError
 from .check import alike
+from .loaded_op import MEANINGLESS
 from .method import Method
 from .spec import InputSpec
 
@@ -67,7 +67,10 @@ def load(
 
 def load_with(path: str, weights: str | None = None) -> TranslatedLayer:
     """The same; a model file of the reference may have its weights in a file of another name."""
-    manifest, blobs = artifact.read(path, weights)
+    try:
+        manifest, blobs = artifact.read(path, weights)
+    except MEANINGLESS as e:  # of a model file of the reference
+        raise ArtifactError(f"the program at '{path}' is damaged: {type(e).__name__}: {e}") from None
     try:
         return TranslatedLayer(manifest, blobs, _arrays(blobs["safetensors"]))
     except ArtifactError:
@@ -105,20 +108,13 @@ class TranslatedLayer(Layer):
         self._methods: dict[str, dict[str, Method]] = {}
         for name, modes in manifest["methods"].items():
             self._methods[str(name)] = {
-                kind: Method(name, data, self._exported(f"{name}.{kind}"), self._handles, manifest["constraints"])
-                for kind, data in modes.items()
+                kind: Method(name, data, self._handles, manifest["constraints"]) for kind, data in modes.items()
             }
         if not self._methods:
             raise ArtifactError("the manifest has no methods")
         if forward := self._methods.get("forward"):
             self._forward = (forward["eval"], forward.get("train", forward["eval"]))  # by self.training
         self.training = False
-
-    def _exported(self, name: str) -> Any:
-        """The StableHLO of a method; None for one that runs in parts, which has none."""
-        if f"{name}.stablehlo" not in self._blobs:
-            return None
-        return export.deserialize(bytearray(self._blobs[f"{name}.stablehlo"]))
 
     def _weight(self, entry: dict[str, Any], array: Any) -> Tensor:
         key, name = entry["name"].replace(".", "__"), unique_name.generate(entry["name"]).removesuffix("_0")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import hashlib
 import os
@@ -20,6 +21,7 @@ import jax
 from . import mappings, memory, progress
 from .jax_compat import xla
 from .jax_compat.versions import JAXLIB
+from .private_files import SECRET_BYTES, NotPrivateError, private_folder, secret
 from .switches import is_on
 
 CACHE_VARIABLE = "PADDLE_LITE_CACHE_DIR"
@@ -29,6 +31,8 @@ DISPATCH_VARIABLE = "FLAGS_async_dispatch"
 MAX_CACHE_BYTES = 2 << 30
 SECONDS_A_DAY = 86_400
 STAMP = "pruned"  # an empty file, as old as the last look at the size of the folder
+SECRET = "secret"  # beside the folders: what executables are signed with, and jobs begin with
+_OFF = ("", "0", "off", "none")
 
 
 def cpu_features() -> str:
@@ -46,13 +50,16 @@ def cache_dir() -> Path | None:
     One folder for each jaxlib version and CPU feature set: a home folder may be shared by unlike machines.
     """
     chosen = os.environ.get(CACHE_VARIABLE)
-    if chosen is not None and chosen.lower() in ("", "0", "off", "none"):
+    if chosen is not None and chosen.lower() in _OFF:
         return None
-    root = Path(
-        chosen or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "paddle_lite_py")
-    )
     features = hashlib.sha256(cpu_features().encode()).hexdigest()[:8]
-    return root / f"jaxlib-{JAXLIB}-{features}"
+    return _root(chosen) / f"jaxlib-{JAXLIB}-{features}"
+
+
+def _root(chosen: str | None) -> Path:
+    """The folder of all that is kept for this user."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(chosen or os.path.join(home, "paddle_lite_py"))
 
 
 def configure() -> None:
@@ -63,8 +70,8 @@ def configure() -> None:
     jax.config.update("jax_enable_x64", True)
     if not is_on(DISPATCH_VARIABLE):
         jax.config.update("jax_cpu_enable_async_dispatch", False)
-    folder = cache_dir()
-    if folder is None or getattr(jax.config, "jax_compilation_cache_dir", None) or not _usable(folder):
+    folder = None if getattr(jax.config, "jax_compilation_cache_dir", None) else kept_in()
+    if folder is None:
         return
     jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
@@ -76,23 +83,45 @@ def configure() -> None:
         atexit.register(prune, folder)
 
 
-def _usable(folder: Path) -> bool:
-    """Whether the folder is there, made where it is not, and can be written; a warning says so where it cannot."""
+# Key: once a process: a folder.
+@functools.cache
+def kept_in() -> Path | None:
+    """The folder of compiled programs, made where it is not there; None, with a warning, if it is not the user's alone.
+
+    Whoever can write to it decides which machine code the next process runs.
+    """
+    folder = cache_dir()
+    if folder is None:
+        return None
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
         if not (folder / STAMP).exists():
             (folder / STAMP).touch()
         if os.access(folder, os.W_OK):
-            return True
+            return folder
         reason = "permission denied"
+    except NotPrivateError as e:
+        reason = str(e)
     except OSError as e:
         reason = e.strerror or str(e)
     warnings.warn(
-        f"compiled programs are not kept for the next process: {folder} cannot be written ({reason}); name another "
+        f"compiled programs are not kept for the next process: {folder} cannot be used ({reason}); name another "
         f"folder in {CACHE_VARIABLE}, or switch the cache off with {CACHE_VARIABLE}=off",
         stacklevel=4,
     )
-    return False
+    return None
+
+
+# Key: once a process: a secret.
+@functools.cache
+def user_secret() -> bytes:
+    """What only this user knows, in each of their processes; only this process where no file can keep it."""
+    chosen = os.environ.get(CACHE_VARIABLE, "")
+    root = _root("" if chosen.lower() in _OFF else chosen)
+    with contextlib.suppress(OSError):
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return secret(root / SECRET)
+    return os.urandom(SECRET_BYTES)
 
 
 def prune(folder: Path, limit: int = MAX_CACHE_BYTES) -> None:

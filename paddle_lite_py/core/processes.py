@@ -106,11 +106,17 @@ def join() -> bool:
         here.coordinator,
         here.size,
         here.rank,
+        coordinator_bind_address=here.coordinator if _is_loopback(here.coordinator) else None,
         heartbeat_timeout_seconds=HEARTBEAT,
     )
     os.environ[JOINED] = _told()
     _here.append(here)
     return True
+
+
+def _is_loopback(endpoint: str) -> bool:
+    """Whether only processes of this machine reach an address: JAX would listen for all others, too."""
+    return endpoint.rpartition(":")[0] in ("127.0.0.1", "localhost")
 
 
 def _told() -> str:

@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import functools
 import hashlib
+import hmac
 import os
 import tempfile
 import time
@@ -26,13 +27,14 @@ from jax import export, monitoring
 
 from ..core import memory
 from ..core.cache import BoundedCache
-from ..core.config import cache_dir
+from ..core.config import kept_in, user_secret
 from ..core.jax_compat.calls import inlined
 from ..core.jax_compat.executables import load, unchecked_calls
 from ..core.jax_compat.jaxprs import body_of, is_jaxpr
 from ..core.jax_compat.versions import JAX
 from ..core.jax_compat.xla import COMPILED
 from ..core.mappings import dropping
+from ..core.private_files import SIGNATURE_BYTES, signature
 from ..core.processes import world
 from ..core.switches import compiler_process
 from .compiler_process import process
@@ -147,6 +149,7 @@ class Apart:
         flat.__name__ = flat.__qualname__ = self.small.__name__
         source = path.with_suffix(f".{os.getpid()}.program")
         job = {"program": str(source), "path": str(path), "name": flat.__name__, "donated": self.donated}
+        job |= {"key": user_secret().hex()}
         # The functions that it calls are there when it is loaded.
         ours = unchecked_calls(TARGETS)
         # An error: it calls Python, or what JAX may change and so does not write; or there is no room on the disk.
@@ -178,13 +181,13 @@ def size(jaxpr: Any) -> int:
 
 
 def loaded(path: Path, structures: Structures) -> Any:
-    """The executable in a file; None where there is none, or none that is whole."""
+    """The executable in a file; None where there is none, or none that is whole and was signed by this user."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
         return None
-    digest, content = content[: DIGEST().digest_size], content[DIGEST().digest_size :]
-    if digest != DIGEST(content).digest():
+    signed, content = content[:SIGNATURE_BYTES], content[SIGNATURE_BYTES:]
+    if not hmac.compare_digest(signed, signature(user_secret(), path.name, content)):
         return None
     try:
         return load(zlib.decompress(content), structures)
@@ -196,8 +199,8 @@ def loaded(path: Path, structures: Structures) -> Any:
 @functools.cache
 def _folder() -> Path:
     """Where executables are kept; for this process alone if the user wants none kept."""
-    folder = cache_dir()
-    if folder is not None and os.access(folder, os.W_OK):
+    folder = kept_in()
+    if folder is not None:
         return folder
     temporary = tempfile.TemporaryDirectory(prefix="paddle_lite_py-")
     atexit.register(temporary.cleanup)

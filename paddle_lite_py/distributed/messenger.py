@@ -2,30 +2,33 @@
 
 What XLA exchanges between processes must be the same program in each: of different sizes it would end the processes, of
 different kinds it would wait for ever. So a process asks the others before it runs an exchange for the first time, and
-while one takes long. Nothing here is unpickled, and who does not have the key of the job is not listened to.
+while one takes long. Nothing here is unpickled, and who does not know the secret of the job is not listened to.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import queue
 import threading
 import time
 from collections import deque
-from multiprocessing.connection import Client, Connection, Listener
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Connection, Listener
 from typing import Any
 
 import numpy as np
 
 from ..core.dtypes import as_dtype
+from .members import Reception, connected, job_secret, key_of
 from .stopping import Stopping
 
 # Exchanges of a group that are remembered for peers that ask later.
 REMEMBERED = 256
 # Seconds between two looks at what has changed.
 PAUSE = 0.005
+# No word is longer; a tensor comes after its word.
+LONGEST = 1 << 20
 
 
 class PeerGone(ConnectionError):
@@ -33,9 +36,8 @@ class PeerGone(ConnectionError):
 
 
 def job_key() -> bytes:
-    """What the processes of one job know: the launcher's word, or else where they meet."""
-    known = os.environ.get("PADDLE_JOB_KEY") or f"{os.environ.get('PADDLE_MASTER')} {os.environ.get('PADDLE_JOB_ID')}"
-    return hashlib.sha256(known.encode()).digest()
+    """What the processes of one job know."""
+    return key_of(job_secret(os.environ.get("PADDLE_MASTER", ""), os.environ.get("PADDLE_JOB_ID", "")))
 
 
 class Journal:
@@ -72,25 +74,15 @@ class Messenger:
         self.outgoing: dict[int, Connection] = {}
         self.left: dict[int, str] = {}  # peers that said goodbye: "" or what went wrong
         self.stopping = Stopping()
-        self.listener = Listener((host, 0), backlog=64, authkey=self.key)
-        self.port = self.listener.address[1]
-        threading.Thread(target=self._accept, daemon=True, name="exchange messenger").start()
+        listener = Listener((host, 0), backlog=64)
+        self.port = listener.address[1]
+        self.reception = Reception(listener, self.key, self._serve, "exchange messenger")
 
     # -- answering -------------------------------------------------------------------------------------------------
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection = self.listener.accept()
-            except OSError:
-                return
-            except Exception:  # not of this job
-                continue
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
     def _serve(self, connection: Connection) -> None:
         try:
             while True:
-                word = json.loads(connection.recv_bytes())
+                word = json.loads(connection.recv_bytes(LONGEST))
                 getattr(self, f"_on_{word['say']}")(connection, word)
         except (EOFError, OSError):
             connection.close()
@@ -139,8 +131,8 @@ class Messenger:
             PeerGone: if it is no more.
         """
         try:
-            return Client(self.peers[rank], authkey=self.key)
-        except (OSError, EOFError):
+            return connected(self.peers[rank], self.key)
+        except (OSError, EOFError, AuthenticationError):
             raise PeerGone(self.gone(rank)) from None
 
     def gone(self, rank: int) -> str:
@@ -196,9 +188,9 @@ class Messenger:
         for rank in self.peers:
             if rank != self.rank:
                 try:
-                    with Client(self.peers[rank], authkey=self.key) as connection:
+                    with connected(self.peers[rank], self.key) as connection:
                         connection.send_bytes(json.dumps({"say": "bye", "rank": self.rank, "why": why}).encode())
-                except (OSError, EOFError):
+                except (OSError, EOFError, AuthenticationError):
                     continue
 
 

@@ -6,6 +6,7 @@ import errno
 import multiprocessing
 import os
 import random
+import secrets
 import socket
 import time
 import traceback
@@ -15,6 +16,7 @@ from typing import Any
 
 from ..core.no_effect import no_effect
 from .exchange import leave
+from .members import KEY
 
 # Below those that systems give for connections: nothing takes one between its choice and its use.
 PORTS = (10_000, 32_000)
@@ -170,11 +172,11 @@ def spawn(
     context = multiprocessing.get_context("spawn")
     ports = free_ports(nprocs + 1)
     endpoints = [f"127.0.0.1:{p}" for p in ports[1:]]
-    processes, ends = [], []
+    processes, ends, key = [], [], secrets.token_hex(32)
     for rank in range(nprocs):
         end, theirs = context.Pipe(duplex=False)
         process = context.Process(target=_run, args=(func, tuple(args), theirs), daemon=daemon)
-        with _environment(variables(rank, endpoints, f"127.0.0.1:{ports[0]}")):
+        with _environment(variables(rank, endpoints, f"127.0.0.1:{ports[0]}") | {KEY: key}):
             process.start()
         processes.append(process)
         ends.append(end)

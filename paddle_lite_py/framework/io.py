@@ -114,7 +114,7 @@ def replace_file(target: Path, data: bytes) -> None:
         os.chmod(name, mode)
         os.replace(name, target)
     except BaseException:
-        os.unlink(name)
+        Path(name).unlink(missing_ok=True)  # an interrupt may come when it has its new name already
         raise
 
 
@@ -245,15 +245,14 @@ def _read(file: Any, name: Any, reader: Callable[[Any], Any]) -> Any:
 
 
 def _unpacked(data: Any, return_numpy: bool, keep_name_table: bool) -> Any:
-    convert: Callable[[Any], Any] = (lambda a: a) if return_numpy else _tensor
+    restore = _Restored(return_numpy)
     if isinstance(data, dict) and NAMES in data:
         names = data.pop(NAMES)
         out = {
-            k: _named(convert(v), names, k) if isinstance(v, np.ndarray) else _restored(v, convert)
-            for k, v in data.items()
+            k: _named(restore.array(v), names, k) if isinstance(v, np.ndarray) else restore(v) for k, v in data.items()
         }
         return out | ({NAMES: names} if keep_name_table else {})
-    return _restored(data, convert)
+    return restore(data)
 
 
 def _named(value: Any, names: Any, key: Any) -> Any:
@@ -262,15 +261,33 @@ def _named(value: Any, names: Any, key: Any) -> Any:
     return value
 
 
-def _tensor(array: np.ndarray) -> Tensor:
-    return wrap(as_array(array.view(ml_dtypes.bfloat16) if array.dtype == np.uint16 else array))
+class _Restored:
+    """What packed() was given, from what it made; containers and data that a file shares are shared."""
 
+    def __init__(self, return_numpy: bool) -> None:
+        self.return_numpy = return_numpy
+        self.made: dict[int, Any] = {}  # by the id of what was read, which lives as long
 
-def _restored(value: Any, convert: Callable[[Any], Any]) -> Any:
-    if type(value) is tuple and len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], np.ndarray):
-        return _named(convert(value[1]), {"": value[0]}, "")
-    if isinstance(value, dict):
-        return {k: _restored(v, convert) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)([_restored(v, convert) for v in value])
-    return value
+    def array(self, array: np.ndarray) -> Any:
+        """An array, or a tensor of its own."""
+        if self.return_numpy:
+            return array
+        if id(array) not in self.made:
+            self.made[id(array)] = as_array(array.view(ml_dtypes.bfloat16) if array.dtype == np.uint16 else array)
+        return wrap(self.made[id(array)])
+
+    def __call__(self, value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return self.array(value)
+        if not isinstance(value, dict | list | tuple):
+            return value
+        if id(value) not in self.made:
+            self.made[id(value)] = self._container(value)
+        return self.made[id(value)]
+
+    def _container(self, value: Any) -> Any:
+        if type(value) is tuple and len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], np.ndarray):
+            return _named(self.array(value[1]), {"": value[0]}, "")
+        if isinstance(value, dict):
+            return {k: self(v) for k, v in value.items()}
+        return type(value)([v if type(v) in _PLAIN else self(v) for v in value])

@@ -18,7 +18,7 @@ from ..core.errors import UNKNOWN, MissingOperatorError, Where
 from ..core.jax_compat.executables import unchecked_calls
 from ..core.symbolic import is_symbolic
 from ..registry.bound import BoundOp
-from ..registry.op import REGISTRY, Op, find
+from ..registry.op import REGISTRY, SINGLE, Op, find
 from . import control
 from .block import Block, Operator, Value
 from .parts import measured_in
@@ -31,6 +31,8 @@ _DIM = re.compile(r"(?:[A-Za-z_]\w*|\d{1,12}|\^\d|[-+*(), ])+")
 MAX_DIM = 300
 MAX_DEPTH = 200
 MAX_CAPACITY = 1 << 30
+MAX_SIZE = 1 << 40  # of a dimension
+MAX_NUMBER = 1 << 64  # among attributes
 
 
 class FormatError(ValueError):
@@ -143,6 +145,9 @@ class _Reader:
 
     def value(self, data: Any) -> Value:
         shape = tuple([self.attr(n) for n in data["shape"]])
+        for n in shape:
+            if not is_symbolic(n) and not (type(n) is int and 0 <= n < MAX_SIZE):
+                raise FormatError(f"{n!r:.60} is no size")
         if type(data["id"]) is not int or data["id"] in self.values:
             raise FormatError(f"value {data['id']!r:.60} is defined twice, or has no number")
         made = Value(shape, dtypes.as_dtype(data["dtype"]).np, bool(data["grad"]))
@@ -174,26 +179,28 @@ class _Reader:
 
     def operator(self, data: Any) -> Operator:
         inputs = tuple([self.read(v) for v in data["in"]])
-        bound = self.bound(data)
+        bound = self.bound(data, len(inputs))
         file, _, line = str(data.get("at", "")).rpartition(":")
         where = Where(file, int(line)) if line.isdigit() else UNKNOWN
         return Operator(bound, inputs, tuple([self.value(v) for v in data["out"]]), where)
 
-    def bound(self, data: Any) -> BoundOp:
+    def bound(self, data: Any, n_inputs: int) -> BoundOp:
         name, attrs = data["op"], {k: self.attr(v) for k, v in data["attrs"].items()}
         if name in control.REBUILD and not data.get("custom"):
             return control.REBUILD[name](**attrs)
         op = find(name)
-        if op is None and not data.get("custom"):
-            raise FormatError(f"op {name!r} is not known to this version of the package")
+        if name == "py_func" or (op is None and not data.get("custom")):
+            raise FormatError(f"op {name!r:.60} is not known to this version of the package")
         op = op or _missing(name, tuple(attrs))
-        layout = tuple(data["layout"]) if data.get("layout") is not None else None
+        layout = None if data.get("layout") is None else _layout(data["layout"], n_inputs)
         with dtypes.bound_default(dtypes.as_dtype(data.get("default", "float32"))):
             return op.bind(tuple([attrs[n] for n in op.attr_names]), layout)
 
     def attr(self, data: Any) -> Any:
         if isinstance(data, list):
             return tuple([self.attr(x) for x in data])
+        if type(data) is int and abs(data) >= MAX_NUMBER:
+            raise FormatError(f"{data!r:.60} is larger than any number of a program")
         if not isinstance(data, dict):
             return data
         ((kind, value),) = data.items()
@@ -218,6 +225,14 @@ class _Reader:
                     raise FormatError(f"{value!r:.60} is no dimension")
                 return export.symbolic_shape(value, scope=self.scope)[0]
         raise FormatError(f"unknown attribute kind {kind!r}")
+
+
+def _layout(data: Any, n_inputs: int) -> tuple[Any, ...]:
+    """How many of the inputs each argument takes, which together are all."""
+    taken = [1 if n == SINGLE else n for n in data if n is not None]
+    if not all(type(n) is int and 0 <= n <= n_inputs for n in taken) or sum(taken) != n_inputs:
+        raise FormatError(f"{data!r:.60} is no layout of {n_inputs} inputs")
+    return tuple(data)
 
 
 def _missing(name: str, attr_names: tuple[str, ...]) -> Op:

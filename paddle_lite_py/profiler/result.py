@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from ..core.archives import gunzipped
 
 __all__ = ["ProfilerResult", "load_profiler_result"]
 
@@ -170,7 +171,7 @@ def load_profiler_result(filename: str) -> ProfilerResult:
     """
     data = Path(filename).read_bytes()
     if data[:2] == b"\x1f\x8b":
-        data = gzip.decompress(data)
+        data = gunzipped(data, filename)
     try:
         return ProfilerResult(json.loads(data)["traceEvents"])
     except (ValueError, KeyError, TypeError) as e:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import threading
+from collections import Counter
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
@@ -22,6 +23,8 @@ AT_ONCE = 0.0005
 # A model of which one row takes this long keeps all cores busy with one batch: a second one beside it would only have
 # taken rows from it, and a row costs the less the more there are.
 ALL_CORES = 0.005
+LOADING = 900.0  # seconds that a model may take to be read and compiled
+TESTER = 30.0  # seconds after which a process ends that has no model to try
 
 
 class ModelExecutor(Protocol):
@@ -31,6 +34,10 @@ class ModelExecutor(Protocol):
     def compilations(self) -> int: ...  # noqa: D102
     @property
     def outage(self) -> str: ...  # noqa: D102  (why batches wait that could run; empty: they do not)
+    @property
+    def runs(self) -> bool: ...  # noqa: D102  (whether there is anything that runs batches)
+
+    async def try_out(self, path: str, most: int, sizes: dict[str, int]) -> None: ...  # noqa: D102
 
     async def load(self, key: str, path: str | ServedModel, most: int, sizes: dict[str, int]) -> ModelInfo: ...  # noqa: D102
     async def run(self, key: str, arrays: Arrays, seconds: float) -> Arrays: ...  # noqa: D102
@@ -42,12 +49,14 @@ class ModelExecutor(Protocol):
 class LocalExecutor:
     """Models of this process, run by a few threads; what takes no time runs at once."""
 
-    outage = ""
+    outage, runs = "", True
 
     def __init__(self, threads: int = 2) -> None:
         self._host, self._count = ModelHost(), threads
         self._threads = ThreadPoolExecutor(threads, "paddle-serving")
         self._loading = threading.Lock()
+        self._tester: ModelWorker | None = None
+        self._idle: asyncio.TimerHandle | None = None
 
     @property
     def compilations(self) -> int:
@@ -58,6 +67,31 @@ class LocalExecutor:
         """Batches of a model that run at a time."""
         joined = bool(info.rows.sizes) and info.rows.sizes[-1] > 1
         return 1 if joined and info.seconds >= ALL_CORES else self._count
+
+    async def try_out(self, path: str, most: int, sizes: dict[str, int]) -> None:
+        """Load a model in a process of its own first: what ends that, or takes for ever, is not loaded here.
+
+        Raises:
+            ServingError: if it cannot be loaded.
+        """
+        if self._tester is None or self._tester.ended:
+            await self._end_tester()
+            self._tester = ModelWorker()
+        if self._idle is not None:
+            self._idle.cancel()
+        try:
+            await loaded_in(self._tester, {"do": "load", "key": "", "path": path, "most": most, "sizes": sizes})
+            await self._tester.ask({"do": "unload", "key": ""}, {})
+        except WorkerDied:
+            raise ServingError("unavailable", f"a process that loaded {path} ended over it") from None
+        finally:
+            loop = asyncio.get_running_loop()
+            self._idle = loop.call_later(TESTER, lambda: asyncio.ensure_future(self._end_tester()))
+
+    async def _end_tester(self) -> None:
+        tester, self._tester = self._tester, None
+        if tester is not None:
+            await tester.close()
 
     async def load(self, key: str, path: str | ServedModel, most: int, sizes: dict[str, int]) -> ModelInfo:
         """Read and compile a model, in a thread of its own."""
@@ -80,24 +114,44 @@ class LocalExecutor:
         self._host.unload(key)
 
     async def close(self) -> None:
-        """End the threads."""
+        """End the threads, and the process that tries models."""
+        if self._idle is not None:
+            self._idle.cancel()
+        await self._end_tester()
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+async def loaded_in(worker: ModelWorker, head: dict[str, Any]) -> dict[str, Any]:
+    """What a worker that loads a model tells of it.
+
+    Raises:
+        WorkerDied: if it ends over it, or has to be ended.
+        ServingError: if the model cannot be loaded.
+    """
+    try:
+        return (await worker.ask(head, {}, LOADING)).head["info"]
+    except TimeoutError:
+        worker.process.kill()
+        raise WorkerDied(f"worker {worker.process.pid} is ended: a model took more than {LOADING:g} s") from None
 
 
 class WorkerExecutor:
     """Processes that all hold all models. A batch whose worker dies runs on another one; another is started for it."""
 
     RETRIES = 5
+    DEADLY = 2  # new workers that may end over a model before the next does without it
     LOOK = 0.5  # seconds between looks at workers that nobody asks
 
     def __init__(self, workers: int, patience: float = 60.0) -> None:
         self._count, self._patience = workers, patience
         self._loads: dict[str, dict[str, Any]] = {}  # what a new worker is to load
+        self._deadly: Counter[str] = Counter()  # by model: new workers that have ended over it
         self._workers = [ModelWorker() for _ in range(workers)]
         self._free: asyncio.Queue[ModelWorker] = asyncio.Queue()
         for worker in self._workers:
             self._give(worker)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._restoring: set[ModelWorker] = set()  # those that load what the others hold
         self._closed, self._past, self._starting, self._looking = False, 0, 0, False
 
     @property
@@ -110,9 +164,17 @@ class WorkerExecutor:
         """How many workers are being started."""
         return f"{self._starting} of {self._count} workers had ended and are being started again" * bool(self._starting)
 
+    @property
+    def runs(self) -> bool:
+        """Whether a worker is there."""
+        return self._starting < self._count
+
     def slots(self, info: ModelInfo) -> int:
         """Batches of a model that run at a time."""
         return self._count
+
+    async def try_out(self, path: str, most: int, sizes: dict[str, int]) -> None:
+        """Nothing: of the workers that load a model the first one tries it, and is replaced if it ends over it."""
 
     def pids(self) -> list[int]:
         """Process ids of the workers."""
@@ -127,25 +189,26 @@ class WorkerExecutor:
             self._keep(self._look())
         head = {"do": "load", "key": key, "path": path, "most": most, "sizes": sizes}
         info: dict[str, Any] = {}
-        self._loads[key] = head
-        for worker in list(self._workers):
+        done: set[ModelWorker] = set()
+        while missing := [w for w in self._workers if w not in done and w not in self._restoring]:
+            done.add(missing[0])
             try:
-                info = await self._load_in(worker, head)
-            except WorkerDied:
-                self._replace(worker)
+                info = await self._load_in(missing[0], head)
+                self._loads[key] = head  # new workers load it too, once one could
+            except WorkerDied as e:
+                self._replace(missing[0])
+                if not info:
+                    raise ServingError("unavailable", f"a worker that loaded {path} ended over it: {e}") from None
             except ServingError:
-                del self._loads[key]
+                self._loads.pop(key, None)
                 raise
-        if not info:
-            del self._loads[key]
-            raise ServingError("unavailable", f"the workers that should load {path} have ended; load it again")
         return ModelInfo.from_json(info)
 
     async def _load_in(self, worker: ModelWorker, head: dict[str, Any]) -> dict[str, Any]:
         """Load a model in a worker, which runs nothing meanwhile; what it is told of the model."""
         worker.loading += 1
         try:
-            return (await worker.ask(head, {})).head["info"]
+            return await loaded_in(worker, head)
         finally:
             worker.loading -= 1
             self._give(worker)
@@ -235,6 +298,7 @@ class WorkerExecutor:
                 _log.error("a worker cannot be started, which is tried again: %s", e)
                 await asyncio.sleep(1.0)
         self._workers.append(fresh)
+        self._restoring.add(fresh)
         await dead.close()
         fresh.loading += 1
         try:
@@ -244,14 +308,23 @@ class WorkerExecutor:
             self._replace(fresh)
         finally:
             self._starting -= 1
+            self._restoring.discard(fresh)
             fresh.loading -= 1
         self._give(fresh)
 
     async def _restored(self, fresh: ModelWorker, key: str) -> None:
         """Load in a new worker what the others hold; what cannot be read any more it does without."""
+        if self._deadly[key] >= self.DEADLY:
+            fresh.missing[key] = "workers end over it"
+            return
         try:
             if head := self._loads.get(key):
-                await fresh.ask(head, {})
+                await loaded_in(fresh, head)
+            self._deadly.pop(key, None)
+        except WorkerDied:
+            self._deadly[key] += 1
+            _log.error("a new worker has ended over what the others hold: %s", self._loads.get(key, {}).get("path"))
+            raise
         except ServingError as e:
             _log.error("a new worker cannot load what the others hold: %s", e)
             fresh.missing[key] = e.text

@@ -65,8 +65,11 @@ class ModelHost:
         (1, 2)
     """
 
+    most_shapes = 256  # of which programs of a model are kept; one takes 2 MB
+
     def __init__(self) -> None:
         self._models: dict[str, ServedModel] = {}
+        self._shapes: dict[str, set[tuple[tuple[int, ...], ...]]] = {}  # that a model was given
         self.compilations = 0
         jax.monitoring.register_event_duration_secs_listener(self._count)
 
@@ -90,12 +93,18 @@ class ModelHost:
         return self.add(key, load_model(path), most, sizes)
 
     def run(self, key: str, arrays: Arrays) -> Arrays:
-        """Run a model that was loaded."""
-        return self._models[key].run(arrays)
+        """Run a model that was loaded. What it has compiled for ever new shapes is dropped once there are too many."""
+        model, shapes = self._models[key], self._shapes.setdefault(key, set())
+        shapes.add(tuple([a.shape for a in arrays.values()]))
+        if len(shapes) > self.most_shapes:
+            shapes.clear()
+            model.forget()
+        return model.run(arrays)
 
     def unload(self, key: str) -> None:
         """Drop a model."""
         self._models.pop(key, None)
+        self._shapes.pop(key, None)
 
 
 def _timed(model: ServedModel, sizes: dict[str, int]) -> float:

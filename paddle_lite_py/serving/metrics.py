@@ -35,6 +35,9 @@ class Metrics:
         self._queue = Gauge("paddle_serving_queue", "Requests that wait for a batch", labels, registry=registry)
         gauge = Gauge("paddle_serving_compilations", "Programs that XLA has compiled", registry=registry)
         gauge.set_function(compilations)
+        self._failures = Counter(
+            "paddle_serving_load_failures", "Models that could not be loaded", ["model"], registry=registry
+        )
         self._kept: dict[tuple[str, str, str], tuple[Counter, Histogram]] = {}
 
     def requests(self, model: str, version: str, result: str, seconds: float) -> None:
@@ -45,6 +48,10 @@ class Metrics:
         counter, histogram = self._kept[key]
         counter.inc()
         histogram.observe(seconds)
+
+    def load_failure(self, model: str) -> None:
+        """Count a model that could not be loaded."""
+        self._failures.labels(model).inc()
 
     def on_batch(self, model: str, version: str) -> Callable[[int], None]:
         """What is to be called with the rows of each batch of a model."""

@@ -34,6 +34,9 @@ class ServedModel(ABC):
     outputs: Sequence[TensorSpec]
     example: Arrays | None = None  # of inputs, where made-up numbers would not do
 
+    def forget(self) -> None:  # noqa: B027  (most models keep nothing)
+        """Drop what is kept for shapes that were given."""
+
     @abstractmethod
     def run(self, arrays: Arrays) -> Arrays:
         """Outputs by name, of inputs by name that fit `inputs`.
@@ -59,8 +62,13 @@ class ArtifactModel(ServedModel):
         self._results = list(_results(method.data["result"]))
         given = [next(computed) if i < 0 else self.inputs[i] for i in self._results]
         self.outputs = [spec._replace(name=f"out{k}") for k, spec in enumerate(given)]
-        self._bare = method.bare()
+        self._bare, self._method = method.bare(), method
         self._takes, self._gives = [s.name for s in self.inputs], [s.name for s in self.outputs]
+
+    def forget(self) -> None:
+        """See ServedModel."""
+        self._method.forget()
+        self._bare = self._method.bare()
 
     def run(self, arrays: Arrays) -> Arrays:
         """Run forward in eval mode."""

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import html
 import json
+import math
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from .service import ServedVersion, Service
-from .tensors import DTYPES
+from .tensors import DTYPES, TensorSpec
 
 _ERRORS = {
     "400": "the request is wrong",
+    "401": "the token is missing or wrong",
     "404": "there is no such model",
+    "413": "the request is too large",
     "429": "too many requests wait",
+    "503": "the model is not ready",
     "504": "too late",
+}
+# Of each datatype, elements that any model of it takes.
+_ELEMENTS: dict[str, dict[str, Any]] = {
+    "BOOL": {"type": "boolean"},
+    "BYTES": {"type": "string", "maxLength": 100},
+    **{name: {"type": "number", "minimum": -1e4, "maximum": 1e4} for name in ("FP16", "BF16", "FP32", "FP64")},
 }
 _FIXED = [
     ("get", "/v2/health/live", "Whether the server runs"),
@@ -45,23 +58,45 @@ def description(service: Service) -> dict[str, Any]:
 
 
 def _operation(text: str) -> dict[str, Any]:
-    return {"summary": text, "responses": {"200": {"description": "OK"}}}
+    return {"summary": text, "responses": _responses("OK")}
+
+
+def _responses(good: str) -> dict[str, Any]:
+    return {"200": {"description": good}} | {k: {"description": v} for k, v in _ERRORS.items()}
 
 
 def _inference(served: ServedVersion) -> dict[str, Any]:
-    tensor = {
-        "type": "object", "required": ["name", "shape", "datatype"],
-        "properties": {
-            "name": {"type": "string", "enum": [s.name for s in served.info.inputs]},
-            "shape": {"type": "array", "items": {"type": "integer", "minimum": 0}},
-            "datatype": {"type": "string", "enum": list(DTYPES)},
-            "data": {"type": "array"}, "parameters": {"type": "object"},
-        },
+    """Running a model. Its schema has requests that are answered; those of other sizes are so as well."""
+    specs = served.info.inputs
+    is_free = any(not isinstance(n, int) or n < 0 for s in specs for n in s.dims)
+    bodies = [_body(specs, n) for n in ((served.info.rows.sizes or (1, 2, 3))[:3] if is_free else (1,))]
+    schema = {"oneOf": bodies, "description": "for some sizes of dimensions that may have any"}
+    content = {"application/json": {"schema": schema if is_free else bodies[0], "example": example(served)}}
+    body = {"required": True, "content": content}
+    return {"summary": "Run the model", "requestBody": body, "responses": _responses("The outputs")}
+
+
+def _body(specs: Sequence[TensorSpec], size: int) -> dict[str, Any]:
+    """The schema of a request whose free dimensions have a size."""
+    items = [_tensor(s, [n if isinstance(n, int) and n >= 0 else size for n in s.dims]) for s in specs]
+    inputs = {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
+    properties = {"id": {"type": "string", "maxLength": 100}, "inputs": inputs}
+    return {"type": "object", "required": ["inputs"], "properties": properties, "additionalProperties": False}
+
+
+def _tensor(spec: TensorSpec, shape: list[int]) -> dict[str, Any]:
+    element = _ELEMENTS.get(spec.datatype) or _of_integers(DTYPES[spec.datatype])
+    count = math.prod(shape)
+    properties = {
+        "name": {"const": spec.name}, "datatype": {"const": spec.datatype}, "shape": {"const": shape},
+        "data": {"type": "array", "items": element, "minItems": count, "maxItems": count},
     }  # fmt: skip
-    body = {"type": "object", "required": ["inputs"], "properties": {"inputs": {"type": "array", "items": tensor}}}
-    content = {"application/json": {"schema": body, "example": example(served)}}
-    responses = {"200": {"description": "The outputs"}} | {k: {"description": v} for k, v in _ERRORS.items()}
-    return {"summary": "Run the model", "requestBody": {"required": True, "content": content}, "responses": responses}
+    return {"type": "object", "required": list(properties), "properties": properties, "additionalProperties": False}
+
+
+def _of_integers(dtype: np.dtype) -> dict[str, Any]:
+    limits = np.iinfo(dtype)
+    return {"type": "integer", "minimum": int(limits.min), "maximum": int(limits.max)}
 
 
 def example(served: ServedVersion) -> dict[str, Any]:

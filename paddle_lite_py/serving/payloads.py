@@ -56,11 +56,12 @@ def _cut(body: bytes, header: str | None) -> tuple[memoryview, memoryview]:
     view = memoryview(body)
     if header is None:
         return view, view[len(view) :]
-    if not header.isdecimal() or not 0 <= int(header[:18]) <= len(view):
+    length = int(header[:40]) if header.isdecimal() and len(header) <= 40 else -1
+    if not 0 <= length <= len(view):
         expected = f"expected the length of the JSON, at most that of the body ({len(view)})"
         text = f"header {HEADER} is {header[:40]!r}; {expected}"
         raise ServingError("invalid", text)
-    return view[: int(header)], view[int(header) :]
+    return view[:length], view[length:]
 
 
 def _parameters(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -59,6 +59,10 @@ class Repository:
         """Path of each model by name, as it is now."""
         return {**self._found(), **self._named}
 
+    def is_given(self, name: str) -> bool:
+        """Whether a model was named, and not found in the folder."""
+        return name in self._named
+
     def _found(self) -> dict[str, str | ServedModel]:
         if self._folder is None:
             return {}

@@ -63,9 +63,11 @@ def _json(data: Any, status: int = 200) -> Response:
 
 
 async def _absent(request: Request, error: Any) -> Response:
-    return _json(
+    answer = _json(
         {"error": f"there is no {request.method} {request.url.path[:200]}; see /openapi.json"}, error.status_code
     )
+    answer.headers.update(error.headers or {})  # of 405, what is allowed
+    return answer
 
 
 class _Wrapper:
@@ -132,7 +134,7 @@ class _Rest:
         return _json({"live": True})
 
     async def ready(self, _request: Request) -> Response:
-        return _json({"ready": self._service.ready}, 200 if self._service.ready else 503)
+        return _json({"ready": self._service.answers}, 200 if self._service.answers else 503)
 
     async def server(self, _request: Request) -> Response:
         return _json(self._service.server_metadata())

@@ -10,6 +10,7 @@ from typing import Any
 
 import grpc
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from .errors import ServingError
 from .messages import MESSAGES
@@ -52,23 +53,20 @@ class _Rpc:
         """All of them, as grpc takes them."""
         unary = {n: getattr(self, n) for n in MESSAGES_OF_CALLS}
         made = {name: self._unary(name, method) for name, method in unary.items()}
-        made["ModelStreamInfer"] = grpc.stream_stream_rpc_method_handler(
-            self.stream,
-            MESSAGES["ModelInferRequest"].FromString,
-            MESSAGES["ModelStreamInferResponse"].SerializeToString,
-        )
+        write = MESSAGES["ModelStreamInferResponse"].SerializeToString
+        made["ModelStreamInfer"] = grpc.stream_stream_rpc_method_handler(self.stream, None, write)
         return grpc.method_handlers_generic_handler(SERVICE, made)
 
     def _unary(self, name: str, method: Callable[[Any], Awaitable[Any]]) -> Any:
-        async def call(request: Any, context: Any) -> Any:
+        async def call(data: bytes, context: Any) -> Any:
             try:
                 self._admit(context, name)
-                return await method(request)
+                return await method(_decoded(f"{name}Request", data))
             except ServingError as e:
                 await context.abort(grpc.StatusCode[e.grpc], e.text)
 
-        read, write = MESSAGES[f"{name}Request"].FromString, MESSAGES[f"{name}Response"].SerializeToString
-        return grpc.unary_unary_rpc_method_handler(call, read, write)
+        # Without a decoder: who has no token has nothing decoded.
+        return grpc.unary_unary_rpc_method_handler(call, None, MESSAGES[f"{name}Response"].SerializeToString)
 
     def _admit(self, context: Any, name: str) -> None:
         if not self._expected or name in ("ServerLive", "ServerReady"):
@@ -84,7 +82,7 @@ class _Rpc:
         return MESSAGES["ServerLiveResponse"](live=True)
 
     async def ServerReady(self, _request: Any) -> Any:
-        return MESSAGES["ServerReadyResponse"](ready=self._service.ready)
+        return MESSAGES["ServerReadyResponse"](ready=self._service.answers)
 
     async def ServerMetadata(self, _request: Any) -> Any:
         return MESSAGES["ServerMetadataResponse"](**self._service.server_metadata())
@@ -147,12 +145,14 @@ class _Rpc:
         finally:
             beginning.cancel()
 
-    async def _streamed(self, request: Any) -> Any:
+    async def _streamed(self, data: bytes) -> Any:
+        request = None
         try:
+            request = _decoded("ModelInferRequest", data)
             return MESSAGES["ModelStreamInferResponse"](infer_response=await self.ModelInfer(request))
         except ServingError as e:
             made = MESSAGES["ModelStreamInferResponse"](error_message=f"{e.grpc}: {e.text}")
-            made.infer_response.id = request.id
+            made.infer_response.id = request.id if request is not None else ""
             return made
 
 
@@ -160,6 +160,13 @@ MESSAGES_OF_CALLS = [
     "ServerLive", "ServerReady", "ServerMetadata", "ModelReady", "ModelMetadata", "ModelInfer",
     "RepositoryIndex", "RepositoryModelLoad", "RepositoryModelUnload",
 ]  # fmt: skip
+
+
+def _decoded(name: str, data: bytes) -> Any:
+    try:
+        return MESSAGES[name].FromString(data)
+    except DecodeError:
+        raise ServingError("invalid", f"the message is no {name} of the protocol") from None
 
 
 def read_inputs(request: Any) -> Arrays:

@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..version import full_version
 from .batching import Batcher, Limits
@@ -20,6 +20,7 @@ from .repository import ModelSource, Repository
 from .tensors import Arrays, check
 
 _log = logging.getLogger("paddle_lite_py.serving")
+MOST_DELAY = 60.0  # seconds between two attempts to load a model that cannot be loaded
 EXTENSIONS = ["binary_tensor_data", "model_repository", "model_repository(unload_dependents)"]
 
 
@@ -45,6 +46,14 @@ class ServedVersion:
         return head | {"inputs": inputs, "outputs": outputs}
 
 
+class _Retry(NamedTuple):
+    """A model that could not be loaded: the stamps of its files then, and when it is tried again if these stay."""
+
+    stamps: Any
+    at: float
+    delay: float
+
+
 class Service:
     """The models of a repository, loaded and served.
 
@@ -64,20 +73,31 @@ class Service:
         self.limits, self._sizes, self._loaded = limits, sizes or {}, loaded
         self._served: dict[str, dict[str, ServedVersion]] = {}
         self._failures: dict[str, str] = {}
+        self._retries: dict[str, _Retry] = {}
         self._unloaded: set[str] = set()
         self._loading, self._number, self.ready = asyncio.Lock(), 0, False
         self._draining: set[asyncio.Task[None]] = set()
         self.metrics = Metrics(lambda: executor.compilations)
 
+    @property
+    def answers(self) -> bool:
+        """Whether all was loaded, and something runs it."""
+        return self.ready and self.executor.runs
+
     # -- loading ---------------------------------------------------------------------------------------------------
     async def start(self) -> None:
-        """Load all models; the server is ready then.
+        """Load all models; the server is ready then, without those of its folder that cannot be loaded.
 
         Raises:
-            ServingError: if one cannot be loaded.
+            ServingError: if one that was named cannot be loaded.
         """
         for name in self._repository.named():
-            await self.load(name)
+            try:
+                await self.load(name)
+            except ServingError as e:
+                if self._repository.is_given(name):
+                    raise
+                _log.error("model %s is not loaded, the others are: %s", name, e)
         self.ready = True
 
     async def load(self, name: str) -> None:
@@ -93,11 +113,11 @@ class Service:
                 fresh = {s.version: await self._current(s, there.get(s.version)) for s in sources}
             except ServingError as e:
                 if e.kind != "unknown":
-                    self._failures[name] = e.text
+                    self._failed(name, e.text)
                 raise
-            except OSError as e:
-                self._failures[name] = str(e)
-                raise ServingError("unavailable", f"model `{name}` cannot be read: {e}") from e
+            except Exception as e:  # whatever a file brings about is no reason to end
+                self._failed(name, f"{type(e).__name__}: {e}")
+                raise ServingError("unavailable", f"model `{name}` cannot be loaded: {type(e).__name__}: {e}") from e
             self._failures.pop(name, None)
             self._unloaded.discard(name)
             self._served[name] = fresh
@@ -106,6 +126,10 @@ class Service:
                     self._drain(old)
             self._loaded()
 
+    def _failed(self, name: str, why: str) -> None:
+        self._failures[name] = why
+        self.metrics.load_failure(name)
+
     async def _current(self, source: ModelSource, there: ServedVersion | None) -> ServedVersion:
         stamp = source.stamp()
         if there is not None and there.stamp == stamp and there.source == source:
@@ -113,6 +137,8 @@ class Service:
         self._number += 1
         key = f"{source.name}.{source.version}.{self._number}"
         start = time.perf_counter()
+        if self.ready and isinstance(source.path, str):
+            await self.executor.try_out(source.path, self.limits.batch, self._sizes)
         info = await self.executor.load(key, source.path, self.limits.batch, self._sizes)
         _log.info("model %s, version %s: loaded and compiled in %.1f s", *source[:2], time.perf_counter() - start)
         if info.rows.objection and self.limits.batch > 1:
@@ -157,23 +183,37 @@ class Service:
         """Load what is new or was written anew, and drop what is gone, as long as the server runs."""
         while True:
             await asyncio.sleep(seconds)
-            named = self._repository.named()
+            try:
+                named = self._repository.named()
+            except OSError as e:  # the folder is away, perhaps for a while
+                _log.warning("the repository cannot be read: %s", e)
+                continue
             for name in self._served.keys() - named.keys():
                 async with self._loading:
                     for old in self._served.pop(name, {}).values():
                         self._drain(old)
             for name in named.keys() - self._unloaded:
-                await self._looked_at(name)
+                await self._looked_at(name, seconds)
 
-    async def _looked_at(self, name: str) -> None:
+    async def _looked_at(self, name: str, seconds: float) -> None:
+        found: Any = None
+        before = self._retries.get(name)
         try:
             found = {s.version: s.stamp() for s in self._repository.versions(name)}
-            if found != {v: s.stamp for v, s in self._served.get(name, {}).items()}:
-                await self.load(name)
+            if found == {v: s.stamp for v, s in self._served.get(name, {}).items()}:
+                self._retries.pop(name, None)
+                return
+            if before is not None and before.stamps == found and time.monotonic() < before.at:
+                return
+            await self.load(name)
+            self._retries.pop(name, None)
         except (ServingError, OSError) as e:  # half written, perhaps; what was there goes on
-            if self._failures.get(name) != str(e):
-                self._failures[name] = str(e)
+            same = before is not None and before.stamps == found
+            delay = min(2 * before.delay, MOST_DELAY) if before is not None and same else seconds
+            self._retries[name] = _Retry(found, time.monotonic() + delay, delay)
+            if not same or self._failures.get(name) != str(e):
                 _log.warning("model %s: %s", name, e)
+            self._failures[name] = str(e)
 
     # -- answers ---------------------------------------------------------------------------------------------------
     def version(self, name: str, version: str = "") -> ServedVersion:

@@ -17,13 +17,12 @@ def status_page(service: Service) -> str:
     """The page; it asks for itself again every few seconds."""
     rows = [_row(v) for v in service.all_versions()]
     for entry in service.index():
-        if entry["state"] != "READY":
-            said = html.escape(entry["reason"])
-            rows.append(
-                f'<tr><td>{html.escape(entry["name"])}</td><td colspan="10" class="bad">not loaded: {said}</td></tr>'
-            )
+        if entry["reason"]:
+            state = "what is new is not loaded" if entry["state"] == "READY" else "not loaded"
+            said = f"{state}: {html.escape(entry['reason'])}"
+            rows.append(f'<tr><td>{html.escape(entry["name"])}</td><td colspan="10" class="bad">{said}</td></tr>')
     head = "".join(f"<th>{h}</th>" for h in _HEAD)
-    state = '<p class="ok">ready</p>' if service.ready else '<p class="bad">not ready</p>'
+    state = '<p class="ok">ready</p>' if service.answers else '<p class="bad">not ready</p>'
     return document("Models", f"{state}<table><tr>{head}</tr>{''.join(rows)}</table>", refresh=5)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import tarfile
 from typing import Any
 
 import numpy as np
 
+from ..core.archives import gunzipped, members
 from ..io import Dataset
 from .files import by_line, find
 
@@ -77,7 +77,9 @@ class Conll05st(Dataset):
         name = "conll05st-release/test.wsj/{0}/test.wsj.{0}.gz"
         try:
             with tarfile.open(self.data_file) as tar:
-                texts = [gzip.decompress(tar.extractfile(name.format(k)).read()) for k in ("words", "props")]  # type: ignore[union-attr]
+                held = {m.name: m for m in members(tar, self.data_file)}
+                packed = {n: tar.extractfile(held[n]).read() for n in map(name.format, ("words", "props"))}  # type: ignore[union-attr]
+            texts = [gunzipped(data, n) for n, data in packed.items()]
         except (tarfile.TarError, KeyError, OSError, EOFError) as e:
             raise ValueError(f"Conll05st: {self.data_file} is no archive of the test set: {e}") from e
         words, properties = (text.decode().splitlines() for text in texts)

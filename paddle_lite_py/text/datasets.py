@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.archives import members
 from ..io import Dataset
 from .files import find, one_of
 
@@ -54,7 +55,7 @@ class Imdb(Dataset):
         drop = str.maketrans("", "", string.punctuation)
         found = []
         with tarfile.open(self.data_file) as tar:
-            for member in tar:
+            for member in members(tar, self.data_file):
                 match = name.match(member.name)
                 if match:
                     file: Any = tar.extractfile(member)

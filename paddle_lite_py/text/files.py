@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ..core.archives import members
 from ..utils.download import get_path_from_url
 
 _HOME = Path("~/.cache/paddle/dataset").expanduser()
@@ -37,7 +38,7 @@ def lines_of(who: str, archive: str, name: str) -> Iterator[bytes]:
     """
     try:
         with tarfile.open(archive) as tar:
-            found = [m for m in tar if m.name.removeprefix("./").endswith(name)]
+            found = [m for m in members(tar, archive) if m.name.removeprefix("./").endswith(name)]
             for member in found:
                 yield from tar.extractfile(member)  # type: ignore[misc]
     except (tarfile.TarError, EOFError, OSError) as e:

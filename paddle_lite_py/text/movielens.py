@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.archives import check_zip
 from ..io import Dataset
 from .files import find, one_of
 
@@ -75,6 +76,7 @@ class Movielens(Dataset):
     def _rows(self, name: str, fields: int) -> Iterator[list[str]]:
         try:
             with zipfile.ZipFile(self.data_file) as archive, archive.open(f"ml-1m/{name}.dat") as file:
+                check_zip(archive, self.data_file)
                 for i, line in enumerate(file, 1):
                     row = line.decode("latin1").strip().split("::")
                     if len(row) != fields:

@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ import jax
 from ..core.config import cache_dir
 from ..core.jax_compat.versions import JAXLIB
 from ..core.no_effect import Immaterial, no_effect, nothing_more
+from ..core.private_files import NotPrivateError, private_folder
 from ..custom.kernel import Library
 
 __all__ = ["BuildExtension", "CUDAExtension", "CompileError", "CppExtension", "get_build_directory", "load", "setup"]
@@ -138,11 +140,10 @@ def _built(name: str, files: list[Path], texts: list[str], flags: list[str], fol
     compiler = _compiler(name)
     facts = [JAXLIB, compiler, *flags, *texts]
     digest = hashlib.sha256("\0".join(facts).encode()).hexdigest()[:16]
-    path = folder / f"{name}-{digest}.so"
+    path = _private(folder) / f"{name}-{digest}.so"
     if path.is_file():
         return path
-    folder.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=folder, suffix=".so")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".so")
     os.close(handle)
     command = [
         *compiler.split(), "-O2", "-std=c++17", "-shared", "-fPIC", "-isystem", jax.ffi.include_dir(),
@@ -157,6 +158,15 @@ def _built(name: str, files: list[Path], texts: list[str], flags: list[str], fol
         raise CompileError(f"cpp_extension '{name}': {command[0]} refuses {', '.join(map(str, files))}:\n{said}")
     os.replace(temporary, path)
     return path
+
+
+def _private(folder: Path) -> Path:
+    """The folder of libraries that this process loads; a new one, with a warning, if others can write to it."""
+    try:
+        return private_folder(folder, closed=False)
+    except NotPrivateError as e:
+        warnings.warn(f"cpp_extension: libraries are compiled anew in each process: {e}", stacklevel=4)
+        return Path(tempfile.mkdtemp())
 
 
 def _compiler(name: str) -> str:

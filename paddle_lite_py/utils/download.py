@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote, urlparse
 
+from ..core.archives import unpacked
 from ..core.no_effect import Immaterial, no_effect
 
 __all__ = ["get_path_from_url", "get_weights_path_from_url"]
@@ -78,7 +79,7 @@ def _get_unique_endpoints(trainer_endpoints: list[str]) -> list[str]:
 
 def _decompress(fname: str) -> str:
     """Unpack an archive beside itself; the path of what it holds."""
-    return str(_unpacked(Path(fname)))
+    return str(unpacked(Path(fname)))
 
 
 def _matches(path: Path, md5sum: str | None) -> bool:
@@ -185,21 +186,4 @@ def _fetch_rest(url: str, part: Path) -> None:
 
 def opened(path: Path) -> Path:
     """What an archive holds, unpacked beside it; another file itself."""
-    return _unpacked(path) if tarfile.is_tarfile(path) or zipfile.is_zipfile(path) else path
-
-
-def _unpacked(path: Path) -> Path:
-    """Where the content of an archive lies: its one top folder, or a folder named after it."""
-    if tarfile.is_tarfile(path):
-        with tarfile.open(path) as tar:
-            tops = {PurePosixPath(m.name).parts[0] for m in tar.getmembers() if PurePosixPath(m.name).parts}
-            target = path.parent if len(tops) == 1 else path.with_name(path.name.split(".")[0])
-            if ".." in tops or not all((target / top).exists() for top in tops):
-                tar.extractall(target, filter="data")
-    else:
-        with zipfile.ZipFile(path) as archive:
-            tops = {PurePosixPath(n).parts[0] for n in archive.namelist() if PurePosixPath(n).parts}
-            target = path.parent if len(tops) == 1 else path.with_name(path.name.split(".")[0])
-            if not all((target / top).exists() for top in tops):
-                archive.extractall(target)
-    return target / tops.pop() if len(tops) == 1 else target
+    return unpacked(path) if tarfile.is_tarfile(path) or zipfile.is_zipfile(path) else path

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -15,8 +17,10 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
+from paddle_lite_py.core.config import user_secret
 from paddle_lite_py.core.jax_compat import compiler
 from paddle_lite_py.core.mappings import make_room, room
+from paddle_lite_py.core.private_files import signature
 from paddle_lite_py.cpu_compiler import apart
 from paddle_lite_py.cpu_compiler.compiler_process import CompilerProcess
 from paddle_lite_py.host.tier import program_jit
@@ -103,8 +107,38 @@ def test_what_another_version_has_written_is_not_loaded(tmp_path):
     program_jit(affine, 1)(X, X)
     (path,) = tmp_path.glob("*.executable")
     content = zlib.compress(b"an executable of tomorrow")
-    path.write_bytes(apart.DIGEST(content).digest() + content)
+    path.write_bytes(signature(user_secret(), path.name, content) + content)
     assert program_jit(affine, 1)(X, X)["sum"].shape == (2, 3)
+
+
+class Bomb:
+    def __reduce__(self):
+        return os.system, ("touch exploded",)
+
+
+@pytest.mark.parametrize("key", [b"", b"another secret"])
+def test_what_another_user_has_written_is_not_unpickled(tmp_path, monkeypatch, key):
+    monkeypatch.chdir(tmp_path)
+    expected = program_jit(affine, 1)(X, X)
+    (path,) = tmp_path.glob("*.executable")
+    content = zlib.compress(pickle.dumps(Bomb()))
+    signed = signature(key, path.name, content) if key else hashlib.sha256(content).digest()
+    path.write_bytes(signed + content)
+    same(program_jit(affine, 1)(X, X), expected)
+    assert not (tmp_path / "exploded").exists()
+
+
+def test_an_executable_under_the_name_of_another_is_not_loaded(tmp_path, jobs):
+    program_jit(affine, 1)(X, X)
+    (path,) = tmp_path.glob("*.executable")
+    other = lambda a, b: {"sum": a - b, "pair": (a, [b.sum()])}  # noqa: E731
+    other.__name__ = "affine"
+    expected = other(X, X)
+    program_jit(other, 1)(X, X)
+    (second,) = set(tmp_path.glob("*.executable")) - {path}
+    second.write_bytes(path.read_bytes())
+    same(program_jit(other, 1)(X, X)["sum"], expected["sum"])
+    assert len(jobs) == 3
 
 
 def test_the_process_is_started_again(jobs):

@@ -28,5 +28,7 @@ def test_a_pass_may_be_left_out(name, monkeypatch):
 @pytest.mark.parametrize("name", ["layout", "compared"])
 def test_other_names_are_refused(name, monkeypatch):
     monkeypatch.setenv(passes.SKIP, name)
-    with pytest.raises(ValueError, match=rf"FLAGS_skip_cpu_passes names {name}; the passes that may be left out are .*'layouts'"):
+    with pytest.raises(
+        ValueError, match=rf"FLAGS_skip_cpu_passes names {name}; the passes that may be left out are .*'layouts'"
+    ):
         passes.chosen()

@@ -182,3 +182,16 @@ import paddle_lite_py as paddle
 print(float(cubes.cube(paddle.ones([1]), scale=3.0)))
 """
     assert fresh(code, str(tmp_path / "out")).strip() == "3.0"
+
+
+@needs_compiler
+def test_a_library_that_others_could_have_put_there_is_not_loaded(kernel, tmp_path):
+    """The name of a library tells what it was made of, and so can be foreseen."""
+    folder, _ = kernel
+    (planted,) = folder.glob("test_kernels-*.so")
+    (tmp_path / planted.name).write_bytes(b"no library")
+    tmp_path.chmod(0o777)
+    source = str(folder / "cube.cc")
+    with pytest.warns(UserWarning, match="compiled anew in each process: others can write to"):
+        path = cpp_extension._built("test_kernels", [Path(source)], [Path(source).read_text()], [], tmp_path, False)
+    assert path.parent != tmp_path and path.read_bytes()[:4] == b"\x7fELF"

@@ -67,6 +67,17 @@ def test_what_does_not_fit_is_named_and_changes_nothing(tmp_path):
     assert held["w"].tolist() == [0.0, 0.0]
 
 
+def test_files_outside_of_the_folder_are_not_read(tmp_path):
+    dist.save_state_dict({"w": paddle.ones([2])}, str(tmp_path / "here"))
+    (path,) = (tmp_path / "here").glob("*.metadata")
+    found = metadata.from_bytes(path.read_bytes())
+    found.storage_metadata = dict.fromkeys(found.storage_metadata, "../0_0.distcp")
+    path.write_bytes(metadata.as_bytes(found))
+    (tmp_path / "here" / "0_0.distcp").rename(tmp_path / "0_0.distcp")
+    with pytest.raises(ValueError, match="name a file outside of it"):
+        dist.load_state_dict({"w": paddle.zeros([2])}, str(tmp_path / "here"))
+
+
 def test_the_record_names_the_classes_of_the_reference():
     index = metadata.LocalTensorIndex("w", (0,), local_shape=(2,))
     parts = {"w": [metadata.LocalTensorMetadata((0,), (2,), "float32", (2,))]}

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -116,6 +117,31 @@ def test_launchers_of_two_nodes_meet(tmp_path):
     with ThreadPoolExecutor(2) as pool:
         nodes = [pool.submit(launched, tmp_path / name, 1, program, options=options) for name in ("a", "b")]
         assert all("sum 3.0" in node.result() for node in nodes)
+
+
+LISTENING = """
+import os
+dist.all_reduce(paddle.ones([2]))
+own = set()
+for number in os.listdir("/proc/self/fd"):
+    try:
+        own.add(os.readlink(f"/proc/self/fd/{number}"))
+    except OSError:
+        pass
+for kind in ("tcp", "tcp6"):
+    for line in open(f"/proc/self/net/{kind}").read().splitlines()[1:]:
+        _, here, _, state, *_, inode = line.split()[:10]
+        if state == "0A" and f"socket:[{inode}]" in own:
+            print("listens at", here.partition(":")[0], flush=True)
+dist.barrier()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/net/tcp").exists(), reason="the system does not tell where a process listens")
+def test_processes_of_one_node_are_reached_from_it_alone(tmp_path):
+    """JAX's coordinator, the messenger and XLA's exchanges: 127.0.0.1, as the kernel writes it."""
+    found = re.findall(r"listens at (\w+)", launched(tmp_path, 2, written(tmp_path, LISTENING)))
+    assert len(found) >= 3 and set(found) <= {"0100007F", "0000000000000000FFFF00000100007F"}
 
 
 @pytest.mark.parametrize(

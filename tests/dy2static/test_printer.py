@@ -10,6 +10,8 @@ from pathlib import Path
 import gast
 import pytest
 
+import dy2static
+from dy2static import printer
 from dy2static.printer import source_of
 from dy2static.trees import room_for_trees
 
@@ -55,3 +57,17 @@ def test_what_astor_lacks(text):
 if __name__ == "__main__":
     answers = [round_trip(path) for path in files()]
     print(f"{answers.count(True)} files survive, {answers.count(False)} do not, {answers.count(None)} are no Python")
+
+
+@pytest.mark.parametrize("broken", [None, lambda *_, **__: 1 / 0])
+def test_without_astor_python_prints(monkeypatch, broken):
+    """It is not maintained: nothing ends with it."""
+    text = "def f(a, /, *b):\n    return a if b else [x async for x in a]"
+    monkeypatch.setattr(printer, "to_source", broken)
+    tree = gast.ast_to_gast(ast.parse(text))
+    assert ast.dump(ast.parse(source_of(tree))) == ast.dump(ast.parse(text))
+    assert dy2static.convert(add)(1, 2) == 3
+
+
+def add(a, b):
+    return a + b

@@ -59,7 +59,10 @@ class Pods:
         known["metadata.labels['batch.kubernetes.io/controller-uid']"] = f"uid-of-{pod.job}"
         found: dict[str, str] = {}
         for v in pod.container["env"]:
-            value = v["value"] if "value" in v else known[v["valueFrom"]["fieldRef"]["fieldPath"]]
+            if "secretKeyRef" in v.get("valueFrom", {}):
+                value = "a secret of " + v["valueFrom"]["secretKeyRef"]["name"]
+            else:
+                value = v["value"] if "value" in v else known[v["valueFrom"]["fieldRef"]["fieldPath"]]
             found[v["name"]] = self.local(re.sub(r"\$\((\w+)\)", lambda m: found[m[1]], value), pod)
         return {**found, "JOB_COMPLETION_INDEX": str(pod.index)}
 

@@ -17,6 +17,7 @@ from shutil import copytree
 import numpy as np
 import pytest
 from paddle_lite_py.jit import ArtifactError, InputSpec, to_static
+from paddle_lite_py.jit.agreement import digest_of
 
 import house
 import paddle_lite_py as paddle
@@ -254,7 +255,7 @@ def test_damaged_data_with_a_manifest_that_agrees_are_refused(copy_of):
         "except ArtifactError as e:\n    print('refused')\n"
     )
     manifest = json.loads((copy_of / "net.json").read_text())
-    for suffix in ("safetensors", "forward.eval.stablehlo"):
+    for suffix in ("safetensors",):
         content = (copy_of / manifest["files"][suffix]["name"]).read_bytes()
         consistent(copy_of, suffix, content[: len(content) // 2])
         done = subprocess.run([sys.executable, "-c", code, str(copy_of / "net")], capture_output=True, text=True)
@@ -277,6 +278,14 @@ def test_nothing_is_unpickled(copy_of, monkeypatch):
     assert not (copy_of / "exploded").exists()
 
 
+def write_agreeing(path, manifest):
+    """Write a manifest, with the digests of the programs that are in it now."""
+    for modes in manifest["methods"].values():
+        for method in modes.values():
+            method["digest"] = digest_of(method["program"])
+    path.write_text(json.dumps(manifest))
+
+
 def deep(n):
     data = "x"
     for _ in range(n):
@@ -297,6 +306,16 @@ ABSURD = {
     "no methods": lambda m: m.update(methods={}),
     "weights out of range": lambda m: m["methods"]["forward"]["eval"].update(weights=[99]),
     "more arguments": lambda m: m["methods"]["forward"]["eval"].update(n_args=7),
+    "layout of another op": lambda m: block(m)["ops"][0].update(layout=[1 << 31]),
+    "layout of too few inputs": lambda m: block(m)["ops"][0].update(layout=[]),
+    "size of an inner value": lambda m: block(m)["ops"][0]["out"][0].update(shape=[1 << 70]),
+    "huge attribute": lambda m: block(m)["ops"][0].update(attrs={"axis": 1 << 70}),
+    "Python called back": lambda m: block(m)["ops"][0].update(op="py_func", attrs={"function": "os.system"}),
+    "state that is not there": lambda m: m["methods"]["forward"]["eval"].update(state=[-1]),
+    "result that is not there": lambda m: m["methods"]["forward"]["eval"].update(result={"weight": -1}),
+    "a check more": lambda m: m["methods"]["forward"]["eval"].update(checks=[{"type": "ValueError", "text": "x"}]),
+    "fewer results": lambda m: m["methods"]["forward"]["eval"].update(n_results=0),
+    "weights in another order": lambda m: m["methods"]["forward"]["eval"]["weights"].reverse(),
     "constraint": lambda m: m.update(constraints=7),
     "future": lambda m: m.update(version=3),
     "version of another type": lambda m: m.update(version=[1]),
@@ -311,7 +330,7 @@ def block(m):
 def test_absurd_manifests_are_refused(copy_of, name):
     manifest = json.loads((copy_of / "net.json").read_text())
     ABSURD[name](manifest)
-    (copy_of / "net.json").write_text(json.dumps(manifest))
+    write_agreeing(copy_of / "net.json", manifest)
     refused(copy_of / "net")
 
 
@@ -320,21 +339,75 @@ def test_deeply_nested_json_is_refused(copy_of):
     refused(copy_of / "net", "damaged")
 
 
-def test_stablehlo_that_calls_python_is_refused(copy_of):
-    import jax
-    from jax import export
+def test_only_the_program_of_the_manifest_runs(copy_of):
+    """StableHLO is for other runtimes: what a stranger puts there does not run here, be it as broken as it may."""
+    want = paddle.jit.load(str(copy_of / "net"))(x_of(2)).numpy()
+    for content in (b"ML\xefR" + bytes(range(256)), b""):
+        consistent(copy_of, "forward.eval.stablehlo", content)
+        np.testing.assert_array_equal(paddle.jit.load(str(copy_of / "net"))(x_of(2)).numpy(), want)
 
-    def evil(*arrays):
-        return jax.ffi.ffi_call("xla_ffi_python_cpu_callback", jax.ShapeDtypeStruct((2, 2), "float32"))(arrays[0])
 
+def test_a_program_and_stablehlo_that_differ_are_refused(copy_of):
+    text = (copy_of / "net.json").read_text()
+    (copy_of / "net.json").write_text(text.replace('"op": "relu"', '"op": "tanh"'))
+    refused(copy_of / "net", "is not the one that its StableHLO was made of")
     manifest = json.loads((copy_of / "net.json").read_text())
-    shapes = [(tuple(v["shape"]), v["dtype"]) for v in block(manifest)["inputs"]]
-    b = export.symbolic_shape("b")[0]
-    specs = [jax.ShapeDtypeStruct(tuple(b if isinstance(n, dict) else n for n in s), d) for s, d in shapes]
-    checks = [export.DisabledSafetyCheck.custom_call("xla_ffi_python_cpu_callback")]
-    content = bytes(export.export(jax.jit(evil), disabled_checks=checks)(*specs).serialize())
-    consistent(copy_of, "forward.eval.stablehlo", content)
-    refused(copy_of / "net", "callback")
+    for modes in manifest["methods"].values():
+        for method in modes.values():
+            del method["digest"]  # as in artefacts of before
+    (copy_of / "net.json").write_text(json.dumps(manifest))
+    loaded = paddle.jit.load(str(copy_of / "net"))
+    bare = loaded._methods["forward"]["eval"].bare()
+    assert "tanh" in str(loaded.program())
+    np.testing.assert_allclose(bare(x_of(2).numpy())[0], loaded(x_of(2)).numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("attrs", [{}, {"axis": "nowhere"}, {"axis": []}, {"axis": {"dtype": "float32"}}])
+def test_operators_with_foreign_attributes_fail_with_a_documented_error(copy_of, attrs):
+    manifest = json.loads((copy_of / "net.json").read_text())
+    for op in block(manifest)["ops"]:
+        op["attrs"] = {k: next(iter(attrs.values()), None) for k in op["attrs"]}
+    write_agreeing(copy_of / "net.json", manifest)
+    with pytest.raises((ValueError, TypeError)):
+        paddle.jit.load(str(copy_of / "net"))(x_of(2))
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "net\0.json"])
+def test_names_that_no_file_has_are_refused(copy_of, name):
+    manifest = json.loads((copy_of / "net.json").read_text())
+    manifest["files"]["safetensors"]["name"] = name
+    (copy_of / "net.json").write_text(json.dumps(manifest))
+    refused(copy_of / "net")
+
+
+def test_links_out_of_the_folder_are_not_followed(copy_of, tmp_path_factory):
+    (path,) = copy_of.glob("*.safetensors")
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    path.rename(elsewhere / path.name)
+    path.symlink_to(elsewhere / path.name)
+    refused(copy_of / "net", "a link to a file outside")
+    (copy_of / "net.json").rename(elsewhere / "net.json")  # a store of files, to which all are links
+    (copy_of / "net.json").symlink_to(elsewhere / "net.json")
+    for other in copy_of.glob("*.stablehlo"):
+        other.rename(elsewhere / other.name)
+        other.symlink_to(elsewhere / other.name)
+    assert paddle.jit.load(str(copy_of / "net")).method_names == ["forward", "encode"]
+
+
+# -- files of others -----------------------------------------------------------------------------------------------
+def test_files_of_others_are_left_alone(tmp_path):
+    linear, prefix = nn.Linear(2, 1), str(tmp_path / "package")
+    spec = [InputSpec([2, 2])]
+    (tmp_path / "index.js").write_text("mine")
+    foreign = {"name": "package", "files": {"main": {"name": "index.js"}}}
+    (tmp_path / "package.json").write_text(json.dumps(foreign))
+    with pytest.raises(FileExistsError, match="is there, and no saved program"):
+        paddle.jit.save(linear, prefix, input_spec=spec)
+    assert json.loads((tmp_path / "package.json").read_text()) == foreign
+    forged = {"format": "paddle_lite_py.artifact", "files": {"main": {"name": "index.js"}, "list": ["index.js"]}}
+    (tmp_path / "package.json").write_text(json.dumps(forged))
+    paddle.jit.save(linear, prefix, input_spec=spec)
+    assert (tmp_path / "index.js").read_text() == "mine"
 
 
 # -- killed saves --------------------------------------------------------------------------------------------------

@@ -76,7 +76,7 @@ def body(rng):
         tensor = {"name": "x", "shape": [1, 3], "datatype": rng.choice(["FP32", "BYTES", "BOOL"])}
         tensor["parameters"] = {"binary_data_size": rng.choice([11, 12, 13, 2**40])}
         head = json.dumps({"inputs": [tensor]}).encode()
-        said = rng.choice([len(head), len(head) - 1, 10**9, "x", -1, 10**30])
+        said = rng.choice([len(head), len(head) - 1, 10**9, "x", -1, 10**30, "0" * 5000])
         tail = rng.choice([np.ones(3, "float32").tobytes(), b"", bytes(11), struct.pack("<I", 2**32 - 1) + bytes(8)])
         return head + tail, {"Inference-Header-Content-Length": str(said)}
     elif kind == 3:
@@ -145,6 +145,71 @@ def test_bytes_that_are_no_messages_of_grpc(served):
             with pytest.raises(grpc.RpcError):
                 call(bytes(rng.randrange(256) for _ in range(1 + rng.randrange(100))), timeout=10)
     assert served.ask("/v2/health/ready")[0] == 200
+
+
+def test_what_has_no_token_is_not_decoded(saved):
+    grpc = pytest.importorskip("grpc")
+    folder, _ = saved
+    server = Served(str(folder / "mlp"), PADDLE_SERVING_TOKEN="secret")
+    try:
+        with grpc.insecure_channel(server.grpc) as channel:
+            for name in ("ModelInfer", "ServerMetadata", "RepositoryModelLoad"):
+                for token, code in (("", "UNAUTHENTICATED"), ("Bearer secret", "INVALID_ARGUMENT")):
+                    call = channel.unary_unary(f"/inference.GRPCInferenceService/{name}")
+                    with pytest.raises(grpc.RpcError) as e:
+                        call(b"\xff" * 20, timeout=10, metadata=[("authorization", token)])
+                    assert e.value.code().name == code, name
+    finally:
+        server.stop()
+
+
+def test_what_is_allowed_is_said(served):
+    for method, path, allowed in (("GET", PATH, "POST"), ("POST", "/v2/health/live", "GET"), ("PUT", "/v2", "GET")):
+        connection = http.client.HTTPConnection(served.http, timeout=20)
+        connection.request(method, path)
+        answer = connection.getresponse()
+        assert answer.status == 405 and allowed in answer.headers["allow"].split(", ")
+        connection.close()
+
+
+def instance(schema, rng):
+    """Something that a schema of ours describes."""
+    if "oneOf" in schema:
+        return instance(rng.choice(schema["oneOf"]), rng)
+    if "const" in schema:
+        return schema["const"]
+    match schema["type"]:
+        case "object":
+            names = [n for n in schema["properties"] if n in schema["required"] or rng.random() < 0.5]
+            return {n: instance(schema["properties"][n], rng) for n in names}
+        case "array" if "prefixItems" in schema:
+            return [instance(s, rng) for s in schema["prefixItems"]]
+        case "array":
+            return [instance(schema["items"], rng) for _ in range(schema["minItems"])]
+        case "boolean":
+            return rng.random() < 0.5
+        case "string":
+            return "".join(chr(rng.randrange(0xD000)) for _ in range(rng.randrange(schema["maxLength"] + 1)))
+        case "integer":
+            return rng.choice([schema["minimum"], schema["maximum"], rng.randint(schema["minimum"], schema["maximum"])])
+    return rng.choice([schema["minimum"], schema["maximum"], rng.uniform(schema["minimum"], schema["maximum"]), 0])
+
+
+def test_what_the_description_accepts_the_server_does_too(served):
+    rng = random.Random(11)
+    paths = served.ask("/openapi.json")[1]["paths"]
+    tried = 0
+    for path, methods in paths.items():
+        for method, said in methods.items():
+            body = said.get("requestBody", {}).get("content", {}).get("application/json")
+            for _ in range(max(3, COUNT // 100) if body else 1):
+                if path.endswith("/unload"):
+                    continue
+                data = instance(body["schema"], rng) if body else b"" if method == "post" else None
+                status, found = served.ask(path, data, method.upper())
+                assert status == 200 and str(status) in said["responses"], (method, path, data, found)
+                tried += 1
+    assert tried > 30
 
 
 def test_slow_clients_are_let_go(saved):

@@ -351,3 +351,63 @@ def test_workers_that_end_while_nobody_asks_cost_a_request_no_try(tmp_path, monk
             os.kill(pid, signal.SIGKILL)
         assert eventually(lambda: all(w.ended for w in executor._workers))
         assert ask(server, "net", ROW) == (200, [2.0, 4.0, 6.0])
+
+
+# -- models that cannot be loaded ------------------------------------------------------------------------------------
+KILLER = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n"
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_model_that_ends_the_process_that_loads_it_is_told_and_the_others_go_on(tmp_path, workers, caplog):
+    save(2.0, tmp_path / "models" / "net")
+    settings = ServerSettings(port=0, grpc_port=None, watch=0.2, workers=workers)
+    with Server(repository=str(tmp_path / "models"), settings=settings) as server:
+        assert ask(server, "net", ROW) == (200, [2.0, 4.0, 6.0])
+        before = server.worker_pids()
+        (tmp_path / "bad.py").write_text(KILLER)
+        server.service._repository._named["bad"] = str(tmp_path / "bad.py")
+        assert eventually(lambda: "ended over it" in server.service._failures.get("bad", ""))
+        statuses = {ask(server, "net", ROW)[0] for _ in range(20)}
+        assert statuses == {200} and ask(server, "bad", ROW)[0] == 503
+        assert urllib.request.urlopen(f"{server.url}/v2/health/ready", timeout=10).status == 200
+        page = urllib.request.urlopen(f"{server.url}/", timeout=10).read().decode()
+        metrics = urllib.request.urlopen(f"{server.url}/metrics", timeout=10).read().decode()
+        assert "not loaded: a" in page and 'paddle_serving_load_failures_total{model="bad"}' in metrics
+        assert "bad" in caplog.text and server.service._retries["bad"].delay >= 0.2
+        assert len(set(server.worker_pids()) & set(before)) >= workers - 1
+        del server.service._repository._named["bad"]
+        save(5.0, tmp_path / "models" / "bad")  # it is mended
+        assert eventually(lambda: ask(server, "bad", ROW) == (200, [5.0, 10.0, 15.0]))
+
+
+def test_a_model_that_cannot_be_loaded_is_tried_less_and_less(tmp_path):
+    save(2.0, tmp_path / "net")
+    (tmp_path / "bad.json").write_text("{")
+    with Server(repository=str(tmp_path), settings=ServerSettings(port=0, grpc_port=None, watch=0.05)) as server:
+        assert ask(server, "net", ROW)[0] == 200  # a server starts without what is damaged in its folder
+        assert eventually(lambda: "bad" in server.service._retries and server.service._retries["bad"].delay >= 0.1)
+        save(3.0, tmp_path / "bad")  # what is new is tried at once
+        assert eventually(lambda: ask(server, "bad", ROW)[0] == 200)
+        assert "bad" not in server.service._retries and not server.service.index()[0]["reason"]
+    with pytest.raises(ServingError, match="damaged"):
+        (tmp_path / "bad.json").write_text("{")
+        Server([str(tmp_path / "bad")], settings=ServerSettings(port=0, grpc_port=None)).start()
+
+
+def test_programs_for_ever_new_sizes_are_dropped(tmp_path, monkeypatch):
+    from paddle_lite_py.serving.host import ModelHost
+
+    paddle.jit.save(
+        nn.Linear(200, 200), str(tmp_path / "net"), input_spec=[paddle.static.InputSpec([None, None, 200])],
+        platforms=["cpu"],
+    )  # fmt: skip
+    monkeypatch.setattr(ModelHost, "most_shapes", 3)
+    host = ModelHost()
+    host.load("a", str(tmp_path / "net"), 1, {})
+    forgotten = []
+    model, forget = host._models["a"], host._models["a"].forget
+    monkeypatch.setattr(model, "forget", lambda: forgotten.append(1) or forget())
+    for n in range(1, 9):
+        x = np.ones((1, n, 200), "float32")
+        assert host.run("a", {model.inputs[0].name: x})["out0"].shape == x.shape
+    assert len(forgotten) == 2

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import io
 import queue
-import socket
-import threading
 import time
 from collections.abc import Mapping, Sequence
-from multiprocessing.connection import Client, Connection, Listener
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Connection, Listener
 
 import numpy as np
 
+from ..members import Reception, connected, job_secret, key_of
 from .line import PeerLine
 from .places import ServedPlace
 from .said import Said
@@ -51,13 +50,13 @@ class Peers:
         self.rank, self.size, self.patience, self.count = place.number, place.workers, patience, count
         self._endpoints = place.worker_endpoints
         self._said = Said(folder) if folder is not None else None
-        self._key = hashlib.sha256(f"workers {token}".encode()).digest()
+        self._key = key_of(f"workers {token or job_secret(*place.worker_endpoints)}")
         self._lines = {rank: PeerLine(count) for rank in range(self.size) if rank != self.rank}
         for number, messages in self._said.before(count) if self._said else ():
             for rank, line in self._lines.items():
                 line.keep(number, messages[rank])
         self._came: queue.SimpleQueue[tuple[int, int, Connection]] = queue.SimpleQueue()
-        self._listener: Listener | None = None
+        self._reception: Reception | None = None
 
     def gather(self, arrays: Mapping[str, np.ndarray | np.generic]) -> list[dict[str, np.ndarray]]:
         """The arrays of all workers, by rank.
@@ -84,7 +83,7 @@ class Peers:
         if self._said:  # some may have heard already what this worker said before it was started again
             messages = self._said.again(number, messages)
             found[self.rank] = unpacked(messages[self.rank])
-        if self.size > 1 and self._listener is None:
+        if self.size > 1 and self._reception is None:
             self._listen()
         for rank, line in self._lines.items():
             line.send(number, messages[rank])
@@ -102,7 +101,7 @@ class Peers:
                     self._dial(rank)
                 if line.connected and (message := line.receive(PAUSE)) is not None:
                     return message
-            except (OSError, EOFError) as e:
+            except (OSError, EOFError, AuthenticationError) as e:
                 if line.connected:
                     line.drop()
                     lost, end = type(e).__name__, time.monotonic() + self.patience
@@ -129,19 +128,14 @@ class Peers:
                 f"there are {self.size} workers, whose addresses nobody has told: set PADDLE_TRAINER_ENDPOINTS to "
                 "host:port,host:port, or give worker_endpoints to the role maker"
             )
-        self._listener = Listener(self._address(self.rank), authkey=self._key, backlog=self.size)
-        self._accepting = threading.Thread(target=self._accept, args=(self._listener,), daemon=True)
-        self._accepting.start()
+        listener = Listener(self._address(self.rank), backlog=64)
+        self._reception = Reception(listener, self._key, self._accept, f"worker {self.rank}")
 
-    def _accept(self, listener: Listener) -> None:
-        while self._listener is listener:
-            with contextlib.suppress(Exception):  # whoever has come is none of the workers, or has ended
-                connection = listener.accept()
-                said = connection.recv_bytes(12)
-                rank, theirs = int.from_bytes(said[:4], "big"), int.from_bytes(said[4:], "big")
-                connection.send_bytes(self._lines[rank].wanted.to_bytes(8, "big"))
-                self._came.put((rank, theirs, connection))
-        listener.close()
+    def _accept(self, connection: Connection) -> None:
+        said = connection.recv_bytes(12)
+        rank, theirs = int.from_bytes(said[:4], "big"), int.from_bytes(said[4:], "big")
+        connection.send_bytes(self._lines[rank].wanted.to_bytes(8, "big"))
+        self._came.put((rank, theirs, connection))
 
     def _welcome(self, seconds: float) -> None:
         """Take the connections that have come."""
@@ -157,7 +151,7 @@ class Peers:
         Raises:
             OSError: if it is not there.
         """
-        connection = Client(self._address(rank), authkey=self._key)
+        connection = connected(self._address(rank), self._key)
         connection.send_bytes(self.rank.to_bytes(4, "big") + self._lines[rank].wanted.to_bytes(8, "big"))
         self._lines[rank].connect(connection, int.from_bytes(connection.recv_bytes(8), "big"))
 
@@ -169,11 +163,9 @@ class Peers:
         """Part from the others."""
         for line in self._lines.values():
             line.close()
-        if self._listener is not None:
-            self._listener = None
-            with contextlib.suppress(OSError):  # wakes the thread that listens
-                socket.create_connection(self._address(self.rank), 1.0).close()
-            self._accepting.join(5.0)
+        if self._reception is not None:
+            self._reception.close()
+            self._reception = None
 
 
 def packed(arrays: Mapping[str, np.ndarray | np.generic]) -> bytes:

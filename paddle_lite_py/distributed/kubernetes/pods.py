@@ -54,7 +54,8 @@ def environment(job: JobDescription, *more: Manifest) -> list[Manifest]:
     own = {"PADDLE_LITE_CACHE_DIR": "/cache", "HOME": SCRATCH, "TMPDIR": SCRATCH, "PADDLE_JOB_ID": job.name}
     own["PADDLE_ELASTIC_GRACE"] = str(job.grace - SPARE)
     given = [[variable(name, value) for name, value in found.items()] for found in (own, job.env)]
-    return [*given[0], *more, *given[1]]
+    key = {"secretKeyRef": {"name": f"{job.name}-key", "key": "key"}}  # which pods know each other by
+    return [*given[0], {"name": "PADDLE_JOB_KEY", "valueFrom": key}, *more, *given[1]]
 
 
 def launcher_probes() -> Manifest:

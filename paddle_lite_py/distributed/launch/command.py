@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import secrets
 import sys
-import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -63,7 +63,7 @@ def _tuned(given: argparse.Namespace, count: int, tasks: Any, nodes: int) -> Cal
 
     def start(words: list[str], logs: Path, name: str, asked: Callable[[], str]) -> int:
         place = meet("", 1, 0, count, given.host, name, 0)
-        return tried(Job(_command(given, words), tasks, str(logs), name, 0), tasks(place, uuid.uuid4().hex), asked)
+        return tried(Job(_command(given, words), tasks, str(logs), name, 0), tasks(place, secrets.token_hex(32)), asked)
 
     search = tuning.Search(plan, count, given.training_script_args, start)
 

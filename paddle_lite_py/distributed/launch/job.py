@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import os
+import secrets
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -98,7 +98,7 @@ def run(job: Job, meet: Callable[[int], NodePlace]) -> int:
         job: what to run.
         meet: gives this node's place among all, for each attempt.
     """
-    key = uuid.uuid4().hex
+    key = secrets.token_hex(32)
     for attempt in range(job.max_restart + 1):
         place = meet(attempt)
         with heeded() as asked:

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
+import itertools
 import json
 import queue
 import threading
 import time
 from collections.abc import Callable
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
+from multiprocessing.connection import Connection, Listener
 from typing import Any
 
-from .meeting import listening
+from ..members import Reception, connected, job_secret, key_of
+from .meeting import LONGEST, listening, stranger
 from .membership import Membership, Terms, Word
 
 # Seconds between two signs of life.
 BEAT = 1.0
 # Seconds that who leads waits for the others to hear its last word.
 FAREWELL = 5.0
-# Seconds within which a launcher that leads answers.
-ANSWER = 5.0
-# No word is longer.
-LONGEST = 1 << 20
 
 LOST: Word = {"say": "lost"}
 
@@ -46,31 +43,17 @@ class Leader:
     """Hears the launchers, and says which of them make up the world."""
 
     def __init__(self, listener: Listener, key: bytes, terms: Terms) -> None:
-        self.listener, self.key = listener, key
         self.membership = Membership(terms, time.monotonic())
         self.connections: dict[int, Connection] = {}
         self.heard: queue.SimpleQueue[tuple[int, Word | Connection]] = queue.SimpleQueue()
-        threading.Thread(target=self._accept, daemon=True, name="launch accept").start()
+        self.numbers = itertools.count(1)
+        self.reception = Reception(listener, key, self._hear, "launch")
         self.thread = threading.Thread(target=self._lead, daemon=True, name="launch lead")
         self.thread.start()
 
-    def _accept(self) -> None:
-        number = 0
-        while True:
-            try:
-                connection = self.listener.accept()
-            except OSError:
-                return
-            number += 1
-            threading.Thread(target=self._hear, args=(number, connection), daemon=True).start()
-
-    def _hear(self, who: int, connection: Connection) -> None:
-        """The words of one launcher, each into the queue; who does not have the key of the job is not heard."""
-        try:
-            deliver_challenge(connection, self.key)
-            answer_challenge(connection, self.key)
-        except Exception:  # whatever a stranger sends
-            return connection.close()
+    def _hear(self, connection: Connection) -> None:
+        """The words of one launcher, each into the queue."""
+        who = next(self.numbers)
         self.heard.put((who, connection))
         try:
             while True:
@@ -91,7 +74,7 @@ class Leader:
                 self._say(*membership.said.pop(0))
             if membership.over:
                 end = min(end, time.monotonic() + FAREWELL)
-        self.listener.close()
+        self.reception.close()
 
     def _take(self, who: int, word: Word | Connection) -> None:
         now = time.monotonic()
@@ -125,7 +108,7 @@ class Link:
     def __init__(self, master: str, job: str, terms: Terms) -> None:
         host, _, port = master.rpartition(":")
         self.at, self.terms = (host, int(port)), terms
-        self.key = hashlib.sha256(f"{master} {job}".encode()).digest()
+        self.key = key_of(job_secret(master, job))
         self.leader: Leader | None = None
         self.connection: Connection | None = None
         self.words: queue.SimpleQueue[Word] = queue.SimpleQueue()
@@ -144,12 +127,9 @@ class Link:
             if not leads and (listener := listening(self.at)) is not None:
                 self.leader = Leader(listener, self.key, self.terms)
             try:
-                return self._begin(self._admitted(Client(self.at)))
+                return self._begin(connected(self.at, self.key))
             except AuthenticationError:
-                raise PermissionError(
-                    f"launch: at --master {self.at[0]}:{self.at[1]} another job is led; give all launchers of this one "
-                    "the same --job_id and --master, and another port"
-                ) from None
+                raise stranger(self.at) from None
             except (OSError, EOFError):
                 if time.monotonic() > end:
                     raise TimeoutError(
@@ -157,15 +137,6 @@ class Link:
                         "launcher on that host, and see that the others reach it"
                     ) from None
                 time.sleep(0.2)
-
-    def _admitted(self, connection: Connection) -> Connection:
-        """The connection, once both ends know that the other has the key."""
-        if not connection.poll(ANSWER):
-            connection.close()
-            raise OSError("no launcher")
-        answer_challenge(connection, self.key)
-        deliver_challenge(connection, self.key)
-        return connection
 
     def _begin(self, connection: Connection) -> None:
         if self.connection is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import uuid
+import secrets
 from typing import Any, NamedTuple
 
 from ..elastic import RESTART_CODE
@@ -167,7 +167,7 @@ class Membership:
 
         chosen = sorted(self.members, key=order)[: self.terms.most]
         cards = [self.members[who].card for who in chosen]
-        self.worlds, self.newcomer, key = self.worlds + 1, math.inf, uuid.uuid4().hex
+        self.worlds, self.newcomer, key = self.worlds + 1, math.inf, secrets.token_hex(32)
         known = {"worlds": self.worlds, "failures": self.failures, "key": key}
         self.broken = False
         for who, member in self.members.items():

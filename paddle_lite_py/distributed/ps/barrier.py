@@ -14,9 +14,9 @@ class Barrier:
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
-        self._waiting: dict[int, tuple[bytes, dict[str, Any]]] = {}
+        self._waiting: dict[int, tuple[Any, dict[str, Any]]] = {}
 
-    def arrive(self, client: bytes, header: dict[str, Any]) -> list[tuple[bytes, dict[str, Any]]]:
+    def arrive(self, client: Any, header: dict[str, Any]) -> list[tuple[Any, dict[str, Any]]]:
         """Note that a worker is there; all that have waited, if it is the last one. One that comes again counts once.
 
         Raises:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ import numpy as np
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
+from .seals import ANSWERS, ASKS, NONCE, UNKNOWN, Sealed, coverage, key_of, sealed, unsealed
 from .wire import pack, raised, split, unpack
 
 # Milliseconds: between signs of life, after which silence a connection is closed, and between attempts to connect.
@@ -41,8 +43,10 @@ class ServerGone(ConnectionError):
 class _Link:
     """The connection to one server, and the request that is under way there."""
 
-    def __init__(self, context: zmq.Context, endpoint: str) -> None:
-        self.endpoint = endpoint
+    def __init__(self, context: zmq.Context, endpoint: str, key: bytes, nonce: bytes) -> None:
+        self.endpoint, self._key = endpoint, key
+        self._to = Sealed(nonce, UNKNOWN, coverage(split(endpoint)[0]), True, [])
+        self._request: Request | None = None
         self.socket = context.socket(zmq.DEALER)
         self.socket.set(zmq.LINGER, 0)
         self.socket.set(zmq.SNDHWM, 0)
@@ -57,9 +61,15 @@ class _Link:
         self.sent: list[Any] | None = None
         self.since = 0.0  # when the request was sent, or the connection was lost
 
-    def send(self, frames: list[Any]) -> None:
-        self.sent, self.since = frames, time.monotonic()
-        self.socket.send_multipart(frames, copy=False)
+    def send(self, header: dict[str, Any], arrays: list[np.ndarray]) -> None:
+        self._request, self.since = (header, arrays), time.monotonic()
+        self._send_again()
+
+    def _send_again(self) -> None:
+        """Seal the request for the server as it is now, and send it."""
+        assert self._request is not None
+        self.sent = sealed(self._key, ASKS, self._to, pack(*self._request))
+        self.socket.send_multipart(self.sent, copy=False)
 
     def notice(self) -> None:
         """Look at what has become of the connection; a request that may have been lost with it is sent again."""
@@ -78,11 +88,26 @@ class _Link:
             self.socket.disconnect(f"tcp://{self.endpoint}")
             self.socket.connect(f"tcp://{endpoint}")
             self.endpoint, self._lost = endpoint, True
+            self._to = self._to._replace(covers=coverage(split(endpoint)[0]))
 
-    def receive(self) -> Any:
-        """What has come, if it answers the request."""
-        header, arrays = unpack([frame.buffer for frame in self.socket.recv_multipart(copy=False)])
-        return header, arrays
+    def receive(self, number: int) -> Request | None:
+        """The answer to the request of a number, if it is that which has come.
+
+        Raises:
+            PermissionError: if who answers does not know the token.
+        """
+        frames = [frame.buffer for frame in self.socket.recv_multipart(copy=False)]
+        found = unsealed(self._key, ANSWERS, frames, self._to.covers)
+        if not found.authentic:
+            raise PermissionError(f"parameter server {self.endpoint}: the token is not that of the server")
+        header, arrays = unpack(found.frames)
+        if found.channel != self._to.channel or header.get("id") not in (number, None) or self.sent is None:
+            return None
+        if header.get("stale"):  # it was started since, or was not heard yet
+            self._to = self._to._replace(server=found.server)
+            self._send_again()
+            return None
+        return (header, arrays) if found.server == self._to.server or "error" in header else None
 
     def close(self) -> None:
         self.socket.disable_monitor()
@@ -104,11 +129,12 @@ class Channel:
     def __init__(
         self, endpoints: list[str], token: str, worker: int, timeout: float, find: Finder | None = None
     ) -> None:
-        self._token, self._worker, self._timeout, self._find = token, worker, timeout, find
+        self._worker, self._timeout, self._find = worker, timeout, find
         self._session, self._seq, self._id = uuid.uuid4().hex, 0, 0
+        key, nonce = key_of(token), os.urandom(NONCE)
         # One that lives as long as the process: it would wait for its sockets where a client is not closed.
         context: zmq.Context[zmq.Socket[bytes]] = zmq.Context.instance()
-        self._links = [_Link(context, endpoint) for endpoint in endpoints]
+        self._links = [_Link(context, endpoint, key, nonce) for endpoint in endpoints]
         self._poller = zmq.Poller()
         for link in self._links:
             self._poller.register(link.socket, zmq.POLLIN)
@@ -140,14 +166,14 @@ class Channel:
         common = {"id": self._id, "session": self._session, "seq": self._seq, "worker": self._worker}
         for n, (header, arrays) in requests.items():
             full = {**header, **common, "shard": [n, len(self._links)]}
-            self._links[n].send(pack(full, arrays, self._token))
+            self._links[n].send(full, arrays)
         answers: dict[int, Request] = {}
         try:
             while len(answers) < len(requests):
                 self._wait(requests, answers, patient)
         finally:
             for link in self._links:
-                link.sent = None
+                link.sent = link._request = None
         for n, (header, _) in answers.items():
             if "error" in header:
                 raise raised(header, self._links[n].endpoint)
@@ -173,9 +199,9 @@ class Channel:
             if link.events in ready:
                 link.notice()
             if link.socket in ready:
-                header, arrays = link.receive()
-                if n in requests and header.get("id") in (self._id, None):
-                    answers[n], link.sent = (header, arrays), None
+                answer = link.receive(self._id)
+                if answer is not None:
+                    answers[n], link.sent = answer, None
 
     def close(self) -> None:
         """Close the connections."""

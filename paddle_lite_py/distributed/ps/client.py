@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from ..members import job_secret
 from .channel import Channel, Finder
 from .config import Config, DenseConfig, SparseConfig, from_json, to_json
 from .hashing import home_of, shard_of
 from .sums import distinct, summed
-from .wire import split
+from .wire import SERVERS, split
 
 Ids = Any  # whatever NumPy makes an array of int64 or uint64 of
 
@@ -67,7 +68,8 @@ class Client:
         for endpoint in endpoints:
             split(endpoint)
         self.endpoints, self.worker, self.workers = list(endpoints), worker, workers
-        self._make = lambda: Channel(self.endpoints, token, worker, timeout, find)
+        secret = token or job_secret(SERVERS)
+        self._make = lambda: Channel(self.endpoints, secret, worker, timeout, find)
         self._session = session or uuid.uuid4().hex
         self._local = threading.local()
         self._channels: list[Channel] = []
@@ -123,7 +125,7 @@ class Client:
             rows = np.empty((len(unique), columns), np.float32)
             for n, at in split.items():
                 rows[at] = answers[n][1][0]
-        return rows[inverse].reshape(*shape, columns)
+        return rows.take(inverse, axis=0).reshape(*shape, columns)
 
     def push_sparse(
         self, name: str, ids: Ids, gradients: Any, shows: Any = None, clicks: Any = None, rate: float | None = None

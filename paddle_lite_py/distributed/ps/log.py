@@ -21,6 +21,7 @@ from .files import StateError
 
 _HEAD = struct.Struct("<QQI")  # number, bytes of the payload, its CRC-32
 _SIZE = struct.Struct("<Q")
+_WAYS = ": go on from a copy of the folder, or from what a client saved, with an empty folder and first=..."
 
 
 class Log:
@@ -140,17 +141,38 @@ def read_log(folder: Path, after: int) -> Iterator[tuple[int, list[memoryview]]]
         if first > expected:
             raise StateError(f"{folder}: the log has no record {expected}; {path.name} comes after it")
         data = _mapped(path)
-        at = 0
-        while (record := _record(data, at)) is not None:
+        at, follows = 0, first
+        while (record := _record(data, at)) is not None and record[0] == follows:
             number, frames, at = record
+            follows += 1
             if number == expected:
                 yield number, frames
                 expected += 1
         if at < len(data):
             if n + 1 < len(files):
-                raise StateError(f"{path}: damaged at byte {at}, and {files[n + 1][1].name} comes after it")
+                raise StateError(f"{path}: damaged at byte {at}, and {files[n + 1][1].name} comes after it{_WAYS}")
+            if not _is_torn(data, at, follows):
+                raise StateError(
+                    f"{path}: damaged at byte {at}, and other changes come after it{_WAYS}; or without these changes, "
+                    f"on purpose: truncate -s {at} {path}"
+                )
             print(f"{path}: the last {len(data) - at} bytes are no whole record; cut off", file=sys.stderr)
             os.truncate(path, at)
+
+
+def _is_torn(data: memoryview, at: int, number: int) -> bool:
+    """Whether what is no whole record was being written at the end: nothing comes after it."""
+    rest = data[at:]
+    if len(rest) >= _HEAD.size and at + _HEAD.size + _HEAD.unpack_from(data, at)[1] < len(data):
+        return not any(rest)  # room that was made for it, and not filled
+    for later in (number + 1, number + 2):  # its length may be what is damaged
+        place = bytes(rest).find(_SIZE.pack(later))
+        while place >= 0:
+            found = _record(data, at + place)
+            if found is not None and found[0] == later:
+                return False
+            place = bytes(rest).find(_SIZE.pack(later), place + 1)
+    return True
 
 
 def _mapped(path: Path) -> memoryview:

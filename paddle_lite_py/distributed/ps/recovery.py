@@ -121,7 +121,7 @@ class Recovery:
 
     def record_met(self, met: list[tuple[str, int]]) -> None:
         """Log that workers have met."""
-        self.record(pack({"op": "met", "sessions": met}, [], ""))
+        self.record(pack({"op": "met", "sessions": met}, []))
 
     def step(self, tables: Tables, last: Last) -> bool:
         """Do a little of a snapshot, if one is due; whether there is more to do."""

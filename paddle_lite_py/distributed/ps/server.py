@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import zmq
 
+from ..members import Dropped, job_secret
 from .barrier import Barrier
 from .recovery import Recovery
 from .saving import commit, load_share, save_share
+from .seals import ANSWERS, ASKS, NONCE, Sealed, coverage, key_of, sealed, unsealed
 from .tables import CHANGES, Arrays, Tables
-from .wire import authentic, failure, pack, split, unpack
+from .wire import SERVERS, WireError, failure, pack, split, unpack
 
 # Clients whose last change is remembered, so that it is not done again when it comes again.
 REMEMBERED = 65536
 # Milliseconds between two looks at whether to stop, and between two steps of a snapshot.
 PAUSE, BUSY = 50, 2
 # Bytes of an array that is taken in.
-LARGEST = 1 << 32
+LARGEST = 1 << 30
+# What is done in files: once, also if it is asked for again.
+FILES = ("save", "commit", "load", "stop")
 # Milliseconds between two signs of life on a connection, and after which silence it is closed.
 HEARTBEAT, SILENCE = 1000, 5000
+
+
+class Caller(NamedTuple):
+    """Where an answer goes: the connection, and how it is sealed."""
+
+    client: bytes
+    to: Sealed
 
 
 class Server:
@@ -34,7 +46,8 @@ class Server:
         index: which of the servers this one is.
         servers: how many there are.
         workers: how many workers a barrier waits for.
-        token: what clients must know. It does not travel; what travels is not encrypted.
+        token: what clients must know; "": a secret of this user, or of the job (PADDLE_JOB_KEY). It does not travel;
+            what travels is sealed, and not encrypted.
         folder: where what must outlive the server is kept; a server that is started again with it is what it was.
             None: nowhere.
         sync: seconds of changes that a machine may lose with its power; 0: none. A server that is killed loses none.
@@ -68,7 +81,9 @@ class Server:
         first: str | None = None,
     ) -> None:
         host, port = split(endpoint)
-        self.index, self.servers, self.token = index, servers, token
+        self.index, self.servers, self._key = index, servers, key_of(token or job_secret(SERVERS))
+        self._nonce, self._covers = os.urandom(NONCE), coverage(host)
+        self._channels: OrderedDict[bytes, tuple[int, Any]] = OrderedDict()
         self.tables = Tables(folder)
         self._barrier = Barrier(workers)
         self._last: OrderedDict[str, tuple[int, dict[str, Any]]] = OrderedDict()
@@ -90,6 +105,7 @@ class Server:
             self._context.destroy(linger=0)
             raise OSError(f"parameter server: cannot listen at {endpoint}: {e}") from None
         self.endpoint = self._socket.get_string(zmq.LAST_ENDPOINT).removeprefix("tcp://")
+        self._dropped = Dropped(f"parameter server {self.endpoint}")
 
     def run(self) -> None:
         """Answer until told to stop."""
@@ -112,36 +128,69 @@ class Server:
 
     def _handle(self, client: bytes, frames: list[Any]) -> None:
         """Answer one message; what goes wrong with it is told to who sent it."""
-        number = None
         try:
-            header, arrays = unpack(frames)
+            asked = unsealed(self._key, ASKS, frames, self._covers)
+        except WireError as e:
+            return self._dropped.tell("a message", e)
+        caller, number = Caller(client, asked._replace(server=self._nonce, frames=[])), None
+        try:
+            if not asked.authentic:
+                raise PermissionError("the token is not that of the server")
+            header, arrays = unpack(asked.frames)
             number = header.get("id")
-            self._admit(header, frames)
-            answer = self._answer(client, header, arrays, frames)
+            if asked.server != self._nonce:  # it does not know yet that this server was started
+                return self._send(caller, {"id": number, "stale": True}, [])
+            answer = self._once(caller, header, arrays, asked.frames)
         except Exception as e:  # of one request, which must not end the others'
             answer = failure(e), []
         if answer is not None:
-            self._send(client, {"id": number, **answer[0]}, answer[1])
+            self._send(caller, {"id": number, **answer[0]}, answer[1])
 
-    def _send(self, client: bytes, header: dict[str, Any], arrays: Arrays) -> None:
-        self._socket.send_multipart([client, *pack(header, arrays, self.token)], copy=False)
+    def _send(self, caller: Caller, header: dict[str, Any], arrays: Arrays) -> None:
+        frames = sealed(self._key, ANSWERS, caller.to, pack(header, arrays))
+        self._socket.send_multipart([caller.client, *frames], copy=False)
 
-    def _admit(self, header: dict[str, Any], frames: list[Any]) -> None:
-        if not authentic(frames, self.token):
-            raise PermissionError("the token is not that of the server")
+    def _once(self, caller: Caller, header: dict[str, Any], arrays: Arrays, frames: list[Any]) -> Any:
+        """The answer to a request, which is the last one of its channel or one after that.
+
+        Changes have numbers of their own, which outlive this server, and may come again, as what only reads may.
+
+        Raises:
+            PermissionError: for one of before, which somebody has recorded.
+        """
+        number = header.get("id")
+        if type(number) is not int:
+            raise ValueError("a request came without a number")
+        last, answer = self._channels.get(caller.to.channel, (0, None))
+        if number < last:
+            raise PermissionError("a request of before has come again")
+        if number == last and answer is not None:
+            return answer
+        self._channels[caller.to.channel] = number, None
+        self._channels.move_to_end(caller.to.channel)
+        self._admit(header)
+        answer = self._answer(caller, header, arrays, frames)
+        if header.get("op") in FILES:
+            self._channels[caller.to.channel] = number, answer
+        if len(self._channels) > REMEMBERED:  # what is forgotten is good no more
+            self._channels.clear()
+            self._nonce = os.urandom(NONCE)
+        return answer
+
+    def _admit(self, header: dict[str, Any]) -> None:
         if header.get("shard") != [self.index, self.servers]:
             raise ValueError(
                 f"this is server {self.index} of {self.servers}, and was taken for {header.get('shard')}; "
                 "all clients must name the same servers in the same order"
             )
 
-    def _answer(self, client: bytes, header: dict[str, Any], arrays: Arrays, frames: list[Any]) -> Any:
+    def _answer(self, client: Caller, header: dict[str, Any], arrays: Arrays, frames: list[Any]) -> Any:
         """The answer to a request; None if it comes later."""
         op = header.get("op")
         if op == "stop":
             self.stop()
             return {}, []
-        if op in ("save", "commit", "load"):
+        if op in FILES:
             return self._files(op, header), []
         if op != "barrier" and op not in CHANGES:
             self.tables.check(header, arrays)
@@ -180,7 +229,7 @@ class Server:
             self._recovery.snapshot(self.tables, self._last)
         return {}
 
-    def _meet(self, client: bytes, header: dict[str, Any]) -> None:
+    def _meet(self, client: Caller, header: dict[str, Any]) -> None:
         """Note that a worker waits for the others; tell all if it is the last."""
         arrived = self._barrier.arrive(client, header)
         if arrived and self._recovery is not None:

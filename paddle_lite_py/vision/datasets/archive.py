@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.archives import members
 from ..image import pillow
 
 
@@ -32,7 +33,7 @@ class Archive:
         self._tar: tarfile.TarFile | None = None
         try:
             self._tar = tarfile.open(self.path)  # noqa: SIM115  (read picture by picture)
-            self.members = {m.name: m for m in self._tar.getmembers()}
+            self.members = {m.name: m for m in members(self._tar, self.path)}
         except (tarfile.TarError, EOFError) as e:
             raise ValueError(f"{self.who}: {self.path} is no whole tar file: {e}") from e
 

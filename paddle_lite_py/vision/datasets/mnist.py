@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import math
 import zlib
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.archives import gunzipped
 from .base import PictureDataset, Transform, find
 
 __all__ = ["MNIST", "FashionMNIST"]
@@ -26,7 +26,7 @@ def read_idx(path: Any) -> np.ndarray:
     data = Path(path).read_bytes()
     if data[:2] == b"\x1f\x8b":
         try:
-            data = gzip.decompress(data)
+            data = gunzipped(data, path)
         except (EOFError, OSError, zlib.error) as e:
             raise ValueError(f"{path} is damaged: {e}") from e
     if len(data) < 4 or data[:3] != b"\0\0\x08" or len(data) < 4 + 4 * data[3]:

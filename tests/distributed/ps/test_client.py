@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 import threading
@@ -14,7 +15,8 @@ import zmq
 
 import house
 from paddle_lite_py.distributed import ps
-from paddle_lite_py.distributed.ps import wire
+from paddle_lite_py.distributed.members import job_secret
+from paddle_lite_py.distributed.ps import seals, wire
 from parameter_servers import client_of, clients, serving
 
 EMBEDDING = ps.SparseConfig("words", 3, ps.Rule("adagrad", 0.1), {"kind": "uniform", "bound": 0.1}, seed=5)
@@ -191,24 +193,151 @@ def test_servers_in_another_order():
             client.create(EMBEDDING)
 
 
-def test_bad_frames_are_answered_and_do_no_harm(client):
-    good = wire.pack({"op": "stats", "id": 1, "shard": [0, 2]}, [np.ones(3, np.float32)], "")
-    older = wire.pack({"op": "stats"}, [], "")
-    older[0] = older[0].replace(b'"v": 1', b'"v": 99')
+class Stranger:
+    """A socket that speaks to a server by hand, with the token that the test's servers have, or another one."""
+
+    def __init__(self, endpoint, token="", channel=b"c" * 16):
+        self.key = seals.key_of(token or job_secret(wire.SERVERS))
+        self.to = seals.Sealed(channel, seals.UNKNOWN, seals.coverage(endpoint), True, [])
+        self.context = zmq.Context()
+        self.socket = self.context.socket(zmq.DEALER)
+        self.socket.connect(f"tcp://{endpoint}")
+
+    def sealed(self, frames):
+        return seals.sealed(self.key, seals.ASKS, self.to, frames)
+
+    def said(self, frames, seconds=10.0):
+        """The header of the answer to raw frames; None if none comes."""
+        self.socket.send_multipart(frames)
+        if not self.socket.poll(int(1000 * seconds)):
+            return None
+        found = seals.unsealed(self.key, seals.ANSWERS, self.socket.recv_multipart())
+        header, _ = wire.unpack(found.frames)
+        if header.get("stale"):
+            self.to = self.to._replace(server=found.server)
+        return header
+
+    def ask(self, header, arrays=()):
+        """The same for a request; the first one tells which server this is."""
+        if self.to.server == seals.UNKNOWN:
+            self.said(self.sealed(wire.pack({"op": "stats", "id": 0, "shard": [0, 2]}, [])))
+        return self.said(self.sealed(wire.pack(header, list(arrays))))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.socket.close(0)
+        self.context.term()
+
+
+def test_bad_messages_of_members_are_answered_and_do_no_harm(client):
+    good = wire.pack({"op": "stats", "id": 1, "shard": [0, 2]}, [np.ones(3, np.float32)])
+    older = [wire.pack({"op": "stats"}, [])[0].replace(b'"v": 2', b'"v": 99')]
     bad = [
-        [b""], [b"", b""], [b"{}", b""], [b"[1]", b"x"], [b"\xff" * 100] * 3, good[:2], good[1:], [*good, b"more"],
+        [b""], [b"", b""], [b"{}", b""], [b"[1]", b"x"], [b"\xff" * 100] * 3, good[:1], good[1:], [*good, b"more"],
         [good[0].replace(b"float32", b"object"), *good[1:]], [good[0].replace(b"[3]", b"[-3]"), *good[1:]],
         [good[0].replace(b"[3]", b"[4e9]"), *good[1:]], [good[0].replace(b"[3]", b'"3"'), *good[1:]], older,
     ]  # fmt: skip
-    with zmq.Context() as context, context.socket(zmq.DEALER) as socket:
-        socket.connect(f"tcp://{client.endpoints[0]}")
+    with Stranger(client.endpoints[0]) as member:
         for frames in bad:
-            socket.send_multipart(frames)
-            assert socket.poll(10_000)
-            answer, _ = wire.unpack(socket.recv_multipart())
+            answer = member.said(member.sealed(frames))
             assert answer["error"] in ("ValueError", "PermissionError", "TypeError", "LookupError")
-        assert "version 99 of the protocol, this side is of version 1" in answer["message"]
+        assert "version 99 of the protocol, this side is of version 2" in answer["message"]
     assert client.pull_dense("bias").shape == (2, 3)
+
+
+def test_what_strangers_send_is_not_read(client):
+    """Be it as long as it may: neither a header is parsed nor a table touched before the token is known."""
+    header, arrays = {"op": "add_dense", "table": "bias", "id": 1, "shard": [0, 2]}, [np.full((2, 3), -1e6, np.float32)]
+    rng = random.Random(3)
+    before = client.pull_dense("bias")
+    with Stranger(client.endpoints[0], "no such token") as stranger, Stranger(client.endpoints[0]) as member:
+        sealed = stranger.sealed(wire.pack({**header, "deep": "[" * (1 << 20)}, arrays))
+        stranger.socket.send_multipart(sealed)
+        stranger.key = member.key  # to read what the server says
+        assert stranger.socket.poll(10_000)
+        found = seals.unsealed(member.key, seals.ANSWERS, stranger.socket.recv_multipart())
+        assert "the token is not that of the server" in wire.unpack(found.frames)[0]["message"]
+        for _ in range(int(os.environ.get("BAD_MESSAGES", "30"))):
+            frames = [rng.randbytes(rng.randrange(200)) for _ in range(rng.randrange(1, 5))]
+            stranger.socket.send_multipart(frames)
+        assert member.ask({"op": "stats", "id": 5, "shard": [0, 2]}).get("error") is None
+    assert np.array_equal(client.pull_dense("bias"), before)
+
+
+def test_addresses_of_this_machine_are_told_from_others(monkeypatch):
+    for host, covers in (("127.0.0.1", seals.HEADER), ("localhost", seals.HEADER), ("10.0.0.1", seals.WHOLE)):
+        assert seals.coverage(host) == covers
+    monkeypatch.setenv("PADDLE_PS_SEAL", "whole")
+    assert seals.coverage("127.0.0.1") == seals.WHOLE
+
+
+@pytest.mark.parametrize("part", ["header", "array", "seal", "nonce", "coverage"])
+def test_a_message_that_was_altered_on_its_way_is_refused(client, part, monkeypatch):
+    """Where seals cover all, as they do between machines."""
+    monkeypatch.setenv("PADDLE_PS_SEAL", "whole")
+    before = client.pull_dense("bias")
+    with Stranger(client.endpoints[0]) as member:
+        member.ask({"op": "stats", "id": 1, "shard": [0, 2]})
+        header = {"op": "add_dense", "table": "bias", "id": 2, "session": "s", "seq": 1, "shard": [0, 2]}
+        frames = [bytearray(f) for f in member.sealed(wire.pack(header, [np.ones((2, 3), np.float32)]))]
+        frame, at = {"header": (0, -3), "array": (1, 5), "seal": (0, 40), "nonce": (0, 20), "coverage": (0, 0)}[part]
+        frames[frame][at] ^= 1
+        assert "the token is not that of the server" in member.said(frames)["message"]
+    assert np.array_equal(client.pull_dense("bias"), before)
+
+
+def test_what_was_recorded_is_good_for_nothing(tmp_path):
+    with serving(folder=str(tmp_path)) as endpoints, client_of(endpoints) as client:
+        client.create(BIAS)
+        with Stranger(endpoints[0]) as member:
+            assert member.ask({"op": "stats", "id": 1, "shard": [0, 1]}).get("stale") is None
+            save = member.sealed(
+                wire.pack({"op": "save", "id": 2, "folder": str(tmp_path / "a"), "word": "w", "shard": [0, 1]}, [])
+            )
+            assert "shares" in member.said(save)
+            (tmp_path / "a").rename(tmp_path / "b")
+            assert "shares" in member.said(save)  # the last one is answered again, and not done again
+            assert not (tmp_path / "a").exists()
+            stop = member.sealed(wire.pack({"op": "stop", "id": 4, "shard": [0, 1]}, []))
+            assert member.ask({"op": "stats", "id": 5, "shard": [0, 1]}).get("error") is None
+            assert "a request of before has come again" in member.said(stop)["message"]
+            assert "a request of before has come again" in member.said(save)["message"]
+    with serving(folder=str(tmp_path), endpoint=endpoints[0]) as again, client_of(again) as client:
+        with Stranger(again[0]) as member:
+            assert member.said(stop)["stale"] and member.said(save)["stale"]
+        assert client.pull_dense("bias").shape == (2, 3)  # it was not stopped
+
+
+def test_between_machines_all_is_covered(monkeypatch):
+    monkeypatch.setenv("PADDLE_PS_SEAL", "whole")
+    with serving() as endpoints, client_of(endpoints) as client:
+        client.create(BIAS)
+        client.push_dense("bias", np.ones((2, 3)))
+        monkeypatch.delenv("PADDLE_PS_SEAL")
+        with Stranger(endpoints[0]) as member:  # who covers less
+            answer = member.said(member.sealed(wire.pack({"op": "stats", "id": 1, "shard": [0, 1]}, [])))
+            assert "the token is not that of the server" in answer["message"]
+
+
+def test_answers_of_others_are_not_taken():
+    """What takes the place of a server, and does not know the token, is no server."""
+    with zmq.Context() as context, context.socket(zmq.ROUTER) as fake:
+        port = fake.bind_to_random_port("tcp://127.0.0.1")
+        with client_of([f"127.0.0.1:{port}"], timeout=5.0) as client:
+
+            def answer():
+                caller, first, *_ = fake.recv_multipart()
+                header = wire.pack({"id": 1, "config": {}}, [])
+                to = seals.Sealed(first[1:17], b"s" * 16, first[:1], True, [])
+                fake.send_multipart([caller, *seals.sealed(b"no key", seals.ANSWERS, to, header)])
+
+            thread = threading.Thread(target=answer)
+            thread.start()
+            with pytest.raises(PermissionError, match="the token is not that of the server"):
+                client.config("words")
+            thread.join()
 
 
 def test_a_server_that_is_not_there():

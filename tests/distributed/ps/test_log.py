@@ -59,6 +59,33 @@ def test_damage_before_other_records_is_an_error(tmp_path):
         texts(tmp_path)
 
 
+@pytest.mark.parametrize("at", [0, 3, 8, 12, 16, 24, 40])
+def test_a_flipped_bit_in_the_middle_is_no_torn_tail(tmp_path, at):
+    """Whatever it hits: the number, the length, the code, or the data."""
+    written(tmp_path, [["a", "b", "c", "d"]])
+    path = log_files(tmp_path)[0][1]
+    whole = path.read_bytes()
+    size = len(whole) // 4
+    for bit in range(8):
+        data = bytearray(whole)
+        data[size + at] ^= 1 << bit
+        path.write_bytes(data)
+        with pytest.raises(StateError, match=f"damaged at byte {size}.*go on from a copy.*truncate -s {size} {path}"):
+            texts(tmp_path)
+        assert path.read_bytes() == data  # nothing is cut off
+    os.truncate(path, size)
+    assert texts(tmp_path) == [(1, "a")]
+
+
+def test_a_tail_that_was_not_filled_is_cut_off(tmp_path):
+    """What a machine leaves that loses its power: room for a record, and zeros in it."""
+    written(tmp_path, [["a"]])
+    path = log_files(tmp_path)[0][1]
+    size = path.stat().st_size
+    os.truncate(path, size + 4096)
+    assert texts(tmp_path) == [(1, "a")] and path.stat().st_size == size
+
+
 def test_what_cannot_be_written_is_not_there(tmp_path):
     log = Log(tmp_path, 0, sync=0)
     log.append([b"a"])

@@ -52,11 +52,11 @@ class Session:
     Arguments:
         place: which one.
         strategy: says how workers keep step.
-        token: a secret of the job, which all processes know.
+        token: a secret that all processes know; "": that of the job, or of the user.
     """
 
     def __init__(self, place: ServedPlace, strategy: DistributedStrategy, token: str = "") -> None:
-        self.place, self.strategy, self._token = place, strategy, token or os.environ.get("PADDLE_JOB_KEY", "")
+        self.place, self.strategy, self._token = place, strategy, token
         noted = None if place.is_server else os.environ.get(WORKER_FOLDER)
         own = str(Path(noted) / f"worker-{place.number}") if noted else None
         self.progress = Progress(own)

@@ -175,11 +175,15 @@ class _CheckpointReader:
         at = tuple(part.global_offset)
         files = self.metadata.storage_metadata.items()
         name = next(f for i, f in files if i.tensor_key == key and tuple(i.global_offset) == at)
+        if not isinstance(name, str) or Path(name).name != name:
+            raise ValueError(f"load_state_dict: the metadata in {self.folder} name a file outside of it: {name!r:.80}")
         if name not in self.read:
             if not (self.folder / name).exists():
                 raise FileNotFoundError(f"load_state_dict: {name} of the checkpoint in {self.folder} is missing")
             self.read[name] = load(str(self.folder / name), return_numpy=True)
         found = self.read[name]
+        if not isinstance(found, dict):
+            raise ValueError(f"load_state_dict: {name} of the checkpoint in {self.folder} holds no tensors by name")
         array = found.get(f"{key}@{','.join(map(str, at))}", found.get(key))
         if array is None or tuple(array.shape) != tuple(part.local_shape):
             raise ValueError(f"load_state_dict: {name} does not have the part of {key} at {at}")

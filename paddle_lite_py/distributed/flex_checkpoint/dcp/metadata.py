@@ -10,6 +10,7 @@ from typing import Any
 from ....framework.unpickle import read
 
 # The module whose classes a file names.
+MAX_SIZE = 1 << 40  # along a dimension
 HOME = "paddle.distributed.flex_checkpoint.dcp.metadata"
 
 
@@ -68,4 +69,8 @@ def from_bytes(data: bytes) -> Metadata:
         raise ValueError(f"the metadata are damaged, or no checkpoint's ({type(e).__name__}: {e})") from None
     if not isinstance(found, Metadata):
         raise ValueError(f"the metadata are a {type(found).__name__}")
+    for part in [p for parts in found.state_dict_metadata.values() for p in parts] + list(found.storage_metadata):
+        sizes = [part.global_offset, part.local_shape, getattr(part, "global_shape", None)]
+        if not all(type(n) is int and 0 <= n < MAX_SIZE for s in sizes if s is not None for n in s):
+            raise ValueError(f"the metadata have sizes that are none: {sizes!r:.200}")
     return found
