@@ -48,14 +48,19 @@ def write(prefix: str, manifest: dict[str, Any], blobs: dict[str, bytes]) -> Non
         name = f"{path.name.removesuffix('.json')}.{digest[:12]}.{suffix}"
         files[suffix] = {"name": name, "size": len(content), "sha256": digest}
         if not (path.parent / name).exists():
-            _replace(path.parent / name, content)
+            replace_file(path.parent / name, content)
     head = {"format": FORMAT, "version": VERSION, "files": files}
-    _replace(path, json.dumps(head | manifest, indent=1).encode())
+    replace_file(path, json.dumps(head | manifest, indent=1).encode())
     for name in old - {f["name"] for f in files.values()}:
         (path.parent / name).unlink(missing_ok=True)
 
 
-def _replace(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file in one step: there is the old one or the new one, and never a part.
+
+    Raises:
+        OSError: if it cannot be written; the old one stays.
+    """
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as f:
@@ -79,6 +84,13 @@ def _files_of(path: Path) -> set[str]:
 
 # What reads files of the reference, for whoever loads one: a module of the package, with read(program, weights).
 FOREIGN = "paddle_lite_py.model_files.reading"
+# What writes programs in other forms than an artefact, by the name of the form: a module with write(prefix, methods).
+FORMS = {"paddle": "paddle_lite_py.model_files.writing.files"}
+
+
+def write_as(form: str, prefix: str, methods: dict[str, Any]) -> None:
+    """Write traced methods by their names in a form of FORMS."""
+    importlib.import_module(FORMS[form]).write(prefix, methods)
 
 
 def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[str, bytes]]:

@@ -62,6 +62,7 @@ def save(
     platforms: Sequence[str] = PLATFORMS,
     passes: Any = (),
     *,
+    format: str = "artifact",
     output_spec: Sequence[Any] | None = None,
     input_names_after_prune: Sequence[str] | None = None,
     skip_forward: bool = False,
@@ -92,8 +93,8 @@ def save(
         skip_forward: save the other static methods only.
 
     Raises:
-        ValueError: if no input_spec is known, it is not what to_static was given, or the function changes state that a
-            file cannot keep.
+        ValueError: if no input_spec is known, it is not what to_static was given, the function changes state that a
+            file cannot keep, or operators have no form in the format: it names them and their lines.
         OSError: if the files cannot be written; those that were there stay whole.
 
     Examples:
@@ -103,17 +104,21 @@ def save(
         >>> paddle.jit.save(net, prefix, input_spec=[paddle.static.InputSpec([None, 3])])
         >>> paddle.jit.load(prefix)(paddle.ones([4, 3])).shape
         paddle.Size([4, 2])
+        >>> paddle.jit.save(net, prefix, [paddle.static.InputSpec([None, 3])], format="paddle")  # for PaddlePaddle
+        >>> paddle.jit.load(prefix)(paddle.ones([4, 3])).shape
+        paddle.Size([4, 2])
     """
     only_known(save, configs)
-    if isinstance(layer, TranslatedLayer) and not passes:
+    _check_format(format, samples)
+    if isinstance(layer, TranslatedLayer) and not passes and format == "artifact":
         return layer._save(path)
     for text in constraints:
         parse(text)
     if isinstance(layer, Program | TranslatedLayer):
-        return _save_program(layer, path, ArtifactWriter(None, tuple(constraints), tuple(platforms), passes))
+        return _save_program(layer, path, ArtifactWriter(None, tuple(constraints), tuple(platforms), passes), format)
     static, owner = _static_function(layer)
     specs = input_spec if isinstance(input_spec, Mapping) else {"forward": input_spec}
-    writer = ArtifactWriter(owner, tuple(constraints), tuple(platforms), passes)
+    writer = ArtifactWriter(owner, tuple(constraints), tuple(platforms), passes, only_eval=format != "artifact")
     if not skip_forward:
         call, left = _call(static, specs.get("forward"))
         part = Selection(output_spec, left if input_names_after_prune is None else input_names_after_prune)
@@ -134,16 +139,28 @@ def save(
     if not writer.methods:
         return warnings.warn("jit.save: without forward there is nothing to save; no file is written", stacklevel=2)
     head = {"name": static.__name__, "saved_in": "train" if getattr(owner, "training", False) else "eval"}
-    blobs = writer.blobs()
+    if format != "artifact":
+        writer.write_as(format, path)
+    blobs = writer.blobs() if format == "artifact" else {}
     warn_of_sizes(static.__name__, writer.fixed())
     warn_of_lost(static.__name__, "changes", writer.lost)
     warn_of_lost(static.__name__, "calls", writer.unmade)
+    if format != "artifact":
+        return None
     if samples:
         blobs["samples"] = _samples(static, owner, samples)
     artifact.write(path, head | writer.manifest(), blobs)
 
 
-def _save_program(source: Program | TranslatedLayer, path: str, writer: ArtifactWriter) -> None:
+def _check_format(format: str, samples: Any) -> None:
+    known = ("artifact", *artifact.FORMS)
+    if format not in known:
+        raise ValueError(f"jit.save: format is {format!r}; expected one of {', '.join(map(repr, known))}")
+    if samples and format != "artifact":
+        raise ValueError(f"jit.save: samples are kept in artefacts alone; leave them out with format={format!r}")
+
+
+def _save_program(source: Program | TranslatedLayer, path: str, writer: ArtifactWriter, format: str) -> None:
     """Save a program, or a loaded one as passes make it, as it is in eval mode."""
     if isinstance(source, Program):
         from paddle_lite_py.passes.running import as_traced
@@ -153,6 +170,8 @@ def _save_program(source: Program | TranslatedLayer, path: str, writer: Artifact
         traced, name = {n: m["eval"].traced() for n, m in source._methods.items()}, str(source._manifest["name"])
         writer.constraints = tuple(source._manifest["constraints"])
     writer.methods = {n: {"eval": writer.variant(t, n)} for n, t in traced.items()}
+    if format != "artifact":
+        return writer.write_as(format, path)
     blobs = writer.blobs()
     artifact.write(path, {"name": name, "saved_in": "eval"} | writer.manifest(), blobs)
 
@@ -183,8 +202,12 @@ class _Source(NamedTuple):
 class ArtifactWriter:
     """Collects methods, and the weights that they share."""
 
-    def __init__(self, owner: Any, constraints: tuple[str, ...], platforms: tuple[str, ...], passes: Any = ()) -> None:
+    def __init__(
+        self, owner: Any, constraints: tuple[str, ...], platforms: tuple[str, ...], passes: Any = (),
+        only_eval: bool = False,
+    ) -> None:  # fmt: skip
         self.owner, self.constraints, self.platforms, self.passes = owner, constraints, platforms, passes
+        self.modes = MODES if isinstance(owner, Layer) and not passes and not only_eval else {"eval": False}
         self.weights: dict[int, tuple[str, Tensor]] = {}
         self.methods: dict[str, dict[str, _Variant]] = {}
         self.sources: dict[tuple[str, str], _Source] = {}
@@ -196,8 +219,7 @@ class ArtifactWriter:
 
     def method(self, name: str, static: StaticFunction, call: SpecifiedCall, part: Selection = WHOLE) -> None:
         """Trace a method, or a part of it, in both modes."""
-        both = isinstance(self.owner, Layer) and not self.passes
-        for kind, training in MODES.items() if both else [("eval", False)]:
+        for kind, training in self.modes.items():
             sizes = static.dimensions(call, self.constraints)
             self.sources[name, kind] = _Source(static, call, training, sizes, part)
         found = self.methods[name] = {k: self._traced(s) for (n, k), s in self.sources.items() if n == name}
@@ -237,6 +259,10 @@ class ArtifactWriter:
         ]
         methods = {n: {k: v.data for k, v in found.items()} for n, found in self.methods.items()}
         return {"weights": weights, "constraints": list(self.constraints), "methods": methods}
+
+    def write_as(self, form: str, path: str) -> None:
+        """Write the methods in eval mode in another form than an artefact."""
+        artifact.write_as(form, path, {n: found["eval"].traced for n, found in self.methods.items()})
 
     def blobs(self) -> dict[str, bytes]:
         """The data files by suffix."""

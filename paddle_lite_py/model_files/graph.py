@@ -77,6 +77,7 @@ class ModelGraph:
     feeds: list[ModelFeed]
     fetches: list[Ref]
     block: ModelBlock
+    fetch_names: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from .graph import ModelBlock, ModelFeed, ModelFileError, ModelGraph, ModelNode,
 
 MAX_FILE = 1 << 30
 MAX_DEPTH = 64
-_ELEMENTS = {
+ELEMENTS = {
     "bool": "bool", "i8": "int8", "ui8": "uint8", "i16": "int16", "i32": "int32", "i64": "int64", "f16": "float16",
     "bf16": "bfloat16", "f32": "float32", "f64": "float64", "c64": "complex64", "c128": "complex128",
     "f8e4m3fn": "float8_e4m3fn", "f8e5m2": "float8_e5m2",
@@ -84,7 +84,7 @@ def _weight(op: Any) -> ModelWeight:
 def dims(kind: Any) -> tuple[tuple[int, ...], str]:
     """Shape and dtype of a type of tensors."""
     element, shape = kind["D"][0], kind["D"][1]
-    return tuple(map(int, shape)), _ELEMENTS[element["#"].partition("t_")[2]]
+    return tuple(map(int, shape)), ELEMENTS[element["#"].partition("t_")[2]]
 
 
 def attribute(data: Any) -> Any:

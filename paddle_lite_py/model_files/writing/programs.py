@@ -1,0 +1,207 @@
+"""A program of ours as the graph of a model file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ...core.symbolic import is_symbolic
+from ...eager.tensor import Parameter, Tensor
+from ...ir.block import Block, Operator, Value
+from ...registry.op import unpack
+from ...tracing.trace import Traced
+from ..graph import ModelBlock, ModelFeed, ModelFileError, ModelGraph, ModelNode, ModelWeight
+from . import elementwise, indexing, layers, shaping  # noqa: F401  (their rows)
+from .emitter import Emitter, Unwritable
+from .pir_text import FileValue, TensorType, known_sizes
+from .primitives import written_by_primitives
+from .table import ROWS
+
+MOST_NAMED = 20  # of what has no form, in a message
+
+
+def to_graph(traced: Traced) -> tuple[ModelGraph, dict[str, Tensor]]:
+    """The graph of what a traced program gives, and its weights by name.
+
+    Raises:
+        ModelFileError: naming all operators that have no form in such a file, and their lines.
+    """
+    writer = _ProgramWriter(traced)
+    graph = writer.graph()
+    if writer.refused:
+        raise ModelFileError(_refusal(writer.refused))
+    return graph, writer.weights
+
+
+def _refusal(refused: dict[str, None]) -> str:
+    named, more = list(refused)[:MOST_NAMED], len(refused) - MOST_NAMED
+    text = "\n  ".join(named) + (f"\n  and {more} more" if more > 0 else "")
+    return f"a model file of PaddlePaddle has no form of\n  {text}\nwrite them with other operators, or save without format"
+
+
+class _ProgramWriter(Emitter):
+    def __init__(self, traced: Traced) -> None:
+        super().__init__()
+        self.traced, block = traced, traced.program.block
+        self.captured = dict(zip(block.inputs[traced.n_args :], traced.captures, strict=True))
+        self.env: dict[Value, FileValue] = {}
+        self.weights: dict[str, Tensor] = {}
+        self.declared: list[ModelWeight] = []
+        self.refused: dict[str, None] = {}
+
+    def graph(self) -> ModelGraph:
+        """The whole program."""
+        program, n = self.traced.program, self.traced.n_args
+        given = zip(program.block.inputs[:n], program.input_names[:n], strict=True)
+        feeds = [self.feed(value, name) for value, name in given]
+        self.run(program.block.ops)
+        results = [self.copied(v) for v in program.block.outputs[: self.traced.n_results]]
+        names = [f"fetch_name_{i}" for i in range(len(results))]
+        return ModelGraph(self.declared, feeds, results, ModelBlock([], self.nodes, []), names)
+
+    def feed(self, value: Value, name: str) -> ModelFeed:
+        self.env[value] = made = FileValue(type_of(value))
+        self.note_sizes(made)
+        return ModelFeed(made, name, tuple(known_sizes(value.shape)), value.dtype.name)
+
+    def read(self, value: Any) -> Any:
+        """What stands for a value here; a number is itself."""
+        if not isinstance(value, Value):
+            return value
+        if value not in self.env:
+            self.env[value] = self.weight(value)
+        return self.env[value]
+
+    def weight(self, value: Value) -> FileValue:
+        tensor = self.captured[value]
+        name = tensor._name or f"constant_{len(self.weights)}"
+        name = name if name not in self.weights else f"{name}_{len(self.weights)}"
+        self.weights[name], made = tensor, FileValue(type_of(value))
+        trains = isinstance(tensor, Parameter) and not tensor.stop_gradient
+        kind = tuple(known_sizes(value.shape)), value.dtype.name
+        self.declared.append(ModelWeight(made, name, *kind, True, trains, True))
+        return made
+
+    # -- operators -------------------------------------------------------------------------------------------------
+    def run(self, ops: Sequence[Operator]) -> None:
+        """Write operators in order; what cannot be is noted."""
+        for op in ops:
+            try:
+                found = self.operator(op)
+            except Unwritable as e:
+                self.refused[f"`{op.name}` at {op.where}" + (f": {e}" if str(e) else "")] = None
+                found = [FileValue(type_of(v)) for v in op.outputs]
+            for value, made in zip(op.outputs, found, strict=False):
+                made.type = type_of(value) if self.is_new(made) else made.type
+                self.env[value] = made
+
+    def is_new(self, made: FileValue) -> bool:
+        """Whether a value is nothing that stands for another one of the program already."""
+        return bool(self.nodes) and made in self.nodes[-1].results
+
+    def operator(self, op: Operator) -> Sequence[FileValue]:
+        control = getattr(self, f"_{op.name}", None) if op.blocks else None
+        if op.blocks and control is None:
+            raise Unwritable("")
+        inputs = [self.read(v) for v in op.inputs]
+        self.name, self.out = op.name, [type_of(v) for v in op.outputs]
+        if control is not None:
+            return control(op, inputs)
+        bound = op.bound
+        attrs = dict(zip(bound.op.attr_names, bound.attrs, strict=True))
+        if op.name not in ROWS:
+            return written_by_primitives(self, op, inputs)
+        given = inputs if bound.layout is None else unpack(tuple(inputs), bound.layout)
+        given = [*given, *[None] * (len(bound.op.tensor_params) - len(given))]
+        found = ROWS[op.name](self, *given, **attrs)
+        return found if isinstance(found, tuple | list) else [found]
+
+    # -- control flow ----------------------------------------------------------------------------------------------
+    @contextmanager
+    def inner(self, block: Block, given: Sequence[Any], arguments: int = 0) -> Iterator[ModelBlock]:
+        """A block whose inputs stand for what is given, but for the first ones, which are arguments; open to the end."""
+        values = [FileValue(type_of(v)) for v in block.inputs[:arguments]]
+        with self.block() as nodes:
+            self.env.update(zip(block.inputs, [*values, *given[arguments:]], strict=True))
+            for value in values:
+                self.note_sizes(value)
+            self.run(block.ops)
+            yield ModelBlock(values, nodes, [self.copied(v) for v in block.outputs])
+
+    def copied(self, value: Any) -> FileValue:
+        """A result as a value of its own: an input may be one, what lies outside the block, and one value two of them."""
+        found = self.read(value)
+        return self.op("assign", found) if isinstance(found, FileValue) else self.full(found, natural_dtype(found))
+
+    def settled(self, given: Sequence[Any], inputs: Sequence[Value]) -> list[FileValue]:
+        """What an operator with blocks is given; a number is a value there."""
+        return [self.tensor(v, w.dtype.name) for v, w in zip(given, inputs, strict=True)]
+
+    def condition(self, value: Any) -> FileValue:
+        """A truth value as the reference has it."""
+        return self.reshape(self.tensor(value, "bool"), ())
+
+    def _cond(self, op: Operator, inputs: Sequence[Any]) -> Sequence[FileValue]:
+        condition, given, blocks = self.condition(inputs[0]), self.settled(inputs[1:], op.blocks[0].inputs), []
+        for side in op.blocks:
+            with self.inner(side, given) as block:
+                block.results = [self.cast(r, v.dtype.name) for r, v in zip(block.results, op.outputs, strict=True)]
+            blocks.append(block)
+        results = [FileValue(type_of(v)) for v in op.outputs]
+        self.nodes.append(ModelNode("if", [condition], {}, results, blocks))
+        return results
+
+    def _while(self, op: Operator, inputs: Sequence[Any]) -> Sequence[FileValue]:
+        attrs = dict(zip(op.bound.op.attr_names, op.bound.attrs, strict=True))
+        test, body, n = attrs["test"], attrs["body"], attrs["n_carry"]
+        given = self.settled(inputs, body.inputs)
+        first = self.goes_on(test, given)
+        with self.inner(body, given, n) as step:
+            step.results.insert(0, self.goes_on(test, [*step.results, *given[n:]]))
+        return self.loop([first, *given[:n]], step)
+
+    def goes_on(self, test: Block, given: Sequence[FileValue]) -> FileValue:
+        """The condition of a loop."""
+        self.env.update(zip(test.inputs, given, strict=True))
+        self.run(test.ops)
+        return self.condition(self.read(test.outputs[0]))
+
+    def loop(self, operands: Sequence[FileValue], step: ModelBlock) -> list[FileValue]:
+        """A loop on its first operand."""
+        results = [FileValue(a.type) for a in step.arguments]
+        self.nodes.append(ModelNode("while", list(operands), {}, results, [step]))
+        return results
+
+    def _for(self, op: Operator, inputs: Sequence[Any]) -> Sequence[FileValue]:
+        """A loop of known length, as one on a condition that counts."""
+        attrs = dict(zip(op.bound.op.attr_names, op.bound.attrs, strict=True))
+        body, n, length = attrs["body"], attrs["n_carry"], self.size(attrs["length"])
+        given, truth = [self.full(0, "int64"), *self.settled(inputs, body.inputs[1:])], TensorType((), "bool")
+        first = self.op("less_than", given[0], length, to=truth)
+        with self.inner(body, given, n + 1) as step:
+            count = self.op("add", step.arguments[0], self.full(1, "int64"))
+            step.results = [self.op("less_than", count, length, to=truth), count, *step.results]
+        return self.loop([first, *given[: n + 1]], step)[1:]
+
+    def _recompute(self, op: Operator, inputs: Sequence[Any]) -> Sequence[FileValue]:
+        (block,) = op.blocks
+        self.env.update(zip(block.inputs, inputs, strict=True))
+        self.run(block.ops)
+        return [self.tensor(self.read(v), natural_dtype(v)) for v in block.outputs]
+
+    def _custom(self, op: Operator, inputs: Sequence[Any]) -> Sequence[FileValue]:
+        """Results with a gradient of the user's: a file has none."""
+        return [self.op("assign", v) for v in inputs[: len(op.outputs)]]
+
+
+def natural_dtype(value: Any) -> str:
+    """The dtype of a value, or of a number."""
+    if isinstance(value, Value):
+        return value.dtype.name
+    return "bool" if isinstance(value, bool) else "int64" if isinstance(value, int) else "float32"
+
+
+def type_of(value: Value) -> TensorType:
+    """Shape and dtype of a value."""
+    return TensorType(tuple([n if is_symbolic(n) else int(n) for n in value.shape]), value.dtype.name)
