@@ -131,7 +131,7 @@ def bounded(w: Emitter, x: Any, low: Any, high: Any) -> FileValue:
 
 @row("cast")
 def cast(w: Emitter, x: Any, dtype: Any) -> FileValue:
-    return w.op("assign", x) if x.type.dtype == dtype.name else w.cast(x, dtype.name)
+    return w.tensor(x, w.out[0].dtype)
 
 
 @row("round")

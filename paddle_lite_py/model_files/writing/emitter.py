@@ -27,6 +27,7 @@ class Emitter:
         self.nodes: list[ModelNode] = []
         self.places: dict[str, tuple[FileValue, int]] = {}  # of symbols: a value, and its axis of that size
         self.sizes_known: dict[str, FileValue] = {}
+        self.numbers: dict[FileValue, Any] = {}  # tensors of one number, and the number
         self.name = ""  # of the operator that is being written
         self.out: list[TensorType] = []  # what it gives
 
@@ -64,7 +65,9 @@ class Emitter:
             whole = self.op("multiply", self.full(high, dtype, shape), self.full(1 << 31, dtype, shape))
             return self.op("add", whole, self.full(low, dtype, shape))
         attrs = {"shape": IntArray(shape), "value": Double(value), "dtype": DataType(dtype), "place": place}
-        return self.op("full", to=TensorType(tuple(shape), dtype), **attrs)
+        made = self.op("full", to=TensorType(tuple(shape), dtype), **attrs)
+        self.numbers[made] = value
+        return made
 
     def number(self, value: Any, dtype: str = "int32") -> FileValue:
         """A number where the reference expects a tensor of one element for an attribute."""
@@ -92,6 +95,7 @@ class Emitter:
     def sizes(self, shape: Sequence[Any], one_is_free: bool = False) -> FileValue:
         """Sizes as a tensor; with one_is_free -1 may stand for one of them that is not known."""
         unknown = [n for n in shape if symbolic.is_symbolic(n)]
+        one_is_free &= -1 not in shape
         if not unknown or (one_is_free and len(unknown) == 1):
             return self.ints([-1 if symbolic.is_symbolic(n) else int(n) for n in shape])
         parts = [self.size(n) for n in shape]
@@ -142,6 +146,8 @@ class Emitter:
         """A tensor in a dtype."""
         if x.type.dtype == dtype:
             return x
+        if x in self.numbers and dtype != "bool":
+            return self.full(plain(self.numbers[x], dtype), dtype, x.type.shape)
         return self.op("cast", x, to=TensorType(x.type.shape, dtype), dtype=DataType(dtype))
 
     def reshape(self, x: FileValue, shape: Sequence[Any]) -> FileValue:
@@ -149,6 +155,8 @@ class Emitter:
         given = x.type.shape
         if tuple(shape) == tuple(given):
             return x
+        if x in self.numbers and not symbolic.has_symbolic(tuple(shape)):
+            return self.full(self.numbers[x], x.type.dtype, shape)
         kept = [0 if symbolic.is_symbolic(n) and given[i : i + 1] == (n,) else n for i, n in enumerate(shape)]
         return self.op("reshape", x, self.sizes(kept, True), to=TensorType(tuple(shape), x.type.dtype))
 
@@ -157,6 +165,8 @@ class Emitter:
         given, new = x.type.shape, len(shape) - len(x.type.shape)
         if tuple(shape) == tuple(given):
             return x
+        if x in self.numbers and not symbolic.has_symbolic(tuple(shape)):
+            return self.full(self.numbers[x], x.type.dtype, shape)
         kept = [-1 if i >= new and given[i - new] == n else n for i, n in enumerate(shape)]
         return self.op("expand", x, self.sizes(kept), to=TensorType(tuple(shape), x.type.dtype))
 

@@ -126,6 +126,11 @@ def convert(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: 
     return w.cast(inputs[0], types[0].dtype)
 
 
+@primitive("dim_as_value")
+def dim_as_value(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+    return w.cast(w.size(params["dim"]), types[0].dtype)
+
+
 @primitive("neg")
 def neg(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
     return w.op("multiply", inputs[0], w.full(-1, types[0].dtype))

@@ -6,10 +6,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from ...core import structure as nested
 from ...core.symbolic import is_symbolic
 from ...eager.tensor import Parameter, Tensor
 from ...ir.block import Block, Operator, Value
+from ...ir.program import Program
+from ...ir.simplify import only_needed
 from ...registry.op import unpack
+from ...tracing.effects import Argument
 from ...tracing.trace import Traced
 from ..graph import ModelBlock, ModelFeed, ModelFileError, ModelGraph, ModelNode, ModelWeight
 from . import elementwise, indexing, layers, shaping  # noqa: F401  (their rows)
@@ -52,13 +56,24 @@ class _ProgramWriter(Emitter):
 
     def graph(self) -> ModelGraph:
         """The whole program."""
-        program, n = self.traced.program, self.traced.n_args
-        given = zip(program.block.inputs[:n], program.input_names[:n], strict=True)
+        traced, block = self.traced, self.traced.program.block
+        given = list(zip(block.inputs, traced.program.input_names, strict=True))[: traced.n_args]
         feeds = [self.feed(value, name) for value, name in given]
-        self.run(program.block.ops)
-        results = [self.copied(v) for v in program.block.outputs[: self.traced.n_results]]
+        outputs = block.outputs[: traced.n_results]
+        whole = Program(Block(block.inputs, block.ops, outputs), list(traced.program.input_names))
+        self.run(only_needed(whole).block.ops)
+        results = self.results(list(_leaves(traced.structure, iter(outputs), block.inputs)))
         names = [f"fetch_name_{i}" for i in range(len(results))]
-        return ModelGraph(self.declared, feeds, results, ModelBlock([], self.nodes, []), names)
+        return ModelGraph(self.declared, feeds, results, ModelBlock([], used(self.nodes, results), []), names)
+
+    def results(self, values: Sequence[Any]) -> list[FileValue]:
+        """What the program gives; a value that it gives twice is copied from its copy: the reference joins what is equal."""
+        made: dict[Any, FileValue] = {}
+        out = []
+        for value in values:
+            made[value] = self.op("assign", made[value]) if value in made else self.copied(value)
+            out.append(made[value])
+        return out
 
     def feed(self, value: Value, name: str) -> ModelFeed:
         self.env[value] = made = FileValue(type_of(value))
@@ -72,6 +87,19 @@ class _ProgramWriter(Emitter):
         if value not in self.env:
             self.env[value] = self.weight(value)
         return self.env[value]
+
+    def symbol(self, name: str) -> FileValue:
+        """The size that a symbol stands for; of one that a value tells, one more."""
+        found = self.traced.program.measured.get(name)
+        if found is None or name in self.sizes_known:
+            return super().symbol(name)
+        value = self.read(found.value)
+        if found.axis is not None:
+            size = self.size_of(value, found.axis)
+        else:
+            size = self.element(self.cast(self.reshape(value, (-1,)), "int64"), found.element or 0)
+        self.sizes_known[name] = self.op("add", size, self.full(1, "int64"))
+        return self.sizes_known[name]
 
     def weight(self, value: Value) -> FileValue:
         tensor = self.captured[value]
@@ -193,6 +221,40 @@ class _ProgramWriter(Emitter):
     def _custom(self, op: Operator, inputs: Sequence[Any]) -> Sequence[FileValue]:
         """Results with a gradient of the user's: a file has none."""
         return [self.op("assign", v) for v in inputs[: len(op.outputs)]]
+
+
+def used(nodes: Sequence[ModelNode], results: Sequence[FileValue]) -> list[ModelNode]:
+    """Operators that something reads the results of."""
+    wanted, kept = set(results), list[ModelNode]()
+    for node in reversed(nodes):
+        if wanted.isdisjoint(node.results):
+            continue
+        for block in node.blocks:
+            block.nodes = used(block.nodes, block.results)
+            wanted.update(v for inner in _all_nodes(block) for v in inner.operands)
+            wanted.update(block.results)
+        wanted.update(node.operands)
+        kept.append(node)
+    return kept[::-1]
+
+
+def _all_nodes(block: ModelBlock) -> Iterator[ModelNode]:
+    for node in block.nodes:
+        yield node
+        for inner in node.blocks:
+            yield from _all_nodes(inner)
+            yield from [ModelNode("", inner.results, {}, [])]
+
+
+def _leaves(structure: Any, outputs: Iterator[Any], inputs: Sequence[Value]) -> Iterator[Any]:
+    """The tensors of a result, in order; what is none has no place in such a file."""
+    if structure is nested.LEAF:
+        yield next(outputs)
+    elif isinstance(structure, nested.Static) and isinstance(structure.value, Argument):
+        yield inputs[structure.value.position]
+    elif isinstance(structure, nested.Nest):
+        for child in structure.children:
+            yield from _leaves(child, outputs, inputs)
 
 
 def natural_dtype(value: Any) -> str:

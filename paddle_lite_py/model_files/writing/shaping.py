@@ -302,6 +302,29 @@ def index_sample(w: Emitter, x: Any, index: Any) -> FileValue:
     return w.op("index_sample", x, index, to=w.out[0])
 
 
+@row("_take_flat")
+def take_flat(w: Emitter, x: Any, index: Any, shape: Any = None) -> FileValue:
+    x = x if shape is None else w.expand(x, shape)
+    n = _product(x.type.shape)
+    return taken(w, w.reshape(x, (n,)), wrapped(w, index, n), 0, w.out[0])
+
+
+@row("_flat_nonzero")
+def flat_nonzero(w: Emitter, mask: Any, size: Any) -> FileValue:
+    flat, out = w.reshape(mask, (_product(mask.type.shape),)), w.out[0]
+    return w.squeeze(w.op("nonzero", flat, to=TensorType((*out.shape, 1), "int64")), 1)
+
+
+@row("_unravel")
+def unravel(w: Emitter, flat: Any, shape: Any) -> tuple[FileValue, ...]:
+    found = []
+    for n in reversed(shape):
+        size = w.size(n)
+        found.append(w.op("remainder", flat, size))
+        flat = w.op("floor_divide", flat, size)
+    return tuple(reversed(found))
+
+
 @row("take_along_axis")
 def take_along_axis(w: Emitter, arr: Any, indices: Any, axis: int, broadcast: bool) -> FileValue:
     axis %= len(arr.type.shape)
