@@ -84,8 +84,7 @@ class Emitter:
         if values.size and len(set(flat)) == 1:
             return self.full(flat[0], kind.dtype, values.shape)
         attrs = {"shape": list(values.shape), "dtype": DataType(kind.dtype), "values": [Double(v) for v in flat]}
-        empty = self.full(0, kind.dtype, values.shape)
-        return self.op("assign_value_", empty, to=kind, **attrs, place=ANYWHERE)
+        return self.op("assign_value", to=kind, **attrs, place=ANYWHERE)
 
     def tensor(self, value: Any, dtype: str) -> FileValue:
         """A value, or a number as one, in a dtype."""

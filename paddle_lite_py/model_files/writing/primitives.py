@@ -15,7 +15,7 @@ from ...core.symbolic import is_symbolic
 from ...ir.block import Operator, Value
 from .emitter import ANYWHERE, Emitter, Unwritable
 from .pir_text import DataType, FileValue, Long, TensorType
-from .shaping import cut, filled, joined
+from .shaping import cut, filled, joined, padded
 
 # By name of a primitive: a function of an emitter, its inputs, its parameters and the types of its results.
 Primitive = Callable[[Emitter, list[FileValue], dict[str, Any], list[TensorType]], Any]
@@ -262,8 +262,7 @@ def pad(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list
     config = params["padding_config"]
     if any(is_symbolic(n) or n < 0 for lo, hi, _ in config for n in (lo, hi)) or any(i for _, _, i in config):
         raise Unwritable("it pads between elements, or by less than nothing")
-    flat = [int(n) for lo, hi, _ in config for n in (lo, hi)]
-    return w.op("pad", inputs[0], w.reshape(inputs[1], (1,)), to=types[0], paddings=flat)
+    return padded(w, inputs[0], [(lo, hi) for lo, hi, _ in config], "constant", inputs[1], types[0])
 
 
 @primitive("iota")

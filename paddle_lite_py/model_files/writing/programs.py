@@ -67,13 +67,14 @@ class _ProgramWriter(Emitter):
         return ModelGraph(self.declared, feeds, results, ModelBlock([], used(self.nodes, results), []), names)
 
     def results(self, values: Sequence[Any]) -> list[FileValue]:
-        """What the program gives; a value that it gives twice is copied from its copy: the reference joins what is equal."""
-        made: dict[Any, FileValue] = {}
-        out = []
-        for value in values:
-            made[value] = self.op("assign", made[value]) if value in made else self.copied(value)
-            out.append(made[value])
-        return out
+        """What the program gives. The reference joins what is equal, and then misses one of two results: the second one
+        is a copy of the first one's copy."""
+        given, first = [self.copied(v) for v in values], dict[FileValue, FileValue]()
+        same = _equal_values(self.nodes)
+        for i, value in enumerate(given):
+            known = first.get(same[value])
+            first[same[value]] = given[i] = value if known is None else self.op("assign", known)
+        return given
 
     def feed(self, value: Value, name: str) -> ModelFeed:
         self.env[value] = made = FileValue(type_of(value))
@@ -221,6 +222,17 @@ class _ProgramWriter(Emitter):
     def _custom(self, op: Operator, inputs: Sequence[Any]) -> Sequence[FileValue]:
         """Results with a gradient of the user's: a file has none."""
         return [self.op("assign", v) for v in inputs[: len(op.outputs)]]
+
+
+def _equal_values(nodes: Sequence[ModelNode]) -> dict[FileValue, FileValue]:
+    """For each result of operators the first one that is made in the same way."""
+    same: dict[FileValue, FileValue] = {}
+    known: dict[Any, ModelNode] = {}
+    for node in nodes:
+        key = node.op, tuple([same.get(v, v) for v in node.operands]), repr(node.attrs)
+        first = node if node.blocks else known.setdefault(key, node)
+        same.update(zip(node.results, first.results, strict=True))
+    return same
 
 
 def used(nodes: Sequence[ModelNode], results: Sequence[FileValue]) -> list[ModelNode]:

@@ -227,26 +227,23 @@ def cut(w: Emitter, x: FileValue, axes: Any, starts: Any, ends: Any, steps: Any,
 
 @row("pad")
 def pad(w: Emitter, x: Any, widths: Any, mode: str, value: Any) -> FileValue:
-    n = len(x.type.shape)
-    if mode == "constant":
+    return padded(w, x, list(widths), mode, value, w.out[0])
+
+
+def padded(w: Emitter, x: FileValue, widths: list[Any], mode: str, value: Any, out: TensorType) -> FileValue:
+    """A tensor with elements around it; by the operator that the reference's own library of kernels has, if that will do."""
+    n, number = len(x.type.shape), w.numbers.get(value, value)
+    if n > 5 or any(sum(p) for p in widths[:-3]) or isinstance(number, FileValue):
+        if mode != "constant":
+            raise Unwritable(f"a padding by {mode!r} of the first axes has no form there")
         flat = [int(v) for pair in widths for v in pair]
-        number = w.tensor(value, x.type.dtype)
-        return w.op("pad", x, w.reshape(number, (1,)), to=w.out[0], paddings=flat)
-    return _pad3d(w, x, list(widths), mode, n)
-
-
-def _pad3d(w: Emitter, x: FileValue, widths: list[Any], mode: str, n: int) -> FileValue:
-    if n > 5 or any(sum(p) for p in widths[:-3]):
-        raise Unwritable(f"a padding by {mode!r} of the first axes has no form there")
-    given = x
-    for _ in range(5 - n):
-        given = w.unsqueeze(given, 0)
+        return w.op("pad", x, w.reshape(w.tensor(number, x.type.dtype), (1,)), to=out, paddings=flat)
+    image = w.reshape(x, (1,) * (5 - n) + tuple(x.type.shape))
     pairs = ([(0, 0)] * 5 + widths)[-3:]
     flat = w.ints([v for pair in reversed(pairs) for v in pair])
-    shape = (1,) * (5 - n) + w.out[0].shape
-    attrs = {"mode": mode, "pad_value": Double(0), "data_format": "NCDHW"}
-    padded = w.op("pad3d", given, flat, to=TensorType(shape, x.type.dtype), **attrs)
-    return w.reshape(padded, w.out[0].shape)
+    attrs = {"mode": mode, "pad_value": Double(number if mode == "constant" else 0), "data_format": "NCDHW"}
+    made = w.op("pad3d", image, flat, to=TensorType((1,) * (5 - n) + out.shape, x.type.dtype), **attrs)
+    return w.reshape(made, out.shape)
 
 
 # -- places --------------------------------------------------------------------------------------------------------
