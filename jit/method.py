@@ -181,7 +181,8 @@ class Method:
         self._kinds: list[Any] | None = None  # shape and dtype of each input of the last call
         values, n_args = self.program.block.inputs, int(data["n_args"])
         self.inputs = [_spec(v, n) for v, n in zip(values, self.program.input_names, strict=True)][:n_args]
-        self.outputs = [_spec(v, f"out{i}") for i, v in enumerate(self.program.block.outputs[: self._n])]
+        results = zip(self.program.block.outputs, self.program.output_names, strict=True)
+        self.outputs = [_spec(v, n) for v, n in results][: self._n]
         if n_args + len(self.handles) != len(values) or self._n > len(self.program.block.outputs):
             raise ArtifactError(f"method `{name}` and its program have different numbers of inputs or results")
 

@@ -71,13 +71,13 @@ class ModelFeed:
 
 @dataclass
 class ModelGraph:
-    """A program in a file."""
+    """A program in a file; what it gives has names."""
 
     weights: list[ModelWeight]
     feeds: list[ModelFeed]
     fetches: list[Ref]
     block: ModelBlock
-    fetch_names: list[str] = field(default_factory=list)
+    fetch_names: list[str]
 
 
 @dataclass(frozen=True)

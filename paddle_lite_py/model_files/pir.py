@@ -34,13 +34,14 @@ class _GraphReader:
     def __init__(self) -> None:
         self.weights: list[ModelWeight] = []
         self.feeds: list[ModelFeed] = []
-        self.fetches: list[tuple[int, Any]] = []
+        self.fetches: list[tuple[int, Any, str]] = []
 
     def graph(self, data: Any) -> ModelGraph:
         (region,) = data["program"]["regions"]
         block = self.block(region, 0)
-        fetches = [ref for _, ref in sorted(self.fetches, key=lambda f: f[0])]
-        return ModelGraph(self.weights, self.feeds, fetches, block)
+        fetches = sorted(self.fetches, key=lambda f: f[0])
+        refs, names = [ref for _, ref, _ in fetches], [name for *_, name in fetches]
+        return ModelGraph(self.weights, self.feeds, refs, block, names)
 
     def block(self, region: Any, depth: int) -> ModelBlock:
         if depth > MAX_DEPTH:
@@ -66,7 +67,7 @@ class _GraphReader:
             shape, dtype = dims(op["O"][0]["TT"])
             return self.feeds.append(ModelFeed(results[0], str(attrs["name"]), shape, dtype))
         if kind == "1.fetch":
-            return self.fetches.append((int(attrs["col"]), operands[0]))
+            return self.fetches.append((int(attrs["col"]), operands[0], str(attrs["name"])))
         layer = str(attrs.pop("struct_name", "")).strip("/")
         blocks = [self.block(r, depth + 1) for r in op.get("regions", ())]
         name = {"0": "builtin.", "1": "", "2": "cf.", "3": "custom."}.get(dialect, f"{dialect}.") + name

@@ -33,6 +33,8 @@ def read(program_file: Path, weights_file: str | None = None) -> tuple[dict[str,
     weights = _weights(graph, _beside(program_file) if weights_file is None else Path(weights_file))
     program, feeds, fetches = build(graph, weights)
     found = bound(program, feeds, fetches)
+    if len(set(graph.fetch_names)) == len(found.output_names):
+        found.output_names = graph.fetch_names
     writer = ArtifactWriter(None, (), PLATFORMS)
     writer.methods = {"forward": {"eval": writer.variant(as_traced(found), "forward")}}
     writer.methods["forward"]["eval"].data["for_each_size"] = True
