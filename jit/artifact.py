@@ -89,8 +89,12 @@ FORMS = {"paddle": "paddle_lite_py.model_files.writing.files"}
 
 
 def write_as(form: str, prefix: str, methods: dict[str, Any]) -> None:
-    """Write traced methods by their names in a form of FORMS."""
+    """Write traced methods by their names in a form of FORMS, in the place of what has the prefix."""
+    path = Path(f"{prefix}.json")
+    old = _files_of(path)
     importlib.import_module(FORMS[form]).write(prefix, methods)
+    for name in old:
+        (path.parent / name).unlink(missing_ok=True)
 
 
 def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -103,11 +107,10 @@ def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[
         ArtifactError: saying which file is missing, damaged, foreign or too new.
     """
     path = Path(f"{prefix}.json")
+    if (foreign := _foreign(prefix)) is not None:
+        return importlib.import_module(FOREIGN).read(foreign, weights)
     if not path.is_file():
-        older = next((p for p in _older(prefix) if p.is_file()), None)
-        if older is None:
-            raise ArtifactError(f"no saved program at '{prefix}': {path} is not there")
-        return importlib.import_module(FOREIGN).read(older, weights)
+        raise ArtifactError(f"no saved program at '{prefix}': {path} is not there")
     if path.stat().st_size > MAX_MANIFEST:
         raise ArtifactError(f"{path} is larger than any manifest ({path.stat().st_size} bytes)")
     try:
@@ -132,11 +135,16 @@ def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[
 
 def is_foreign(prefix: str) -> bool:
     """Whether a model file of the reference is there, and no program of jit.save."""
+    return _foreign(prefix) is not None
+
+
+def _foreign(prefix: str) -> Path | None:
+    """The model file of the reference that is there; the beginning of one of JSON tells it."""
     path = Path(f"{prefix}.json")
     if not path.is_file():
-        return any(p.is_file() for p in _older(prefix))
+        return next((p for p in _older(prefix) if p.is_file()), None)
     with path.open("rb") as file:
-        return b'"base_code"' in file.read(200)
+        return path if b'"base_code"' in file.read(200) else None
 
 
 def _older(prefix: str) -> list[Path]:

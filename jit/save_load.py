@@ -139,14 +139,12 @@ def save(
     if not writer.methods:
         return warnings.warn("jit.save: without forward there is nothing to save; no file is written", stacklevel=2)
     head = {"name": static.__name__, "saved_in": "train" if getattr(owner, "training", False) else "eval"}
-    if format != "artifact":
-        writer.write_as(format, path)
     blobs = writer.blobs() if format == "artifact" else {}
     warn_of_sizes(static.__name__, writer.fixed())
     warn_of_lost(static.__name__, "changes", writer.lost)
     warn_of_lost(static.__name__, "calls", writer.unmade)
     if format != "artifact":
-        return None
+        return writer.write_as(format, path)
     if samples:
         blobs["samples"] = _samples(static, owner, samples)
     artifact.write(path, head | writer.manifest(), blobs)

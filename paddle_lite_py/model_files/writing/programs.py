@@ -16,11 +16,11 @@ from ...registry.op import unpack
 from ...tracing.effects import Argument
 from ...tracing.trace import Traced
 from ..graph import ModelBlock, ModelFeed, ModelFileError, ModelGraph, ModelNode, ModelWeight
-from . import elementwise, indexing, layers, shaping  # noqa: F401  (their rows)
 from .emitter import Emitter, Unwritable
 from .pir_text import FileValue, TensorType, known_sizes
-from .primitives import written_by_primitives
-from .table import ROWS
+from .rows import elementwise, indexing, layers, shaping  # noqa: F401  (they enter their rows)
+from .rows.primitives import written_by_primitives
+from .rows.table import ROWS
 
 MOST_NAMED = 20  # of what has no form, in a message
 
@@ -41,7 +41,8 @@ def to_graph(traced: Traced) -> tuple[ModelGraph, dict[str, Tensor]]:
 def _refusal(refused: dict[str, None]) -> str:
     named, more = list(refused)[:MOST_NAMED], len(refused) - MOST_NAMED
     text = "\n  ".join(named) + (f"\n  and {more} more" if more > 0 else "")
-    return f"a model file of PaddlePaddle has no form of\n  {text}\nwrite them with other operators, or save without format"
+    what = "write them with other operators, or save without format"
+    return f"a model file of PaddlePaddle has no form of\n  {text}\n{what}"
 
 
 class _ProgramWriter(Emitter):
@@ -149,7 +150,7 @@ class _ProgramWriter(Emitter):
     # -- control flow ----------------------------------------------------------------------------------------------
     @contextmanager
     def inner(self, block: Block, given: Sequence[Any], arguments: int = 0) -> Iterator[ModelBlock]:
-        """A block whose inputs stand for what is given, but for the first ones, which are arguments; open to the end."""
+        """A block, open to the end. Its inputs stand for what is given, but for the first ones, which are arguments."""
         values = [FileValue(type_of(v)) for v in block.inputs[:arguments]]
         with self.block() as nodes:
             self.env.update(zip(block.inputs, [*values, *given[arguments:]], strict=True))
@@ -159,7 +160,7 @@ class _ProgramWriter(Emitter):
             yield ModelBlock(values, nodes, [self.copied(v) for v in block.outputs])
 
     def copied(self, value: Any) -> FileValue:
-        """A result as a value of its own: an input may be one, what lies outside the block, and one value two of them."""
+        """A result as a value of its own: it may be an input, lie outside the block, or be another result as well."""
         found = self.read(value)
         return self.op("assign", found) if isinstance(found, FileValue) else self.full(found, natural_dtype(found))
 

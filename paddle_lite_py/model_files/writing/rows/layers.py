@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...core.symbolic import is_symbolic
-from ...ops.convolution import channels_first, paddings, tuple_of
-from .emitter import Emitter, Unwritable
-from .pir_text import Double, FileValue, Long, TensorType
+from ....core.symbolic import is_symbolic
+from ....ops.convolution import channels_first, paddings, tuple_of
+from ..emitter import Emitter, Unwritable
+from ..pir_text import Double, FileValue, Long, TensorType
 from .shaping import joined
 from .table import row
 
@@ -120,7 +120,7 @@ def _pool(w: Emitter, x: FileValue, n: int, size: Any, first: bool, **attrs: Any
     """A pooling; one of a sequence is one of an image of one row."""
     form = {1: "NCHW" if first else "NHWC", 2: "NCHW" if first else "NHWC", 3: "NCDHW" if first else "NDHWC"}[n]
     image, kind = _as_image(w, x, first) if n == 1 else (x, w.out[0])
-    options = {
+    options: dict[str, Any] = {
         "strides": [1] * max(n, 2), "paddings": [0] * max(n, 2), "ceil_mode": False, "exclusive": True,
         "data_format": form, "pooling_type": "avg", "global_pooling": False, "adaptive": False,
         "padding_algorithm": "EXPLICIT",
@@ -142,9 +142,7 @@ def _windows(n: int, kernel: Any, stride: Any, padding: Any, ceil: bool, first: 
 
 
 @row("max_pool")
-def max_pool(
-    w: Emitter, x: Any, n: int, kernel: Any, stride: Any, padding: Any, ceil: bool, first: bool
-) -> FileValue:
+def max_pool(w: Emitter, x: Any, n: int, kernel: Any, stride: Any, padding: Any, ceil: bool, first: bool) -> FileValue:
     size, attrs = _windows(n, kernel, stride, padding, ceil, first)
     return _pool(w, x, n, size, first, **attrs, pooling_type="max")
 
@@ -158,7 +156,12 @@ def avg_pool(
     if divisor and exclusive and (ceil or any(attrs["paddings"])):
         raise Unwritable("divisor_override with windows that end outside has no form there")
     made = _pool(w, x, n, size, first, **attrs, exclusive=exclusive)
-    return w.op("scale", made, w.number(math.prod(size) / divisor, "float32"), bias=0.0, bias_after_scale=True) if divisor else made
+    return times(w, made, math.prod(size) / divisor) if divisor else made
+
+
+def times(w: Emitter, x: FileValue, factor: float) -> FileValue:
+    """A tensor times a number."""
+    return w.op("scale", x, w.number(float(factor), "float32"), bias=0.0, bias_after_scale=True)
 
 
 def _adaptive_sizes(x: FileValue, n: int, size: Any, first: bool) -> list[int]:
@@ -313,7 +316,7 @@ def attention(w: Emitter, q: Any, k: Any, v: Any, mask: Any, causal: bool, scale
     heads = [w.transpose(a, [0, 2, 1, 3]) for a in (q, k, v)]
     kind = TensorType((*heads[0].type.shape[:3], heads[1].type.shape[2]), q.type.dtype)
     scores = w.matmul(heads[0], heads[1], True, kind)
-    scores = w.op("scale", scores, w.number(float(scale), "float32"), bias=0.0, bias_after_scale=True)
+    scores = times(w, scores, scale)
     if causal:
         seen = w.op("triu", _everywhere(w, kind, -math.inf), diagonal=1)
         scores = w.op("add", scores, seen)
@@ -345,7 +348,13 @@ def _repeated(w: Emitter, x: FileValue, heads: int) -> FileValue:
 
 # -- recurrent layers ----------------------------------------------------------------------------------------------
 def _recurrent(
-    w: Emitter, mode: str, x: FileValue, states: Sequence[FileValue], weights: Sequence[Any], lengths: Any, reverse: bool
+    w: Emitter,
+    mode: str,
+    x: FileValue,
+    states: Sequence[FileValue],
+    weights: Sequence[Any],
+    lengths: Any,
+    reverse: bool,
 ) -> tuple[FileValue, ...]:
     """One layer. One that reads from the end of given lengths is the second half of one in both directions."""
     size, both = states[0].type.shape[-1], reverse and lengths is not None

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.symbolic import has_symbolic
-from .emitter import ANYWHERE, Emitter, Unwritable, plain
-from .pir_text import DataType, Double, FileValue, Long, TensorType
+from ....core.symbolic import has_symbolic
+from ..emitter import ANYWHERE, Emitter, Unwritable, plain
+from ..pir_text import DataType, Double, FileValue, Long, TensorType
 from .table import row
 
 
@@ -140,8 +140,6 @@ def swapaxes(w: Emitter, x: Any, axis0: int, axis1: int) -> FileValue:
 
 @row("moveaxis")
 def moveaxis(w: Emitter, x: Any, source: Any, destination: Any) -> FileValue:
-    order = np.moveaxis(np.empty([1] * len(x.type.shape)), source, destination)
-    del order  # which has said that the axes are there
     n = len(x.type.shape)
     given, wanted = ([a % n for a in ([v] if isinstance(v, int) else v)] for v in (source, destination))
     rest = iter([a for a in range(n) if a not in given])
@@ -231,7 +229,7 @@ def pad(w: Emitter, x: Any, widths: Any, mode: str, value: Any) -> FileValue:
 
 
 def padded(w: Emitter, x: FileValue, widths: list[Any], mode: str, value: Any, out: TensorType) -> FileValue:
-    """A tensor with elements around it; by the operator that the reference's own library of kernels has, if that will do."""
+    """A tensor with elements around it; by `pad3d` if that will do: some kernels of `pad` write beyond their memory."""
     n, number = len(x.type.shape), w.numbers.get(value, value)
     if n > 5 or any(sum(p) for p in widths[:-3]) or isinstance(number, FileValue):
         if mode != "constant":
@@ -240,9 +238,9 @@ def padded(w: Emitter, x: FileValue, widths: list[Any], mode: str, value: Any, o
         return w.op("pad", x, w.reshape(w.tensor(number, x.type.dtype), (1,)), to=out, paddings=flat)
     image = w.reshape(x, (1,) * (5 - n) + tuple(x.type.shape))
     pairs = ([(0, 0)] * 5 + widths)[-3:]
-    flat = w.ints([v for pair in reversed(pairs) for v in pair])
+    around = w.ints([v for pair in reversed(pairs) for v in pair])
     attrs = {"mode": mode, "pad_value": Double(number if mode == "constant" else 0), "data_format": "NCDHW"}
-    made = w.op("pad3d", image, flat, to=TensorType((1,) * (5 - n) + out.shape, x.type.dtype), **attrs)
+    made = w.op("pad3d", image, around, to=TensorType((1,) * (5 - n) + out.shape, x.type.dtype), **attrs)
     return w.reshape(made, out.shape)
 
 
@@ -328,7 +326,7 @@ def take_along_axis(w: Emitter, arr: Any, indices: Any, axis: int, broadcast: bo
     out = w.out[0]
     if broadcast:
         indices = w.expand(indices, out.shape)
-        arr = w.expand(arr, [n if i == axis else m for i, (n, m) in enumerate(zip(arr.type.shape, out.shape, strict=True))])
+        arr = w.expand(arr, [arr.type.shape[i] if i == axis else n for i, n in enumerate(out.shape)])
     return w.op("take_along_axis", arr, wrapped(w, indices, arr.type.shape[axis]), to=out, axis=axis)
 
 

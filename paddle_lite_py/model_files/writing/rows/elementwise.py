@@ -7,17 +7,17 @@ from typing import Any
 
 import jax
 
-from ...ops.promote import promote_operands
-from .emitter import Emitter, Unwritable
-from .pir_text import DataType, Double, FileValue, Long, TensorType
+from ....ops.promote import promote_operands
+from ..emitter import Emitter, Unwritable
+from ..pir_text import DataType, Double, FileValue, Long, TensorType
 from .table import floating, row, same
 
 same(
-    ["abs", "acos", "acosh", "asin", "asinh", "assign", "atan", "atanh", "ceil", "conj", "cos", "cosh", "digamma", "erf",
-     "erfinv", "exp", "expm1", "floor", "hardswish", "i0", "i0e", "i1", "i1e", "imag", "isfinite", "isinf", "isnan",
-     "lgamma", "log", "log10", "log1p", "log2", "bitwise_not", "real", "reciprocal", "relu", "relu6", "rsqrt", "sigmoid",
-     "sign", "silu", "sin", "sinh", "softsign", "sqrt", "square", "swish", "tan", "tanh", "trunc", "angle", "as_complex",
-     "as_real", "inverse", "det", "mv", "bmm", "dot"],
+    ["abs", "acos", "acosh", "asin", "asinh", "assign", "atan", "atanh", "ceil", "conj", "cos", "cosh", "digamma",
+     "erf", "erfinv", "exp", "expm1", "floor", "hardswish", "i0", "i0e", "i1", "i1e", "imag", "isfinite",
+     "isinf", "isnan", "lgamma", "log", "log10", "log1p", "log2", "bitwise_not", "real", "reciprocal", "relu",
+     "relu6", "rsqrt", "sigmoid", "sign", "silu", "sin", "sinh", "softsign", "sqrt", "square", "swish", "tan",
+     "tanh", "trunc", "angle", "as_complex", "as_real", "inverse", "det", "mv", "bmm", "dot"],
     tanhshrink="tanh_shrink", log_sigmoid="logsigmoid", positive="assign", identity="assign",
 )  # fmt: skip
 
@@ -147,7 +147,7 @@ def _unary(name: str, **kinds: Callable[[Any], Any]) -> None:
         return w.op(name, floating(w, x), to=w.out[0], **{n: kinds[n](v) for n, v in attrs.items()})
 
 
-for _name, _kinds in {
+_ATTRIBUTES: dict[str, dict[str, Any]] = {
     "gelu": {"approximate": bool}, "leaky_relu": {"negative_slope": Double}, "elu": {"alpha": float},
     "celu": {"alpha": float}, "selu": {"scale": float, "alpha": float}, "hardshrink": {"threshold": float},
     "softshrink": {"threshold": float}, "softplus": {"beta": Double, "threshold": Double},
@@ -155,7 +155,8 @@ for _name, _kinds in {
     "thresholded_relu": {"threshold": float, "value": float}, "maxout": {"groups": int, "axis": int},
     "tril": {"diagonal": int}, "triu": {"diagonal": int}, "trace": {"offset": int, "axis1": int, "axis2": int},
     "diagonal": {"offset": int, "axis1": int, "axis2": int}, "diag": {"offset": int, "padding_value": float},
-}.items():  # fmt: skip
+}  # fmt: skip
+for _name, _kinds in _ATTRIBUTES.items():
     _unary(_name, **_kinds)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .emitter import Emitter
-from .pir_text import FileValue
+from ..emitter import Emitter
+from ..pir_text import FileValue
 
 Row = Callable[..., Any]
 
-# By name of an operator of ours: a function of an emitter and its inputs, with its attributes as keywords. An input that is
-# a list is one; what is absent is None, and a number is one. It gives a value, or a tuple of them.
+# By name of an operator of ours: a function of an emitter and its inputs, with its attributes as keywords. An input
+# that is a list is one; what is absent is None, and a number is one. It gives a value, or a tuple of them.
 ROWS: dict[str, Row] = {}
 
 
@@ -26,7 +26,7 @@ def row(*names: str) -> Callable[[Row], Row]:
 
 
 def same(names: Iterable[str] = (), **other: str) -> None:
-    """Enter operators of tensors without attributes, written by their name, or another one, on what they give floats of."""
+    """Enter operators of tensors without attributes, by their name or another one; what gives floats takes floats."""
     for name, of in {**{n: n for n in names}, **other}.items():
 
         def write(w: Emitter, *inputs: FileValue, of: str = of) -> FileValue:

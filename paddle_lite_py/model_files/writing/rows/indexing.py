@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...core.symbolic import is_symbolic
-from ...ops.indexing import ALL, AT, CUT, FIXED, MASK, NEW, PICK
-from .emitter import Emitter, Unwritable
-from .pir_text import FileValue, Long, TensorType
+from ....core.symbolic import is_symbolic
+from ....ops.indexing import ALL, AT, CUT, FIXED, MASK, NEW, PICK
+from ..emitter import Emitter, Unwritable
+from ..pir_text import FileValue, Long, TensorType
 from .shaping import cut, taken, wrapped
 from .table import row
 
@@ -91,13 +91,13 @@ def _picked(w: Emitter, x: FileValue, picks: Sequence[tuple[int, Any]], dropped:
     kept = [i for i in range(n) if i not in axes]
     first = 0 if between else sum(1 for i in kept if i < axes[0])
     moved = w.transpose(x, [*axes, *kept])
-    shape = _broadcast([at.type.shape for _, at in picks])
-    places = [w.expand(wrapped(w, at, x.type.shape[i]), shape) for i, at in picks]
-    index = w.op("stack", w.combined(places), to=TensorType((*shape, len(places)), "int64"), axis=len(shape))
+    common = _broadcast([at.type.shape for _, at in picks])
+    places = [w.expand(wrapped(w, at, x.type.shape[i]), common) for i, at in picks]
+    index = w.op("stack", w.combined(places), to=TensorType((*common, len(places)), "int64"), axis=len(common))
     rest = tuple([x.type.shape[i] for i in kept])
-    out = w.op("gather_nd", moved, index, to=TensorType((*shape, *rest), x.type.dtype))
-    k = len(shape)
-    return w.transpose(out, [*range(k, k + first), *range(k), *range(k + first, k + len(rest))])
+    found = w.op("gather_nd", moved, index, to=TensorType((*common, *rest), x.type.dtype))
+    k = len(common)
+    return w.transpose(found, [*range(k, k + first), *range(k), *range(k + first, k + len(rest))])
 
 
 def _broadcast(shapes: Sequence[Any]) -> tuple[Any, ...]:
@@ -140,8 +140,8 @@ def _masked(w: Emitter, x: FileValue, value: FileValue, plan: Any, found: Sequen
 
 def _written(w: Emitter, x: FileValue, value: FileValue, plan: Any, found: Sequence[Any]) -> FileValue:
     """A write to slices; what starts where a tensor says is one element there."""
-    axes, starts, ends, steps, decreased, new = [], [], [], [], [], []
-    axis = 0
+    axes, decreased, new, axis = list[int](), list[int](), list[int](), 0
+    starts, ends, steps = list[Any](), list[Any](), list[int]()
     for part, at in zip(plan, found, strict=True):
         if part[0] == NEW:
             new.append(axis + len(new))

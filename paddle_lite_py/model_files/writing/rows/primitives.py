@@ -10,11 +10,11 @@ import jax
 import numpy as np
 from jax.extend.core import Literal
 
-from ...core.config import portable
-from ...core.symbolic import is_symbolic
-from ...ir.block import Operator, Value
-from .emitter import ANYWHERE, Emitter, Unwritable
-from .pir_text import DataType, FileValue, Long, TensorType
+from ....core.config import portable
+from ....core.symbolic import is_symbolic
+from ....ir.block import Operator, Value
+from ..emitter import ANYWHERE, Emitter, Unwritable
+from ..pir_text import DataType, FileValue, Long, TensorType
 from .shaping import cut, filled, joined, padded
 
 # By name of a primitive: a function of an emitter, its inputs, its parameters and the types of its results.
@@ -108,10 +108,11 @@ for _name, _of in {
     "conj": "conj", "copy": "assign", "copy_p": "assign", "cos": "cos", "cosh": "cosh", "digamma": "digamma",
     "eq": "equal", "erf": "erf", "erf_inv": "erfinv", "exp": "exp", "expm1": "expm1", "floor": "floor",
     "ge": "greater_equal", "gt": "greater_than", "imag": "imag", "is_finite": "isfinite", "le": "less_equal",
-    "lgamma": "lgamma", "log": "log", "log1p": "log1p", "logistic": "sigmoid", "lt": "less_than", "max": "maximum",
-    "min": "minimum", "mul": "multiply", "ne": "not_equal", "nextafter": "nextafter", "pow": "elementwise_pow", "real": "real", "rsqrt": "rsqrt",
-    "sign": "sign", "sin": "sin", "sinh": "sinh", "sqrt": "sqrt", "square": "square", "stop_gradient": "assign",
-    "sub": "subtract", "tan": "tan", "tanh": "tanh", "reduce_precision": "assign",
+    "lgamma": "lgamma", "log": "log", "log1p": "log1p", "logistic": "sigmoid", "lt": "less_than",
+    "max": "maximum", "min": "minimum", "mul": "multiply", "ne": "not_equal", "nextafter": "nextafter",
+    "pow": "elementwise_pow", "real": "real", "rsqrt": "rsqrt", "sign": "sign", "sin": "sin", "sinh": "sinh",
+    "sqrt": "sqrt", "square": "square", "stop_gradient": "assign", "sub": "subtract", "tan": "tan",
+    "tanh": "tanh", "reduce_precision": "assign",
 }.items():  # fmt: skip
     _direct(_name, _of)
 
@@ -285,7 +286,7 @@ def _reduction(name: str, of: str) -> None:
             return w.op("assign", inputs[0])
         if of in ("all", "any"):
             return w.op(of, inputs[0], to=types[0], axis=list(map(Long, axes)), keepdim=False)
-        more = {"sum": {"dtype": DataType(types[0].dtype)}, "prod": {"reduce_all": False}}.get(of, {})
+        more: dict[str, Any] = {"sum": {"dtype": DataType(types[0].dtype)}, "prod": {"reduce_all": False}}.get(of, {})
         return w.op(of, inputs[0], w.ints(axes), to=types[0], keepdim=False, **more)
 
 
