@@ -18,7 +18,7 @@ from ...tracing.trace import Traced
 from ..graph import ModelBlock, ModelFeed, ModelFileError, ModelGraph, ModelNode, ModelWeight
 from .emitter import Emitter, Unwritable
 from .pir_text import FileValue, TensorType, known_sizes
-from .rows import elementwise, indexing, layers, shaping  # noqa: F401  (they enter their rows)
+from .rows import elementwise, indexing, layers, library, shaping  # noqa: F401  (they enter their rows)
 from .rows.primitives import written_by_primitives
 from .rows.table import ROWS
 
@@ -61,7 +61,8 @@ class _ProgramWriter(Emitter):
         given = list(zip(block.inputs, traced.program.input_names, strict=True))[: traced.n_args]
         feeds = [self.feed(value, name) for value, name in given]
         outputs = block.outputs[: traced.n_results]
-        whole = Program(Block(block.inputs, block.ops, outputs), list(traced.program.input_names))
+        named, measured = list(traced.program.input_names), traced.program.measured
+        whole = Program(Block(block.inputs, block.ops, outputs), named, measured=measured)
         self.run(only_needed(whole).block.ops)
         results = self.results(list(_leaves(traced.structure, iter(outputs), block.inputs)))
         names = [f"fetch_name_{i}" for i in range(len(results))]
@@ -87,6 +88,8 @@ class _ProgramWriter(Emitter):
         if not isinstance(value, Value):
             return value
         if value not in self.env:
+            if value not in self.captured:
+                raise Unwritable("a size that what comes later computes")
             self.env[value] = self.weight(value)
         return self.env[value]
 
@@ -138,10 +141,24 @@ class _ProgramWriter(Emitter):
         self.name, self.out = op.name, [type_of(v) for v in op.outputs]
         if control is not None:
             return control(op, inputs)
-        bound = op.bound
-        attrs = dict(zip(bound.op.attr_names, bound.attrs, strict=True))
         if op.name not in ROWS:
             return written_by_primitives(self, op, inputs)
+        try:
+            return self.by_row(op, inputs)
+        except Unwritable as e:
+            return self.otherwise(op, inputs, e)
+
+    def otherwise(self, op: Operator, inputs: Sequence[Any], reason: Unwritable) -> Sequence[FileValue]:
+        """An operator whose row does not serve, by what it computes."""
+        try:
+            return written_by_primitives(self, op, inputs)
+        except Unwritable:
+            raise reason from None
+
+    def by_row(self, op: Operator, inputs: Sequence[Any]) -> Sequence[FileValue]:
+        """An operator as its row has it."""
+        bound = op.bound
+        attrs = dict(zip(bound.op.attr_names, bound.attrs, strict=True))
         given = inputs if bound.layout is None else unpack(tuple(inputs), bound.layout)
         given = [*given, *[None] * (len(bound.op.tensor_params) - len(given))]
         found = ROWS[op.name](self, *given, **attrs)

@@ -190,7 +190,8 @@ def prelu(w: Emitter, x: Any, weight: Any, data_format: str) -> FileValue:
 
 
 # -- reductions ----------------------------------------------------------------------------------------------------
-def _axes(x: FileValue, axis: Any) -> list[int]:
+def axes_of(x: FileValue, axis: Any) -> list[int]:
+    """Axes as numbers from the first one on; none for all."""
     n = len(x.type.shape)
     given = () if axis is None else (axis,) if isinstance(axis, int) else axis
     return [a % n if n else 0 for a in given]
@@ -199,18 +200,18 @@ def _axes(x: FileValue, axis: Any) -> list[int]:
 @row("sum")
 def sum_(w: Emitter, x: Any, axis: Any, dtype: Any, keepdim: bool) -> FileValue:
     kind = DataType(w.out[0].dtype)
-    return w.op("sum", x, w.ints(_axes(x, axis)), to=w.out[0], dtype=kind, keepdim=keepdim)
+    return w.op("sum", x, w.ints(axes_of(x, axis)), to=w.out[0], dtype=kind, keepdim=keepdim)
 
 
 @row("mean")
 def mean(w: Emitter, x: Any, axis: Any, keepdim: bool, dtype: Any = None) -> FileValue:
-    return w.op("mean", w.cast(x, w.out[0].dtype), w.ints(_axes(x, axis)), to=w.out[0], keepdim=keepdim)
+    return w.op("mean", w.cast(x, w.out[0].dtype), w.ints(axes_of(x, axis)), to=w.out[0], keepdim=keepdim)
 
 
 def _extreme(name: str) -> None:
     @row(name, f"a{name}")
     def write(w: Emitter, x: Any, axis: Any, keepdim: bool) -> FileValue:
-        return w.op(name, x, w.ints(_axes(x, axis)), to=w.out[0], keepdim=keepdim)
+        return w.op(name, x, w.ints(axes_of(x, axis)), to=w.out[0], keepdim=keepdim)
 
 
 _extreme("max")
@@ -220,7 +221,7 @@ _extreme("min")
 def _truth(name: str) -> None:
     @row(name)
     def write(w: Emitter, x: Any, axis: Any, keepdim: bool) -> FileValue:
-        return w.op(name, w.cast(x, "bool"), to=w.out[0], axis=list(map(Long, _axes(x, axis))), keepdim=keepdim)
+        return w.op(name, w.cast(x, "bool"), to=w.out[0], axis=list(map(Long, axes_of(x, axis))), keepdim=keepdim)
 
 
 _truth("all")
@@ -229,20 +230,20 @@ _truth("any")
 
 @row("prod")
 def prod(w: Emitter, x: Any, axis: Any, keepdim: bool, dtype: Any) -> FileValue:
-    axes = _axes(x, axis)
+    axes = axes_of(x, axis)
     x = w.cast(x, w.out[0].dtype)
     return w.op("prod", x, w.ints(axes), to=w.out[0], keepdim=keepdim, reduce_all=not axes)
 
 
 @row("logsumexp")
 def logsumexp(w: Emitter, x: Any, axis: Any, keepdim: bool) -> FileValue:
-    axes = _axes(x, axis)
+    axes = axes_of(x, axis)
     return w.op("logsumexp", floating(w, x), to=w.out[0], axis=axes or [0], keepdim=keepdim, reduce_all=not axes)
 
 
 @row("p_norm")
 def p_norm(w: Emitter, x: Any, p: float, axis: Any, keepdim: bool, dtype: Any) -> FileValue:
-    axes = _axes(x, axis)
+    axes = axes_of(x, axis)
     if len(axes) > 1:
         raise Unwritable("a norm over several axes has no form there")
     attrs = {"porder": float(p), "epsilon": 1e-12, "keepdim": keepdim, "asvector": not axes}
@@ -277,6 +278,9 @@ def cumprod(w: Emitter, x: Any, dim: Any, dtype: Any) -> FileValue:
 def addmm(w: Emitter, input: Any, x: Any, y: Any, beta: Any, alpha: Any, ndim: Any = None) -> FileValue:
     if isinstance(beta, FileValue) or isinstance(alpha, FileValue):
         raise Unwritable("its factors are tensors, and numbers there")
+    if len(x.type.shape) > 2:
+        product = w.op("multiply", w.matmul(x, y, to=w.out[0]), w.full(float(alpha), w.out[0].dtype))
+        return w.op("add", product, w.op("multiply", input, w.full(float(beta), w.out[0].dtype)), to=w.out[0])
     return w.op("addmm", input, x, y, to=w.out[0], beta=float(beta), alpha=float(alpha))
 
 

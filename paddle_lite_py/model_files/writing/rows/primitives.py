@@ -15,7 +15,7 @@ from ....core.symbolic import is_symbolic
 from ....ir.block import Operator, Value
 from ..emitter import ANYWHERE, Emitter, Unwritable
 from ..pir_text import DataType, FileValue, Long, TensorType
-from .shaping import cut, filled, joined, padded
+from .shaping import cut, filled, joined, padded, taken
 
 # By name of a primitive: a function of an emitter, its inputs, its parameters and the types of its results.
 Primitive = Callable[[Emitter, list[FileValue], dict[str, Any], list[TensorType]], Any]
@@ -253,6 +253,50 @@ def split(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: li
     return w.items(w.op("split", inputs[0], sizes, w.number(params["axis"]), to=types))
 
 
+@primitive("stack")
+def stack(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+    return w.op("stack", w.combined(inputs), to=types[0], axis=int(params.get("axis", 0)))
+
+
+@primitive("tile")
+def tile(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+    return w.op("tile", inputs[0], w.sizes(params["reps"]), to=types[0])
+
+
+@primitive("complex")
+def complex_(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+    return w.op("complex", *inputs, to=types[0])
+
+
+@primitive("sort")
+def sort(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+    """By the order of the first operand."""
+    axis, kind = int(params["dimension"]), TensorType(types[0].shape, "int64")
+    if params["num_keys"] > 1:
+        raise Unwritable("it sorts by several keys")
+    keys, *rest = inputs
+    found, places = w.emit("argsort", [keys], [types[0], kind], axis=axis, descending=False, stable=True)
+    return [found, *[w.op("take_along_axis", x, places, axis=axis) for x in rest]]
+
+
+@primitive("gather")
+def gather(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+    """Slices along one axis by indices, or elements along it; indices are taken to be those of elements."""
+    (x, index), numbers, out = inputs, params["dimension_numbers"], types[0]
+    if len(numbers.start_index_map) != 1 or numbers.collapsed_slice_dims != numbers.start_index_map:
+        raise Unwritable("it chooses by several indices at once")
+    (axis,), n, k = numbers.start_index_map, len(x.type.shape), len(index.type.shape) - 1
+    places = w.cast(w.reshape(index, index.type.shape[:-1]), "int64")
+    sizes = [1 if i == axis else m for i, m in enumerate(x.type.shape)]
+    if not numbers.operand_batching_dims and list(params["slice_sizes"]) == sizes:
+        around = [*range(axis), *range(axis + k, n - 1 + k)]
+        if list(numbers.offset_dims) == around:
+            return taken(w, x, places, axis, out)
+    if list(numbers.operand_batching_dims) == [i for i in range(n) if i != axis] and k == n:
+        return w.op("take_along_axis", x, places, to=out, axis=axis)
+    raise Unwritable("it chooses parts of slices")
+
+
 @primitive("rev")
 def rev(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
     return w.flip(inputs[0], [int(d) for d in params["dimensions"]])
@@ -286,7 +330,8 @@ def _reduction(name: str, of: str) -> None:
             return w.op("assign", inputs[0])
         if of in ("all", "any"):
             return w.op(of, inputs[0], to=types[0], axis=list(map(Long, axes)), keepdim=False)
-        more: dict[str, Any] = {"sum": {"dtype": DataType(types[0].dtype)}, "prod": {"reduce_all": False}}.get(of, {})
+        named: dict[str, dict[str, Any]] = {"sum": {"dtype": DataType(types[0].dtype)}, "prod": {"reduce_all": False}}
+        more = named.get(of, {})
         return w.op(of, inputs[0], w.ints(axes), to=types[0], keepdim=False, **more)
 
 
