@@ -85,12 +85,14 @@ class _ProgramWriter(Emitter):
 
     def read(self, value: Any) -> Any:
         """What stands for a value here; a number is itself."""
+        if isinstance(value, Tensor):
+            return self.weight(value, TensorType(tuple(value._data.shape), value._data.dtype.name))
         if not isinstance(value, Value):
             return value
         if value not in self.env:
             if value not in self.captured:
                 raise Unwritable("a size that what comes later computes")
-            self.env[value] = self.weight(value)
+            self.env[value] = self.weight(self.captured[value], type_of(value))
         return self.env[value]
 
     def symbol(self, name: str) -> FileValue:
@@ -106,14 +108,13 @@ class _ProgramWriter(Emitter):
         self.sizes_known[name] = self.op("add", size, self.full(1, "int64"))
         return self.sizes_known[name]
 
-    def weight(self, value: Value) -> FileValue:
-        tensor = self.captured[value]
+    def weight(self, tensor: Tensor, of: TensorType) -> FileValue:
+        """A parameter, a buffer or a constant."""
         name = tensor._name or f"constant_{len(self.weights)}"
         name = name if name not in self.weights else f"{name}_{len(self.weights)}"
-        self.weights[name], made = tensor, FileValue(type_of(value))
+        self.weights[name], made = tensor, FileValue(of)
         trains = isinstance(tensor, Parameter) and not tensor.stop_gradient
-        kind = tuple(known_sizes(value.shape)), value.dtype.name
-        self.declared.append(ModelWeight(made, name, *kind, True, trains, True))
+        self.declared.append(ModelWeight(made, name, tuple(known_sizes(of.shape)), of.dtype, True, trains, True))
         return made
 
     # -- operators -------------------------------------------------------------------------------------------------
@@ -280,8 +281,8 @@ def _leaves(structure: Any, outputs: Iterator[Any], inputs: Sequence[Value]) -> 
     """The tensors of a result, in order; what is none has no place in such a file."""
     if structure is nested.LEAF:
         yield next(outputs)
-    elif isinstance(structure, nested.Static) and isinstance(structure.value, Argument):
-        yield inputs[structure.value.position]
+    elif isinstance(structure, nested.Static) and isinstance(structure.value, Argument | Tensor):
+        yield inputs[structure.value.position] if isinstance(structure.value, Argument) else structure.value
     elif isinstance(structure, nested.Nest):
         for child in structure.children:
             yield from _leaves(child, outputs, inputs)

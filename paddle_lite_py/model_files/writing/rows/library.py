@@ -85,7 +85,8 @@ def cross(w: Emitter, x: Any, y: Any, axis: Any) -> FileValue:
 
 @row("complex")
 def complex_(w: Emitter, real: Any, imag: Any) -> FileValue:
-    return w.op("complex", real, imag, to=w.out[0])
+    parts = "float64" if w.out[0].dtype == "complex128" else "float32"
+    return w.op("complex", w.tensor(real, parts), w.tensor(imag, parts), to=w.out[0])
 
 
 # -- spectra -------------------------------------------------------------------------------------------------------
@@ -191,7 +192,7 @@ def mode(w: Emitter, x: Any, axis: int, keepdim: bool) -> tuple[FileValue, ...]:
 
 @row("multiplex")
 def multiplex(w: Emitter, inputs: Sequence[FileValue], index: Any) -> FileValue:
-    return w.op("multiplex", w.combined(inputs), index, to=w.out[0])
+    return w.op("multiplex", w.combined(inputs), w.cast(index, "int32"), to=w.out[0])
 
 
 # -- pictures ------------------------------------------------------------------------------------------------------
