@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...eager.random import default_generator
 from ...eager.tensor import Tensor
 from ...jit.artifact import replace_file
 from ...tracing.trace import Traced
@@ -36,7 +37,9 @@ def write(prefix: str, methods: Mapping[str, Traced]) -> None:
 
 def _contents(name: str, traced: Traced) -> tuple[bytes, bytes]:
     if traced.effects or traced.checks is not None:
-        what = "changes state" if traced.effects else "holds asserts or raises on tensors"
+        draws = any(e.write.owner is default_generator.state for e in traced.effects)
+        changes = "draws random numbers" if draws else "changes state"
+        what = changes if traced.effects else "holds asserts or raises on tensors"
         raise ModelFileError(f"method {name} {what}, which a model file of PaddlePaddle has no form of")
     graph, weights = to_graph(traced)
     return to_text(graph), b"".join(_bytes(weights[n]) for n in sorted(weights, key=str.encode))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -71,7 +71,8 @@ class _ProgramWriter(Emitter):
     def results(self, values: Sequence[Any]) -> list[FileValue]:
         """What the program gives. The reference joins what is equal, and then misses one of two results: the second one
         is a copy of the first one's copy."""
-        given, first = [self.copied(v) for v in values], dict[FileValue, FileValue]()
+        made = {v for node in self.nodes for v in node.results}
+        given, first = [self.copied(v, made) for v in values], dict[FileValue, FileValue]()
         same = _equal_values(self.nodes)
         for i, value in enumerate(given):
             known = first.get(same[value])
@@ -177,9 +178,11 @@ class _ProgramWriter(Emitter):
             self.run(block.ops)
             yield ModelBlock(values, nodes, [self.copied(v) for v in block.outputs])
 
-    def copied(self, value: Any) -> FileValue:
-        """A result as a value of its own: it may be an input, lie outside the block, or be another result as well."""
+    def copied(self, value: Any, made: Container[FileValue] = ()) -> FileValue:
+        """A result as a value of its own: it may be an input, or lie outside the block, if it is none of those made."""
         found = self.read(value)
+        if found in made:
+            return found
         return self.op("assign", found) if isinstance(found, FileValue) else self.full(found, natural_dtype(found))
 
     def settled(self, given: Sequence[Any], inputs: Sequence[Value]) -> list[FileValue]:

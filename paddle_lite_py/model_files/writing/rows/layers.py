@@ -22,11 +22,6 @@ def linear(w: Emitter, x: Any, weight: Any, bias: Any) -> FileValue:
     return made if bias is None else w.op("add", made, w.cast(bias, out.dtype))
 
 
-@row("dropout")
-def dropout(w: Emitter, x: Any, **attrs: Any) -> FileValue:
-    raise Unwritable("it draws random numbers: save the model in eval mode")
-
-
 # -- convolutions --------------------------------------------------------------------------------------------------
 def _explicit(padding: Any, n: int, first: bool) -> tuple[list[int], str]:
     """Paddings and what they are called there."""
