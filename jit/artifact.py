@@ -88,6 +88,15 @@ FOREIGN = "paddle_lite_py.model_files.reading"
 FORMS = {"paddle": "paddle_lite_py.model_files.writing.files"}
 
 
+def check_format(name: str, samples: Any) -> None:
+    """Raise for a name of a format that is not known, or that keeps no samples."""
+    known = ("artifact", *FORMS)
+    if name not in known:
+        raise ValueError(f"jit.save: format is {name!r}; expected one of {', '.join(map(repr, known))}")
+    if samples and name != "artifact":
+        raise ValueError(f"jit.save: samples are kept in artefacts alone; leave them out with format={name!r}")
+
+
 def write_as(form: str, prefix: str, methods: dict[str, Any]) -> None:
     """Write traced methods by their names in a form of FORMS, in the place of what has the prefix."""
     path = Path(f"{prefix}.json")

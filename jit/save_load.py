@@ -87,6 +87,7 @@ def save(
         platforms: what it is lowered for.
         passes: what to do to the programs first: names of passes ("inference"), and passes; see paddle.passes. They are
             then saved as they are in eval mode only.
+        format: "artifact"; or "paddle": path.json and path.pdiparams, in eval mode, which PaddlePaddle runs too.
         output_spec: which of the results of forward are saved, from `forward.outputs`; all by default.
         input_names_after_prune: the names of the arguments that these need. An input_spec that is shorter than what
             to_static was given says the same.
@@ -109,7 +110,7 @@ def save(
         paddle.Size([4, 2])
     """
     only_known(save, configs)
-    _check_format(format, samples)
+    artifact.check_format(format, samples)
     if isinstance(layer, TranslatedLayer) and not passes and format == "artifact":
         return layer._save(path)
     for text in constraints:
@@ -144,18 +145,10 @@ def save(
     warn_of_lost(static.__name__, "changes", writer.lost)
     warn_of_lost(static.__name__, "calls", writer.unmade)
     if format != "artifact":
-        return writer.write_as(format, path)
+        return artifact.write_as(format, path, {n: v["eval"].traced for n, v in writer.methods.items()})
     if samples:
         blobs["samples"] = _samples(static, owner, samples)
     artifact.write(path, head | writer.manifest(), blobs)
-
-
-def _check_format(format: str, samples: Any) -> None:
-    known = ("artifact", *artifact.FORMS)
-    if format not in known:
-        raise ValueError(f"jit.save: format is {format!r}; expected one of {', '.join(map(repr, known))}")
-    if samples and format != "artifact":
-        raise ValueError(f"jit.save: samples are kept in artefacts alone; leave them out with format={format!r}")
 
 
 def _save_program(source: Program | TranslatedLayer, path: str, writer: ArtifactWriter, format: str) -> None:
@@ -169,7 +162,7 @@ def _save_program(source: Program | TranslatedLayer, path: str, writer: Artifact
         writer.constraints = tuple(source._manifest["constraints"])
     writer.methods = {n: {"eval": writer.variant(t, n)} for n, t in traced.items()}
     if format != "artifact":
-        return writer.write_as(format, path)
+        return artifact.write_as(format, path, {n: v["eval"].traced for n, v in writer.methods.items()})
     blobs = writer.blobs()
     artifact.write(path, {"name": name, "saved_in": "eval"} | writer.manifest(), blobs)
 
@@ -257,10 +250,6 @@ class ArtifactWriter:
         ]
         methods = {n: {k: v.data for k, v in found.items()} for n, found in self.methods.items()}
         return {"weights": weights, "constraints": list(self.constraints), "methods": methods}
-
-    def write_as(self, form: str, path: str) -> None:
-        """Write the methods in eval mode in another form than an artefact."""
-        artifact.write_as(form, path, {n: found["eval"].traced for n, found in self.methods.items()})
 
     def blobs(self) -> dict[str, bytes]:
         """The data files by suffix."""

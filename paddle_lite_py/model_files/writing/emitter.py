@@ -11,9 +11,9 @@ import numpy as np
 
 from ...core import symbolic
 from ..graph import ModelNode
-from .pir_text import DataType, Double, FileValue, IntArray, Long, Place, TensorType
+from .pir_text import Double, DTypeAttribute, FileValue, IntArray, Long, PlaceAttribute, TensorType
 
-ANYWHERE, HOST = Place(0), Place(1)
+ANYWHERE, HOST = PlaceAttribute(0), PlaceAttribute(1)
 
 
 class Unwritable(ValueError):
@@ -53,7 +53,7 @@ class Emitter:
             self.nodes, self.sizes_known, self.places = before
 
     # -- values that are known -------------------------------------------------------------------------------------
-    def full(self, value: Any, dtype: str, shape: Sequence[int] = (), place: Place = ANYWHERE) -> FileValue:
+    def full(self, value: Any, dtype: str, shape: Sequence[int] = (), place: PlaceAttribute = ANYWHERE) -> FileValue:
         """A tensor of one number."""
         if isinstance(value, float) and math.isnan(value):  # which the reference does not read
             infinite = self.full(math.inf, dtype, shape)
@@ -64,7 +64,7 @@ class Emitter:
             high, low = divmod(value, 1 << 31)
             whole = self.op("multiply", self.full(high, dtype, shape), self.full(1 << 31, dtype, shape))
             return self.op("add", whole, self.full(low, dtype, shape))
-        attrs = {"shape": IntArray(shape), "value": Double(value), "dtype": DataType(dtype), "place": place}
+        attrs = {"shape": IntArray(shape), "value": Double(value), "dtype": DTypeAttribute(dtype), "place": place}
         made = self.op("full", to=TensorType(tuple(shape), dtype), **attrs)
         self.numbers[made] = value
         return made
@@ -75,7 +75,7 @@ class Emitter:
 
     def ints(self, values: Sequence[int]) -> FileValue:
         """Integers where the reference expects a tensor for an attribute."""
-        attrs = {"value": [Long(v) for v in values], "dtype": DataType("int64"), "place": HOST}
+        attrs = {"value": [Long(v) for v in values], "dtype": DTypeAttribute("int64"), "place": HOST}
         return self.op("full_int_array", to=TensorType((len(values),), "int64"), **attrs)
 
     def array(self, values: np.ndarray) -> FileValue:
@@ -83,7 +83,7 @@ class Emitter:
         flat, kind = values.reshape(-1).tolist(), TensorType(values.shape, values.dtype.name)
         if values.size and len(set(flat)) == 1:
             return self.full(flat[0], kind.dtype, values.shape)
-        attrs = {"shape": list(values.shape), "dtype": DataType(kind.dtype), "values": [Double(v) for v in flat]}
+        attrs = {"shape": list(values.shape), "dtype": DTypeAttribute(kind.dtype), "values": [Double(v) for v in flat]}
         return self.op("assign_value", to=kind, **attrs, place=ANYWHERE)
 
     def tensor(self, value: Any, dtype: str) -> FileValue:
@@ -105,7 +105,7 @@ class Emitter:
         if not symbolic.is_symbolic(dim):
             return self.full(int(dim), "int64")
         found = symbolic.evaluate(dim, _Symbols(self))
-        return found.value if isinstance(found, _Size) else self.full(int(found), "int64")
+        return found.value if isinstance(found, _SizeValue) else self.full(int(found), "int64")
 
     def symbol(self, name: str) -> FileValue:
         """The size that a symbol stands for."""
@@ -147,7 +147,7 @@ class Emitter:
             return x
         if x in self.numbers and dtype != "bool":
             return self.full(plain(self.numbers[x], dtype), dtype, x.type.shape)
-        return self.op("cast", x, to=TensorType(x.type.shape, dtype), dtype=DataType(dtype))
+        return self.op("cast", x, to=TensorType(x.type.shape, dtype), dtype=DTypeAttribute(dtype))
 
     def reshape(self, x: FileValue, shape: Sequence[Any]) -> FileValue:
         """A tensor in another shape."""
@@ -219,46 +219,46 @@ class _Symbols(dict[str, Any]):
         super().__init__()
         self.emitter = emitter
 
-    def __missing__(self, name: str) -> _Size:
-        return _Size(self.emitter, self.emitter.symbol(name))
+    def __missing__(self, name: str) -> _SizeValue:
+        return _SizeValue(self.emitter, self.emitter.symbol(name))
 
 
-class _Size:
+class _SizeValue:
     """A size that the operators of an expression are written for."""
 
     def __init__(self, emitter: Emitter, value: FileValue) -> None:
         self.emitter, self.value = emitter, value
 
-    def _with(self, name: str, other: Any, swapped: bool = False) -> _Size:
-        theirs = other.value if isinstance(other, _Size) else self.emitter.full(int(other), "int64")
+    def _with(self, name: str, other: Any, swapped: bool = False) -> _SizeValue:
+        theirs = other.value if isinstance(other, _SizeValue) else self.emitter.full(int(other), "int64")
         both = (theirs, self.value) if swapped else (self.value, theirs)
-        return _Size(self.emitter, self.emitter.op(name, *both))
+        return _SizeValue(self.emitter, self.emitter.op(name, *both))
 
-    def __add__(self, other: Any) -> _Size:
+    def __add__(self, other: Any) -> _SizeValue:
         return self._with("add", other)
 
-    def __sub__(self, other: Any) -> _Size:
+    def __sub__(self, other: Any) -> _SizeValue:
         return self._with("subtract", other)
 
-    def __rsub__(self, other: Any) -> _Size:
+    def __rsub__(self, other: Any) -> _SizeValue:
         return self._with("subtract", other, True)
 
-    def __mul__(self, other: Any) -> _Size:
+    def __mul__(self, other: Any) -> _SizeValue:
         return self._with("multiply", other)
 
-    def __neg__(self) -> _Size:
+    def __neg__(self) -> _SizeValue:
         return self._with("multiply", -1)
 
-    def __floordiv__(self, other: Any) -> _Size:
+    def __floordiv__(self, other: Any) -> _SizeValue:
         return self._with("floor_divide", other)
 
-    def __rfloordiv__(self, other: Any) -> _Size:
+    def __rfloordiv__(self, other: Any) -> _SizeValue:
         return self._with("floor_divide", other, True)
 
-    def __mod__(self, other: Any) -> _Size:
+    def __mod__(self, other: Any) -> _SizeValue:
         return self._with("remainder", other)
 
-    def __pow__(self, other: int) -> _Size:
+    def __pow__(self, other: int) -> _SizeValue:
         return self if other == 1 else self * self ** (other - 1)
 
     def __lt__(self, other: Any) -> bool:

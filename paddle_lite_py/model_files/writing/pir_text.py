@@ -45,13 +45,13 @@ class IntArray(list[int]):
     """Sizes or axes as one attribute."""
 
 
-class DataType(str):
+class DTypeAttribute(str):
     """A dtype as an attribute; empty for that of the operand."""
 
     __slots__ = ()
 
 
-class Place(int):
+class PlaceAttribute(int):
     """Where a value is made: 0 anywhere, 1 in the host's memory."""
 
 
@@ -70,7 +70,7 @@ class _TextWriter:
     def region(self, graph: ModelGraph) -> dict[str, Any]:
         weights = [self.weight(w) for w in graph.weights]
         feeds = [
-            {"name": f.name, "shape": IntArray(f.shape), "dtype": DataType(f.dtype), "place": Place(0)}
+            {"name": f.name, "shape": IntArray(f.shape), "dtype": DTypeAttribute(f.dtype), "place": PlaceAttribute(0)}
             for f in graph.feeds
         ]
         block = self.block(graph.block)
@@ -149,9 +149,9 @@ def known_sizes(shape: Iterable[Any]) -> list[int]:
 
 def attribute(value: Any) -> dict[str, Any]:
     """An attribute, whose Python type says its kind."""
-    if isinstance(value, DataType):
+    if isinstance(value, DTypeAttribute):
         return {"#": "1.a_dtype", "D": str(value) or "Undefined(ALL_DTYPE)"}
-    if isinstance(value, Place):
+    if isinstance(value, PlaceAttribute):
         return {"#": "1.a_place", "D": [int(value), 0, ""]}
     if isinstance(value, IntArray):
         return {"#": "1.a_intarray", "D": known_sizes(value)}

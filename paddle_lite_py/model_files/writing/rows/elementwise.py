@@ -9,7 +9,7 @@ import jax
 
 from ....ops.promote import promote_operands
 from ..emitter import Emitter, Unwritable
-from ..pir_text import DataType, Double, FileValue, Long, TensorType
+from ..pir_text import Double, DTypeAttribute, FileValue, Long, TensorType
 from .table import floating, row, same
 
 same(
@@ -205,7 +205,7 @@ def axes_of(x: FileValue, axis: Any) -> list[int]:
 
 @row("sum")
 def sum_(w: Emitter, x: Any, axis: Any, dtype: Any, keepdim: bool) -> FileValue:
-    kind = DataType(w.out[0].dtype)
+    kind = DTypeAttribute(w.out[0].dtype)
     return w.op("sum", x, w.ints(axes_of(x, axis)), to=w.out[0], dtype=kind, keepdim=keepdim)
 
 
@@ -259,7 +259,7 @@ def p_norm(w: Emitter, x: Any, p: float, axis: Any, keepdim: bool, dtype: Any) -
 def _position(name: str) -> None:
     @row(name)
     def write(w: Emitter, x: Any, axis: Any, keepdim: bool, dtype: Any) -> FileValue:
-        attrs = {"keepdims": keepdim, "flatten": axis is None, "dtype": DataType(w.out[0].dtype)}
+        attrs = {"keepdims": keepdim, "flatten": axis is None, "dtype": DTypeAttribute(w.out[0].dtype)}
         return w.op(name, x, w.number(0 if axis is None else axis, "int64"), to=w.out[0], **attrs)
 
 

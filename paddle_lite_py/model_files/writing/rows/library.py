@@ -7,7 +7,7 @@ from typing import Any
 
 from ....ops.convolution import tuple_of
 from ..emitter import Emitter, Unwritable
-from ..pir_text import DataType, FileValue, IntArray, Long, TensorType
+from ..pir_text import DTypeAttribute, FileValue, IntArray, Long, TensorType
 from .elementwise import axes_of
 from .layers import with_bias
 from .shaping import filled, wrapped
@@ -19,7 +19,7 @@ def reduced(w: Emitter, loss: FileValue, reduction: str) -> FileValue:
     """A loss of each row, put together."""
     if reduction == "none":
         return w.reshape(loss, w.out[0].shape)
-    attrs = {} if reduction == "mean" else {"dtype": DataType(w.out[0].dtype)}
+    attrs = {} if reduction == "mean" else {"dtype": DTypeAttribute(w.out[0].dtype)}
     return w.op(reduction, loss, w.ints([]), to=w.out[0], **attrs, keepdim=False)
 
 
@@ -176,7 +176,7 @@ def repeat_by(w: Emitter, x: Any, counts: Any, total: Any, axis: Any) -> FileVal
 @row("cummax", "cummin")
 def extremes(w: Emitter, x: Any, axis: Any, dtype: Any) -> tuple[FileValue, ...]:
     x = w.reshape(x, w.out[0].shape) if axis is None else x
-    return tuple(w.emit(w.name, [x], w.out, axis=0 if axis is None else axis, dtype=DataType(w.out[1].dtype)))
+    return tuple(w.emit(w.name, [x], w.out, axis=0 if axis is None else axis, dtype=DTypeAttribute(w.out[1].dtype)))
 
 
 @row("logcumsumexp")

@@ -8,24 +8,19 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.extend.core import Literal
 
 from ....core.config import portable
+from ....core.jax_compat.equations import UnknownFormError, called, check_form
+from ....core.jax_compat.jaxprs import Literal, body_of, constants_of
 from ....core.symbolic import is_symbolic
 from ....ir.block import Operator, Value
 from ..emitter import ANYWHERE, Emitter, Unwritable
-from ..pir_text import DataType, FileValue, Long, TensorType
+from ..pir_text import DTypeAttribute, FileValue, Long, TensorType
 from .shaping import cut, filled, joined, padded, taken
 
 # By name of a primitive: a function of an emitter, its inputs, its parameters and the types of its results.
 Primitive = Callable[[Emitter, list[FileValue], dict[str, Any], list[TensorType]], Any]
 PRIMITIVES: dict[str, Primitive] = {}
-# Primitives that are a program of their own: where it stands among their parameters.
-INLINED = {
-    "jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr", "remat2": "jaxpr",
-    "checkpoint": "jaxpr", "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr",
-    "custom_vjp_call_jaxpr": "fun_jaxpr",
-}  # fmt: skip
 
 
 def written_by_primitives(w: Emitter, op: Operator, inputs: Sequence[Any]) -> list[FileValue]:
@@ -47,13 +42,13 @@ def written_by_primitives(w: Emitter, op: Operator, inputs: Sequence[Any]) -> li
             closed = jax.make_jaxpr(run)(*[v.spec for v in tensors])
     except Exception as e:
         raise Unwritable(f"its sizes must be known ({type(e).__name__})") from e
-    return _evaluated(w, closed, [v for v in inputs if isinstance(v, FileValue)])
+    given = [v for v in inputs if isinstance(v, FileValue)]
+    return _evaluated(w, body_of(closed), constants_of(closed), given)
 
 
-def _evaluated(w: Emitter, closed: Any, inputs: Sequence[FileValue]) -> list[FileValue]:
-    jaxpr = getattr(closed, "jaxpr", closed)
+def _evaluated(w: Emitter, jaxpr: Any, constants: Sequence[Any], inputs: Sequence[FileValue]) -> list[FileValue]:
     env: dict[Any, FileValue] = dict(zip(jaxpr.invars, inputs, strict=True))
-    for var, value in zip(jaxpr.constvars, getattr(closed, "consts", ()), strict=True):
+    for var, value in zip(jaxpr.constvars, constants, strict=False):
         env[var] = w.array(np.asarray(value))
 
     def read(v: Any) -> FileValue:
@@ -80,10 +75,14 @@ def _type(aval: Any) -> TensorType:
 
 def _equation(w: Emitter, eqn: Any, inputs: list[FileValue]) -> Sequence[FileValue]:
     name, types = eqn.primitive.name, [_type(v.aval) for v in eqn.outvars]
-    if name in INLINED:
-        return _evaluated(w, eqn.params[INLINED[name]], inputs)
+    if (inner := called(eqn)) is not None:
+        return _evaluated(w, *inner, inputs)
     if name not in PRIMITIVES:
         raise Unwritable(f"it holds JAX's `{name}`")
+    try:
+        check_form(eqn)
+    except UnknownFormError as e:
+        raise Unwritable(f"it holds JAX's {e}, which is not known") from None
     found = PRIMITIVES[name](w, inputs, eqn.params, types)
     return found if isinstance(found, list | tuple) else [found]
 
@@ -315,7 +314,7 @@ def iota(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: lis
     out, axis = types[0], params["dimension"]
     n = out.shape[axis]
     ends = [w.full(0, "int64", [1]), w.reshape(w.size(n), (1,)), w.full(1, "int64", [1])]
-    attrs = {"dtype": DataType("int64")}
+    attrs = {"dtype": DTypeAttribute("int64")}
     line = w.op("arange", *ends, to=TensorType((n,), "int64"), **attrs, place=ANYWHERE)
     spread = [n if i == axis else 1 for i in range(len(out.shape))]
     return w.expand(w.reshape(w.cast(line, out.dtype), spread), out.shape)
@@ -330,7 +329,10 @@ def _reduction(name: str, of: str) -> None:
             return w.op("assign", inputs[0])
         if of in ("all", "any"):
             return w.op(of, inputs[0], to=types[0], axis=list(map(Long, axes)), keepdim=False)
-        named: dict[str, dict[str, Any]] = {"sum": {"dtype": DataType(types[0].dtype)}, "prod": {"reduce_all": False}}
+        named: dict[str, dict[str, Any]] = {
+            "sum": {"dtype": DTypeAttribute(types[0].dtype)},
+            "prod": {"reduce_all": False},
+        }
         more = named.get(of, {})
         return w.op(of, inputs[0], w.ints(axes), to=types[0], keepdim=False, **more)
 
@@ -346,7 +348,7 @@ def _position(name: str) -> None:
     @primitive(name)
     def write(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
         (axis,), out = params["axes"], types[0]
-        attrs = {"keepdims": False, "flatten": False, "dtype": DataType("int64")}
+        attrs = {"keepdims": False, "flatten": False, "dtype": DTypeAttribute("int64")}
         kind = TensorType(out.shape, "int64")
         return w.cast(w.op(name, inputs[0], w.number(axis, "int64"), to=kind, **attrs), out.dtype)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....core.symbolic import has_symbolic
 from ..emitter import ANYWHERE, Emitter, Unwritable, plain
-from ..pir_text import DataType, Double, FileValue, Long, TensorType
+from ..pir_text import Double, DTypeAttribute, FileValue, Long, TensorType
 from .table import row
 
 
@@ -21,7 +21,7 @@ def filled(w: Emitter, value: Any, out: TensorType) -> FileValue:
     if isinstance(value, FileValue):
         return w.expand(w.reshape(w.cast(value, out.dtype), ()), out.shape)
     number = w.full(plain(value, out.dtype), out.dtype, [1])
-    return w.op("full_with_tensor", number, w.sizes(out.shape), to=out, dtype=DataType(out.dtype))
+    return w.op("full_with_tensor", number, w.sizes(out.shape), to=out, dtype=DTypeAttribute(out.dtype))
 
 
 @row("full")
@@ -35,7 +35,7 @@ def full_like(w: Emitter, x: Any, fill_value: Any, dtype: Any) -> FileValue:
     if isinstance(fill_value, FileValue):
         return filled(w, fill_value, out)
     number = w.full(plain(fill_value, out.dtype), out.dtype, [1])
-    return w.op("full_like", x, number, to=out, dtype=DataType(out.dtype), place=ANYWHERE)
+    return w.op("full_like", x, number, to=out, dtype=DTypeAttribute(out.dtype), place=ANYWHERE)
 
 
 @row("constant")
@@ -67,7 +67,7 @@ def arange(w: Emitter, start: Any, step: Any, length: Any, dtype: Any) -> FileVa
     """By the number of elements, which is exact for floats too."""
     out = w.out[0]
     first = [w.full(0, "int64", [1]), w.reshape(w.size(length), (1,)), w.full(1, "int64", [1])]
-    indices = w.op("arange", *first, to=TensorType(out.shape, "int64"), dtype=DataType("int64"), place=ANYWHERE)
+    indices = w.op("arange", *first, to=TensorType(out.shape, "int64"), dtype=DTypeAttribute("int64"), place=ANYWHERE)
     if not isinstance(start, FileValue) and (start, step) == (0, 1):
         return w.cast(indices, out.dtype)
     wide = out.dtype if "int" in out.dtype else "float64"
@@ -79,13 +79,13 @@ def arange(w: Emitter, start: Any, step: Any, length: Any, dtype: Any) -> FileVa
 def linspace(w: Emitter, start: Any, stop: Any, num: int, dtype: Any) -> FileValue:
     out = w.out[0]
     ends = [w.reshape(w.tensor(v, out.dtype), (1,)) for v in (start, stop)]
-    return w.op("linspace", *ends, w.number(num), to=out, dtype=DataType(out.dtype), place=ANYWHERE)
+    return w.op("linspace", *ends, w.number(num), to=out, dtype=DTypeAttribute(out.dtype), place=ANYWHERE)
 
 
 @row("eye")
 def eye(w: Emitter, rows: int, columns: int, dtype: Any) -> FileValue:
     out = w.out[0]
-    return w.op("eye", w.number(rows), w.number(columns), to=out, dtype=DataType(out.dtype), place=ANYWHERE)
+    return w.op("eye", w.number(rows), w.number(columns), to=out, dtype=DTypeAttribute(out.dtype), place=ANYWHERE)
 
 
 @row("one_hot")
