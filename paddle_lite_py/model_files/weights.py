@@ -10,7 +10,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 
-from .graph import ModelFileError
+from .graph import DAMAGED, ModelFileError
 from .wire import fields, varint_bytes, varints
 
 # The numbers of dtypes in files.
@@ -37,7 +37,7 @@ def read_weights(path: Path) -> Iterator[np.ndarray]:
     while at < len(data):
         try:
             array, at = read_one(data, at)
-        except (struct.error, ValueError, IndexError, KeyError) as e:
+        except DAMAGED as e:
             raise ModelFileError(f"{path} is damaged at byte {at}: {type(e).__name__}: {e}") from None
         yield array
 

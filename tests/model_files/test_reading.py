@@ -161,6 +161,15 @@ def test_weights_that_are_missing_or_others_are_named(tmp_path):
         paddle.jit.load(str(folder / "inference"))
 
 
+def test_a_size_beyond_all_memory_is_an_error(tmp_path):
+    path = copied("pir_dict_io", tmp_path) / "inference.pdiparams"
+    data = bytearray(path.read_bytes())
+    data[4:20] = (1).to_bytes(8, "little") + b"\xff" * 8  # one level, of so many bytes
+    path.write_bytes(data)
+    with pytest.raises(ArtifactError, match="inference.pdiparams is damaged at byte 0"):
+        paddle.jit.load(str(path.with_suffix("")))
+
+
 @pytest.mark.parametrize("name", ["pir_dict_io", "pd26_lstm"])
 @pytest.mark.parametrize("ending", ["program", ".pdiparams"])
 @pytest.mark.filterwarnings("ignore")
