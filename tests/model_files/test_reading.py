@@ -1,5 +1,6 @@
 """Model files of the reference: programs that PaddlePaddle saved, with the results that it gave."""
 
+import json
 import random
 import shutil
 from pathlib import Path
@@ -159,6 +160,16 @@ def test_weights_that_are_missing_or_others_are_named(tmp_path):
     shutil.copy(MODELS / "pir_det_ssd" / "inference.pdiparams", folder)
     with pytest.raises(ArtifactError, match=r"inference\.pdiparams has 2 tensors, and the program 4 weights"):
         paddle.jit.load(str(folder / "inference"))
+
+
+def test_a_result_that_nothing_makes_is_an_error(tmp_path):
+    path = copied("pir_dict_io", tmp_path) / "inference.json"
+    data = json.loads(path.read_text())
+    fetch = next(op for op in data["program"]["regions"][0]["blocks"][0]["ops"] if op["#"] == "1.fetch")
+    fetch["I"] = [{"%": 9999}]
+    path.write_text(json.dumps(data))
+    with pytest.raises(ArtifactError, match="value 9999 is read before anything has made it"):
+        paddle.jit.load(str(path.with_suffix("")))
 
 
 def test_a_size_beyond_all_memory_is_an_error(tmp_path):
