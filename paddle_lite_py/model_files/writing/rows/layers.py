@@ -108,6 +108,24 @@ def transposed(
     return with_bias(w, w.op(name, *operands, to=w.out[0], **attrs), bias, first)
 
 
+@row("conv1d_transpose")
+def transposed_1d(
+    w: Emitter, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, output_padding: Any, groups: int,
+    dilation: Any, output_size: Any, data_format: str,
+) -> FileValue:  # fmt: skip
+    """That of an image of one row."""
+    first = channels_first(data_format, 1)
+    x, weight = (w.cast(v, w.out[0].dtype) for v in (x, weight))
+    image, kind = _as_image(w, x, first)
+    pair = [(1, *tuple_of(v, 1, "stride")) for v in (stride, dilation)]
+    attrs = _options(2, pair[0], _flat_pads(padding, first), pair[1], first)
+    (more,) = tuple_of(output_padding, 1, "output_padding")
+    attrs |= {"output_padding": [0, more] if more else [], "groups": groups, "data_format": "NCHW" if first else "NHWC"}
+    size = [] if output_size is None else [1, *tuple_of(output_size, 1, "output_size")]
+    made = w.op("conv2d_transpose", image, w.unsqueeze(weight, 2), w.ints(size), to=kind, **attrs)
+    return with_bias(w, w.reshape(made, w.out[0].shape), bias, first)
+
+
 # -- pooling -------------------------------------------------------------------------------------------------------
 def _pool(w: Emitter, x: FileValue, n: int, size: Any, first: bool, **attrs: Any) -> FileValue:
     """A pooling; one of a sequence is one of an image of one row."""
@@ -251,7 +269,6 @@ def interpolate(
     if mode == "area":
         raise Unwritable("mode 'area' has no form there: use adaptive_avg_pool")
     n = len(size)
-    form = ("NCW", "NCHW", "NCDHW")[n - 1] if first == 2 else ("NWC", "NHWC", "NDHWC")[n - 1]
     is_known = not any(map(is_symbolic, size))
     if not is_known and scale is None:
         raise Unwritable("a size that is not known")
@@ -259,7 +276,7 @@ def interpolate(
     attrs = dict(zip(("out_d", "out_h", "out_w"), sizes, strict=True))
     name = {"nearest": "nearest_interp", "bicubic": "bicubic_interp"}.get(mode, f"{mode}_interp")
     attrs |= {
-        "data_format": form, "scale": [Double(s) for s in scale or ()], "interp_method": mode,
+        "data_format": "NCHW" if first == 2 else "NHWC", "scale": [Double(s) for s in scale or ()], "interp_method": mode,
         "align_corners": align_corners, "align_mode": 0 if half or mode in ("nearest", "bicubic") else 1,
     }  # fmt: skip
     return w.op(name, x, None, None, None, to=w.out[0], **attrs)
