@@ -274,12 +274,12 @@ def interpolate(
         raise Unwritable("a size that is not known")
     sizes = [-1] * (3 - n) + (list(size) if is_known and scale is None else [-1] * n)
     attrs = dict(zip(("out_d", "out_h", "out_w"), sizes, strict=True))
-    name = {"nearest": "nearest_interp", "bicubic": "bicubic_interp"}.get(mode, f"{mode}_interp")
     attrs |= {
-        "data_format": "NCHW" if first == 2 else "NHWC", "scale": [Double(s) for s in scale or ()], "interp_method": mode,
-        "align_corners": align_corners, "align_mode": 0 if half or mode in ("nearest", "bicubic") else 1,
+        "data_format": "NCHW" if first == 2 else "NHWC", "scale": [Double(s) for s in scale or ()],
+        "interp_method": mode, "align_corners": align_corners,
+        "align_mode": 0 if half or mode in ("nearest", "bicubic") else 1,
     }  # fmt: skip
-    return w.op(name, x, None, None, None, to=w.out[0], **attrs)
+    return w.op(f"{mode}_interp", x, None, None, None, to=w.out[0], **attrs)
 
 
 @row("grid_sample")
