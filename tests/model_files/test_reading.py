@@ -135,6 +135,17 @@ def test_every_row_of_the_earlier_generations_leads_to_an_operator():
     assert not missing
 
 
+@pytest.mark.parametrize("name", ["pd26_lstm", "pd26_qat", "pir_det_yolo", "pir_greedy_decode"])
+def test_a_model_is_written_as_a_model_file_again(name, tmp_path):
+    layer = loaded(name)
+    paddle.jit.save(layer, str(tmp_path / "again"), format="paddle")
+    again = paddle.jit.load(str(tmp_path / "again"))
+    assert [s.name for s in again.inputs] == [s.name for s in layer.inputs]
+    with paddle.no_grad():
+        found = again(*map(paddle.to_tensor, inputs(name, layer)))
+    assert_recorded(name, list(found) if isinstance(found, list | tuple) else [found])
+
+
 # -- bad input -----------------------------------------------------------------------------------------------------
 def copied(name, tmp_path):
     folder = tmp_path / name

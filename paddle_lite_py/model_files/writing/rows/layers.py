@@ -8,7 +8,7 @@ from typing import Any
 from ....core.symbolic import is_symbolic
 from ....ops.convolution import channels_first, paddings, tuple_of
 from ..emitter import Emitter, Unwritable
-from ..pir_text import Double, FileValue, Long, TensorType
+from ..pir_text import Double, FileValue, IntArray, Long, TensorType
 from .table import row
 
 
@@ -173,6 +173,21 @@ def avg_pool(
 def times(w: Emitter, x: FileValue, factor: float) -> FileValue:
     """A tensor times a number."""
     return w.op("scale", x, w.number(float(factor), "float32"), bias=0.0, bias_after_scale=True)
+
+
+@row("lp_pool")
+def lp_pool(
+    w: Emitter, x: Any, n: int, p: float, kernel: Any, stride: Any, padding: Any, ceil: bool, first: bool
+) -> FileValue:
+    size, attrs = _windows(n, kernel, stride, padding, ceil, first)
+    if n != 2:
+        raise Unwritable("it has a form there for images alone")
+    attrs = {k: list(map(Long, v)) if isinstance(v, list) else v for k, v in attrs.items()}
+    attrs |= {
+        "kernel_size": IntArray(size), "exclusive": True, "data_format": "NCHW" if first else "NHWC",
+        "pooling_type": "", "global_pooling": False, "adaptive": False, "norm_type": float(p),
+    }  # fmt: skip
+    return w.op("lp_pool2d", x, to=w.out[0], **attrs)
 
 
 def _adaptive_sizes(x: FileValue, n: int, size: Any, first: bool) -> list[int]:

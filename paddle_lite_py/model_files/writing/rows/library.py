@@ -138,6 +138,12 @@ def median(w: Emitter, x: Any, axis: Any, keepdim: bool) -> FileValue:
     return w.emit(name, [x], types, axis=IntArray(axes), keepdim=keepdim, mode="avg")[0]
 
 
+@row("_bincount")
+def bincount(w: Emitter, x: Any, weights: Any, length: Any) -> FileValue:
+    least = w.number(length if isinstance(length, int) else 0)
+    return w.op("bincount", x, weights, least, to=w.out[0])
+
+
 @row("_put_along_axis")
 def put_along_axis(
     w: Emitter, x: Any, indices: Any, values: Any, axis: int, reduce: str, include_self: bool, broadcast: bool
