@@ -140,7 +140,7 @@ def median(w: Emitter, x: Any, axis: Any, keepdim: bool) -> FileValue:
 
 @row("_bincount")
 def bincount(w: Emitter, x: Any, weights: Any, length: Any) -> FileValue:
-    least = w.number(length if isinstance(length, int) else 0)
+    least = w.reshape(w.cast(w.size(length), "int32"), (1,))
     return w.op("bincount", x, weights, least, to=w.out[0])
 
 
