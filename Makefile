@@ -124,9 +124,11 @@ onnx: $(VENV)/.has-onnx $(VENV)/.has-test
 parity: .cache/has-paddle $(VENV)/.has-test
 	@$(or $(PADDLE),.cache/paddle-venv/bin/python) tests/golden/make.py compare
 	@$(PY) tests/golden/docstrings.py $(or $(PADDLE),.cache/paddle-venv/bin/python)
+	@$(PY) tests/golden/written.py $(or $(PADDLE),.cache/paddle-venv/bin/python)
 
-parity-record: .cache/has-paddle
+parity-record: .cache/has-paddle $(VENV)/.has-test
 	@$(or $(PADDLE),.cache/paddle-venv/bin/python) tests/golden/make.py
+	@$(PY) tests/golden/written.py $(or $(PADDLE),.cache/paddle-venv/bin/python) record
 
 .cache/has-paddle:
 	@mkdir -p .cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 OURS = "ours"
+PREDICTED = ("lenet", "mobilenet_v3", "resnet50", "lstm", "bert2")
 NETS = ("mlp", "lenet", "resnet", "bert", "lm", "unet", "wavenet", "video")
 
 # Rows of one group are measured in the same rounds, so that they can be held against each other.
@@ -25,6 +26,7 @@ GROUPS: dict[str, list[str]] = {
     **{f"fit_{net}": [f"fit_{net}", f"loop_{net}"] for net in ("mlp", "lenet", "resnet")},
     **{f"train_{net}_program": [f"train_{net}_program"] for net in ("mlp", "lenet")},
     **{f"infer_{net}": [f"infer_{net}_{mode}" for mode in ("eager", "net")] for net in NETS if net != "lm"},
+    "predict": [f"predict_{net}" for net in PREDICTED],
     "detect": [f"detect_{mode}" for mode in ("eager", "program", "loaded")],
     "memory": ["memory_lenet_step", "memory_bert_step"],
 }
@@ -80,6 +82,8 @@ TARGETS = [
     *(Target(f"fit_{net}", 1.0, "keras") for net in ("mlp", "lenet", "resnet")),
     # Sizes that only the run knows: programs in parts, beside the same code as it is.
     *(Target(f"detect_{mode}", 1.2, OURS, "detect_eager") for mode in ("program", "loaded")),
+    # Model files of PaddlePaddle, beside its own predictor.
+    *(Target(f"predict_{net}", 0.7, "paddle") for net in PREDICTED),
     Target("memory_lenet_step", 1.1),
     Target("memory_bert_step", 1.1),
 ]

@@ -341,6 +341,49 @@ def loaded_mlp() -> Call:
     return lambda: loaded(x)
 
 
+class Sequences(nn.Layer):
+    """Two LSTM layers and a linear one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm, self.head = nn.LSTM(64, 128, 2), nn.Linear(128, 10)
+
+    def forward(self, x):
+        return self.head(self.lstm(x)[0])
+
+
+PREDICTED: dict[str, tuple[Callable, Callable]] = {
+    "lenet": (LeNet, lambda: images(1, 1, 28, 28)),
+    "mobilenet_v3": (lambda: paddle.vision.models.mobilenet_v3_small(), lambda: images(1, 3, 224, 224)),
+    "resnet50": (lambda: paddle.vision.models.resnet50(), lambda: images(1, 3, 224, 224)),
+    "lstm": (Sequences, lambda: points(1, 32, 64)),
+    "bert2": (lambda: Bert(128, 2, 2, 1000), lambda: tokens(1000, 1, 64)),
+}
+
+
+def predict(kind: str) -> Call:
+    """A predictor on a model file of PaddlePaddle, for one example: the array in, the run, the array out."""
+    make, data = PREDICTED[kind]
+    net, x = make(), data()[0].numpy()
+    net.eval()
+    options = {} if paddle.__name__ == "paddle" else {"format": "paddle"}
+    spec = [paddle.static.InputSpec([None, *x.shape[1:]], str(x.dtype), "x")]
+    with tempfile.TemporaryDirectory() as folder:
+        paddle.jit.save(net, f"{folder}/net", input_spec=spec, **options)
+        config = paddle.inference.Config(f"{folder}/net.json", f"{folder}/net.pdiparams")
+        predictor = paddle.inference.create_predictor(config)
+    given = predictor.get_input_handle("x")
+    taken = predictor.get_output_handle(predictor.get_output_names()[0])
+    given.reshape(list(x.shape))
+
+    def call():
+        given.copy_from_cpu(x)
+        predictor.run()
+        return taken.copy_to_cpu()
+
+    return call
+
+
 def lower_bert12() -> Call:
     """From a function to what XLA is given, for twelve encoder layers."""
     make, data = NETS["bert12"]
@@ -462,6 +505,7 @@ WORKLOADS: Workloads = {
     "static_grad_while100": static_grad_while100,
     **{f"train_{k}_{m}": lambda k=k, m=m: train(k, m) for k in NETS for m in ("eager", "net", "step")},
     **{f"infer_{k}_{m}": lambda k=k, m=m: infer(k, m) for k in NETS for m in ("eager", "net")},
+    **{f"predict_{k}": lambda k=k: predict(k) for k in PREDICTED},
     **{f"detect_{m}": lambda m=m: detect(paddle, m) for m in ("eager", "program", "loaded")},
 }
 

@@ -73,6 +73,26 @@ def _replaced_by(path: Path) -> set[str]:
 
 # What reads files of the reference, for whoever loads one: a module of the package, with read(program, weights).
 FOREIGN = "paddle_lite_py.model_files.reading"
+# What writes programs in other forms than an artefact, by the name of the form: a module with write(prefix, methods).
+FORMS = {"paddle": "paddle_lite_py.model_files.writing.files"}
+
+
+def check_format(name: str, samples: Any) -> None:
+    """Raise for a name of a format that is not known, or that keeps no samples."""
+    known = ("artifact", *FORMS)
+    if name not in known:
+        raise ValueError(f"jit.save: format is {name!r}; expected one of {', '.join(map(repr, known))}")
+    if samples and name != "artifact":
+        raise ValueError(f"jit.save: samples are kept in artefacts alone; leave them out with format={name!r}")
+
+
+def write_as(form: str, prefix: str, methods: dict[str, Any]) -> None:
+    """Write traced methods by their names in a form of FORMS, in the place of what has the prefix."""
+    path = Path(f"{prefix}.json")
+    old = _replaced_by(path)
+    importlib.import_module(FORMS[form]).write(prefix, methods)
+    for name in old:
+        (path.parent / name).unlink(missing_ok=True)
 
 
 def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -85,11 +105,10 @@ def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[
         ArtifactError: saying which file is missing, damaged, foreign or too new.
     """
     path = Path(f"{prefix}.json")
+    if (foreign := _foreign(prefix)) is not None:
+        return importlib.import_module(FOREIGN).read(foreign, weights)
     if not path.is_file():
-        older = next((p for p in _older(prefix) if p.is_file()), None)
-        if older is None:
-            raise ArtifactError(f"no saved program at '{prefix}': {path} is not there")
-        return importlib.import_module(FOREIGN).read(older, weights)
+        raise ArtifactError(f"no saved program at '{prefix}': {path} is not there")
     try:
         if path.stat().st_size > MAX_MANIFEST:
             raise ArtifactError(f"{path} is larger than any manifest ({path.stat().st_size} bytes)")
@@ -118,11 +137,16 @@ def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[
 
 def is_foreign(prefix: str) -> bool:
     """Whether a model file of the reference is there, and no program of jit.save."""
+    return _foreign(prefix) is not None
+
+
+def _foreign(prefix: str) -> Path | None:
+    """The model file of the reference that is there; the beginning of one of JSON tells it."""
     path = Path(f"{prefix}.json")
     if not path.is_file():
-        return any(p.is_file() for p in _older(prefix))
+        return next((p for p in _older(prefix) if p.is_file()), None)
     with path.open("rb") as file:
-        return b'"base_code"' in file.read(200)
+        return path if b'"base_code"' in file.read(200) else None
 
 
 def _older(prefix: str) -> list[Path]:

@@ -175,9 +175,9 @@ class Method:
         self._parts: Any = PartedBlock(self.program.block, self.program.measured) if in_parts else None
         self._bound = None if in_parts else bind(name, self.program)
         self.forget()
-        values, n_args = self.program.block.inputs, int(data["n_args"])
-        self.inputs = [_spec(v, n) for v, n in zip(values, self.program.input_names, strict=True)][:n_args]
-        self.outputs = [_spec(v, f"out{i}") for i, v in enumerate(self.program.block.outputs[: self._n])]
+        block, names = self.program.block, (self.program.input_names, self.program.output_names)
+        given, made = (zip(v, n, strict=True) for v, n in zip((block.inputs, block.outputs), names, strict=True))
+        self.inputs, self.outputs = [_spec(*i) for i in given][: data["n_args"]], [_spec(*o) for o in made][: self._n]
 
     def forget(self) -> None:
         """Drop what is compiled."""

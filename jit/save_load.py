@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -35,15 +34,14 @@ from .at_run import calls_at_run
 from .inspection import passed, warn_of_sizes
 from .kept import for_file, warn_of_lost
 from .method import describe, parse
-from .pruned import WHOLE, Selection, fits
-from .spec import SpecifiedCall, argument_names, flatten, is_tensor
+from .pruned import WHOLE, Selection
+from .saved_calls import call_of, other_methods, static_of
+from .spec import SpecifiedCall, is_tensor
 from .static_function import StaticFunction
 from .translated import TranslatedLayer
 
 PLATFORMS = ("cpu", "cuda", "tpu")
 MODES = {"eval": False, "train": True}
-
-
 _ONE_FORM = Immaterial("an artefact has one form")
 
 
@@ -63,6 +61,7 @@ def save(
     platforms: Sequence[str] = PLATFORMS,
     passes: Any = (),
     *,
+    format: str = "artifact",
     output_spec: Sequence[Any] | None = None,
     input_names_after_prune: Sequence[str] | None = None,
     skip_forward: bool = False,
@@ -87,14 +86,15 @@ def save(
         platforms: what it is lowered for.
         passes: what to do to the programs first: names of passes ("inference"), and passes; see paddle.passes. They are
             then saved as they are in eval mode only.
+        format: "artifact"; or "paddle": path.json and path.pdiparams, in eval mode, which PaddlePaddle runs too.
         output_spec: which of the results of forward are saved, from `forward.outputs`; all by default.
         input_names_after_prune: the names of the arguments that these need. An input_spec that is shorter than what
             to_static was given says the same.
         skip_forward: save the other static methods only.
 
     Raises:
-        ValueError: if no input_spec is known, it is not what to_static was given, or the function changes state that a
-            file cannot keep.
+        ValueError: if no input_spec is known, it is not what to_static was given, the function changes state that a
+            file cannot keep, or operators have no form in the format: it names them and their lines.
         OSError: if the files cannot be written; those that were there stay whole.
 
     Examples:
@@ -104,26 +104,28 @@ def save(
         >>> paddle.jit.save(net, prefix, input_spec=[paddle.static.InputSpec([None, 3])])
         >>> paddle.jit.load(prefix)(paddle.ones([4, 3])).shape
         paddle.Size([4, 2])
+        >>> paddle.jit.save(net, prefix, [paddle.static.InputSpec([None, 3])], format="paddle")  # for PaddlePaddle
+        >>> paddle.jit.load(prefix)(paddle.ones([4, 3])).shape
+        paddle.Size([4, 2])
     """
     only_known(save, configs)
-    if isinstance(layer, TranslatedLayer) and not passes:
+    artifact.check_format(format, samples)
+    if isinstance(layer, TranslatedLayer) and not passes and format == "artifact":
         return layer._save(path)
     for text in constraints:
         parse(text)
     if isinstance(layer, Program | TranslatedLayer):
-        return _save_program(layer, path, ArtifactWriter(None, tuple(constraints), tuple(platforms), passes))
-    static, owner = _static_function(layer)
+        return _save_program(layer, path, ArtifactWriter(None, tuple(constraints), tuple(platforms), passes), format)
+    static, owner = static_of(layer)
     specs = input_spec if isinstance(input_spec, Mapping) else {"forward": input_spec}
-    writer = ArtifactWriter(owner, tuple(constraints), tuple(platforms), passes)
+    writer = ArtifactWriter(owner, tuple(constraints), tuple(platforms), passes, only_eval=format != "artifact")
     if not skip_forward:
-        call, left = _call(static, specs.get("forward"))
+        call, left = call_of(static, specs.get("forward"))
         part = Selection(output_spec, left if input_names_after_prune is None else input_names_after_prune)
         if samples and part != WHOLE:
-            raise ValueError(
-                "jit.save: samples are of whole functions; leave them out where output_spec or input_spec do not"
-            )
+            raise ValueError("jit.save: samples are of whole functions, which output_spec or input_spec are not here")
         writer.method("forward", static, call, part)
-    for name, method in _other_methods(owner, static):
+    for name, method in other_methods(owner, static):
         if specs.get(name) is None and method._input_spec is None and method.last_call is None:
             warnings.warn(
                 f"jit.save leaves method `{name}` out: its arguments are not known; pass "
@@ -131,20 +133,22 @@ def save(
                 stacklevel=2,
             )
             continue
-        writer.method(name, method, _call(method, specs.get(name))[0])
+        writer.method(name, method, call_of(method, specs.get(name))[0])
     if not writer.methods:
         return warnings.warn("jit.save: without forward there is nothing to save; no file is written", stacklevel=2)
     head = {"name": static.__name__, "saved_in": "train" if getattr(owner, "training", False) else "eval"}
-    blobs = writer.blobs()
+    blobs = writer.blobs() if format == "artifact" else {}
     warn_of_sizes(static.__name__, writer.fixed())
     warn_of_lost(static.__name__, "changes", writer.lost)
     warn_of_lost(static.__name__, "calls", writer.unmade)
+    if format != "artifact":
+        return artifact.write_as(format, path, {n: v["eval"].traced for n, v in writer.methods.items()})
     if samples:
         blobs["samples"] = _samples(static, owner, samples)
     artifact.write(path, head | writer.manifest(), blobs)
 
 
-def _save_program(source: Program | TranslatedLayer, path: str, writer: ArtifactWriter) -> None:
+def _save_program(source: Program | TranslatedLayer, path: str, writer: ArtifactWriter, format: str) -> None:
     """Save a program, or a loaded one as passes make it, as it is in eval mode."""
     if isinstance(source, Program):
         from paddle_lite_py.passes.running import as_traced
@@ -154,15 +158,17 @@ def _save_program(source: Program | TranslatedLayer, path: str, writer: Artifact
         traced, name = {n: m["eval"].traced() for n, m in source._methods.items()}, str(source._manifest["name"])
         writer.constraints = tuple(source._manifest["constraints"])
     writer.methods = {n: {"eval": writer.variant(t, n)} for n, t in traced.items()}
+    if format != "artifact":
+        return artifact.write_as(format, path, {n: v["eval"].traced for n, v in writer.methods.items()})
     blobs = writer.blobs()
     artifact.write(path, {"name": name, "saved_in": "eval"} | writer.manifest(), blobs)
 
 
 def evaluated(layer: Any, input_spec: Any) -> tuple[StaticFunction, Traced]:
     """A layer's or function's static form, and its trace in eval mode."""
-    static, owner = _static_function(layer)
+    static, owner = static_of(layer)
     with _mode(owner, False), enable_grad():
-        call, _ = _call(static, input_spec)
+        call, _ = call_of(static, input_spec)
         return static, static.traced_for(call.args, keywords=call.kwargs)
 
 
@@ -184,8 +190,12 @@ class _Source(NamedTuple):
 class ArtifactWriter:
     """Collects methods, and the weights that they share."""
 
-    def __init__(self, owner: Any, constraints: tuple[str, ...], platforms: tuple[str, ...], passes: Any = ()) -> None:
+    def __init__(
+        self, owner: Any, constraints: tuple[str, ...], platforms: tuple[str, ...], passes: Any = (),
+        only_eval: bool = False,
+    ) -> None:  # fmt: skip
         self.owner, self.constraints, self.platforms, self.passes = owner, constraints, platforms, passes
+        self.modes = MODES if isinstance(owner, Layer) and not passes and not only_eval else {"eval": False}
         self.weights: dict[int, tuple[str, Tensor]] = {}
         self.methods: dict[str, dict[str, _Variant]] = {}
         self.sources: dict[tuple[str, str], _Source] = {}
@@ -197,8 +207,7 @@ class ArtifactWriter:
 
     def method(self, name: str, static: StaticFunction, call: SpecifiedCall, part: Selection = WHOLE) -> None:
         """Trace a method, or a part of it, in both modes."""
-        both = isinstance(self.owner, Layer) and not self.passes
-        for kind, training in MODES.items() if both else [("eval", False)]:
+        for kind, training in self.modes.items():
             sizes = static.dimensions(call, self.constraints)
             self.sources[name, kind] = _Source(static, call, training, sizes, part)
         found = self.methods[name] = {k: self._traced(s) for (n, k), s in self.sources.items() if n == name}
@@ -319,71 +328,6 @@ def _mode(owner: Any, training: bool) -> Iterator[None]:
     finally:
         for m, flag in before:
             m.training = flag
-
-
-def _static_function(layer: Any) -> tuple[StaticFunction, Any]:
-    if isinstance(layer, Layer):
-        forward = layer.forward
-        static = forward if isinstance(forward, StaticFunction) else StaticFunction(forward)
-        return static, layer
-    if isinstance(layer, StaticFunction):
-        return layer, getattr(layer.dygraph_function, "__self__", None)
-    if callable(layer):
-        return StaticFunction(layer), getattr(layer, "__self__", None)
-    raise TypeError(f"jit.save takes a Layer or a function, got {type(layer).__name__}")
-
-
-def _other_methods(owner: Any, forward: StaticFunction) -> Iterator[tuple[str, StaticFunction]]:
-    """The static methods of a layer besides the one that is saved as forward."""
-    if not isinstance(owner, Layer) or forward.__name__ != "forward":
-        return
-    for name in sorted({n for c in type(owner).__mro__ for n in vars(c)} | owner.__dict__.keys()):
-        held = owner.__dict__.get(name) or getattr(type(owner), name, None)
-        if name != "forward" and isinstance(held, StaticFunction):
-            yield name, getattr(owner, name)
-
-
-def _call(static: StaticFunction, given: Any) -> tuple[SpecifiedCall, list[str] | None]:
-    """What is known of the arguments, as given here, declared, or of the last call; and which of them are saved."""
-    declared = None if static._input_spec is None else SpecifiedCall(tuple(static._input_spec), {})
-    if given is not None:
-        call = SpecifiedCall(tuple(given), {})
-        if declared is not None:
-            return _against(static, call, declared)
-        _check_complete(static, call)
-        return call, None
-    if declared is not None:
-        return declared, None
-    if static.last_call is not None:
-        return static.last_call, None
-    raise ValueError(
-        f"jit.save of `{static.__name__}`: its arguments are not known; pass "
-        "input_spec=[InputSpec([None, ...], dtype), ...], or call it once"
-    )
-
-
-def _against(
-    static: StaticFunction, call: SpecifiedCall, declared: SpecifiedCall
-) -> tuple[SpecifiedCall, list[str] | None]:
-    """The call that is given, held against what to_static was given; where it is shorter, a part of that."""
-    specs, known = flatten(*call)[1], flatten(*declared)[1]
-    names = [s.name or n for s, n in zip(known, argument_names(static.dygraph_function, *declared), strict=True)]
-    if len(specs) < len(known):
-        return declared, [s.name if s.name in names else n for s, n in zip(specs, names, strict=False)]
-    for spec, other, name in zip(specs, known, names, strict=False):
-        if not fits(spec, other):
-            raise ValueError(
-                f"jit.save of `{static.__name__}`: input_spec says that argument `{name}` is {spec}; to_static was "
-                f"told {other}: give the one that is right in both places"
-            )
-    return call, None
-
-
-def _check_complete(static: StaticFunction, call: SpecifiedCall) -> None:
-    try:
-        inspect.signature(static.dygraph_function).bind(*call.args, **call.kwargs)
-    except TypeError as e:
-        raise ValueError(f"jit.save of `{static.__name__}`: input_spec does not fit its arguments: {e}") from None
 
 
 def _samples(static: StaticFunction, owner: Any, samples: Sequence[Any]) -> bytes:

@@ -1,4 +1,4 @@
-"""python -m paddle_lite_py convert MODEL --to onnx|stablehlo|tflite|web: saved programs for other runtimes."""
+"""python -m paddle_lite_py convert MODEL --to onnx|stablehlo|tflite|paddle|web: saved programs for other runtimes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ..jit import ArtifactError
 from ..onnx import OnnxError
 from .source import ConvertError, SavedProgram
 from .to_onnx import to_onnx
+from .to_paddle import to_paddle
 from .to_stablehlo import to_stablehlo
 from .to_tflite import to_tflite
 from .to_web import to_web
@@ -37,7 +38,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m paddle_lite_py convert", description=__doc__)
     add = parser.add_argument
     add("model", help="what jit.save was given")
-    add("--to", required=True, choices=["onnx", "stablehlo", "tflite", "web"])
+    add("--to", required=True, choices=["onnx", "stablehlo", "tflite", "paddle", "web"])
     add("-o", "--output", help="a file, or for web a folder; by default named after the model, in this folder")
     add("--opset", type=int, help="of ONNX; 21 at least")
     add(
@@ -54,9 +55,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def _converted(given: argparse.Namespace) -> str:
     source, sizes = SavedProgram(given.model), _sizes(given.size)
-    output = given.output or source.name
+    # A model file ends in .json as a saved program does, and is not to take its place.
+    output = given.output or source.name + (".paddle" if given.to == "paddle" else "")
     if given.to == "onnx":
         return to_onnx(source, output, given.opset, _examples(given.int8), sizes)
+    if given.to == "paddle":
+        return to_paddle(source, output, sizes)
     if given.to == "stablehlo":
         return to_stablehlo(source, output, source.shapes(sizes) if given.fix else None)
     return to_tflite(source, output, sizes) if given.to == "tflite" else to_web(source, output, given.opset, sizes)

@@ -46,7 +46,7 @@ def build(graph: ModelGraph, weights: dict[str, Tensor]) -> tuple[Program, list[
         feeds = [data(f.name, [None if n < 0 else n for n in f.shape], f.dtype) for f in graph.feeds]
         env.update({f.ref: t for f, t in zip(graph.feeds, feeds, strict=True)})
         _run(graph.block, env)
-        fetches = [_fetched(tensor(env[ref])) for ref in graph.fetches]
+        fetches = [_fetched(tensor(_operand(ref, env))) for ref in graph.fetches]
     return program, feeds, fetches
 
 

@@ -10,6 +10,10 @@ from typing import Any
 
 from ..jit.artifact import ArtifactError
 
+# What code raises that meets something else than it expects in a file.
+DAMAGED = (
+    KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError, struct.error, RecursionError,
+)  # fmt: skip
 Ref = Any  # of a value: a number, or a name
 
 
@@ -71,12 +75,13 @@ class ModelFeed:
 
 @dataclass
 class ModelGraph:
-    """A program in a file."""
+    """A program in a file; what it gives has names."""
 
     weights: list[ModelWeight]
     feeds: list[ModelFeed]
     fetches: list[Ref]
     block: ModelBlock
+    fetch_names: list[str]
 
 
 @dataclass(frozen=True)
@@ -102,5 +107,14 @@ def read_graph(path: Path, parse: Callable[[bytes], ModelGraph], limit: int) -> 
         return parse(path.read_bytes())
     except ModelFileError:
         raise
-    except (KeyError, TypeError, IndexError, AttributeError, ValueError, struct.error, RecursionError) as e:
+    except (
+        KeyError,
+        TypeError,
+        IndexError,
+        AttributeError,
+        ValueError,
+        ArithmeticError,
+        struct.error,
+        RecursionError,
+    ) as e:
         raise ModelFileError(f"{path} is damaged: {type(e).__name__}: {e}") from None

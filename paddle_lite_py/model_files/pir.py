@@ -10,7 +10,7 @@ from .graph import ModelBlock, ModelFeed, ModelFileError, ModelGraph, ModelNode,
 
 MAX_FILE = 1 << 30
 MAX_DEPTH = 64
-_ELEMENTS = {
+ELEMENTS = {
     "bool": "bool", "i8": "int8", "ui8": "uint8", "i16": "int16", "i32": "int32", "i64": "int64", "f16": "float16",
     "bf16": "bfloat16", "f32": "float32", "f64": "float64", "c64": "complex64", "c128": "complex128",
     "f8e4m3fn": "float8_e4m3fn", "f8e5m2": "float8_e5m2",
@@ -34,13 +34,14 @@ class _GraphReader:
     def __init__(self) -> None:
         self.weights: list[ModelWeight] = []
         self.feeds: list[ModelFeed] = []
-        self.fetches: list[tuple[int, Any]] = []
+        self.fetches: list[tuple[int, Any, str]] = []
 
     def graph(self, data: Any) -> ModelGraph:
         (region,) = data["program"]["regions"]
         block = self.block(region, 0)
-        fetches = [ref for _, ref in sorted(self.fetches, key=lambda f: f[0])]
-        return ModelGraph(self.weights, self.feeds, fetches, block)
+        fetches = sorted(self.fetches, key=lambda f: f[0])
+        refs, names = [ref for _, ref, _ in fetches], [name for *_, name in fetches]
+        return ModelGraph(self.weights, self.feeds, refs, block, names)
 
     def block(self, region: Any, depth: int) -> ModelBlock:
         if depth > MAX_DEPTH:
@@ -66,7 +67,7 @@ class _GraphReader:
             shape, dtype = dims(op["O"][0]["TT"])
             return self.feeds.append(ModelFeed(results[0], str(attrs["name"]), shape, dtype))
         if kind == "1.fetch":
-            return self.fetches.append((int(attrs["col"]), operands[0]))
+            return self.fetches.append((int(attrs["col"]), operands[0], str(attrs["name"])))
         layer = str(attrs.pop("struct_name", "")).strip("/")
         blocks = [self.block(r, depth + 1) for r in op.get("regions", ())]
         name = {"0": "builtin.", "1": "", "2": "cf.", "3": "custom."}.get(dialect, f"{dialect}.") + name
@@ -84,7 +85,7 @@ def _weight(op: Any) -> ModelWeight:
 def dims(kind: Any) -> tuple[tuple[int, ...], str]:
     """Shape and dtype of a type of tensors."""
     element, shape = kind["D"][0], kind["D"][1]
-    return tuple(map(int, shape)), _ELEMENTS[element["#"].partition("t_")[2]]
+    return tuple(map(int, shape)), ELEMENTS[element["#"].partition("t_")[2]]
 
 
 def attribute(data: Any) -> Any:

@@ -81,9 +81,8 @@ def _graph(blocks: Blocks) -> ModelGraph:
         for v in states
     ]
     block = ModelBlock([], list(_nodes(blocks, 0, 0)), [])
-    return ModelGraph(
-        weights, [f for _, f in sorted(feeds, key=_first)], [r for _, r in sorted(fetches, key=_first)], block
-    )
+    names = [r for _, r in sorted(fetches, key=_first)]
+    return ModelGraph(weights, [f for _, f in sorted(feeds, key=_first)], names, block, names)
 
 
 def _first(pair: tuple[int, Any]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from safetensors import flax as safetensors
 
 from ..core.arrays import as_array
 from ..eager.tensor import Parameter, Tensor, wrap
+from ..ir.program import Program
+from ..jit.artifact import is_foreign
 from ..jit.save_load import PLATFORMS, ArtifactWriter
 from ..passes.running import as_traced
 from ..static.saving import bound
@@ -29,16 +32,33 @@ def read(program_file: Path, weights_file: str | None = None) -> tuple[dict[str,
     Raises:
         ModelFileError: a file is missing or damaged, or holds what cannot be run here.
     """
-    graph = read_pir(program_file) if program_file.suffix == ".json" else read_program(program_file)
-    weights = _weights(graph, _beside(program_file) if weights_file is None else Path(weights_file))
-    program, feeds, fetches = build(graph, weights)
-    found = bound(program, feeds, fetches)
-    writer = ArtifactWriter(None, (), PLATFORMS)
-    writer.methods = {"forward": {"eval": writer.variant(as_traced(found), "forward")}}
-    writer.methods["forward"]["eval"].data["for_each_size"] = True
+    writer, known = ArtifactWriter(None, (), PLATFORMS), dict[str, Tensor]()
+    for name, file in _methods(program_file).items():
+        beside = _beside(file) if weights_file is None else Path(weights_file)
+        writer.methods[name] = {"eval": writer.variant(as_traced(_program(file, beside, known)), name)}
+        writer.methods[name]["eval"].data["for_each_size"] = True
     arrays = {n: h._data for n, h in writer.weights.values() if isinstance(h, Tensor)}
     head = {"name": program_file.stem, "saved_in": "eval"}
     return head | writer.manifest(), {"safetensors": safetensors.save(arrays)}
+
+
+def _methods(file: Path) -> dict[str, Path]:
+    """The files of a layer with several methods, `name.json` and `name.method.json`, by method."""
+    if file.suffix != ".json":
+        return {"forward": file}
+    found = {p.name[len(file.stem) + 1 : -5]: p for p in sorted(file.parent.glob(f"{glob.escape(file.stem)}.*.json"))}
+    return {"forward": file} | {n: p for n, p in found.items() if n.isidentifier() and is_foreign(str(p)[:-5])}
+
+
+def _program(file: Path, weights_file: Path, known: dict[str, Tensor]) -> Program:
+    """The program of a file; weights of a name that is known are those."""
+    graph = read_pir(file) if file.suffix == ".json" else read_program(file)
+    for name, weight in _weights(graph, weights_file).items():
+        known.setdefault(name, weight)
+    found = bound(*build(graph, known))
+    if len(set(graph.fetch_names)) == len(found.output_names):
+        found.output_names = graph.fetch_names
+    return found
 
 
 def _beside(program: Path) -> Path:

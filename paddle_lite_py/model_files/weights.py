@@ -10,8 +10,8 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 
-from .graph import ModelFileError
-from .wire import fields, varints
+from .graph import DAMAGED, ModelFileError
+from .wire import fields, varint_bytes, varints
 
 # The numbers of dtypes in files.
 DTYPES: dict[int, np.dtype] = {
@@ -22,6 +22,7 @@ DTYPES: dict[int, np.dtype] = {
         33: ml_dtypes.float8_e5m2,
     }.items()
 }  # fmt: skip
+NUMBERS = {dtype: number for number, dtype in DTYPES.items()}
 MAX_DIMENSIONS = 32
 
 
@@ -36,7 +37,7 @@ def read_weights(path: Path) -> Iterator[np.ndarray]:
     while at < len(data):
         try:
             array, at = read_one(data, at)
-        except (struct.error, ValueError, IndexError, KeyError) as e:
+        except DAMAGED as e:
             raise ModelFileError(f"{path} is damaged at byte {at}: {type(e).__name__}: {e}") from None
         yield array
 
@@ -72,3 +73,9 @@ def tensor_description(data: memoryview) -> tuple[np.dtype, tuple[int, ...]]:
     if dtype is None or len(shape) > MAX_DIMENSIONS:
         raise ValueError("no dtype" if dtype is None else f"{len(shape)} dimensions")
     return dtype, tuple(shape)
+
+
+def record(array: np.ndarray) -> bytes:
+    """A tensor as read_one() reads it."""
+    described = b"\x08" + varint_bytes(NUMBERS[array.dtype]) + b"".join(b"\x10" + varint_bytes(n) for n in array.shape)
+    return struct.pack("<IQIi", 0, 0, 0, len(described)) + described + np.ascontiguousarray(array).tobytes()

@@ -32,6 +32,20 @@ def varint(data: memoryview, at: int) -> tuple[int, int]:
             raise ValueError("a number of more than 64 bits")
 
 
+def varint_bytes(number: int) -> bytes:
+    """A number that is not negative as varint() reads it.
+
+    Examples:
+        >>> varint_bytes(150).hex()
+        '9601'
+    """
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*out, number])
+
+
 def signed(number: int) -> int:
     """A number of 64 bits as one with a sign."""
     return number - (1 << 64) if number >> 63 else number

@@ -91,7 +91,8 @@ def _positions(n: int, size: int, align_corners: bool, half: bool, scale: float 
     i = jnp.arange(size, dtype=jnp.float32)
     if align_corners:
         return i * ((n - 1) / (size - 1) if size > 1 else 0.0)
-    ratio = n / size if scale is None else 1 / scale
+    # As in Paddle, one element is that of the start of x, and not of its middle.
+    ratio = 0.0 if isinstance(size, int) and size == 1 else n / size if scale is None else 1 / scale
     return (i + 0.5) * ratio - 0.5 if half else i * ratio
 
 
@@ -138,6 +139,8 @@ def _area(x: Any, axis: int, size: int) -> Any:
 
 @op(name="interpolate", amp="float32")
 def _interpolate(x: Any, /, size: Any, scale: Any, mode: str, align_corners: bool, half: bool, first: int) -> Any:
+    if tuple(size) == tuple(x.shape[first : first + len(size)]):
+        return x
     for k, n in enumerate(size):
         axis, s = first + k, None if scale is None else scale[k]
         if mode == "nearest":

@@ -107,7 +107,7 @@ def psroi_pool(x: Array, boxes: Array, image: Array, /, *, size: tuple[int, int]
         return jnp.where(area > 0, total / jnp.maximum(area, 1), 0)
 
     def _spans(start: Any, length: Any, count: int, limit: int) -> Any:
-        k, step = jnp.arange(count), length / count
+        k, step = jnp.arange(count), quotient(length, jnp.asarray(count, length.dtype))
         low = jnp.clip(jnp.floor(k * step + start), 0, limit)
         high = jnp.clip(jnp.ceil((k + 1) * step + start), 0, limit)
         pixel = jnp.arange(limit)

@@ -36,7 +36,7 @@ __all__ = [
 
 ONE_FORM = Immaterial("an artefact has one form")
 _BY_PREFIX = Refused("the files are named by path_prefix")
-_OF_JIT = "samples", "constraints", "platforms", "passes"  # what paddle.jit.save takes as well
+_OF_JIT = "samples", "constraints", "platforms", "passes", "format"  # what paddle.jit.save takes as well
 
 
 # -- checkpoints ---------------------------------------------------------------------------------------------------
@@ -297,6 +297,7 @@ def save_inference_model(
         path_prefix: prefix of the files.
         feed_vars, fetch_vars: tensors of the program, or lists of them.
         program: the default main program if None.
+        kwargs: format="paddle" writes a model file that PaddlePaddle runs; and others of paddle.jit.save.
 
     Raises:
         ValueError: if fetch_vars depend on data that is not among feed_vars.

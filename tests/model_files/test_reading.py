@@ -1,5 +1,6 @@
 """Model files of the reference: programs that PaddlePaddle saved, with the results that it gave."""
 
+import json
 import random
 import shutil
 from pathlib import Path
@@ -134,6 +135,17 @@ def test_every_row_of_the_earlier_generations_leads_to_an_operator():
     assert not missing
 
 
+@pytest.mark.parametrize("name", ["pd26_lstm", "pd26_qat", "pir_det_yolo", "pir_greedy_decode"])
+def test_a_model_is_written_as_a_model_file_again(name, tmp_path):
+    layer = loaded(name)
+    paddle.jit.save(layer, str(tmp_path / "again"), format="paddle")
+    again = paddle.jit.load(str(tmp_path / "again"))
+    assert [s.name for s in again.inputs] == [s.name for s in layer.inputs]
+    with paddle.no_grad():
+        found = again(*map(paddle.to_tensor, inputs(name, layer)))
+    assert_recorded(name, list(found) if isinstance(found, list | tuple) else [found])
+
+
 # -- bad input -----------------------------------------------------------------------------------------------------
 def copied(name, tmp_path):
     folder = tmp_path / name
@@ -159,6 +171,25 @@ def test_weights_that_are_missing_or_others_are_named(tmp_path):
     shutil.copy(MODELS / "pir_det_ssd" / "inference.pdiparams", folder)
     with pytest.raises(ArtifactError, match=r"inference\.pdiparams has 2 tensors, and the program 4 weights"):
         paddle.jit.load(str(folder / "inference"))
+
+
+def test_a_result_that_nothing_makes_is_an_error(tmp_path):
+    path = copied("pir_dict_io", tmp_path) / "inference.json"
+    data = json.loads(path.read_text())
+    fetch = next(op for op in data["program"]["regions"][0]["blocks"][0]["ops"] if op["#"] == "1.fetch")
+    fetch["I"] = [{"%": 9999}]
+    path.write_text(json.dumps(data))
+    with pytest.raises(ArtifactError, match="value 9999 is read before anything has made it"):
+        paddle.jit.load(str(path.with_suffix("")))
+
+
+def test_a_size_beyond_all_memory_is_an_error(tmp_path):
+    path = copied("pir_dict_io", tmp_path) / "inference.pdiparams"
+    data = bytearray(path.read_bytes())
+    data[4:20] = (1).to_bytes(8, "little") + b"\xff" * 8  # one level, of so many bytes
+    path.write_bytes(data)
+    with pytest.raises(ArtifactError, match="inference.pdiparams is damaged at byte 0"):
+        paddle.jit.load(str(path.with_suffix("")))
 
 
 @pytest.mark.parametrize("name", ["pir_dict_io", "pd26_lstm"])

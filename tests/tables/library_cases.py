@@ -105,11 +105,20 @@ BOXES = "t(0, 1, 5, 6.5, 2.3, 0.4, 7.9, 4, -2, 3, 4, 9).reshape([3, 4]), i(2, 1)
 SIZES = "i(32, 40).reshape([1, 2]).astype('int32')"
 PRIORS = "t(0, 0, 2, 2, 1, 1, 4, 5).reshape([2, 4]), [.1, .1, .2, .2]"
 TWO = "2, 1, 1, 2, 2, ramp(1, 18, 3, 3)"
+RESIZED = "paddle.nn.functional.interpolate(ramp(1, 1, 4, 1), "
 REGIONS = [
     f"{V}roi_align(ramp(2, 3, 8, 8), {BOXES}, 2)",
     f"{V}roi_align(ramp(2, 3, 8, 8), {BOXES}, (2, 3), 0.5, 2, False)",
     f"{V}roi_pool(ramp(2, 3, 8, 8), {BOXES}, (2, 3))",
     f"{V}psroi_pool(ramp(2, 12, 8, 8), {BOXES}, 2)",
+    # Sizes whose share of a bin is no number of float32: a bin ends where it should, and no pixel later.
+    *(
+        f"{V}{op}(ramp(1, {2 * n * n}, 16, 16), t(0, 0, {m}, {m}).reshape([1, 4]), i(1).astype('int32'), {n})[0, 0]"
+        for op in ("roi_pool", "psroi_pool")
+        for n, m in ((3, 6), (3, 13), (5, 12), (7, 5), (7, 13))
+    ),
+    *(f"{RESIZED}size=[1, 1], mode='{m}')" for m in ("nearest", "bilinear", "bicubic")),
+    *(f"{RESIZED}scale_factor=[1.1, 1.0], mode='{m}')" for m in ("nearest", "bilinear")),
     f"{V}deform_conv2d(ramp(2, 4, 6, 6), ramp(2, 18, 4, 4) * .3, ramp(3, 4, 3, 3))",
     f"{V}deform_conv2d(ramp(1, 4, 6, 6), ramp(1, 36, 3, 3), ramp(4, 2, 3, 3), t(1, 2, 3, 4), {TWO})",
     f"{V}yolo_box(ramp(2, 14, 3, 3), i(32, 40, 64, 48).reshape([2, 2]).astype('int32'), [3, 4, 5, 6], 2, .3, 8)",

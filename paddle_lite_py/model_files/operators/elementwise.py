@@ -18,10 +18,10 @@ same(
      "maximum", "minimum", "real", "reciprocal", "rsqrt", "sign", "sin", "sinh", "sqrt", "square", "tan",
      "tanh", "trunc", "where", "mv", "acos", "asin", "atan", "acosh", "asinh", "atanh", "lgamma", "digamma",
      "gather_nd", "index_sample", "masked_select", "scatter_nd_add", "complex", "heaviside", "nextafter", "copysign",
-     "i0", "i0e", "i1", "i1e", "logit", "diag_embed", "gammaln"],
+     "i0", "i0e", "i1", "i1e", "logit", "diag_embed", "gammaln", "as_complex", "multiplex"],
     P, elementwise_pow="pow",
 )  # fmt: skip
-same(["det"], linalg, inverse="inv")
+same(["det", "solve"], linalg, inverse="inv")
 same(
     ["relu", "relu6", "silu", "sigmoid", "softsign", "swiglu"],
     F, swish="silu", logsigmoid="log_sigmoid", tanh_shrink="tanhshrink",
@@ -191,6 +191,16 @@ def frobenius_norm(x: Any, axis: Any = None, *, keepdim: bool = False, reduce_al
     return P.norm(tensor(x), "fro", None if reduce_all else _axes(axis), keepdim)
 
 
+def _extremes(name: str) -> None:
+    @operator(name)
+    def find(x: Any, *, axis: int, dtype: str | None = None) -> Any:
+        return tuple(getattr(P, name)(tensor(x), axis, dtype or "int64"))
+
+
+for _name in ("cummax", "cummin"):
+    _extremes(_name)
+
+
 def _position(name: str) -> None:
     @operator(name)
     def find(
@@ -219,11 +229,49 @@ def cumprod(x: Any, *, dim: int) -> Any:
     return P.cumprod(tensor(x), dim)
 
 
-@operator("median")
-def median(x: Any, *, axis: Any = (), keepdim: bool = False, mode: str = "avg") -> Any:
-    axes = list(axis) if isinstance(axis, list | tuple) else [axis]
-    found = P.median(tensor(x), (axes[0] if len(axes) == 1 else axes) if axes else None, keepdim, mode)
-    return found if isinstance(found, tuple | list) else (found, None)
+def _median(name: str) -> None:
+    @operator(name)
+    def median(x: Any, *, axis: Any = (), keepdim: bool = False, mode: str = "avg") -> Any:
+        axes = list(axis) if isinstance(axis, list | tuple) else [axis]
+        at = (axes[0] if len(axes) == 1 else axes) if axes else None
+        found = getattr(P, name)(tensor(x), at, keepdim, mode)
+        return found if isinstance(found, tuple | list) else (found, None)
+
+
+for _name in ("median", "nanmedian"):
+    _median(_name)
+
+
+@operator("mode")
+def mode_(x: Any, *, axis: int = -1, keepdim: bool = False) -> Any:
+    return tuple(P.mode(tensor(x), axis, keepdim))
+
+
+@operator("logcumsumexp")
+def logcumsumexp(x: Any, *, axis: int = -1, flatten: bool = False) -> Any:
+    return P.logcumsumexp(tensor(x), None if flatten else axis)
+
+
+@operator("cholesky")
+def cholesky(x: Any, *, upper: bool = False) -> Any:
+    return linalg.cholesky(tensor(x), upper)
+
+
+@operator("cholesky_solve")
+def cholesky_solve(x: Any, y: Any, *, upper: bool = False) -> Any:
+    return linalg.cholesky_solve(tensor(x), tensor(y), upper)
+
+
+@operator("triangular_solve")
+def triangular_solve(
+    x: Any, y: Any, *, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> Any:
+    return linalg.triangular_solve(tensor(x), tensor(y), upper, transpose, unitriangular)
+
+
+@operator("matrix_power")
+def matrix_power(x: Any, *, n: int) -> Any:
+    return linalg.matrix_power(tensor(x), n)
 
 
 @operator("kthvalue")

@@ -1,0 +1,1 @@
+"""Programs of this package as model files of the reference."""

@@ -1,0 +1,1 @@
+"""How operators of programs are written: a row each."""
