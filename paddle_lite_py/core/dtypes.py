@@ -280,14 +280,15 @@ class IntegerLimits:
         return f"paddle.iinfo(min={self.min}, max={self.max}, bits={self.bits}, dtype={self.dtype})"
 
 
-def finfo(dtype: Any) -> FloatLimits:
-    """Limits of a floating dtype.
+def finfo(dtype: Any = None, *, type: Any = None) -> FloatLimits:
+    """Limits of a floating dtype, by default of the default one; `type` is another name of `dtype`.
 
     Examples:
         >>> finfo("float32").eps < 2e-7
         True
     """
-    return FloatLimits(as_dtype(dtype).np)
+    named = type if dtype is None else dtype
+    return FloatLimits((default_dtype() if named is None else as_dtype(named)).np)
 
 
 def iinfo(dtype: Any) -> IntegerLimits:

@@ -1,5 +1,7 @@
 """The layers of all families."""
 
+from ..core.keywords import of_layers as _of_layers
+from ..dispatch.respelling import with_keywords as _with_keywords
 from ..eager.tensor import Parameter  # noqa: F401
 from .activation import *  # noqa: F403
 from .aliases import *  # noqa: F403
@@ -23,3 +25,8 @@ from .transformer import *  # noqa: F403
 from .transformer import attrs_of_parts as _convert_param_attr_to_list  # noqa: F401
 from .tree_losses import *  # noqa: F403
 from .vision import *  # noqa: F403
+
+for _name, _spelling in _of_layers().items():
+    _layer, _, _method = _name.partition(".")
+    _function = getattr(globals()[_layer], _method or "__init__")
+    setattr(globals()[_layer], _method or "__init__", _with_keywords(_function, _spelling))

@@ -79,10 +79,15 @@ class _Upsampling2D(FunctionLayer):
     _settings = {"size": None, "scale_factor": None, "data_format": "NCHW"}
     _mode: dict[str, Any] = {}
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """The images, resized."""
         return F.interpolate(
-            x, size=self.size, scale_factor=self.scale_factor, data_format=self.data_format, **self._mode
+            *inputs,
+            **kwargs,
+            size=self.size,
+            scale_factor=self.scale_factor,
+            data_format=self.data_format,
+            **self._mode,
         )
 
     def extra_repr(self) -> str:

@@ -25,16 +25,13 @@ __all__ = [
     *("transpose", "unflatten", "unsqueeze", "view", "view_as"),
 ]
 
-INPUT = {"input": "x"}
-INPUT_DIM = {"input": "x", "dim": "axis"}
-
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
     """An int or a sequence of them as a tuple."""
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
-@op(methods=["reshape"], inplace="reshape_", aliases=INPUT, variadic="shape", reshapes=True, views=RESHAPED)
+@op(methods=["reshape"], inplace="reshape_", variadic="shape", reshapes=True, views=RESHAPED)
 def reshape(x: Array, /, shape: Sequence[int]) -> Any:
     """The same elements in another shape.
 
@@ -66,7 +63,6 @@ def reshape(x: Array, /, shape: Sequence[int]) -> Any:
     methods=["flatten"],
     inplace="flatten_",
     reshapes=True,
-    aliases={"input": "x", "start_dim": "start_axis", "end_dim": "stop_axis"},
     views=RESHAPED,
 )
 def flatten(x: Array, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
@@ -87,7 +83,6 @@ def flatten(x: Array, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
 
 @composite(
     methods=["ravel"],
-    aliases={"x": "input"},
     around=call_cached("input", views=True),
 )
 def ravel(input: Tensor) -> Any:
@@ -101,7 +96,7 @@ def ravel(input: Tensor) -> Any:
     return flatten(input)
 
 
-@op(methods=["unflatten"], aliases=INPUT_DIM, views=RESHAPED)
+@op(methods=["unflatten"], views=RESHAPED)
 def unflatten(x: Array, /, axis: int, shape: Sequence[int]) -> Any:
     """Split one axis into several; one size may be -1.
 
@@ -132,7 +127,6 @@ def _by_dims(x: Any, perm: Any = None, name: Any = None, *, dim0: int | None = N
 @op(
     methods=["transpose"],
     inplace="transpose_",
-    aliases=INPUT,
     variadic="perm",
     spread=_exchanged,
     wider=_by_dims,
@@ -204,7 +198,6 @@ def _by_perm(x: Any, axis0: Any = None, axis1: int | None = None, *, perm: Any =
 
 @op(
     methods=["swapaxes", "swapdims"],
-    aliases={"input": "x", "dim0": "axis0", "dim1": "axis1"},
     wider=_by_perm,
     views=PERMUTED,
 )
@@ -219,7 +212,7 @@ def swapaxes(x: Array, /, axis0: int, axis1: int) -> Any:
     return jnp.swapaxes(x, axis0, axis1)
 
 
-@op(methods=["squeeze"], inplace="squeeze_", aliases=INPUT_DIM, reshapes=True, views=RESHAPED)
+@op(methods=["squeeze"], inplace="squeeze_", reshapes=True, views=RESHAPED)
 def squeeze(x: Array, /, axis: Axis = None) -> Any:
     """Drop axes of size 1: all of them, or those named; a named axis of another size stays.
 
@@ -236,7 +229,7 @@ def squeeze(x: Array, /, axis: Axis = None) -> Any:
     return jnp.squeeze(x, tuple([a for a in sorted(gone) if isinstance(x.shape[a], int) and x.shape[a] == 1]))
 
 
-@op(methods=["unsqueeze"], inplace="unsqueeze_", aliases=INPUT_DIM, reshapes=True, views=RESHAPED)
+@op(methods=["unsqueeze"], inplace="unsqueeze_", reshapes=True, views=RESHAPED)
 def unsqueeze(x: Array, /, axis: Axis) -> Any:
     """Insert axes of size 1, one after the other.
 
@@ -256,7 +249,7 @@ def _expanded(x: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple([x.shape[i - lead] if isinstance(n, int) and n == -1 else n for i, n in enumerate(shape)])
 
 
-@op(methods=["expand"], aliases={"input": "x", "size": "shape"}, variadic="shape")
+@op(methods=["expand"], variadic="shape")
 def expand(x: Array, /, shape: Sequence[int]) -> Any:
     """Broadcast to a shape; -1 keeps the size of x.
 
@@ -268,7 +261,7 @@ def expand(x: Array, /, shape: Sequence[int]) -> Any:
     return jnp.broadcast_to(x, _expanded(x, as_tuple(shape)))
 
 
-@op(methods=["broadcast_to"], aliases={"input": "x", "size": "shape"}, variadic="shape")
+@op(methods=["broadcast_to"], variadic="shape")
 def broadcast_to(x: Array, /, shape: Sequence[int]) -> Any:
     """Broadcast to a shape; -1 keeps the size of x.
 
@@ -280,7 +273,7 @@ def broadcast_to(x: Array, /, shape: Sequence[int]) -> Any:
     return jnp.broadcast_to(x, _expanded(x, as_tuple(shape)))
 
 
-@op(methods=["expand_as"], aliases={"input": "x", "other": "y"})
+@op(methods=["expand_as"])
 def expand_as(x: Array, y: Array, /) -> Any:
     """Broadcast x to the shape of y.
 
@@ -315,7 +308,7 @@ def broadcast_shapes(*shapes: Sequence[int]) -> list[int]:
     return list(np.broadcast_shapes(*map(tuple, shapes)))
 
 
-@op(methods=["tile"], aliases={"input": "x", "dims": "repeat_times"})
+@op(methods=["tile"])
 def tile(x: Array, /, repeat_times: Sequence[int]) -> Any:
     """Repeat the tensor along its axes; the counts are for the last ones.
 
@@ -339,7 +332,7 @@ def repeat(x: Array, /, repeats: Sequence[int]) -> Any:
     return jnp.tile(x, as_tuple(repeats))
 
 
-@op(methods=["cast", "astype"], amp="keep", inplace="cast_", aliases=INPUT, reshapes=True)
+@op(methods=["cast", "astype"], amp="keep", inplace="cast_", reshapes=True)
 def cast(x: Array, /, dtype: DTypeLike) -> Any:
     """Convert the elements to another dtype.
 
@@ -368,7 +361,6 @@ def _bitcast(x: Any, /, dtype: Any) -> Any:
 
 @composite(
     methods=["view"],
-    aliases={"shape": "shape_or_dtype", "dtype": "shape_or_dtype"},
     variadic="shape_or_dtype",
     around=call_cached("x", views=True),
 )

@@ -349,7 +349,7 @@ def rms_norm(
     return op_fn(input, weight, n_axes=_tail("rms_norm", input, normalized_shape), epsilon=eps)
 
 
-@op(aliases={"input": "x", "dim": "axis", "eps": "epsilon"}, out_first=True)
+@op(out_first=True)
 def normalize(x: Array, /, p: float = 2, axis: int = 1, epsilon: float = 1e-12) -> Any:
     """x divided by its p-norm along an axis, or by epsilon where the norm is smaller.
 

@@ -69,7 +69,7 @@ def of_matrices(x: Any, p: Any, axis: tuple[int, int], keepdim: bool = False) ->
     return out if keepdim else jnp.squeeze(out, axis)
 
 
-@composite(methods=["norm"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x"))
+@composite(methods=["norm"], around=call_cached("x"))
 def norm(
     x: Tensor,
     p: float | str | None = None,
@@ -166,7 +166,7 @@ def dist(x: Array, y: Array, /, p: float = 2) -> Any:
     return _magnitude(x - y, p, None, False)
 
 
-@op(aliases={"x1": "x", "x2": "y"})
+@op
 def cdist(x: Array, y: Array, /, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
     """p-norm distance of each row of x to each row of y.
 

@@ -95,7 +95,6 @@ def scatter_nd(index: Array, updates: Array, /, shape: Shape) -> Any:
 @composite(
     methods=["index_add"],
     inplace="index_add_",
-    aliases={"input": "x", "dim": "axis", "source": "value"},
     around=call_cached("x", "index?", "axis?", "value"),
 )
 def index_add(x: Tensor, index: Any, axis: Any, value: Tensor, alpha: Any = 1) -> Any:
@@ -120,7 +119,6 @@ def _index_add(x: Any, index: Any, value: Any, /, axis: int) -> Any:
 @composite(
     methods=["index_fill"],
     inplace="index_fill_",
-    aliases={"input": "x", "dim": "axis"},
     around=call_cached("x", "index", "value?"),
 )
 def index_fill(x: Tensor, index: Tensor, axis: int, value: Tensor) -> Any:
@@ -174,7 +172,7 @@ def _index_put(x: Any, indices: list[Any], value: Any, /, accumulate: bool) -> A
     return at.add(value) if accumulate else at.set(value)
 
 
-@op(methods=["masked_fill"], inplace="masked_fill_", aliases={"input": "x"})
+@op(methods=["masked_fill"], inplace="masked_fill_")
 def masked_fill(x: Array, mask: Array, value: Array, /) -> Any:
     """x with the elements under a mask set to a value.
 
@@ -225,7 +223,6 @@ _REDUCE = {"add": "add", "sum": "add", "mul": "multiply", "multiply": "multiply"
 @composite(
     methods=["put_along_axis"],
     inplace="put_along_axis_",
-    aliases={"input": "arr", "dim": "axis", "index": "indices"},
     around=call_cached("arr", "indices", "values?"),
 )
 def put_along_axis(
@@ -290,7 +287,6 @@ def _reduced(x: Any, at: tuple[Any, ...], values: Any, reduce: str, include_self
 @composite(
     methods=["scatter_add"],
     inplace="scatter_add_",
-    aliases={"x": "input", "axis": "dim"},
     around=call_cached("input", "index", "src"),
 )
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
@@ -306,7 +302,6 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
 
 @composite(
     methods=["scatter_reduce"],
-    aliases={"x": "input", "axis": "dim"},
     around=call_cached("input", "index", "src"),
 )
 def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool = True) -> Any:

@@ -14,14 +14,12 @@ from .types import Array, DTypeLike
 
 __all__ = ["glu", "gumbel_softmax", "log_softmax", "maxout", "softmax", "softmax_", "swiglu"]
 
-_NAMES = {"input": "x", "dim": "axis"}
-
 
 def _in(x: Any, dtype: Any) -> Any:
     return x if dtype is None else x.astype(dtypes.as_dtype(dtype).np)
 
 
-@op(methods=["softmax"], inplace="softmax_", amp="black", aliases=_NAMES)
+@op(methods=["softmax"], inplace="softmax_", amp="black")
 def softmax(x: Array, /, axis: int = -1, dtype: DTypeLike = None) -> Any:
     """exp(x) over its sum along an axis.
 
@@ -33,7 +31,7 @@ def softmax(x: Array, /, axis: int = -1, dtype: DTypeLike = None) -> Any:
     return jax.nn.softmax(_in(x, dtype), axis=axis if x.ndim else None)
 
 
-@op(amp="black", aliases=_NAMES)
+@op(amp="black")
 def log_softmax(x: Array, /, axis: int = -1, dtype: DTypeLike = None) -> Any:
     """Logarithm of softmax().
 
@@ -80,7 +78,7 @@ def _halves(x: Any, axis: int) -> Any:
     return jnp.split(x, 2, axis=axis)
 
 
-@op(aliases=_NAMES)
+@op
 def glu(x: Array, /, axis: int = -1) -> Any:
     """The first half of x times the sigmoid of the second half.
 

@@ -1,0 +1,48 @@
+"""Other keywords for plain functions, and for layers and their methods; those of ops are part of their own code."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import keyword
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..core.keywords import other_keywords
+from .codegen import ABSENT, Env, deferred, given_twice
+
+Function = Callable[..., Any]
+
+
+def respelt(function: Function) -> Function:
+    """A function that takes the other keywords of its name as well."""
+    return with_keywords(function, other_keywords(function.__name__, inspect.signature(function).parameters))
+
+
+def with_keywords(function: Function, spelling: Mapping[str, str]) -> Function:
+    """A function that takes other keywords as well: {keyword: parameter}.
+
+    Example:
+        >>> with_keywords(lambda x, axis=0: (x, axis), {"dim": "axis"})(1, dim=2)
+        (1, 2)
+    """
+    made = deferred(function.__name__, functools.partial(_text, function, spelling))
+    functools.update_wrapper(made, function)
+    made.__dict__["__aliases__"] = spelling
+    return made
+
+
+def _text(function: Function, spelling: Mapping[str, str], env: Env) -> str:
+    env |= {"_function": function, "_absent": ABSENT, "_rename": _rename}
+    others = [key for key in spelling if not keyword.iskeyword(key)]
+    lines = [
+        f"    if {key} is not _absent:\n        _rename(_more, {spelling[key]!r}, {key!r}, {key})\n" for key in others
+    ]
+    heads = ", ".join(["*_args", *[f"{key}=_absent" for key in others], "**_more"])
+    return f"({heads}):\n{''.join(lines)}    return _function(*_args, **_more)\n"
+
+
+def _rename(given: dict[str, Any], name: str, key: str, value: Any) -> None:
+    if name in given:
+        raise given_twice(name, key)
+    given[name] = value
