@@ -16,7 +16,7 @@ def _table() -> dict[str, dict[str, str]]:
     for line in text.replace("\n    ", " ").splitlines():
         if not line.startswith("#"):
             pairs, names = line.split(": ")
-            spelling = {key: param for key, param in [pair.split("=") for pair in pairs.split(" ")]}
+            spelling = dict([pair.split("=", 1) for pair in pairs.split(" ")])
             table |= dict.fromkeys(names.split(" "), spelling)
     return table
 

@@ -17,8 +17,8 @@ import numpy as np
 from ..core import cache_checks
 from ..core.cache import BoundedCache
 from ..core.dtypes import DType
-from ..core.keywords import other_keywords
 from ..core.interpreter import state, use
+from ..core.keywords import other_keywords
 from ..eager import template
 from ..eager.deferred import Deferred, begun
 from ..eager.execute import EAGER, Eager

@@ -106,6 +106,7 @@ def spelt(given: Mapping[str, Any], aliases: Mapping[str, str]) -> dict[str, Any
 
 
 def given_twice(name: str, key: str) -> TypeError:
+    """The error for a parameter that is given under both its keywords."""
     return TypeError(f"{name} is given twice, as {key} as well")
 
 

@@ -3,8 +3,9 @@
 import inspect
 
 import numpy as np
-import paddle_lite_py as paddle
 import pytest
+
+import paddle_lite_py as paddle
 from ops_table import ROWS, families
 from paddle_lite_py.core.keywords import _table, of_layers
 
