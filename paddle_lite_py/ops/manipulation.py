@@ -15,7 +15,7 @@ from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.pending import held
 from ..eager.tensor import Tensor
-from .promote import from_start, natural, numpy_dtype, to_integers
+from .promote import from_start, natural, numpy_dtype, scalar_as_vector, to_integers
 from .types import Array, Axis, DTypeLike
 from .view_rules import BITS, PERMUTED, RESHAPED
 
@@ -213,6 +213,7 @@ def swapaxes(x: Array, /, axis0: int, axis1: int) -> Any:
 
 
 @op(methods=["squeeze"], inplace="squeeze_", reshapes=True, views=RESHAPED)
+@scalar_as_vector
 def squeeze(x: Array, /, axis: Axis = None) -> Any:
     """Drop axes of size 1: all of them, or those named; a named axis of another size stays.
 

@@ -16,6 +16,7 @@ from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
 from ..eager.pending import held
 from ..eager.tensor import Tensor
+from .promote import scalar_as_vector
 from .types import Array, Ints
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "normalize", "rms_norm"]
@@ -350,6 +351,7 @@ def rms_norm(
 
 
 @op(out_first=True)
+@scalar_as_vector
 def normalize(x: Array, /, p: float = 2, axis: int = 1, epsilon: float = 1e-12) -> Any:
     """x divided by its p-norm along an axis, or by epsilon where the norm is smaller.
 

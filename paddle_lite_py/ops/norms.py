@@ -13,7 +13,7 @@ from ..dispatch.codegen import into
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .kinks import magnitude
-from .promote import axes, floating, from_start, numpy_dtype, promote_floating
+from .promote import axes, floating, from_start, numpy_dtype, promote_floating, scalar_as_vector
 from .svd import singular_values
 from .types import Array, Axis, DTypeLike
 
@@ -43,6 +43,7 @@ def _magnitude(x: Any, p: float, axis: Any, keepdim: bool) -> Any:
 
 
 @op(name="p_norm", amp="black")
+@scalar_as_vector
 def _vector(x: Any, /, p: float, axis: Any, keepdim: bool, dtype: Any = None) -> Any:
     x = floating(x if dtype is None else x.astype(numpy_dtype(dtype)))
     return _magnitude(x, p, axes(axis), keepdim)

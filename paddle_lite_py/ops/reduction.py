@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..dispatch.define import op
-from .promote import axes, floating, from_start, is_inexact, numpy_dtype
+from .promote import axes, floating, from_start, is_inexact, numpy_dtype, scalar_as_vector
 from .types import Array, Axis, DTypeLike
 
 __all__ = [
@@ -23,6 +23,7 @@ def _summed(x: Any, dtype: Any) -> Any:
 
 
 @op(methods=["sum"], amp="black")
+@scalar_as_vector
 def sum(x: Array, /, axis: Axis = None, dtype: DTypeLike = None, keepdim: bool = False) -> Any:
     """Sum over axes; integers and booleans sum in int64.
 
@@ -42,6 +43,7 @@ def sum(x: Array, /, axis: Axis = None, dtype: DTypeLike = None, keepdim: bool =
 
 
 @op(methods=["nansum"])
+@scalar_as_vector
 def nansum(x: Array, /, axis: Axis = None, dtype: DTypeLike = None, keepdim: bool = False) -> Any:
     """Sum over axes with NaN as zero.
 
@@ -54,6 +56,7 @@ def nansum(x: Array, /, axis: Axis = None, dtype: DTypeLike = None, keepdim: boo
 
 
 @op(methods=["mean"], amp="black")
+@scalar_as_vector
 def mean(x: Array, /, axis: Axis = None, keepdim: bool = False, *, dtype: DTypeLike = None) -> Any:
     """Mean over axes. As in Paddle, integers have an integer mean, rounded towards zero.
 
@@ -74,6 +77,7 @@ def mean(x: Array, /, axis: Axis = None, keepdim: bool = False, *, dtype: DTypeL
 
 
 @op(methods=["nanmean"])
+@scalar_as_vector
 def nanmean(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """Mean over axes of the elements that are not NaN.
 
@@ -86,6 +90,7 @@ def nanmean(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
 
 
 @op(methods=["max"])
+@scalar_as_vector
 def max(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """Maximum over axes; equal maxima share the gradient.
 
@@ -98,6 +103,7 @@ def max(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
 
 
 @op(methods=["min"])
+@scalar_as_vector
 def min(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """Minimum over axes; equal minima share the gradient.
 
@@ -110,6 +116,7 @@ def min(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
 
 
 @op(methods=["amax"])
+@scalar_as_vector
 def amax(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """Maximum over axes; equal maxima share the gradient.
 
@@ -122,6 +129,7 @@ def amax(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
 
 
 @op(methods=["amin"])
+@scalar_as_vector
 def amin(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """Minimum over axes; equal minima share the gradient.
 
@@ -134,6 +142,7 @@ def amin(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
 
 
 @op(methods=["prod"], amp="black", out_first=True)
+@scalar_as_vector
 def prod(x: Array, /, axis: Axis = None, keepdim: bool = False, dtype: DTypeLike = None) -> Any:
     """Product over axes.
 
@@ -147,6 +156,7 @@ def prod(x: Array, /, axis: Axis = None, keepdim: bool = False, dtype: DTypeLike
 
 
 @op(methods=["all"], grad=False)
+@scalar_as_vector
 def all(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """Whether all elements along axes are true.
 
@@ -159,6 +169,7 @@ def all(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
 
 
 @op(methods=["any"], grad=False)
+@scalar_as_vector
 def any(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """Whether an element along axes is true.
 
@@ -171,6 +182,7 @@ def any(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
 
 
 @op(methods=["count_nonzero"], grad=False)
+@scalar_as_vector
 def count_nonzero(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """How many elements along axes are not zero.
 
@@ -183,6 +195,7 @@ def count_nonzero(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
 
 
 @op(methods=["logsumexp"])
+@scalar_as_vector
 def logsumexp(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """log(sum(exp(x))) over axes, without overflow.
 
@@ -200,6 +213,7 @@ def _along(x: Any, axis: int | None) -> tuple[Any, int]:
 
 
 @op(methods=["cumsum"], inplace="cumsum_", amp="black")
+@scalar_as_vector
 def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Any:
     """Cumulative sum along an axis, or of the flattened tensor.
 
@@ -214,6 +228,7 @@ def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Any
 
 
 @op(methods=["cumprod"], inplace="cumprod_", amp="black")
+@scalar_as_vector
 def cumprod(x: Array, /, dim: int | None = None, dtype: DTypeLike = None) -> Any:
     """Cumulative product along an axis, or of the flattened tensor.
 
@@ -227,6 +242,7 @@ def cumprod(x: Array, /, dim: int | None = None, dtype: DTypeLike = None) -> Any
 
 
 @op(methods=["logcumsumexp"])
+@scalar_as_vector
 def logcumsumexp(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Any:
     """log(cumsum(exp(x))) along an axis, without overflow.
 
@@ -247,6 +263,7 @@ def _latest(best: Any, x: Any, axis: int, dtype: Any) -> Any:
 
 
 @op(methods=["cummax"])
+@scalar_as_vector
 def cummax(x: Array, /, axis: int | None = None, dtype: DTypeLike = "int64") -> Any:
     """Running maximum along an axis, and where it was last met.
 
@@ -261,6 +278,7 @@ def cummax(x: Array, /, axis: int | None = None, dtype: DTypeLike = "int64") -> 
 
 
 @op(methods=["cummin"])
+@scalar_as_vector
 def cummin(x: Array, /, axis: int | None = None, dtype: DTypeLike = "int64") -> Any:
     """Running minimum along an axis, and where it was last met.
 

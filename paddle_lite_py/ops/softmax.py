@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from ..core import dtypes
 from ..dispatch.define import INPLACE, op
-from .promote import from_start
+from .promote import from_start, scalar_as_vector
 from .types import Array, DTypeLike
 
 __all__ = ["glu", "gumbel_softmax", "log_softmax", "maxout", "softmax", "softmax_", "swiglu"]
@@ -44,6 +44,7 @@ def log_softmax(x: Array, /, axis: int = -1, dtype: DTypeLike = None) -> Any:
 
 
 @op(name="gumbel_softmax", random=True)
+@scalar_as_vector
 def _gumbel(key: Any, x: Any, /, temperature: float, hard: bool, axis: int) -> Any:
     soft = jax.nn.softmax((x + jax.random.gumbel(key, x.shape, x.dtype)) / temperature, axis=axis)
     if not hard:

@@ -15,7 +15,7 @@ from . import ordering
 from .dynamic import concrete, fresh, is_eager, known
 from .manipulation import as_tuple
 from .on_host import HostResult, on_host
-from .promote import axes, floating, from_start, is_inexact, single
+from .promote import axes, floating, from_start, is_inexact, scalar_as_vector, single
 from .types import Array, Axis
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
 
 
 @op(methods=["var"])
+@scalar_as_vector
 def var(
     x: Array, /, axis: Axis = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: int = 1
 ) -> Any:
@@ -57,6 +58,7 @@ def var(
 
 
 @op(methods=["std"])
+@scalar_as_vector
 def std(x: Array, /, axis: Axis = None, unbiased: bool = True, keepdim: bool = False) -> Any:
     """Standard deviation over axes; arguments as for var().
 
@@ -90,6 +92,7 @@ def median(x: Tensor, axis: Axis = None, keepdim: bool = False, mode: str = "avg
 
 
 @op(name="_median")
+@scalar_as_vector
 def _middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
     if not x.size:
         return jnp.full(jnp.mean(x, axis=axes(axis), keepdims=keepdim).shape, jnp.nan, single(x).dtype)
@@ -100,6 +103,7 @@ def _middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
 
 
 @op(name="_median_min")
+@scalar_as_vector
 def _lower_middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
     # NaN sorts last: the first of them where there are any.
     def rank(flat: Any) -> Any:
@@ -110,6 +114,7 @@ def _lower_middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
 
 
 @op(name="_nanmedian_min")
+@scalar_as_vector
 def _lower_middle_of_numbers(x: Any, /, axis: Any, keepdim: bool) -> Any:
     # NaN sorts last, so the numbers come first.
     return _pick(x, axis, keepdim, lambda flat: jnp.maximum((jnp.sum(~jnp.isnan(flat), -1, keepdims=True) - 1) // 2, 0))
@@ -133,6 +138,7 @@ def _flattened(x: Any, axis: Any, keepdim: bool) -> tuple[Any, list[Any]]:
 
 
 @op(methods=["kthvalue"])
+@scalar_as_vector
 def kthvalue(x: Array, /, k: int, axis: int | None = None, keepdim: bool = False) -> Any:
     """The k-th smallest element along an axis (the last by default), and its index.
 
@@ -151,6 +157,7 @@ def kthvalue(x: Array, /, k: int, axis: int | None = None, keepdim: bool = False
 
 
 @op(methods=["mode"])
+@scalar_as_vector
 def mode(x: Array, /, axis: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along an axis (the smallest of them), and where it stands last.
 
@@ -202,6 +209,7 @@ def nanquantile(x: Array, /, q: Any, axis: Axis = None, keepdim: bool = False, i
 
 
 @op(name="_nanmedian")
+@scalar_as_vector
 def _middle_of_numbers(x: Any, /, axis: Any, keepdim: bool) -> Any:
     if x.size == 0 and axis is None:
         return jnp.full((1,) * x.ndim if keepdim else (), jnp.nan, floating(x).dtype)
