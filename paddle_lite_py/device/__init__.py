@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +18,7 @@ from ..eager.random import get_rng_state, seed
 from ..eager.random import set_rng_state as _set_all
 from ..eager.tensor import Tensor
 from . import cuda, memory
+from .named import CallableModule, Device, device_to_place, get_default_device, set_default_device
 from .memory import (
     ipc_collect,
     max_memory_allocated,
@@ -38,6 +41,7 @@ from .properties import (
 from .stream import Event, Stream, StreamContext, current_stream, set_stream, stream_guard, synchronize
 
 __all__ = [
+    *("Device", "device_to_place", "get_default_device", "get_device_module", "set_default_device"),
     *("Event", "Stream", "StreamContext", "cuda", "current_stream", "device", "device_count", "device_guard"),
     *("get_all_custom_device_type", "get_all_device_type", "get_available_custom_device", "get_available_device"),
     *("get_cudnn_version", "get_device", "get_device_capability", "get_device_name", "get_device_properties"),
@@ -49,7 +53,7 @@ __all__ = [
     *("set_rng_state", "set_stream", "stream_guard", "synchronize"),
 ]
 
-manual_seed = seed
+manual_seed = manual_seed_all = seed
 
 
 @no_effect(device=ONE_STREAM)
