@@ -95,6 +95,9 @@ ALL = (
     *(bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64),
     *(complex64, complex128, float8_e4m3fn, float8_e5m2, uint16, uint32),
 )
+for _dtype in ALL:  # as paddle.base.core.DataType names them
+    setattr(DType, _dtype.name.upper(), _dtype)
+
 _NAMES = {d.name: d for d in ALL} | {
     "float": float32,
     "double": float64,

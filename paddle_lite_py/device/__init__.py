@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import types
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,7 +19,6 @@ from ..eager.random import get_rng_state, seed
 from ..eager.random import set_rng_state as _set_all
 from ..eager.tensor import Tensor
 from . import cuda, memory
-from .named import CallableModule, Device, device_to_place, get_default_device, set_default_device
 from .memory import (
     ipc_collect,
     max_memory_allocated,
@@ -29,6 +29,7 @@ from .memory import (
     reset_max_memory_reserved,
     reset_peak_memory_stats,
 )
+from .named import CallableModule, Device, device_to_place, get_default_device, set_default_device
 from .properties import (
     as_device,
     device_count,
@@ -202,4 +203,17 @@ def device_guard(device: Any = None) -> Iterator[Place]:
 
 device = device_guard
 
+
+def get_device_module(device: Any = None) -> types.ModuleType:
+    """The module of a kind of device: paddle.cuda for GPUs, paddle.device for all others.
+
+    Examples:
+        >>> get_device_module("cpu").__name__.endswith("device")
+        True
+    """
+    kind = Device(get_device() if device is None else device).type
+    return importlib.import_module(f"{__package__.rpartition('.')[0]}.cuda" if kind in ("gpu", "cuda") else __package__)
+
+
 _document(globals())
+sys.modules[__name__].__class__ = CallableModule

@@ -16,6 +16,7 @@ from ..core.no_effect import Immaterial, no_effect
 from ..core.place import Place, as_place
 from ..device import get_device_properties, is_compiled_with_cuda
 from ..distributed import all_gather
+from ..eager.random import default_generator
 from ..eager.tensor import Tensor, wrap
 from ..jit import enable_to_static as enable_to_static_of_jit
 from ..ops.convert import to_tensor
@@ -306,3 +307,14 @@ def spread(
     if not bound[0] <= value[0] <= value[1] <= bound[1]:
         raise ValueError(f"{name} is {value}; expected a pair between {bound[0]} and {bound[1]}")
     return None if value[0] == value[1] == center else list(value)
+
+
+def initial_seed() -> int:
+    """The seed that random numbers began with.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> _ = paddle.seed(5); initial_seed()
+        5
+    """
+    return default_generator.initial_seed()

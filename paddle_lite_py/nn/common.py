@@ -183,6 +183,11 @@ class Embedding(Layer):
         if _freeze:
             self.weight.stop_gradient = True
 
+    @property
+    def padding_idx(self) -> int | None:
+        """The row that reads as zeros."""
+        return self._padding_idx
+
     def forward(self, x: Any) -> Any:
         """The rows for the ids in x."""
         return F.embedding(

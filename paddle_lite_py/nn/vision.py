@@ -174,18 +174,18 @@ class _Pad(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__()
-        self._pad = [padding] * (2 * self._n) if isinstance(padding, int) else padding
-        self._mode, self._value, self._name = mode, value, name
+        self.padding = [padding] * (2 * self._n) if isinstance(padding, int) else padding
+        self._mode, self.value, self._name = mode, value, name
         self._data_format = data_format or CHANNELS_FIRST[self._n]
 
     def forward(self, x: Any) -> Any:
         """The input, padded."""
-        return F.pad(x, self._pad, mode=self._mode, value=self._value, data_format=self._data_format)
+        return F.pad(x, self.padding, mode=self._mode, value=self.value, data_format=self._data_format)
 
     def extra_repr(self) -> str:
         """Its settings."""
         named = f", name={self._name}" if self._name else ""
-        return f"padding={self._pad}, mode={self._mode}, value={self._value}, data_format={self._data_format}{named}"
+        return f"padding={self.padding}, mode={self._mode}, value={self.value}, data_format={self._data_format}{named}"
 
 
 class Pad1D(_Pad):
