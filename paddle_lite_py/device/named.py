@@ -5,7 +5,9 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from ..core.place import Place, as_place, get_device, set_device
+import jax
+
+from ..core.place import Place, as_place, get_device, of_device, set_device
 
 _TYPES = ("cpu", "gpu", "cuda", "tpu", "xpu")
 
@@ -86,12 +88,12 @@ def get_default_device() -> Device:
 
 
 def set_default_device(device: Any) -> None:
-    """Make a device that of new tensors.
+    """Make a device that of new tensors; None: the first of JAX's.
 
     Examples:
         >>> set_default_device("cpu")
     """
-    set_device(device)
+    set_device(of_device(jax.devices()[0]) if device is None else device)
 
 
 def device_to_place(device: Any) -> Place:

@@ -24,7 +24,7 @@ from ..core.no_effect import NOT_DRAWN, no_effect
 from ..core.size import Size, TensorSize
 from ..core.unknown_size import Shape
 from ..core.versioned import VersionedDict
-from . import views
+from . import constructor, views
 from .pending import DataOnDemand, held
 from .remove_handle import RemoveHandle
 from .tensor_data import TensorData
@@ -74,10 +74,14 @@ class Tensor(TensorData):
 
         def __getattr__(self, name: str) -> Any: ...
 
-    def __init__(self, data: Any = None, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> None:
-        self._data = as_array(data if data is not None else [], dtype, place)
+    def __init__(self, *given: Any, **settings: Any) -> None:
+        self._data, stop_gradient, name, persistable = constructor.of_arguments(*given, **settings)
         if not stop_gradient:
             self.stop_gradient = False
+        if name is not None:
+            self._name = name
+        if persistable:
+            self.persistable = True
 
     # -- what it is ------------------------------------------------------------------------------------------------
     @property
@@ -204,7 +208,7 @@ class Tensor(TensorData):
         self._changes += 1
         self._set_payload(data)
 
-    def copy_(self, other: Any, blocking: bool = True) -> Tensor:
+    def copy_(self, other: Any, blocking: bool = True, non_blocking: bool = False) -> Tensor:
         """Replace the data by those of `other`, converted to this dtype and shape."""
         self.set_value(other)
         return self
@@ -355,10 +359,19 @@ class Parameter(Tensor):
     is_table = False  # whether it is looked up by ids, and an optimizer may take its gradient as that of some rows
     block: Any = None  # `initializer(p, p.block)`, as programs draw it anew
 
-    def __init__(self, data: Any = None, dtype: Any = None, name: str | None = None, trainable: bool = True) -> None:
+    def __init__(
+        self,
+        data: Any = None,
+        dtype: Any = None,
+        name: str | None = None,
+        trainable: bool = True,
+        requires_grad: bool | None = None,
+    ) -> None:
+        if isinstance(dtype, bool):  # requires_grad by position
+            dtype, requires_grad = None, dtype
         super().__init__(data, dtype)
         self._name = name
-        self.stop_gradient = not trainable
+        self.stop_gradient = not (trainable if requires_grad is None else requires_grad)
 
     @classmethod
     def of_payload(cls, data: Any, name: str, trainable: bool) -> Parameter:

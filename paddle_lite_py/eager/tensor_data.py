@@ -67,7 +67,7 @@ class TensorData:
             )
         return found
 
-    def numpy(self, blocking: bool = True) -> np.ndarray:
+    def numpy(self, blocking: bool = True, *, force: bool = False) -> np.ndarray:
         """A NumPy copy of the data, yours to change; reading them waits for them in any case."""
         return np.array(self._read("numpy()"))
 

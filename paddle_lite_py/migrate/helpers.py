@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -318,3 +319,20 @@ def initial_seed() -> int:
         5
     """
     return default_generator.initial_seed()
+
+
+def fans(var: Any) -> tuple[int, int]:
+    """The inputs and the outputs of one unit of a weight [out, in, ...], as torch counts them.
+
+    Raises:
+        ValueError: the weight has less than two dimensions.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> fans(paddle.ones([4, 3, 2]))
+        (6, 8)
+    """
+    if var.ndim < 2:
+        raise ValueError(f"a weight of two or more dimensions is expected, got the shape {[*var.shape]}")
+    field = math.prod(var.shape[2:])
+    return var.shape[1] * field, var.shape[0] * field

@@ -43,13 +43,27 @@ def _full(fill_value: Any, /, shape: Any, dtype: Any) -> Any:
     return jnp.broadcast_to(lone(fill_value).astype(numpy_dtype(dtype)), shape)
 
 
+def _of_text(value: Any) -> Any:
+    """The number of a text such as "-inf"; anything else as it is.
+
+    Raises:
+        ValueError: the text is that of no number.
+    """
+    if not isinstance(value, str):
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        raise ValueError(f"fill_value is {value!r}; expected a number") from None
+
+
 @composite(creates=True)
 def full(shape: Shape, fill_value: TensorLike, dtype: DTypeLike = None) -> Tensor:
     """A tensor of one value.
 
     Arguments:
         shape: sizes; an int, a list (0-D tensors allowed) or a tensor.
-        fill_value: a number or a 0-D tensor.
+        fill_value: a number, the text of one ("-inf"), or a 0-D tensor.
         dtype: the default float if not given, but bool for a bool, and for a complex number a complex dtype of that
             precision.
 
@@ -58,6 +72,7 @@ def full(shape: Shape, fill_value: TensorLike, dtype: DTypeLike = None) -> Tenso
         >>> paddle.full([2], 1).tolist()
         [1.0, 1.0]
     """
+    fill_value = _of_text(fill_value)
     kinds = {bool: dtypes.bool_, complex: dtypes.default_complex()}
     kind = dtypes.as_dtype(dtype) if dtype is not None else kinds.get(type(fill_value), dtypes.default_dtype())
     return _full(fill_value, shape_tuple(shape), kind)
@@ -113,7 +128,7 @@ def full_like(x: Tensor, fill_value: TensorLike, dtype: DTypeLike = None) -> Ten
         >>> paddle.full_like(paddle.to_tensor([1, 2]), 7).tolist()
         [7, 7]
     """
-    return _full_like(x, fill_value, dtype)
+    return _full_like(x, _of_text(fill_value), dtype)
 
 
 @composite(creates=True, around=call_cached("x"))

@@ -207,6 +207,8 @@ def _atleast(x: Any, /, ndim: int) -> Any:
 
 
 def _atleast_all(inputs: tuple[Any, ...], ndim: int) -> Any:
+    if len(inputs) == 1 and isinstance(inputs[0], list | tuple) and any(isinstance(x, Tensor) for x in inputs[0]):
+        return [_atleast(x, ndim) for x in inputs[0]]
     outs = [_atleast(x, ndim) for x in inputs]
     return outs[0] if len(outs) == 1 else outs
 

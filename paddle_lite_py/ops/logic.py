@@ -100,7 +100,7 @@ def _logical(name: str, f: Callable[..., Any], what: str, value: str) -> Any:
         return f(natural(x).astype(bool), natural(y).astype(bool))
 
     fn.__name__ = fn.__qualname__ = name
-    made = op(fn, methods=[name], inplace=f"{name}_", grad=False)
+    made = op(fn, methods=[name], grad=False)
     return _documented(made, f"{what} of the truth of x and y", "[True, True, False];[True, False, False]", value)
 
 
@@ -109,7 +109,7 @@ logical_or = _logical("logical_or", jnp.logical_or, "Elementwise or", "[True, Tr
 logical_xor = _logical("logical_xor", jnp.logical_xor, "Elementwise exclusive or", "[False, True, False]")
 
 
-@op(methods=["logical_not"], inplace="logical_not_", grad=False)
+@op(methods=["logical_not"], grad=False)
 def logical_not(x: Array, /) -> Any:
     """Elementwise not.
 

@@ -160,7 +160,7 @@ def permute(input: Array, /, dims: Sequence[int]) -> Any:
         >>> paddle.zeros([2, 3, 4]).permute(2, 0, 1).shape
         paddle.Size([4, 2, 3])
     """
-    return jnp.transpose(input, dims)
+    return jnp.transpose(input, as_tuple(dims))
 
 
 @op(methods=["t"], inplace="t_", reshapes=True, views=PERMUTED)

@@ -224,9 +224,9 @@ def _group_norm(
 def group_norm(
     x: Tensor,
     num_groups: int,
-    epsilon: float = 1e-5,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
+    epsilon: Any = 1e-5,
+    weight: Any = None,
+    bias: Any = None,
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Any:
@@ -242,6 +242,8 @@ def group_norm(
         >>> paddle.nn.functional.group_norm(paddle.to_tensor([[1.0, 3.0, 5.0, 9.0]]), 2).round(3).tolist()
         [[-1.0, 1.0, -1.0, 1.0]]
     """
+    if isinstance(epsilon, Tensor):  # PyTorch's order: weight, bias, eps
+        epsilon, weight, bias = 1e-5 if bias is None else bias, epsilon, weight
     op_fn: Any = _group_norm
     return op_fn(x, weight, bias, groups=num_groups, epsilon=epsilon, data_format=data_format)
 

@@ -15,6 +15,7 @@ from ..eager.tensor import Tensor
 from .convert import to_tensor
 from .gather import crop_others
 from .indexing import parse, replaced
+from .manipulation import as_tuple
 from .promote import from_start
 from .types import Array, Shape, TensorLike
 
@@ -337,7 +338,13 @@ def select_scatter(x: Array, values: Array, /, axis: int, index: int) -> Any:
 
 @op(methods=["slice_scatter"])
 def slice_scatter(
-    x: Array, value: Array, /, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], strides: Sequence[int]
+    x: Array,
+    value: Array,
+    /,
+    axes: Sequence[int] | int,
+    starts: Sequence[int] | int,
+    ends: Sequence[int] | int,
+    strides: Sequence[int] | int,
 ) -> Any:
     """x with starts[i]:ends[i]:strides[i] of the axes replaced.
 
@@ -347,6 +354,7 @@ def slice_scatter(
         [[1.0, 0.0, 1.0], [1.0, 0.0, 1.0]]
     """
     index = [slice(None)] * x.ndim
+    axes, starts, ends, strides = map(as_tuple, (axes, starts, ends, strides))
     for a, start, end, step in zip(axes, starts, ends, strides, strict=True):
         index[a] = slice(start, end, step)
     return x.at[tuple(index)].set(value.astype(x.dtype))

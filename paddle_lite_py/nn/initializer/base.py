@@ -41,8 +41,8 @@ class Initializer:
 
 
 _GAINS = {
-    **dict.fromkeys(["sigmoid", "linear", "identity"], 1.0),
-    **{f"conv{n}d{t}": 1.0 for n in (1, 2, 3) for t in ("", "_transpose")},
+    **dict.fromkeys(["sigmoid", "linear", "identity"], 1),
+    **{f"conv{n}d{t}": 1 for n in (1, 2, 3) for t in ("", "_transpose")},
     "tanh": 5.0 / 3,
     "relu": math.sqrt(2.0),
     "selu": 3.0 / 4,
