@@ -89,6 +89,49 @@ _KNOWN: dict[tuple[str, str], Any] = {
 }
 
 
+class SavedObject:
+    """What is read of an object of a class: the attributes, or what the class was called with; the class is a name.
+
+    Example:
+        >>> SavedObject.named("settings", "Arguments")()
+        <saved settings.Arguments: >
+    """
+
+    _type = ""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.__dict__.update(kwargs, **({"args": args} if args else {}))
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> SavedObject:
+        """One of the class; `copyreg` makes those without arguments."""
+        made = super().__new__(cls)
+        made.__init__(*args, **kwargs)  # type: ignore[misc]  # pickle does not call it
+        return made
+
+    def __setstate__(self, state: Any) -> None:
+        parts = state if isinstance(state, tuple) else (state,)  # slots have a dict of their own
+        for part in filter(None, parts):
+            if not isinstance(part, dict) or not all(isinstance(k, str) for k in part):
+                raise RefusedError(f"an object of the type '{self._type}' in a form that is no attributes")
+            self.__dict__.update(part)
+
+    # Elements of what was a container of a class of its own.
+    def append(self, value: Any) -> None:
+        """One more element."""
+        self.__dict__.setdefault("items", []).append(value)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.__dict__.setdefault("items", {})[key] = value
+
+    def __repr__(self) -> str:
+        return f"<saved {self._type}: {', '.join(f'{k}={v!r}' for k, v in vars(self).items())}>"
+
+    @staticmethod
+    def named(module: str, name: str) -> type[SavedObject]:
+        """What stands for a class."""
+        return type(name.rpartition(".")[2], (SavedObject,), {"_type": f"{module}.{name}"})
+
+
 class _Unpickler(pickle.Unpickler):
     more: Mapping[tuple[str, str], Any] = _NONE
 
@@ -118,13 +161,37 @@ def read(file: Any, encoding: str = "ASCII", more: Mapping[tuple[str, str], Any]
     return _finished(reader.load())
 
 
-def _finished(value: Any) -> Any:
+class _RecordUnpickler(_Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in _KNOWN:
+            return super().find_class(module, name)
+        if (module, name) == ("copyreg", "_reconstructor"):  # protocols 0 and 1
+            return lambda cls, base, state: cls()
+        return SavedObject.named(module, name)
+
+
+def read_records(file: Any) -> Any:
+    """As read(), and objects of classes as SavedObject; nothing is imported, and no code of theirs is run."""
+    return _finished(_RecordUnpickler(file).load())
+
+
+def _is_record(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, SavedObject)
+
+
+def _finished(value: Any, seen: set[int] | None = None) -> Any:
+    seen = set() if seen is None else seen  # records that were met
     if isinstance(value, _Array):
         return value.value
     if isinstance(value, dict):
-        return {k: _finished(v) for k, v in value.items()}
+        return {k: _finished(v, seen) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)([_finished(v) for v in value])
-    if isinstance(value, _Dtype) or callable(value):
+        return type(value)([_finished(v, seen) for v in value])
+    if isinstance(value, SavedObject):
+        if id(value) not in seen:
+            seen.add(id(value))
+            value.__dict__.update(_finished(dict(vars(value)), seen))
+        return value
+    if isinstance(value, _Dtype) or (callable(value) and not _is_record(value)):
         raise RefusedError("a type where data are expected")
     return value
