@@ -10,6 +10,7 @@ import numpy as np
 from ..core.argument_docs import document as _document
 from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
+from .windows import get_window  # noqa: F401
 
 __all__ = [
     *("compute_fbank_matrix", "create_dct", "fft_frequencies", "get_window", "hz_to_mel", "mel_frequencies"),

@@ -73,7 +73,7 @@ def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codege
     given = "{" + ", ".join(f"{p.name!r}: {p.name}" for p in params) + "}"
     lacks = "".join([f" or {p.name} is _absent" for p in params if p.default is p.empty])
     passed = [f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else p.name for p in params]
-    away = "".join([f" or {p.name} is not None" for p in params if p.name in _ASIDE])
+    away = "".join([f" or {p.name} is not _d_{p.name}" for p in params if p.name in _ASIDE])
     parts = {p.name: _part(p, tensors) for p in params if p.name not in _ASIDE}
     key = "".join(["_default.name, ", *[part.key for part in parts.values()]])
     among = [parts[n] for n in names]
@@ -120,7 +120,7 @@ def _jitted(among: list[_Part]) -> str:
     return f"{usual} if {' and '.join(conditions)} else {call}" if conditions else call
 
 
-_ASIDE = ("name", "out")  # parameters of which a cached call has none
+_ASIDE = ("name", "out", "device", "requires_grad", "pin_memory")  # which a cached call leaves at their defaults
 
 
 def _heads(params: list[inspect.Parameter], others: list[str], env: codegen.Env) -> list[str]:

@@ -38,7 +38,6 @@ def of_arguments(*given: Any, **settings: Any) -> Given:
     return _given(*given, **settings)
 
 
-@no_effect(zero_copy="XLA's arrays cannot share memory with an array that changes")
 def _given(
     data: Any = None,
     dtype: Any = None,
@@ -57,3 +56,7 @@ def _given(
     if dtype is None and isinstance(data, list | tuple):  # as in the reference: to_tensor() keeps integers
         dtype = dtypes.default_dtype()
     return Given(as_array(data, dtype, place if device is None else device), stop_gradient, name, persistable)
+
+
+_given.__qualname__ = "Tensor"  # which warnings name
+_given = no_effect(zero_copy="XLA's arrays cannot share memory with an array that changes")(_given)

@@ -104,6 +104,10 @@ class TensorData:
         return jax.numpy.asarray(self._read("jax.numpy"))
 
     def __dlpack__(self, **kwargs: Any) -> Any:
+        if not self.stop_gradient:
+            raise BufferError(
+                "a tensor that requires gradient cannot be given by DLPack, which knows of none: take x.detach()"
+            )
         # A copy: an optimizer may donate the array itself to XLA while the importer still reads it.
         return jax.numpy.copy(self._read("__dlpack__()")).__dlpack__(**kwargs)
 

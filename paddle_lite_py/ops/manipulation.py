@@ -354,6 +354,23 @@ def cast(x: Array, /, dtype: DTypeLike) -> Any:
 @op(name="_bitcast", grad=False, views=BITS)
 def _bitcast(x: Any, /, dtype: Any) -> Any:
     kind = jnp.dtype(numpy_dtype(dtype))
+    if kind == x.dtype:
+        return x
+    if x.dtype.kind == "b":
+        x = x.astype(jnp.uint8)
+    if x.dtype.kind == "c":
+        x = jnp.stack([x.real, x.imag], -1).reshape(*x.shape[:-1], -1)
+    if kind.kind == "b":
+        return _of_bits(x, jnp.dtype(jnp.uint8)) != 0
+    if kind.kind == "c":
+        parts = _of_bits(x, jnp.finfo(kind).dtype)
+        pairs = parts.reshape(*parts.shape[:-1], -1, 2)
+        return jax.lax.complex(pairs[..., 0], pairs[..., 1])
+    return _of_bits(x, kind)
+
+
+def _of_bits(x: Any, kind: Any) -> Any:
+    """The bits of real numbers as another kind of them."""
     if kind.itemsize > x.dtype.itemsize:
         x = x.reshape(*x.shape[:-1], -1, kind.itemsize // x.dtype.itemsize)
     out = jax.lax.bitcast_convert_type(x, kind)

@@ -43,6 +43,7 @@ class Initializer:
 _GAINS = {
     **dict.fromkeys(["sigmoid", "linear", "identity"], 1),
     **{f"conv{n}d{t}": 1 for n in (1, 2, 3) for t in ("", "_transpose")},
+    **{f"conv_transpose{n}d": 1 for n in (1, 2, 3)},
     "tanh": 5.0 / 3,
     "relu": math.sqrt(2.0),
     "selu": 3.0 / 4,
