@@ -26,7 +26,8 @@ def with_keywords(function: Function, spelling: Mapping[str, str]) -> Function:
         >>> with_keywords(lambda x, axis=0: (x, axis), {"dim": "axis"})(1, dim=2)
         (1, 2)
     """
-    made = deferred(function.__name__, functools.partial(_text, function, spelling))
+    name = function.__name__ if function.__name__.isidentifier() else "function"
+    made = deferred(name, functools.partial(_text, function, spelling))
     functools.update_wrapper(made, function)
     made.__dict__["__aliases__"] = spelling
     return made

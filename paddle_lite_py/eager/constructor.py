@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,23 +12,14 @@ from ..core.arrays import as_array
 from ..core.no_effect import no_effect
 
 
-class Given(NamedTuple):
-    """The payload of a new tensor, and what else is said of it."""
-
-    payload: Any
-    stop_gradient: bool
-    name: str | None
-    persistable: bool
-
-
-def of_arguments(*given: Any, **settings: Any) -> Given:
-    """What paddle.Tensor makes of its arguments: data, dtype (or place), place, stop_gradient; or sizes alone.
+def of_arguments(*given: Any, **settings: Any) -> dict[str, Any]:
+    """The attributes of a paddle.Tensor by its arguments: data, dtype (or place), place, stop_gradient; or sizes alone.
 
     Raises:
         TypeError: an argument is unknown.
 
     Examples:
-        >>> of_arguments(2, 3).payload.shape, of_arguments([1, 2]).payload.dtype.name
+        >>> of_arguments(2, 3)["_data"].shape, of_arguments([1, 2])["_data"].dtype.name
         ((2, 3), 'float32')
     """
     if given and not settings.get("dtype") and all(type(size) is int for size in given):
@@ -49,13 +40,16 @@ def _given(
     value: Any = None,
     device: Any = None,
     zero_copy: bool = False,
-) -> Given:
+) -> dict[str, Any]:
     data = value if data is None else data
     if data is None:
         data = []
     if dtype is None and isinstance(data, list | tuple):  # as in the reference: to_tensor() keeps integers
         dtype = dtypes.default_dtype()
-    return Given(as_array(data, dtype, place if device is None else device), stop_gradient, name, persistable)
+    said = {"stop_gradient": stop_gradient, "_name": name, "persistable": persistable}
+    usual = {"stop_gradient": True, "_name": None, "persistable": False}  # class attributes
+    payload = as_array(data, dtype, place if device is None else device)
+    return {"_data": payload, **{k: v for k, v in said.items() if v != usual[k]}}
 
 
 _given.__qualname__ = "Tensor"  # which warnings name

@@ -75,13 +75,7 @@ class Tensor(TensorData):
         def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, *given: Any, **settings: Any) -> None:
-        self._data, stop_gradient, name, persistable = constructor.of_arguments(*given, **settings)
-        if not stop_gradient:
-            self.stop_gradient = False
-        if name is not None:
-            self._name = name
-        if persistable:
-            self.persistable = True
+        self.__dict__.update(constructor.of_arguments(*given, **settings))
 
     # -- what it is ------------------------------------------------------------------------------------------------
     @property
@@ -307,10 +301,7 @@ class Tensor(TensorData):
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
         """Set the gradient to zeros (the default) or None."""
-        if set_to_zero:
-            self._set_grad(state.interpreter.cleared(self))
-        else:
-            self._set_grad(None)
+        self._set_grad(state.interpreter.cleared(self) if set_to_zero else None)
 
     clear_grad = clear_gradient
 
@@ -367,11 +358,10 @@ class Parameter(Tensor):
         trainable: bool = True,
         requires_grad: bool | None = None,
     ) -> None:
-        if isinstance(dtype, bool):  # requires_grad by position
-            dtype, requires_grad = None, dtype
-        super().__init__(data, dtype)
-        self._name = name
-        self.stop_gradient = not (trainable if requires_grad is None else requires_grad)
+        by_position = isinstance(dtype, bool)  # PyTorch's second argument
+        super().__init__(data, None if by_position else dtype)
+        trainable = dtype if by_position else trainable if requires_grad is None else requires_grad
+        self._name, self.stop_gradient = name, not trainable
 
     @classmethod
     def of_payload(cls, data: Any, name: str, trainable: bool) -> Parameter:
