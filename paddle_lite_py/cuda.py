@@ -71,7 +71,8 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
     return limit - found.get("bytes_in_use", 0), limit
 
 
-device, stream = devices.device, devices.stream_guard
+device = devices.device
+stream = devices.stream_guard  # type: ignore[assignment]  # a module of paddle.device
 
 
 def _autocast(enabled: bool = True, dtype: Any = "float16", cache_enabled: bool = True) -> Any:

@@ -186,7 +186,8 @@ def interpolate(
     """
     mode = mode.lower()
     if isinstance(align_mode, bool):  # PyTorch's order: recompute_scale_factor and antialias follow align_corners
-        align_mode, recompute_scale_factor, antialias, data_format = 0, align_mode, bool(data_format), None
+        recompute_scale_factor, antialias, data_format = align_mode, bool(data_format), None
+        align_mode = 0
     if antialias:
         raise NotImplementedError("interpolate: antialias=True is not available; blur x first where it matters")
     if mode not in _RANKS or x.ndim not in _RANKS[mode]:

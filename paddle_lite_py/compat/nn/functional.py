@@ -63,9 +63,9 @@ def scaled_dot_product_attention(
         paddle.Size([1, 2, 3, 4])
     """
     if query.ndim == 3:  # without heads
-        parts = [t.unsqueeze(1) for t in (query, key, value)]
+        q, k, v = (t.unsqueeze(1) for t in (query, key, value))
         mask = attn_mask.unsqueeze(-3) if attn_mask is not None and attn_mask.ndim == 3 else attn_mask
-        return scaled_dot_product_attention(*parts, mask, dropout_p, is_causal, scale, enable_gqa).squeeze(1)
+        return scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal, scale, enable_gqa).squeeze(1)
     q, k, v = (t.transpose([0, 2, 1, 3]) for t in (query, key, value))
     out = F.scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
     return out.transpose([0, 2, 1, 3])
