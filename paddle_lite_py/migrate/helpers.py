@@ -16,7 +16,7 @@ from ..core.dtypes import as_dtype
 from ..core.no_effect import Immaterial, no_effect
 from ..core.place import Place, as_place
 from ..device import get_device_properties, is_compiled_with_cuda
-from ..distributed import all_gather
+from ..distributed import InMemoryDataset, QueueDataset, all_gather
 from ..eager.random import default_generator
 from ..eager.tensor import Tensor, wrap
 from ..jit import enable_to_static as enable_to_static_of_jit
@@ -336,3 +336,23 @@ def fans(var: Any) -> tuple[int, int]:
         raise ValueError(f"a weight of two or more dimensions is expected, got the shape {[*var.shape]}")
     field = math.prod(var.shape[2:])
     return var.shape[1] * field, var.shape[0] * field
+
+
+class DatasetFactory:
+    """Makes data sets of slots by the names of their classes.
+
+    Examples:
+        >>> type(DatasetFactory().create_dataset("QueueDataset")).__name__
+        'QueueDataset'
+    """
+
+    def create_dataset(self, datafeed_class: str = "QueueDataset") -> Any:
+        """A data set of the class of that name.
+
+        Raises:
+            ValueError: there is no such class.
+        """
+        kinds = {"QueueDataset": QueueDataset, "InMemoryDataset": InMemoryDataset}
+        if datafeed_class not in kinds:
+            raise ValueError(f"DatasetFactory: the class is {datafeed_class!r}; expected one of {', '.join(kinds)}")
+        return kinds[datafeed_class]()

@@ -172,11 +172,8 @@ class RNNBase(LayerList):
     ) -> None:
         if mode not in MODES:
             raise ValueError(f"{type(self).__name__}: mode is {mode!r}; expected one of {', '.join(MODES)}")
-        if proj_size:
-            raise NotImplementedError(
-                f"{type(self).__name__}: proj_size is not supported; "
-                "use RNN(LSTMCell(..., proj_size=...)), a layer each"
-            )
+        if proj_size and mode != "LSTM":
+            raise ValueError(f"{type(self).__name__}: proj_size is {proj_size}; only an LSTM projects its states")
         attrs = (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
         kind = MODES[mode]
         super().__init__()
@@ -189,10 +186,13 @@ class RNNBase(LayerList):
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
         self.num_directions = 1 if direction == "forward" else 2
         self.time_major, self.dropout, self.state_components = time_major, dropout, kind.n_states
-        self.mode, self.proj_size = mode, 0
+        self.mode, self.proj_size = mode, proj_size
+        projected = {"proj_size": proj_size} if proj_size else {}
         for layer in range(num_layers):
-            size = input_size if layer == 0 else hidden_size * self.num_directions
-            settings = {f"{name}_attr": attr for name, attr in zip(_PARTS, attrs, strict=True)} | kind.settings
+            size = input_size if layer == 0 else (proj_size or hidden_size) * self.num_directions
+            settings = (
+                {f"{name}_attr": attr for name, attr in zip(_PARTS, attrs, strict=True)} | kind.settings | projected
+            )
             cells = [kind.cell(size, hidden_size, **settings) for _ in range(self.num_directions)]
             run: Any = RNN if len(cells) == 1 else BiRNN
             self.append(run(*cells, time_major=time_major))
@@ -220,6 +220,8 @@ class RNNBase(LayerList):
             raise ValueError(
                 f"{type(self).__name__}: inputs [.., .., {self.input_size}] are expected, got {[*inputs.shape]}"
             )
+        if self.proj_size:
+            return self._by_cells(inputs, initial_states, sequence_length)
         x = inputs if self.time_major else _swap(inputs)
         states = self._initial(x, initial_states)
         last: list[tuple[Tensor, ...]] = []
@@ -234,6 +236,18 @@ class RNNBase(LayerList):
             x = outs[0] if len(outs) == 1 else concat(outs, axis=-1)
         final = tuple(stack(list(column)) for column in zip(*last, strict=True))
         return x if self.time_major else _swap(x), final if self.state_components > 1 else final[0]
+
+    def _by_cells(self, x: Tensor, given: Any, lengths: Any) -> tuple[Tensor, Any]:
+        """Step by step, as an LSTM whose hidden states are projected."""
+        last: list[Any] = []
+        for layer, run in enumerate(self):
+            if layer and self.dropout:
+                x = F.dropout(x, self.dropout, training=self.training)
+            at = range(len(last), len(last) + self.num_directions)
+            started = None if given is None else [tuple(s[i] for s in given) for i in at]
+            x, states = run(x, started[0] if started and len(started) == 1 else started, lengths)
+            last += [states] if self.num_directions == 1 else states
+        return x, tuple(stack(list(column)) for column in zip(*last, strict=True))
 
     def flatten_parameters(self) -> None:
         """Nothing: XLA lays weights out itself."""
