@@ -77,6 +77,7 @@ DYNAMIC = {
 # Classes that share their name with another one, by the public namespace in which it is the reference's name.
 HOMONYMS = {
     "callbacks": "LRScheduler",
+    "distributed.utils.launch_utils": "Trainer",
     "distributed.ps": "Rule Server",  # not the reference's: each is one of its package, and called by its name
     "compat.nn": "AvgPool1D AvgPool2D AvgPool3D Linear Softmax Unfold",
     "nn.initializer": "Bilinear Normal Uniform",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
+from ..core.argument_docs import document as _document
 from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.define import composite
 from ..eager.tensor import Tensor
@@ -118,11 +119,8 @@ def _window(name: str, length: int, periodic: bool, dtype: Any, *parameters: Any
     return np.asarray(made[:length]).astype((dtypes.default_dtype() if dtype is None else dtypes.as_dtype(dtype)).np)
 
 
-_layout = no_effect(layout=Immaterial("tensors are dense"))
-
-
 @composite(creates=True)
-@_layout
+@no_effect(layout=Immaterial("tensors are dense"))
 def hamming_window(
     window_length: int,
     periodic: bool = True,
@@ -143,7 +141,7 @@ def hamming_window(
 
 
 @composite(creates=True)
-@_layout
+@no_effect(layout=Immaterial("tensors are dense"))
 def blackman_window(window_length: int, periodic: bool = True, *, dtype: Any = "float32", layout: Any = None) -> Any:
     """The Blackman window.
 
@@ -156,7 +154,7 @@ def blackman_window(window_length: int, periodic: bool = True, *, dtype: Any = "
 
 
 @composite(creates=True)
-@_layout
+@no_effect(layout=Immaterial("tensors are dense"))
 def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = "float32", layout: Any = None) -> Any:
     """The Bartlett window: a triangle that begins at 0.
 
@@ -169,7 +167,7 @@ def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = "
 
 
 @composite(creates=True)
-@_layout
+@no_effect(layout=Immaterial("tensors are dense"))
 def kaiser_window(
     window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: Any = "float32", layout: Any = None
 ) -> Any:
@@ -181,3 +179,6 @@ def kaiser_window(
         [0.0367, 0.5529, 1.0, 0.5529]
     """
     return to_tensor(_window("kaiser", window_length, periodic, dtype, beta))
+
+
+_document(globals())

@@ -1,4 +1,14 @@
-"""Devices: which there are, which is current, how much memory they use, and waiting for them."""
+"""Devices: which there are, which is current, how much memory they use, and waiting for them. Called, a device by name.
+
+Arguments:
+    type: "cpu", "gpu", "cuda", "tpu", "xpu", with an index or without; a place, or the index of a GPU.
+    index: of the device, where the type has none.
+
+Examples:
+    >>> import paddle_lite_py as paddle
+    >>> paddle.zeros([1], device=paddle.device("cpu")).place
+    Place(cpu)
+"""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...nn import Layer
 from ...nn import functional as F
-from ...nn.initializer import Constant, XavierNormal, XavierUniform
+from ...nn.initializer import XavierNormal, XavierUniform
 from ...ops.creation import zeros
 from ...ops.joining import concat
 from ...ops.linalg import matmul
@@ -26,7 +26,8 @@ class MultiheadAttention(Layer):
         embed_dim, num_heads: the size of queries, and the heads between which it is divided.
         dropout: probability for the attention weights, while training.
         bias: projections have biases.
-        add_bias_kv: one more key and value, which are parameters. add_zero_attn: one more, of zeros.
+        add_bias_kv: one more key and value, which are parameters.
+        add_zero_attn: one more key and value, of zeros.
         kdim, vdim: sizes of keys and values; embed_dim by default.
         batch_first: of [batch, length, size].
 
@@ -61,7 +62,7 @@ class MultiheadAttention(Layer):
         self.in_proj_bias = self.create_parameter([3 * embed_dim], is_bias=True) if bias else None
         self.out_proj = Linear(embed_dim, embed_dim, bias)
         if bias:
-            Constant(0.0)(self.out_proj.bias)
+            self.out_proj.bias = self.create_parameter([embed_dim], is_bias=True)
         shape, start = [1, 1, embed_dim], XavierNormal()
         self.bias_k = self.create_parameter(shape, default_initializer=start) if add_bias_kv else None
         self.bias_v = self.create_parameter(shape, default_initializer=start) if add_bias_kv else None
@@ -114,7 +115,7 @@ class MultiheadAttention(Layer):
 
     def _extended(self, q: Any, k: Any, v: Any) -> tuple[Any, Any, Any]:
         """Queries, and keys and values with those that are added."""
-        more = [(self.bias_k, self.bias_v)] if self.bias_k is not None else []
+        more: list[tuple[Any, Any]] = [] if self.bias_k is None else [(self.bias_k, self.bias_v)]
         if self.add_zero_attn:
             more.append((zeros([1, 1, self.embed_dim], k.dtype),) * 2)
         for key, value in more:

@@ -71,20 +71,18 @@ def scaled_dot_product_attention(
     return out.transpose([0, 2, 1, 3])
 
 
-def softmax(input: Any, dim: int | None = None, *given: Any, dtype: Any = None, **settings: Any) -> Any:
+def softmax(input: Any, dim: int | None = None, _stacklevel: Any = 3, dtype: Any = None, *, out: Any = None) -> Any:
     """exp(x) over its sum along a dimension: where none is given the first of 0, 1 or 3, else the second.
 
     Arguments:
-        _stacklevel: nothing, as in torch; it may stand before dtype.
+        dtype: to convert to before; it may stand in the third place.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.compat.nn.functional.softmax(paddle.zeros([1, 4])).tolist()
         [[0.25, 0.25, 0.25, 0.25]]
     """
-    settings.pop("_stacklevel", None)
-    rest = given[1:] if given and isinstance(given[0], int) else given
-    return softmax_of(input, dim, *rest, **({} if dtype is None else {"dtype": dtype}), **settings)
+    return softmax_of(input, dim, dtype if isinstance(_stacklevel, int) else _stacklevel, out=out)
 
 
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
