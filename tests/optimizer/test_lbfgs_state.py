@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
+from paddle_lite_py.optimizer.line_search import Point, _lowest
 
 
 def _steps(optimizer, w, n):
@@ -46,3 +47,9 @@ def test_a_state_of_other_parameters():
     _, other = _made(np.ones(3, "float32"), None)
     with pytest.raises(ValueError, match="other parameters than these 3 numbers"):
         other.set_state_dict(optimizer.state_dict())
+
+
+def test_steps_that_round_to_none():
+    """Each step is at least a hundredth of the one before: after some of these there is none."""
+    point = Point(1.0, 0.0, -1.0, None)
+    assert _lowest(point, point, 1.0, 10.0) == 5.5
