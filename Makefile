@@ -1,6 +1,6 @@
 # Every target sets up what it needs in .venv, once; after that it needs no network.
 #   make demo | test | test-smoke | test-versions | fuzz | fuzz-files | fuzz-serving | fuzz-wires | kills | chaos | test-all | check | bench |
-#   bench-ops | targets | memory | plans | gpu | onnx | parity | docs | dist | size | clean
+#   bench-ops | targets | memory | plans | gpu | onnx | parity | ecosystem | docs | dist | size | clean
 PYTHON ?= python3
 # Processes of pytest: more than the two cores of a small machine, since many tests wait for processes of their own.
 JOBS ?= 3
@@ -8,7 +8,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input install --quiet --quiet
 
-.PHONY: demo test test-smoke test-versions fuzz fuzz-files fuzz-serving fuzz-wires kills chaos test-all check bench bench-ops targets memory plans gpu onnx parity parity-record docs dist size clean
+.PHONY: demo test test-smoke test-versions fuzz fuzz-files fuzz-serving fuzz-wires kills chaos test-all check bench bench-ops targets memory plans gpu onnx parity parity-record ecosystem docs dist size clean
 
 demo: $(VENV)/.has-demo
 	@$(PY) tutorials/demo.py
@@ -125,6 +125,10 @@ parity: .cache/has-paddle $(VENV)/.has-test
 	@$(or $(PADDLE),.cache/paddle-venv/bin/python) tests/golden/make.py compare
 	@$(PY) tests/golden/docstrings.py $(or $(PADDLE),.cache/paddle-venv/bin/python)
 	@$(PY) tests/golden/written.py $(or $(PADDLE),.cache/paddle-venv/bin/python)
+
+# Packages of others, as they are published, on PaddlePaddle and here; writes docs/ecosystem.md.
+ecosystem: .cache/has-paddle $(VENV)/.has-test
+	@$(PY) tests/ecosystem/ecosystem.py $(or $(PADDLE),.cache/paddle-venv/bin/python) --docs docs/ecosystem.md $(ARGS)
 
 parity-record: .cache/has-paddle $(VENV)/.has-test
 	@$(or $(PADDLE),.cache/paddle-venv/bin/python) tests/golden/make.py

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .eager.tensor import Tensor
+from .model_files.kernels import kernel, kernel_names
 from .ops.convert import numel
 from .ops.search import argsort as _argsort
 from .ops.search import sort as _sort
@@ -79,4 +80,10 @@ def prior_box(
 
 
 def __getattr__(name: str) -> Any:
+    if (found := kernel(name)) is not None:
+        return found
     raise AttributeError(f"paddle._C_ops has no kernel {name!r} here: call the public function of that name")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *kernel_names()})

@@ -140,7 +140,7 @@ _LAZY = {
     "core.flags": "set_flags get_flags",
     "device": """device_guard is_compiled_with_cuda is_compiled_with_xpu is_compiled_with_rocm is_compiled_with_ipu
         is_compiled_with_cinn is_compiled_with_custom_device is_compiled_with_distribute get_cudnn_version Event
-        Stream""",
+        Stream get_default_device get_device_module set_default_device""",
     "migrate.legacy": """e inf nan pi newaxis manual_seed set_printoptions
         disable_signal_handler get_cuda_rng_state set_cuda_rng_state in_dynamic_mode
         enable_compat disable_compat FloatTensor DoubleTensor HalfTensor BFloat16Tensor IntTensor LongTensor
@@ -149,6 +149,7 @@ _LAZY = {
     "static": "enable_static disable_static",
     "amp": "autocast get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_enabled",
     "utils.dlpack": "to_dlpack",
+    "audio.windows": "bartlett_window blackman_window hamming_window kaiser_window",
     "linalg": "cholesky eigvalsh matrix_transpose",
     "nn.functional": "conv1d conv2d conv3d layer_norm group_norm adaptive_avg_pool1d",
     "distributed.data_parallel": "DataParallel",

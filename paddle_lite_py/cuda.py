@@ -1,8 +1,10 @@
 """The names of paddle.cuda: those of paddle.device.cuda, and the device in use."""
 
+from types import SimpleNamespace
 from typing import Any
 
 from . import device as devices
+from .amp import GradScaler, auto_cast
 from .core.place import as_place, get_device
 from .device import (
     StreamContext,
@@ -17,6 +19,7 @@ from .device import (
 )
 from .device.cuda import *  # noqa: F403
 from .device.cuda import device_count, is_available  # noqa: F401
+from .framework import core
 from .migrate.legacy import (
     BFloat16Tensor,
     BoolTensor,
@@ -69,7 +72,37 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
 
 
 device = devices.device
+stream = devices.stream_guard  # type: ignore[assignment]  # a module of paddle.device
 
+
+def _autocast(enabled: bool = True, dtype: Any = "float16", cache_enabled: bool = True) -> Any:
+    """auto_cast(enabled, dtype=dtype), of paddle.amp."""
+    return auto_cast(enabled, dtype=dtype)
+
+
+class amp:  # noqa: N801  (a module elsewhere)
+    """What torch.cuda.amp has.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> with paddle.cuda.amp.autocast(dtype="bfloat16"):
+        ...     paddle.matmul(paddle.ones([2, 2]), paddle.ones([2, 2])).dtype
+        paddle.bfloat16
+    """
+
+    autocast = staticmethod(_autocast)
+    autocast_mode = SimpleNamespace(autocast=_autocast)
+    GradScaler = GradScaler
+    grad_scaler = SimpleNamespace(GradScaler=GradScaler)
+
+
+class nvtx:  # noqa: N801  (a module elsewhere)
+    """Ranges of NVIDIA's profiler: nothing, since `paddle.profiler.RecordEvent` marks those of XLA's."""
+
+    range_push = range_pop = staticmethod(core.nvprof_nvtx_push)
+
+
+is_current_stream_capturing = devices.is_current_stream_capturing
 __all__ = [
     "BFloat16Tensor",
     "BoolTensor",

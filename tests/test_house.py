@@ -29,8 +29,9 @@ LAYERS = {
     7: "optimizer amp io metric framework device utils reader distribution sparse geometric profiler"
     " quantization targets",
     8: "compat cuda dataset distributed jit passes migrate vision text audio incubate hub",
-    9: "static inference onnx base tensor common_ops_import _C_ops _legacy_C_ops",
-    10: "hapi callbacks serving convert model_files",  # Model runs in either mode
+    9: "static inference onnx tensor",
+    # Model runs in either mode; kernels by name are operators of model files.
+    10: "hapi callbacks serving convert model_files base common_ops_import _C_ops _legacy_C_ops",
     11: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
 }
 # Rooms of these layers may not import each other either.
@@ -43,6 +44,8 @@ DYNAMIC = {
     "core.argument_docs": "docstrings are completed where a session or a tool is loaded that shows them",
     "core.no_effect": "a warning names a function as users find it: by the modules that are loaded",
     **dict.fromkeys(["base", "utils"], "one module under two import paths, as in the reference"),
+    "device": "paddle.device is a module that can be called, and names the module of a kind of device",
+    "model_files.kernels": "operators are in their table once their modules are loaded; a public function by its name",
     "_C_ops": "the error for an unknown kernel says what to call",
     "_legacy_C_ops": "each kernel of _C_ops, called in the older way",
     **dict.fromkeys(["custom.jax_op", "dispatch.define", "ops.on_host"], "an op is found by its name"),
@@ -74,6 +77,7 @@ DYNAMIC = {
 # Classes that share their name with another one, by the public namespace in which it is the reference's name.
 HOMONYMS = {
     "callbacks": "LRScheduler",
+    "distributed.utils.launch_utils": "Trainer",
     "distributed.ps": "Rule Server",  # not the reference's: each is one of its package, and called by its name
     "compat.nn": "AvgPool1D AvgPool2D AvgPool3D Linear Softmax Unfold",
     "nn.initializer": "Bilinear Normal Uniform",

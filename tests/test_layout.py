@@ -5,8 +5,8 @@ from __future__ import annotations
 import house
 
 TESTS = house.ROOT / "tests"
-# Folders that are no rooms: recorded figures, what test files share, programs that are run, tables of cases.
-SHARED = {"golden", "helpers", "scripts", "tables"}
+# Folders that are no rooms: packages of others, recorded figures, what test files share, programs, tables of cases.
+SHARED = {"ecosystem", "golden", "helpers", "scripts", "tables"}
 # Tests of the project as a whole. Others at the top are those of a module at the top of paddle_lite_py.
 WHOLE = set("bad_input benchmarks cache_table caches docs doctests gpu house layout library_figures".split())
 WHOLE |= set("readme tutorials versions".split())

@@ -13,6 +13,7 @@ Handwritten digits of 8x8 pixels, which scikit-learn brings along.""",
     from sklearn.datasets import load_digits
 
     paddle.seed(0)
+    np.random.seed(0)  # the order of the batches
     digits = load_digits()
     images = (digits.images[:, None] / 16).astype("float32")
     data = list(zip(images, digits.target[:, None]))

@@ -119,7 +119,7 @@ def amp_state() -> Any:
 
 @no_effect(device_type=_SAME)
 def get_autocast_dtype(device_type: Any = None) -> str:
-    """The low-precision dtype in force; "float32" outside auto_cast().
+    """The low-precision dtype in force; outside auto_cast() the one that it takes by default.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -127,7 +127,7 @@ def get_autocast_dtype(device_type: Any = None) -> str:
         ...     print(paddle.amp.get_autocast_dtype())
         bfloat16
     """
-    return "float32" if state.casting is None else dtypes.as_dtype(state.casting.dtype).name
+    return "float16" if state.casting is None else dtypes.as_dtype(state.casting.dtype).name
 
 
 @no_effect(device_type=_SAME)

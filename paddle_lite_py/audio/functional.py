@@ -10,6 +10,7 @@ import numpy as np
 from ..core.argument_docs import document as _document
 from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
+from .windows import get_window  # noqa: F401
 
 __all__ = [
     *("compute_fbank_matrix", "create_dct", "fft_frequencies", "get_window", "hz_to_mel", "mel_frequencies"),
@@ -151,92 +152,6 @@ def create_dct(n_mfcc: int, n_mels: int, norm: str | None = "ortho", dtype: str 
         raise ValueError(f"create_dct: norm is {norm!r}; expected 'ortho' or None")
     dct[0] /= math.sqrt(2.0)
     return to_tensor((dct * math.sqrt(2.0 / n_mels)).T.astype(dtype))
-
-
-def _cosines(*weights: float) -> Any:
-    def window(n: int) -> np.ndarray:
-        angle = np.linspace(-math.pi, math.pi, n)
-        return np.asarray(sum(w * np.cos(k * angle) for k, w in enumerate(weights)))
-
-    return window
-
-
-def _bohman(n: int) -> np.ndarray:
-    x = np.abs(np.linspace(-1, 1, n))
-    out = (1 - x) * np.cos(math.pi * x) + np.sin(math.pi * x) / math.pi
-    out[[0, -1]] = 0
-    return out
-
-
-def _triang(n: int) -> np.ndarray:
-    k = np.arange(1, (n + 1) // 2 + 1)
-    half = (2 * k - 1.0) / n if n % 2 == 0 else 2 * k / (n + 1.0)
-    return np.concatenate([half, half[::-1] if n % 2 == 0 else half[-2::-1]])
-
-
-def _gaussian(n: int, std: float = 7.0) -> np.ndarray:
-    return np.exp(-((np.arange(n) - (n - 1) / 2) ** 2) / (2 * std * std))
-
-
-def _general_gaussian(n: int, p: float, sig: float) -> np.ndarray:
-    return np.exp(-0.5 * np.abs((np.arange(n) - (n - 1) / 2) / sig) ** (2 * p))
-
-
-def _exponential(n: int, center: float | None = None, tau: float = 1.0) -> np.ndarray:
-    return np.exp(-np.abs(np.arange(n) - ((n - 1) / 2 if center is None else center)) / tau)
-
-
-def _tukey(n: int, alpha: float = 0.5) -> np.ndarray:
-    if alpha <= 0:
-        return np.ones(n)
-    x = np.minimum(np.arange(n), np.arange(n)[::-1]) / (alpha * (n - 1) / 2)
-    return np.where(x < 1, 0.5 * (1 + np.cos(math.pi * (np.minimum(x, 1) - 1))), 1.0)
-
-
-def _taylor(n: int, nbar: int = 4, sll: float = 30, norm: bool = True) -> np.ndarray:
-    ratio = 10 ** (sll / 20)
-    a = math.acosh(ratio) / math.pi
-    sigma2, m = nbar**2 / (a**2 + (nbar - 0.5) ** 2), np.arange(1, nbar)
-    signs = np.where(m % 2 == 1, 1, -1)
-    tops = [np.prod(1 - i**2 / sigma2 / (a**2 + (m - 0.5) ** 2)) for i in m]
-    lows = [2 * np.prod([1 - i**2 / j**2 for j in m if j != i]) for i in m]
-    f = signs * np.array(tops) / np.array(lows)
-
-    def value(x: Any) -> Any:
-        return 1 + 2 * np.dot(f, np.cos(2 * math.pi * m[:, None] * (x - n / 2.0 + 0.5) / n))
-
-    out = value(np.arange(n))
-    return out / value(np.array([(n - 1) / 2])) if norm else out
-
-
-_WINDOWS: dict[str, Any] = {
-    **{"hann": _cosines(0.5, 0.5), "hamming": _cosines(0.54, 0.46), "blackman": _cosines(0.42, 0.5, 0.08)},
-    **{"nuttall": _cosines(0.3635819, 0.4891775, 0.1365995, 0.0106411), "bohman": _bohman, "triang": _triang},
-    **{"cosine": lambda n: np.sin(math.pi / n * (np.arange(n) + 0.5)), "gaussian": _gaussian, "tukey": _tukey},
-    **{"general_gaussian": _general_gaussian, "exponential": _exponential, "taylor": _taylor},
-    **{"kaiser": lambda n, beta=12.0: np.kaiser(n, beta), "rect": np.ones, "boxcar": np.ones},
-}
-
-
-def get_window(window: Any, win_length: int, fftbins: bool = True, dtype: str = "float64") -> Tensor:
-    """A window by its name, or (name, parameters...).
-
-    Arguments:
-        fftbins: a period of it, for transforms; False: symmetric.
-
-    Raises:
-        ValueError: for an unknown name.
-
-    Examples:
-        >>> [round(v, 2) for v in get_window("hann", 4).tolist()]
-        [0.0, 0.5, 1.0, 0.5]
-    """
-    name, *parameters = window if isinstance(window, tuple | list) else (window,)
-    if name not in _WINDOWS:
-        raise ValueError(f"get_window: window is {name!r}; expected one of {', '.join(_WINDOWS)}")
-    n = win_length + bool(fftbins)
-    made = np.ones(1) if n <= 1 else _WINDOWS[name](n, *parameters)
-    return to_tensor(np.asarray(made[:win_length]).astype(dtype))
 
 
 _document(globals())

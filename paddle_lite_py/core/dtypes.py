@@ -95,6 +95,9 @@ ALL = (
     *(bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64),
     *(complex64, complex128, float8_e4m3fn, float8_e5m2, uint16, uint32),
 )
+for _dtype in ALL:  # as paddle.base.core.DataType names them
+    setattr(DType, _dtype.name.upper(), _dtype)
+
 _NAMES = {d.name: d for d in ALL} | {
     "float": float32,
     "double": float64,
@@ -280,14 +283,15 @@ class IntegerLimits:
         return f"paddle.iinfo(min={self.min}, max={self.max}, bits={self.bits}, dtype={self.dtype})"
 
 
-def finfo(dtype: Any) -> FloatLimits:
-    """Limits of a floating dtype.
+def finfo(dtype: Any = None, *, type: Any = None) -> FloatLimits:
+    """Limits of a floating dtype, by default of the default one; `type` is another name of `dtype`.
 
     Examples:
         >>> finfo("float32").eps < 2e-7
         True
     """
-    return FloatLimits(as_dtype(dtype).np)
+    named = type if dtype is None else dtype
+    return FloatLimits((default_dtype() if named is None else as_dtype(named)).np)
 
 
 def iinfo(dtype: Any) -> IntegerLimits:

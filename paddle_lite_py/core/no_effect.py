@@ -55,6 +55,7 @@ EXEMPT = {
     "name": "a name for the operation, which nothing asks for",
     "blocking": "who reads the data of a tensor waits for them",
     "non_blocking": "who reads the data of a tensor waits for them",
+    "force": "a copy is made of a tensor on any device, whether it takes a gradient or not",
     "pin_memory": "XLA pins what it transfers",
     "sync_op": "who reads what an exchange gives waits for it",
     "use_calc_stream": "who reads what an exchange gives waits for it",

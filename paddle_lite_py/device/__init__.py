@@ -1,7 +1,20 @@
-"""Devices: which there are, which is current, how much memory they use, and waiting for them."""
+"""Devices: which there are, which is current, how much memory they use, and waiting for them. Called, a device by name.
+
+Arguments:
+    type: "cpu", "gpu", "cuda", "tpu", "xpu", with an index or without; a place, or the index of a GPU.
+    index: of the device, where the type has none.
+
+Examples:
+    >>> import paddle_lite_py as paddle
+    >>> paddle.zeros([1], device=paddle.device("cpu")).place
+    Place(cpu)
+"""
 
 from __future__ import annotations
 
+import importlib
+import sys
+import types
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -26,6 +39,7 @@ from .memory import (
     reset_max_memory_reserved,
     reset_peak_memory_stats,
 )
+from .named import CallableModule, Device, device_to_place, get_default_device, set_default_device
 from .properties import (
     as_device,
     device_count,
@@ -38,6 +52,7 @@ from .properties import (
 from .stream import Event, Stream, StreamContext, current_stream, set_stream, stream_guard, synchronize
 
 __all__ = [
+    *("Device", "device_to_place", "get_default_device", "get_device_module", "set_default_device"),
     *("Event", "Stream", "StreamContext", "cuda", "current_stream", "device", "device_count", "device_guard"),
     *("get_all_custom_device_type", "get_all_device_type", "get_available_custom_device", "get_available_device"),
     *("get_cudnn_version", "get_device", "get_device_capability", "get_device_name", "get_device_properties"),
@@ -49,7 +64,7 @@ __all__ = [
     *("set_rng_state", "set_stream", "stream_guard", "synchronize"),
 ]
 
-manual_seed = seed
+manual_seed = manual_seed_all = seed
 
 
 @no_effect(device=ONE_STREAM)
@@ -198,4 +213,17 @@ def device_guard(device: Any = None) -> Iterator[Place]:
 
 device = device_guard
 
+
+def get_device_module(device: Any = None) -> types.ModuleType:
+    """The module of a kind of device: paddle.cuda for GPUs, paddle.device for all others.
+
+    Examples:
+        >>> get_device_module("cpu").__name__.endswith("device")
+        True
+    """
+    kind = Device(get_device() if device is None else device).type
+    return importlib.import_module(f"{__package__.rpartition('.')[0]}.cuda" if kind in ("gpu", "cuda") else __package__)
+
+
 _document(globals())
+sys.modules[__name__].__class__ = CallableModule

@@ -18,6 +18,7 @@ from ..core import cache_checks
 from ..core.cache import BoundedCache
 from ..core.dtypes import DType
 from ..core.interpreter import state, use
+from ..core.keywords import other_keywords
 from ..eager import template
 from ..eager.deferred import Deferred, begun
 from ..eager.execute import EAGER, Eager
@@ -52,6 +53,9 @@ def call_cached(*tensors: str, views: bool = False) -> Callable[[Function], Func
     """
 
     def caching(function: Function) -> Function:
+        if "__aliases__" not in function.__dict__:
+            params = inspect.signature(function).parameters
+            function.__dict__["__aliases__"] = other_keywords(function.__name__, params)
         made = codegen.deferred(function.__name__, functools.partial(_text, function, tensors, views))
         return functools.update_wrapper(made, function)
 
@@ -69,7 +73,7 @@ def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codege
     given = "{" + ", ".join(f"{p.name!r}: {p.name}" for p in params) + "}"
     lacks = "".join([f" or {p.name} is _absent" for p in params if p.default is p.empty])
     passed = [f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else p.name for p in params]
-    away = "".join([f" or {p.name} is not None" for p in params if p.name in _ASIDE])
+    away = "".join([f" or {p.name} is not _d_{p.name}" for p in params if p.name in _ASIDE])
     parts = {p.name: _part(p, tensors) for p in params if p.name not in _ASIDE}
     key = "".join(["_default.name, ", *[part.key for part in parts.values()]])
     among = [parts[n] for n in names]
@@ -77,7 +81,7 @@ def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codege
     run = f"_run(_bound, ({''.join([part.tensor for part in among])}))"
     noted = [f"    if _bound.views is not None: _link({names[0]}, _made, _bound, ())"] if views else ()
     calls = template.at_once(still, _jitted(among), run, "_kind is not _T", viewed=noted)
-    others, lines = codegen.respelling(function.__dict__.get("__aliases__", {}), [p.name for p in params])
+    others, lines = codegen.respelling(function.__dict__["__aliases__"], [p.name for p in params])
     checks = [f"_expect_same(_function, _made, lambda: _again({given}))"] * bool(cache_checks.EVERY)
     return f"""({", ".join(_heads(params, others, env))}):
 {lines}    if _rest or _more{away}{lacks}:
@@ -116,13 +120,13 @@ def _jitted(among: list[_Part]) -> str:
     return f"{usual} if {' and '.join(conditions)} else {call}" if conditions else call
 
 
-_ASIDE = ("name", "out")  # parameters of which a cached call has none
+_ASIDE = ("name", "out", "device", "requires_grad", "pin_memory")  # which a cached call leaves at their defaults
 
 
 def _heads(params: list[inspect.Parameter], others: list[str], env: codegen.Env) -> list[str]:
     """The parameters as text, and what catches other spellings of them; their defaults go into `env`."""
     env |= {f"_d_{p.name}": codegen.ABSENT if p.default is p.empty else p.default for p in params}
-    env["_absent"] = codegen.ABSENT
+    env |= {"_absent": codegen.ABSENT, "_one_of": codegen.one_of}
     heads = [f"{p.name}=_d_{p.name}" for p in params if p.kind is not p.KEYWORD_ONLY]
     return [
         *heads,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import keyword
 from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -72,7 +73,7 @@ def accepting(
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         wanted = None
         if kwargs and not own.issuperset(kwargs):
-            kwargs = {n: v for k, v in kwargs.items() if (n := aliases.get(k, k))}
+            kwargs = spelt(kwargs, aliases)
             if not result.isdisjoint(kwargs):
                 wanted = {k: kwargs.pop(k) for k in result & kwargs.keys()}
         if at is not None and len(args) > at + 1 and _is_spread(args[at:]):
@@ -86,6 +87,34 @@ def accepting(
     if result:
         wrapper.__dict__["__wrapped__"] = Signature(functools.partial(_of_composite, fn, creates), fn.__doc__)
     return wrapper
+
+
+def spelt(given: Mapping[str, Any], aliases: Mapping[str, str]) -> dict[str, Any]:
+    """Keywords as the parameters that they stand for; "" drops one.
+
+    Raises:
+        TypeError: a parameter is given twice.
+    """
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        name = aliases.get(key, key)
+        if name in found:
+            raise given_twice(name, key)
+        if name:
+            found[name] = value
+    return found
+
+
+def given_twice(name: str, key: str) -> TypeError:
+    """The error for a parameter that is given under both its keywords."""
+    return TypeError(f"{name} is given twice, as {key} as well")
+
+
+def one_of(default: Any, value: Any, name: str, key: str, other: Any) -> Any:
+    """What was given under the other keyword, where nothing was given under the first."""
+    if value is not default:
+        raise given_twice(name, key)
+    return other
 
 
 def _as_wanted(
@@ -188,7 +217,7 @@ def _lazy(op: Op, text: Callable[[Env], str], front: CallSpelling) -> Function:
     public = deferred(op.name, text)
     public.__qualname__, public.__doc__, public.__module__ = op.name, op.fn.__doc__, op.fn.__module__
     signature = Signature(functools.partial(_of_op, op, front), op.fn.__doc__)
-    public.__dict__.update(__op__=op, __wrapped__=signature)
+    public.__dict__.update(__op__=op, __wrapped__=signature, __aliases__=front.aliases)
     return public
 
 
@@ -200,7 +229,7 @@ def _heads(op: Op, env: Env, front: CallSpelling, required: str = "") -> tuple[l
     """The parameters as text, and those that are keywords only; their defaults go into `env`."""
     heads: dict[bool, list[str]] = {False: [], True: []}
     for p in _params(op):
-        env[f"_d_{p.name}"] = p.default
+        env[f"_d_{p.name}"] = ABSENT if p.default is p.empty else p.default
         default = required if p.default is p.empty else f"=_d_{p.name}"
         heads[p.kind is p.KEYWORD_ONLY].append(p.name + default)
     return [*heads[False], *["out=None"] * front.out_first, "name=None"], heads[True]
@@ -305,7 +334,7 @@ def _with_aliases(op: Op, slow: Function, front: CallSpelling, env: Env) -> str:
     star, rest = ["*"] * bool(others or keywords), "()"
     if front.variadic is not None:
         star, rest, lacks = ["*_rest"], "(name, *_rest)", f"{lacks} or _rest or name is not None"
-    env |= {"_absent": ABSENT, "_respelt": functools.partial(_respelt, slow)}
+    env |= {"_absent": ABSENT, "_one_of": one_of, "_respelt": functools.partial(_respelt, slow)}
     again = f"_respelt({{{', '.join(f'{n!r}: {n}' for n in names)}}}, {rest}, _more)"
     heads = ", ".join([*first, *star, *others, *keywords, "**_more"])
     return f"({heads}):\n{lines}    if {lacks}:\n        return {again}\n{_body(op, env, '_made')}"
@@ -313,8 +342,10 @@ def _with_aliases(op: Op, slow: Function, front: CallSpelling, env: Env) -> str:
 
 def respelling(aliases: Mapping[str, str], names: Iterable[str]) -> tuple[list[str], str]:
     """Other keywords for parameters as parameters, and the lines that give those their values."""
-    known = {k: n for k, n in aliases.items() if n and k not in names}
-    lines = [f"    if {k} is not _absent:\n        {n} = {k}\n" for k, n in known.items()]
+    known = {k: n for k, n in aliases.items() if n and k not in names and not keyword.iskeyword(k)}
+    lines = [
+        f"    if {k} is not _absent:\n        {n} = _one_of(_d_{n}, {n}, {n!r}, {k!r}, {k})\n" for k, n in known.items()
+    ]
     return [f"{k}=_absent" for k in known], "".join(lines)
 
 

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ..core.keywords import other_keywords
 from ..eager.tensor import Tensor
 from ..registry.op import REGISTRY, Op
 from ..registry.view import ViewRule
@@ -31,7 +32,6 @@ def op(
     windows: bool | Callable[[dict[str, Any]], bool] = False,
     plain: bool = False,
     keeps: bool = False,
-    aliases: Mapping[str, str] | None = None,
     variadic: str | None = None,
     spread: Function | None = None,
     wider: Function | None = None,
@@ -39,7 +39,7 @@ def op(
     reshapes: bool = False,
     views: ViewRule | Callable[[dict[str, Any]], ViewRule | None] | None = None,
 ) -> Any:
-    """Define an op from a JAX function.
+    """Define an op from a JAX function. Other keywords for its parameters stand in `core/keywords.txt`.
 
     Arguments:
         name: of the op, the function's own by default.
@@ -56,7 +56,6 @@ def op(
         plain: True if XLA's plain emitters of kernels, which compile in half the time, serve it as well.
         keeps: True if its gradient had better begin with what the forward found than with its inputs.
         random: True if the function takes a JAX key first; the key is the framework's and not in the public signature.
-        aliases: other keywords for its parameters: {"dim": "axis"}.
         variadic: the list parameter that may be spread out as well: reshape(x, 2, 3).
         spread: a function of the arguments so spread out that gives the list, where that is not the list itself.
         wider: a function of the same parameters and more keywords, called where one of those is given.
@@ -64,12 +63,11 @@ def op(
         reshapes: True if the in-place form may change shape and dtype.
         views: the rule that makes its result a view of its first argument, or which attributes have one.
     """
-    front = codegen.CallSpelling(aliases or {}, variadic, wider, out_first, spread=spread)
     if fn is None:
         names: dict[str, Any] = {"name": name, "methods": methods, "operators": operators, "inplace": inplace}
         kinds: dict[str, Any] = {"grad": grad, "amp": amp, "random": random, "effect": effect}
         kinds |= {"loops": loops, "windows": windows, "plain": plain, "keeps": keeps}
-        spellings: dict[str, Any] = {"aliases": aliases, "variadic": variadic, "wider": wider, "out_first": out_first}
+        spellings: dict[str, Any] = {"variadic": variadic, "wider": wider, "out_first": out_first}
         spellings["spread"] = spread
         return functools.partial(op, **names, **kinds, **spellings, reshapes=reshapes, views=views)
     made = Op(fn, name or fn.__name__, grad, amp, random, effect, loops, windows, keeps, plain)
@@ -77,6 +75,8 @@ def op(
         raise ValueError(f"op {made.name!r} is defined twice")
     REGISTRY[made.name] = made
     made.is_operator, made.views = bool(operators), views
+    aliases = other_keywords(made.name, [p.name for p in made.tensor_params + made.attr_params])
+    front = codegen.CallSpelling(aliases, variadic, wider, out_first, spread=spread)
     return _install(*codegen.make(made, front), methods, operators, inplace, reshapes)
 
 
@@ -86,7 +86,6 @@ def composite(
     methods: Iterable[str] = (),
     operators: Iterable[str] = (),
     inplace: str | None = None,
-    aliases: Mapping[str, str] | None = None,
     variadic: str | None = None,
     reshapes: bool = False,
     creates: bool = False,
@@ -100,11 +99,12 @@ def composite(
     """
     if fn is None:
         names: dict[str, Any] = {"methods": methods, "operators": operators, "inplace": inplace}
-        spellings: dict[str, Any] = {"aliases": aliases, "variadic": variadic, "reshapes": reshapes, "creates": creates}
+        spellings: dict[str, Any] = {"variadic": variadic, "reshapes": reshapes, "creates": creates}
         return functools.partial(composite, **names, **spellings, around=around)
-    at = None if variadic is None else list(inspect.signature(fn).parameters).index(variadic)
-    dropped = {} if "name" in fn.__code__.co_varnames[: fn.__code__.co_argcount] else {"name": ""}
-    front = codegen.accepting(fn, {**dropped, **(aliases or {})}, at, creates)
+    params = list(inspect.signature(fn).parameters)
+    at = None if variadic is None else params.index(variadic)
+    dropped = {} if "name" in params else {"name": ""}
+    front = codegen.accepting(fn, {**dropped, **other_keywords(fn.__name__, params)}, at, creates)
     if around is not None:
         fn = front = around(front)
     return _install(fn, front, methods, operators, inplace, reshapes)

@@ -24,7 +24,7 @@ from ..core.no_effect import NOT_DRAWN, no_effect
 from ..core.size import Size, TensorSize
 from ..core.unknown_size import Shape
 from ..core.versioned import VersionedDict
-from . import views
+from . import constructor, views
 from .pending import DataOnDemand, held
 from .remove_handle import RemoveHandle
 from .tensor_data import TensorData
@@ -74,10 +74,8 @@ class Tensor(TensorData):
 
         def __getattr__(self, name: str) -> Any: ...
 
-    def __init__(self, data: Any = None, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> None:
-        self._data = as_array(data if data is not None else [], dtype, place)
-        if not stop_gradient:
-            self.stop_gradient = False
+    def __init__(self, *given: Any, **settings: Any) -> None:
+        self.__dict__.update(constructor.of_arguments(*given, **settings))
 
     # -- what it is ------------------------------------------------------------------------------------------------
     @property
@@ -204,7 +202,7 @@ class Tensor(TensorData):
         self._changes += 1
         self._set_payload(data)
 
-    def copy_(self, other: Any, blocking: bool = True) -> Tensor:
+    def copy_(self, other: Any, blocking: bool = True, non_blocking: bool = False) -> Tensor:
         """Replace the data by those of `other`, converted to this dtype and shape."""
         self.set_value(other)
         return self
@@ -303,10 +301,7 @@ class Tensor(TensorData):
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
         """Set the gradient to zeros (the default) or None."""
-        if set_to_zero:
-            self._set_grad(state.interpreter.cleared(self))
-        else:
-            self._set_grad(None)
+        self._set_grad(state.interpreter.cleared(self) if set_to_zero else None)
 
     clear_grad = clear_gradient
 
@@ -355,10 +350,18 @@ class Parameter(Tensor):
     is_table = False  # whether it is looked up by ids, and an optimizer may take its gradient as that of some rows
     block: Any = None  # `initializer(p, p.block)`, as programs draw it anew
 
-    def __init__(self, data: Any = None, dtype: Any = None, name: str | None = None, trainable: bool = True) -> None:
-        super().__init__(data, dtype)
-        self._name = name
-        self.stop_gradient = not trainable
+    def __init__(
+        self,
+        data: Any = None,
+        dtype: Any = None,
+        name: str | None = None,
+        trainable: bool = True,
+        requires_grad: bool | None = None,
+    ) -> None:
+        by_position = isinstance(dtype, bool)  # PyTorch's second argument
+        super().__init__(data, None if by_position else dtype)
+        trainable = dtype if by_position else trainable if requires_grad is None else requires_grad
+        self._name, self.stop_gradient = name, not trainable
 
     @classmethod
     def of_payload(cls, data: Any, name: str, trainable: bool) -> Parameter:

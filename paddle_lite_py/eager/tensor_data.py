@@ -67,7 +67,7 @@ class TensorData:
             )
         return found
 
-    def numpy(self, blocking: bool = True) -> np.ndarray:
+    def numpy(self, blocking: bool = True, *, force: bool = False) -> np.ndarray:
         """A NumPy copy of the data, yours to change; reading them waits for them in any case."""
         return np.array(self._read("numpy()"))
 
@@ -104,6 +104,10 @@ class TensorData:
         return jax.numpy.asarray(self._read("jax.numpy"))
 
     def __dlpack__(self, **kwargs: Any) -> Any:
+        if not self.stop_gradient:
+            raise BufferError(
+                "a tensor that requires gradient cannot be given by DLPack, which knows of none: take x.detach()"
+            )
         # A copy: an optimizer may donate the array itself to XLA while the importer still reads it.
         return jax.numpy.copy(self._read("__dlpack__()")).__dlpack__(**kwargs)
 

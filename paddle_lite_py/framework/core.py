@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+import numpy as np
 
+from ..core.arrays import as_array
+from ..core.dtypes import as_dtype
 from ..core.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, Place
 from ..eager.random import default_generator as default_cpu_generator
-from ..eager.tensor import Tensor
+from ..eager.tensor import Tensor, wrap
 
 LoDTensor = DenseTensor = Tensor
 __all__ = ["CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "Place", "default_cpu_generator"]
@@ -37,3 +40,16 @@ def _nothing(*args: Any, **kwargs: Any) -> None:
 
 nvprof_nvtx_pop = nvprof_start = nvprof_stop = nvprof_enable_record_event = _nothing
 _set_prim_all_enabled = set_prim_eager_enabled = _nothing
+
+
+def frombuffer(buffer: Any, dtype: Any, count: int = -1, offset: int = 0) -> Tensor:
+    """A tensor with a copy of the numbers that bytes hold.
+
+    Args:
+        buffer: bytes, or what has a buffer. count: how many numbers; -1: all. offset: bytes before the first.
+
+    Examples:
+        >>> frombuffer(bytes([1, 0, 2, 0]), "int16").tolist()
+        [1, 2]
+    """
+    return wrap(as_array(np.frombuffer(buffer, as_dtype(dtype).np, count, offset)))

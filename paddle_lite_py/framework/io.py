@@ -6,6 +6,7 @@ A file is a pickle of containers and NumPy arrays. Reading admits only these, so
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import pickle
 import tempfile
@@ -20,6 +21,7 @@ from safetensors.numpy import save as bytes_of
 from ..core.arrays import as_array, stored_arrays
 from ..core.no_effect import Immaterial, no_effect, only_known
 from ..eager.tensor import Parameter, Tensor, wrap
+from .records import SavedObject, read_records
 from .unpickle import RefusedError, read
 
 # The entry by which Paddle knows a state_dict; it maps the keys to the names of the tensors.
@@ -41,17 +43,18 @@ def save(
     safetensors: bool = False,
     **configs: Any,
 ) -> None:
-    """Save a state_dict, a tensor, nested containers of tensors and plain values, or a program of static mode.
+    """Save a state_dict, a tensor, nested containers of tensors, plain values and objects, or a program of static mode.
 
     Arguments:
-        obj: what to save. Of a program the operators are, and not its state (see static.save).
+        obj: what to save. Of a program the operators are, and not its state (see static.save). Objects of classes, such
+            as settings, are pickled; load() reads them as records, since it runs no code.
         path: the file, or a file object; folders are made. The file is replaced in one go: if it cannot be written,
             the old one stays whole.
         protocol, pickle_protocol: of pickle, 2 to 5.
         safetensors: write that format, which holds a dict of tensors.
 
     Raises:
-        TypeError: if something in `obj` is neither a container, a tensor, an array nor a plain value.
+        TypeError: if something in `obj` cannot be pickled, or has a state_dict(), which is what to save of it.
         ValueError: if the path names no file.
         OSError: if the file cannot be written.
 
@@ -85,7 +88,21 @@ def save(
 def _as_pickle_or_text(obj: Any, protocol: int) -> bytes:
     if hasattr(obj, "serialize_to_string"):
         return obj.serialize_to_string()
-    return pickle.dumps(packed(obj), protocol=protocol)
+    file = io.BytesIO()
+    try:
+        _Pickler(file, protocol).dump(packed(obj))
+    except (pickle.PicklingError, TypeError, AttributeError) as e:
+        if isinstance(e, UnsavableError):
+            raise
+        raise UnsavableError(f"paddle.save: obj holds something that a file cannot hold: {e}") from None
+    return file.getvalue()
+
+
+class _Pickler(pickle.Pickler):
+    """Pickles objects as well; tensors in their attributes are data: (name, array)."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        return (tuple, ((obj.name, _array(obj)),)) if isinstance(obj, Tensor) else NotImplemented
 
 
 def _as_safetensors(obj: Any) -> bytes:
@@ -153,12 +170,12 @@ def _plain(value: Any, where: str) -> Any:
         return value
     if isinstance(value, np.bool_ | np.number) or type(value) in _PLAIN:
         return value
-    hint = (
-        "; save layer.state_dict() instead"
-        if hasattr(value, "state_dict")
-        else "; expected tensors, arrays, numbers, strings, None"
-    )
-    raise UnsavableError(f"paddle.save: obj{where} is a {type(value).__name__}, which a file cannot hold{hint}")
+    if hasattr(value, "state_dict"):
+        raise UnsavableError(
+            f"paddle.save: obj{where} is a {type(value).__name__}, which a file cannot hold; "
+            "save layer.state_dict() instead"
+        )
+    return value
 
 
 def _key(key: Any, where: str) -> Any:
@@ -177,6 +194,7 @@ def load(
     *,
     keep_name_table: bool = False,
     safetensors: bool = False,
+    as_records: bool = False,
     model_filename: str | None = None,
     params_filename: str | None = None,
     **configs: Any,
@@ -188,6 +206,7 @@ def load(
         return_numpy: NumPy arrays instead of tensors.
         keep_name_table: keep the table of names of a state_dict.
         safetensors: read that format.
+        as_records: read objects of classes as records: their attributes, as a SavedObject.
 
     Raises:
         MissingFileError: if there is no such file.
@@ -203,19 +222,24 @@ def load(
     """
     only_known(load, configs)
     if hasattr(path, "read"):
-        return _loaded(path, getattr(path, "name", "the file object"), return_numpy, keep_name_table, safetensors)
+        return _loaded(
+            path, getattr(path, "name", "the file object"), return_numpy, keep_name_table, safetensors, as_records
+        )
     if not os.path.isfile(path):
         similar = " (it is a folder)" if os.path.isdir(path) else ""
         raise MissingFileError(f"paddle.load: there is no file '{path}'{similar}")
     with open(path, "rb") as f:
-        return _loaded(f, path, return_numpy, keep_name_table, safetensors)
+        return _loaded(f, path, return_numpy, keep_name_table, safetensors, as_records)
 
 
-def _loaded(file: Any, name: Any, return_numpy: bool, keep_name_table: bool, safetensors: bool) -> Any:
+def _loaded(
+    file: Any, name: Any, return_numpy: bool, keep_name_table: bool, safetensors: bool, as_records: bool
+) -> Any:
     if not safetensors and _is_text(file):
         return importlib.import_module(_PROGRAMS).deserialize_program(file.read())
     if not safetensors:
-        return _unpacked(_read(file, name, read), return_numpy, keep_name_table)
+        reader = read_records if as_records else read
+        return _unpacked(_read(file, name, reader), return_numpy, keep_name_table)
     found = _read(file, name, lambda f: stored_arrays(f.read()))
     return {k: a if return_numpy else wrap(as_array(a)) for k, a in found.items()}
 
@@ -234,7 +258,8 @@ def _read(file: Any, name: Any, reader: Callable[[Any], Any]) -> Any:
         return reader(file)
     except RefusedError as e:
         raise ValueError(
-            f"paddle.load: '{name}' holds {e}; only containers, numbers, strings and arrays are read"
+            f"paddle.load: '{name}' holds {e}; only containers, numbers, strings and arrays are read "
+            "(objects of classes with as_records=True, as their attributes)"
         ) from None
     except (MemoryError, RecursionError):
         raise ValueError(f"paddle.load: '{name}' is damaged: it asks for more memory than there is") from None
@@ -279,9 +304,12 @@ class _Restored:
     def __call__(self, value: Any) -> Any:
         if isinstance(value, np.ndarray):
             return self.array(value)
-        if not isinstance(value, dict | list | tuple):
+        if not isinstance(value, dict | list | tuple | SavedObject):
             return value
-        if id(value) not in self.made:
+        if id(value) not in self.made and isinstance(value, SavedObject):
+            self.made[id(value)] = value  # which may hold itself
+            value.__dict__.update(self._container(dict(vars(value))))
+        elif id(value) not in self.made:
             self.made[id(value)] = self._container(value)
         return self.made[id(value)]
 

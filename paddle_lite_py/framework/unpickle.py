@@ -84,7 +84,7 @@ def _latin1(text: Any, encoding: Any) -> bytes:
 
 _NONE: dict[tuple[str, str], Any] = {}
 _CONTAINERS = {"tuple": tuple, "list": list, "dict": dict, "set": set, "frozenset": frozenset, "complex": complex}
-_KNOWN: dict[tuple[str, str], Any] = {
+KNOWN: dict[tuple[str, str], Any] = {
     ("numpy", "ndarray"): _Array,
     ("numpy", "dtype"): _Dtype,
     ("collections", "OrderedDict"): OrderedDict,
@@ -104,7 +104,7 @@ MAX_DEPTH = 200  # of tuples in tuples, whose hashes are computed by as many cal
 WORK, LEAST_WORK = 16, 1 << 20  # of a byte of the file, and of any file
 
 
-class _Bounded:
+class Bounded:
     """A file that is not asked for more than is left of it."""
 
     def __init__(self, file: Any) -> None:
@@ -133,12 +133,12 @@ class _Bounded:
 _READER: Any = pickle._Unpickler
 
 
-class _Unpickler(_READER):
+class Unpickler(_READER):
     """Takes work and memory in proportion to the file: a few bytes can say "the pair of this pair" many times."""
 
     dispatch: ClassVar[dict[int, Any]] = {k: step for k, step in _READER.dispatch.items() if k not in _REFUSED}
 
-    def __init__(self, file: _Bounded, encoding: str, more: Mapping[tuple[str, str], Any]) -> None:
+    def __init__(self, file: Bounded, encoding: str, more: Mapping[tuple[str, str], Any]) -> None:
         super().__init__(file, encoding=encoding)
         self.more, self.records = more, tuple({r for r in more.values() if isinstance(r, type)})
         self.work = WORK * file.size + LEAST_WORK
@@ -148,7 +148,7 @@ class _Unpickler(_READER):
         self.tuples: list[Any] = []  # keeps these ids
 
     def find_class(self, module: str, name: str) -> Any:
-        found = _KNOWN.get((module, name)) or self.more.get((module, name))
+        found = KNOWN.get((module, name)) or self.more.get((module, name))
         if found is None:
             raise RefusedError(f"an object of the type '{module}.{name}'")
         return found
@@ -269,24 +269,24 @@ def _fields(record: Any) -> set[str]:
 
 
 _STEPS: dict[bytes, Any] = {
-    pickle.TUPLE: _Unpickler.step_tuple,
+    pickle.TUPLE: Unpickler.step_tuple,
     pickle.EMPTY_TUPLE: lambda self: self.step_tuple(0),
     pickle.TUPLE1: lambda self: self.step_tuple(1),
     pickle.TUPLE2: lambda self: self.step_tuple(2),
     pickle.TUPLE3: lambda self: self.step_tuple(3),
-    pickle.FROZENSET: _Unpickler.step_frozenset,
-    pickle.ADDITEMS: _Unpickler.step_additems,
-    pickle.DICT: _Unpickler.step_dict,
-    pickle.SETITEM: _Unpickler.step_setitem,
-    pickle.SETITEMS: _Unpickler.step_setitems,
-    pickle.APPEND: _Unpickler.step_append,
-    pickle.APPENDS: _Unpickler.step_appends,
-    pickle.REDUCE: _Unpickler.step_reduce,
-    pickle.NEWOBJ: _Unpickler.step_newobj,
-    pickle.BYTEARRAY8: _Unpickler.step_bytearray,
-    pickle.BUILD: _Unpickler.step_build,
+    pickle.FROZENSET: Unpickler.step_frozenset,
+    pickle.ADDITEMS: Unpickler.step_additems,
+    pickle.DICT: Unpickler.step_dict,
+    pickle.SETITEM: Unpickler.step_setitem,
+    pickle.SETITEMS: Unpickler.step_setitems,
+    pickle.APPEND: Unpickler.step_append,
+    pickle.APPENDS: Unpickler.step_appends,
+    pickle.REDUCE: Unpickler.step_reduce,
+    pickle.NEWOBJ: Unpickler.step_newobj,
+    pickle.BYTEARRAY8: Unpickler.step_bytearray,
+    pickle.BUILD: Unpickler.step_build,
 }
-_Unpickler.dispatch.update({opcode[0]: step for opcode, step in _STEPS.items()})
+Unpickler.dispatch.update({opcode[0]: step for opcode, step in _STEPS.items()})
 
 
 def read(file: Any, encoding: str = "ASCII", more: Mapping[tuple[str, str], Any] = _NONE) -> Any:
@@ -300,13 +300,13 @@ def read(file: Any, encoding: str = "ASCII", more: Mapping[tuple[str, str], Any]
         RefusedError: if it holds anything else, or asks for more work or memory than fits its size.
         Exception: of many kinds, if the file is damaged.
     """
-    return _Finished()(_Unpickler(_Bounded(file), encoding, more).load())
+    return Finished()(Unpickler(Bounded(file), encoding, more).load())
 
 
 _PLAIN = (int, float, str, bytes, bool, type(None))
 
 
-class _Finished:
+class Finished:
     """What has been read with arrays in the place of what they were made of; what was shared is shared."""
 
     def __init__(self) -> None:

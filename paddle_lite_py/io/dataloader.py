@@ -14,7 +14,7 @@ from ..core.place import as_place, current, is_host
 from . import collate  # noqa: F401  (paddle.io.dataloader.collate)
 from .collate import default_collate_fn, default_convert_fn, to_tensors
 from .dataset import IterableDataset, TensorDataset
-from .draw import source
+from .draw import worker_seed
 from .making import Loading
 from .position import Position
 from .processes import Processes, Unfit
@@ -138,7 +138,7 @@ class DataLoader:
 
     def _drawn(self) -> tuple[int, Iterator[Any] | None]:
         """What a pass draws at its beginning: a seed for workers, and the order of the samples."""
-        seed = int(source().random() * 2**31) if self.num_workers else 0
+        seed = worker_seed() if self.num_workers else 0
         if self.batch_sampler is None:
             return seed, None
         batches = iter(self.batch_sampler)  # which may draw only when it is asked for the first

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..eager.random import Generator
 from ..eager.tensor import Tensor, as_array, wrap
-from .draw import permutation
+from .draw import split_order
 
 
 def is_host_memory(payload: Any) -> bool:
@@ -219,7 +219,7 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | 
         raise ValueError(
             f"random_split: the lengths {list(lengths)} add up to {sum(lengths)}; the data set has {total} samples"
         )
-    order = permutation(total, generator)
+    order = split_order(total, generator)
     ends = list(itertools.accumulate(sizes))
     return [Subset(dataset, order[end - int(n) : end]) for end, n in zip(map(int, ends), sizes, strict=True)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,22 @@ from ..eager.random import Generator, default_generator, host_draw
 
 
 def source(generator: Generator | None = None) -> Any:
-    """What draws: the given stream, or paddle's if paddle.seed() has set it, or else NumPy's global one.
-
-    So an order is reproducible after paddle.seed() as well as after numpy.random.seed().
-    """
-    if generator is None and not default_generator.seeded:
-        return np.random
-    return host_draw(generator)
+    """What draws an order: the given stream, or else NumPy's global one, as in the reference: numpy.random.seed() fixes
+    the order, whatever paddle.seed() was given."""
+    return np.random if generator is None else host_draw(generator)
 
 
 def permutation(n: int, generator: Generator | None = None) -> list[int]:
     """The numbers from 0 to n - 1 in random order."""
     return source(generator).permutation(n).tolist()
+
+
+def split_order(n: int, generator: Generator | None = None) -> list[int]:
+    """The numbers from 0 to n - 1 in the order that a split or a subset takes: of paddle's stream, which the reference
+    takes for them, if paddle.seed() has set it."""
+    return permutation(n, default_generator if generator is None and default_generator.seeded else generator)
+
+
+def worker_seed() -> int:
+    """A seed for workers, which takes as much from NumPy's stream as the reference's does."""
+    return int(np.random.randint(0, sys.maxsize))

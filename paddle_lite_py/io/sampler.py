@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.processes import world
 from .dataset import IterableDataset
-from .draw import permutation, source
+from .draw import permutation, source, split_order
 from .making import batches
 
 
@@ -90,7 +90,7 @@ class RandomSampler(Sampler):
             return itertools.islice(self.generator, self.num_samples)
         if self.replacement:
             draw = source(self.generator)
-            return iter((draw.random(self.num_samples) * len(self.data_source)).astype(np.int64).tolist())
+            return iter(draw.choice(len(self.data_source), self.num_samples).tolist())
         return iter(permutation(len(self.data_source), self.generator)[: self.num_samples])
 
     def __len__(self) -> int:
@@ -112,14 +112,14 @@ class SubsetRandomSampler(Sampler):
         self.indices = indices
 
     def __iter__(self) -> Iterator[int]:
-        return (self.indices[i] for i in permutation(len(self.indices)))
+        return (self.indices[i] for i in split_order(len(self.indices)))
 
     def __len__(self) -> int:
         return len(self.indices)
 
 
 class WeightedRandomSampler(Sampler):
-    """Indices drawn with probabilities proportional to weights.
+    """Indices drawn with probabilities proportional to weights; of rows of weights, from one row after the other.
 
     Raises:
         ValueError: if a weight is negative, or more are drawn without replacement than have a weight.
@@ -132,20 +132,22 @@ class WeightedRandomSampler(Sampler):
 
     def __init__(self, weights: Any, num_samples: int, replacement: bool = True) -> None:
         found = np.asarray(weights, np.float64)
-        if found.ndim != 1 or (found < 0).any() or not found.sum():
-            raise ValueError("WeightedRandomSampler: weights must be a row of numbers of at least 0, not all 0")
-        if not replacement and num_samples > np.count_nonzero(found):
-            raise ValueError(
-                f"WeightedRandomSampler: {num_samples} samples without replacement of {np.count_nonzero(found)} weights"
-            )
+        if found.ndim not in (1, 2) or not (found >= 0).all() or not found.sum(-1).all() or np.isinf(found).any():
+            raise ValueError("WeightedRandomSampler: weights must be rows of numbers of at least 0, not all 0")
+        most = int(np.count_nonzero(found, axis=-1).min())
+        if not replacement and num_samples > most:
+            raise ValueError(f"WeightedRandomSampler: {num_samples} samples without replacement of {most} weights")
         self.weights, self.num_samples, self.replacement = found, num_samples, replacement
 
     def __iter__(self) -> Iterator[int]:
-        p = self.weights / self.weights.sum()
-        return iter(source().choice(len(p), self.num_samples, self.replacement, p).tolist())
+        rows = np.atleast_2d(self.weights)
+        drawn = [
+            source().choice(len(row), self.num_samples, self.replacement, row / row.sum()).tolist() for row in rows
+        ]
+        return iter(itertools.chain.from_iterable(drawn))
 
     def __len__(self) -> int:
-        return self.num_samples
+        return self.num_samples * len(np.atleast_2d(self.weights))
 
 
 class BatchSampler(Sampler):

@@ -12,7 +12,7 @@ from ..core import dtypes
 from ..core.dtypes import VarType
 from ..core.no_effect import ONE_STREAM, Immaterial, no_effect
 from ..device import memory
-from ..eager.random import default_generator
+from ..eager.random import Generator, default_generator  # noqa: F401
 from ..eager.tensor import Tensor
 from ..nn import unique_name
 from ..registry.op import REGISTRY
@@ -23,7 +23,6 @@ _DTYPES = {
     **{"FP32": dtypes.float32, "FP64": dtypes.float64, "COMPLEX64": dtypes.complex64, "COMPLEX128": dtypes.complex128},
     **{"FP8_E4M3FN": dtypes.float8_e4m3fn, "FP8_E5M2": dtypes.float8_e5m2},
 }
-_LONG = {"FP": "FLOAT", "BF": "BFLOAT"}
 AmpLevel = IntEnum("AmpLevel", "O0 OD O1 O2", start=0)  # amp.auto_cast.LEVELS
 AttrType = IntEnum(
     "AttrType",
@@ -38,11 +37,7 @@ class VarDesc:
     VarType = SimpleNamespace(**_DTYPES, **VarType.__members__, LOD_TENSOR=VarType.DENSE_TENSOR)
 
 
-def _long(name: str) -> str:
-    return next((long + name.removeprefix(short) for short, long in _LONG.items() if name.startswith(short)), name)
-
-
-DataType = SimpleNamespace(**{_long(name): dtype for name, dtype in _DTYPES.items()})
+DataType = dtypes.DType
 
 
 class OpRole(IntFlag):

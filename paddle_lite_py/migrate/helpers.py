@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +16,8 @@ from ..core.dtypes import as_dtype
 from ..core.no_effect import Immaterial, no_effect
 from ..core.place import Place, as_place
 from ..device import get_device_properties, is_compiled_with_cuda
-from ..distributed import all_gather
+from ..distributed import InMemoryDataset, QueueDataset, all_gather
+from ..eager.random import default_generator
 from ..eager.tensor import Tensor, wrap
 from ..jit import enable_to_static as enable_to_static_of_jit
 from ..ops.convert import to_tensor
@@ -306,3 +308,51 @@ def spread(
     if not bound[0] <= value[0] <= value[1] <= bound[1]:
         raise ValueError(f"{name} is {value}; expected a pair between {bound[0]} and {bound[1]}")
     return None if value[0] == value[1] == center else list(value)
+
+
+def initial_seed() -> int:
+    """The seed that random numbers began with.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> _ = paddle.seed(5); initial_seed()
+        5
+    """
+    return default_generator.initial_seed()
+
+
+def fans(var: Any) -> tuple[int, int]:
+    """The inputs and the outputs of one unit of a weight [out, in, ...], as torch counts them.
+
+    Raises:
+        ValueError: the weight has less than two dimensions.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> fans(paddle.ones([4, 3, 2]))
+        (6, 8)
+    """
+    if var.ndim < 2:
+        raise ValueError(f"a weight of two or more dimensions is expected, got the shape {[*var.shape]}")
+    field = math.prod(var.shape[2:])
+    return var.shape[1] * field, var.shape[0] * field
+
+
+class DatasetFactory:
+    """Makes data sets of slots by the names of their classes.
+
+    Examples:
+        >>> type(DatasetFactory().create_dataset("QueueDataset")).__name__
+        'QueueDataset'
+    """
+
+    def create_dataset(self, datafeed_class: str = "QueueDataset") -> Any:
+        """A data set of the class of that name.
+
+        Raises:
+            ValueError: there is no such class.
+        """
+        kinds = {"QueueDataset": QueueDataset, "InMemoryDataset": InMemoryDataset}
+        if datafeed_class not in kinds:
+            raise ValueError(f"DatasetFactory: the class is {datafeed_class!r}; expected one of {', '.join(kinds)}")
+        return kinds[datafeed_class]()

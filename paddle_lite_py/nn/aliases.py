@@ -9,7 +9,8 @@ __all__ = [
     *("AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "CircularPad1d", "CircularPad2d", "CircularPad3d"),
     *("ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "Conv1d", "Conv2d", "Conv3d", "LPPool1d", "LPPool2d"),
     *("Module", "ModuleDict", "ModuleList", "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d"),
-    *("ReplicationPad1d", "ReplicationPad2d", "ReplicationPad3d", "ZeroPad2d", "HuberLoss"),
+    *("ReplicationPad1d", "ReplicationPad2d", "ReplicationPad3d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d"),
+    "HuberLoss",
     *("AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"),
     *("UpsamplingBilinear2d", "UpsamplingNearest2d"),
 ]
@@ -27,7 +28,8 @@ ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = (
 )
 ReplicationPad1d, ReplicationPad2d = vision.ReplicationPad1D, vision.ReplicationPad2D
 ReplicationPad3d = vision.ReplicationPad3D
-ZeroPad2d, HuberLoss = vision.ZeroPad2D, loss.SmoothL1Loss
+ZeroPad1d, ZeroPad2d, ZeroPad3d = vision.ZeroPad1D, vision.ZeroPad2D, vision.ZeroPad3D
+HuberLoss = loss.SmoothL1Loss
 AdaptiveAvgPool1d, AdaptiveAvgPool2d = pooling.AdaptiveAvgPool1D, pooling.AdaptiveAvgPool2D
 AdaptiveAvgPool3d = pooling.AdaptiveAvgPool3D
 MaxUnpool1d, MaxUnpool2d, MaxUnpool3d = pooling.MaxUnPool1D, pooling.MaxUnPool2D, pooling.MaxUnPool3D

@@ -183,7 +183,20 @@ def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
         ...         paddle.nn.functional.scaled_dot_product_attention(q, q, q).shape
         paddle.Size([1, 2, 1, 4])
     """
-    given = backends if isinstance(backends, list | tuple) else [backends]
+    given = list(backends) if isinstance(backends, list | tuple) else [backends]
     if not given or not all(isinstance(b, SDPBackend) for b in given):
         raise ValueError(f"sdpa_kernel: backends is {backends!r}; expected a SDPBackend or a list of them")
-    yield
+    _asked.append(given)
+    try:
+        yield
+    finally:
+        _asked.pop()
+
+
+_asked = [[SDPBackend.MATH]]
+
+
+@no_effect(with_priority=KERNELS)
+def _cur_sdpa_kernel_backends(with_priority: bool = False) -> list[SDPBackend]:
+    """What the innermost sdpa_kernel() asks for."""
+    return list(_asked[-1])

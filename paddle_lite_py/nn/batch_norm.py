@@ -64,15 +64,15 @@ class _BatchNorm(Layer):
         attr = ParamAttr(name=name, initializer=Constant(value), trainable=False)
         return self.create_parameter([self._num_features], attr)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, input: Any) -> Any:
         """The input, each channel normalized."""
-        if self._dims and x.ndim not in self._dims:
+        if self._dims and input.ndim not in self._dims:
             expected = " or ".join(map(str, self._dims))
             raise ValueError(
-                f"{type(self).__name__}: an input of {expected} dimensions is expected, got the shape {[*x.shape]}"
+                f"{type(self).__name__}: an input of {expected} dimensions is expected, got the shape {[*input.shape]}"
             )
         return F.batch_norm(
-            x,
+            input,
             self._mean,
             self._variance,
             self.weight,
@@ -164,24 +164,24 @@ class SyncBatchNorm(_BatchNorm):
     ) -> None:
         super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, None, name)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, input: Any) -> Any:
         """The input, each channel normalized by the statistics of all processes."""
         if not self.training or world().size == 1:
-            return super().forward(x)
+            return super().forward(input)
         if not gathered_rows:
             raise RuntimeError("SyncBatchNorm: call paddle.distributed.init_parallel_env() first")
-        wide = x if x.dtype.name == "float64" else x.astype("float32")
-        channel = x.ndim - 1 if self._data_format[-1] == "C" and x.ndim > 2 else 1
-        mean, variance = self._of_all(wide, [i for i in range(x.ndim) if i != channel])
+        wide = input if input.dtype.name == "float64" else input.astype("float32")
+        channel = input.ndim - 1 if self._data_format[-1] == "C" and input.ndim > 2 else 1
+        mean, variance = self._of_all(wide, [i for i in range(input.ndim) if i != channel])
         self._move(mean.detach(), variance.detach())
-        shape = [1] * x.ndim
+        shape = [1] * input.ndim
         shape[channel] = -1
         out = (wide - mean.reshape(shape)) * (variance + self._epsilon).rsqrt().reshape(shape)
         if self.weight is not None:
             out = out * self.weight.reshape(shape)
         if self.bias is not None:
             out = out + self.bias.reshape(shape)
-        return out.astype(x.dtype)
+        return out.astype(input.dtype)
 
     def _of_all(self, x: Any, axes: list[int]) -> tuple[Any, Any]:
         """Mean and variance of each channel; each process gives its own, and of how many elements they are."""
@@ -259,11 +259,11 @@ class BatchNorm(_BatchNorm):
         if dtypes.as_dtype(dtype) is not dtypes.default_dtype():
             self.to(dtype=dtype)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, input: Any) -> Any:
         """The input, each channel normalized, and then the activation of it."""
         if self._trainable_statistics and not self.training:
             out = F.batch_norm(
-                x,
+                input,
                 self._mean,
                 self._variance,
                 self.weight,
@@ -273,7 +273,7 @@ class BatchNorm(_BatchNorm):
                 use_global_stats=False,
             )
         else:
-            out = super().forward(x)
+            out = super().forward(input)
         return out if self._act is None else getattr(F, self._act)(out)
 
     def extra_repr(self) -> str:

@@ -183,6 +183,11 @@ class Embedding(Layer):
         if _freeze:
             self.weight.stop_gradient = True
 
+    @property
+    def padding_idx(self) -> int | None:
+        """The row that reads as zeros."""
+        return self._padding_idx
+
     def forward(self, x: Any) -> Any:
         """The rows for the ids in x."""
         return F.embedding(
@@ -305,10 +310,10 @@ class Unflatten(Layer):
         super().__init__()
         self.axis, self.shape = axis, shape
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, input: Any) -> Any:
         """The input with the axis split."""
-        axis = self.axis % x.ndim
-        return x.reshape([*x.shape[:axis], *self.shape, *x.shape[axis + 1 :]])
+        axis = self.axis % input.ndim
+        return input.reshape([*input.shape[:axis], *self.shape, *input.shape[axis + 1 :]])
 
     def extra_repr(self) -> str:
         """Its settings."""

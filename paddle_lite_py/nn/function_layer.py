@@ -32,7 +32,7 @@ class FunctionLayer(Layer):
             shown = inspect.Signature(list(inspect.signature(cls.__init__).parameters.values())[1:])
         cls.__signature__ = shown  # type: ignore[attr-defined]
         for name in cls._settings:  # programs read and change `pool._output_size` as well
-            setattr(cls, f"_{name}", property(attrgetter(name), partial(_assign, name)))
+            setattr(cls, f"_{name}", property_of(name))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -70,6 +70,11 @@ class FunctionLayer(Layer):
 
 def _assign(name: str, layer: FunctionLayer, value: Any) -> None:
     setattr(layer, name, value)
+
+
+def property_of(name: str) -> property:
+    """A setting under another name."""
+    return property(attrgetter(name), partial(_assign, name))
 
 
 class _Required:

@@ -144,9 +144,9 @@ class GroupNorm(Layer):
             [num_channels], bias_attr if affine else False, dtype, is_bias=True, device=device
         )
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, input: Any) -> Any:
         """The input, each group of channels normalized."""
-        return F.group_norm(x, self._num_groups, self._epsilon, self.weight, self.bias, self._data_format)
+        return F.group_norm(input, self._num_groups, self._epsilon, self.weight, self.bias, self._data_format)
 
     def extra_repr(self) -> str:
         """Its settings."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..eager.tensor import Tensor
 from ..ops.creation import zeros
@@ -126,23 +126,56 @@ class BiRNN(Layer):
 _PARTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
-class _Recurrent(LayerList):
-    """What SimpleRNN, LSTM and GRU share: cells of all layers and directions, their parameters, the run over them."""
+class _Mode(NamedTuple):
+    """A kind of recurrent layer: its op, its cell, how many states it has, and what else both take."""
 
-    _kind = "rnn"
-    _cell: Any = SimpleRNNCell
-    _n_states = 1
+    kind: str
+    cell: Any
+    n_states: int
+    settings: dict[str, Any]
+
+
+MODES = {
+    "RNN_TANH": _Mode("rnn", SimpleRNNCell, 1, {"activation": "tanh"}),
+    "RNN_RELU": _Mode("rnn", SimpleRNNCell, 1, {"activation": "relu"}),
+    "LSTM": _Mode("lstm", LSTMCell, 2, {}),
+    "GRU": _Mode("gru", GRUCell, 1, {}),
+}
+
+
+class RNNBase(LayerList):
+    """What SimpleRNN, LSTM and GRU share: cells of all layers and directions, their parameters, the run over them.
+
+    Arguments:
+        mode: "RNN_TANH", "RNN_RELU", "LSTM" or "GRU".
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> RNNBase("GRU", 2, 3)(paddle.ones([1, 4, 2]))[0].shape
+        paddle.Size([1, 4, 3])
+    """
 
     def __init__(
         self,
+        mode: str,
         input_size: int,
         hidden_size: int,
-        num_layers: int,
-        direction: str,
-        time_major: bool,
-        dropout: float,
-        attrs: tuple[Any, Any, Any, Any],
+        num_layers: int = 1,
+        direction: str = "forward",
+        time_major: bool = False,
+        dropout: float = 0.0,
+        weight_ih_attr: Any = None,
+        weight_hh_attr: Any = None,
+        bias_ih_attr: Any = None,
+        bias_hh_attr: Any = None,
+        proj_size: int = 0,
     ) -> None:
+        if mode not in MODES:
+            raise ValueError(f"{type(self).__name__}: mode is {mode!r}; expected one of {', '.join(MODES)}")
+        if proj_size and mode != "LSTM":
+            raise ValueError(f"{type(self).__name__}: proj_size is {proj_size}; only an LSTM projects its states")
+        attrs = (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
+        kind = MODES[mode]
         super().__init__()
         if direction not in ("forward", "bidirect", "bidirectional"):
             raise ValueError(f"{type(self).__name__}: direction is {direction!r}; expected 'forward' or 'bidirect'")
@@ -152,22 +185,22 @@ class _Recurrent(LayerList):
             )
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
         self.num_directions = 1 if direction == "forward" else 2
-        self.time_major, self.dropout, self.state_components = time_major, dropout, self._n_states
+        self.time_major, self.dropout, self.state_components = time_major, dropout, kind.n_states
+        self.mode, self.proj_size = mode, proj_size
+        projected = {"proj_size": proj_size} if proj_size else {}
         for layer in range(num_layers):
-            size = input_size if layer == 0 else hidden_size * self.num_directions
-            settings = {f"{name}_attr": attr for name, attr in zip(_PARTS, attrs, strict=True)} | self._settings()
-            cells = [self._cell(size, hidden_size, **settings) for _ in range(self.num_directions)]
-            kind: Any = RNN if len(cells) == 1 else BiRNN
-            self.append(kind(*cells, time_major=time_major))
+            size = input_size if layer == 0 else (proj_size or hidden_size) * self.num_directions
+            settings = (
+                {f"{name}_attr": attr for name, attr in zip(_PARTS, attrs, strict=True)} | kind.settings | projected
+            )
+            cells = [kind.cell(size, hidden_size, **settings) for _ in range(self.num_directions)]
+            run: Any = RNN if len(cells) == 1 else BiRNN
+            self.append(run(*cells, time_major=time_major))
             for suffix, cell in zip(self._suffixes(layer), cells, strict=True):
                 self._name(suffix, cell, attrs)
 
     def _suffixes(self, layer: int) -> list[str]:
         return [f"_l{layer}", f"_l{layer}_reverse"][: self.num_directions]
-
-    def _settings(self) -> dict[str, Any]:
-        """What else a cell takes."""
-        return {}
 
     def _name(self, suffix: str, cell: Layer, attrs: tuple[Any, Any, Any, Any]) -> None:
         """The parameters of a cell as attributes, too, but for fixed biases, as in the files of PaddlePaddle."""
@@ -187,6 +220,8 @@ class _Recurrent(LayerList):
             raise ValueError(
                 f"{type(self).__name__}: inputs [.., .., {self.input_size}] are expected, got {[*inputs.shape]}"
             )
+        if self.proj_size:
+            return self._by_cells(inputs, initial_states, sequence_length)
         x = inputs if self.time_major else _swap(inputs)
         states = self._initial(x, initial_states)
         last: list[tuple[Tensor, ...]] = []
@@ -200,7 +235,19 @@ class _Recurrent(LayerList):
                 last.append(tuple(new))
             x = outs[0] if len(outs) == 1 else concat(outs, axis=-1)
         final = tuple(stack(list(column)) for column in zip(*last, strict=True))
-        return x if self.time_major else _swap(x), final if self._n_states > 1 else final[0]
+        return x if self.time_major else _swap(x), final if self.state_components > 1 else final[0]
+
+    def _by_cells(self, x: Tensor, given: Any, lengths: Any) -> tuple[Tensor, Any]:
+        """Step by step, as an LSTM whose hidden states are projected."""
+        last: list[Any] = []
+        for layer, run in enumerate(self):
+            if layer and self.dropout:
+                x = F.dropout(x, self.dropout, training=self.training)
+            at = range(len(last), len(last) + self.num_directions)
+            started = None if given is None else [tuple(s[i] for s in given) for i in at]
+            x, states = run(x, started[0] if started and len(started) == 1 else started, lengths)
+            last += [states] if self.num_directions == 1 else states
+        return x, tuple(stack(list(column)) for column in zip(*last, strict=True))
 
     def flatten_parameters(self) -> None:
         """Nothing: XLA lays weights out itself."""
@@ -208,8 +255,8 @@ class _Recurrent(LayerList):
     def _initial(self, x: Tensor, given: Any) -> tuple[Tensor, ...]:
         shape = [self.num_layers * self.num_directions, x.shape[1], self.hidden_size]
         if given is None:
-            return tuple(zeros(shape, x.dtype) for _ in range(self._n_states))
-        states = tuple(given) if self._n_states > 1 else (given,)
+            return tuple(zeros(shape, x.dtype) for _ in range(self.state_components))
+        states = tuple(given) if self.state_components > 1 else (given,)
         for s in states:
             if list(s.shape) != shape:
                 raise ValueError(
@@ -217,9 +264,11 @@ class _Recurrent(LayerList):
                 )
         return states
 
-    def _run(self, x: Tensor, states: tuple[Tensor, ...], suffix: str, lengths: Any, **attrs: Any) -> tuple[Any, ...]:
+    def _run(self, x: Tensor, states: tuple[Tensor, ...], suffix: str, lengths: Any) -> tuple[Any, ...]:
         weights = [getattr(self, name + suffix, None) for name in _PARTS]  # a bias without a name is zero
-        return run_op(self._kind, x, states, weights, lengths, reverse=suffix.endswith("_reverse"), **attrs)
+        mode = MODES[self.mode]
+        backwards = suffix.endswith("_reverse")
+        return run_op(mode.kind, x, states, weights, lengths, reverse=backwards, **mode.settings)
 
     def extra_repr(self) -> str:
         """Its settings, but for those at their defaults."""
@@ -229,7 +278,7 @@ class _Recurrent(LayerList):
         return out + (f", dropout={self.dropout}" if self.dropout else "")
 
 
-class SimpleRNN(_Recurrent):
+class SimpleRNN(RNNBase):
     """Layers of h = activation(W_ih x + b_ih + W_hh h + b_hh); see LSTM for the arguments.
 
     Example:
@@ -255,18 +304,13 @@ class SimpleRNN(_Recurrent):
     ) -> None:
         if activation not in ("tanh", "relu"):
             raise ValueError(f"SimpleRNN: activation is {activation!r}; expected 'tanh' or 'relu'")
-        self.activation = activation
         attrs = (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
-        super().__init__(input_size, hidden_size, num_layers, direction, time_major, dropout, attrs)
-
-    def _settings(self) -> dict[str, Any]:
-        return {"activation": self.activation}
-
-    def _run(self, x: Tensor, states: tuple[Tensor, ...], suffix: str, lengths: Any, **attrs: Any) -> tuple[Any, ...]:
-        return super()._run(x, states, suffix, lengths, **self._settings())
+        shape = (input_size, hidden_size, num_layers, direction, time_major, dropout)
+        super().__init__(f"RNN_{activation.upper()}", *shape, *attrs)
+        self.activation = activation
 
 
-class LSTM(_Recurrent):
+class LSTM(RNNBase):
     """Layers of LSTM (Hochreiter and Schmidhuber, 1997).
 
     Arguments:
@@ -287,8 +331,6 @@ class LSTM(_Recurrent):
         (paddle.Size([2, 5, 4]), paddle.Size([2, 2, 4]), paddle.Size([2, 2, 4]))
     """
 
-    _kind, _cell, _n_states = "lstm", LSTMCell, 2
-
     def __init__(
         self,
         input_size: int,
@@ -304,15 +346,12 @@ class LSTM(_Recurrent):
         proj_size: int = 0,
         name: str | None = None,
     ) -> None:
-        if proj_size:
-            raise NotImplementedError(
-                "LSTM: proj_size is not supported; use RNN(LSTMCell(..., proj_size=...)), a layer each"
-            )
         attrs = (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
-        super().__init__(input_size, hidden_size, num_layers, direction, time_major, dropout, attrs)
+        shape = (input_size, hidden_size, num_layers, direction, time_major, dropout)
+        super().__init__("LSTM", *shape, *attrs, proj_size)
 
 
-class GRU(_Recurrent):
+class GRU(RNNBase):
     """Layers of GRU (Cho et al., 2014); see LSTM for the arguments.
 
     Examples:
@@ -321,8 +360,6 @@ class GRU(_Recurrent):
         >>> outputs.shape, h.shape
         (paddle.Size([2, 5, 8]), paddle.Size([2, 2, 4]))
     """
-
-    _kind, _cell = "gru", GRUCell
 
     def __init__(
         self,
@@ -339,4 +376,4 @@ class GRU(_Recurrent):
         name: str | None = None,
     ) -> None:
         attrs = (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
-        super().__init__(input_size, hidden_size, num_layers, direction, time_major, dropout, attrs)
+        super().__init__("GRU", input_size, hidden_size, num_layers, direction, time_major, dropout, *attrs)

@@ -79,10 +79,15 @@ class _Upsampling2D(FunctionLayer):
     _settings = {"size": None, "scale_factor": None, "data_format": "NCHW"}
     _mode: dict[str, Any] = {}
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """The images, resized."""
         return F.interpolate(
-            x, size=self.size, scale_factor=self.scale_factor, data_format=self.data_format, **self._mode
+            *inputs,
+            **kwargs,
+            size=self.size,
+            scale_factor=self.scale_factor,
+            data_format=self.data_format,
+            **self._mode,
         )
 
     def extra_repr(self) -> str:
@@ -169,18 +174,18 @@ class _Pad(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__()
-        self._pad = [padding] * (2 * self._n) if isinstance(padding, int) else padding
-        self._mode, self._value, self._name = mode, value, name
+        self.padding = [padding] * (2 * self._n) if isinstance(padding, int) else padding
+        self._mode, self.value, self._name = mode, value, name
         self._data_format = data_format or CHANNELS_FIRST[self._n]
 
     def forward(self, x: Any) -> Any:
         """The input, padded."""
-        return F.pad(x, self._pad, mode=self._mode, value=self._value, data_format=self._data_format)
+        return F.pad(x, self.padding, mode=self._mode, value=self.value, data_format=self._data_format)
 
     def extra_repr(self) -> str:
         """Its settings."""
         named = f", name={self._name}" if self._name else ""
-        return f"padding={self._pad}, mode={self._mode}, value={self._value}, data_format={self._data_format}{named}"
+        return f"padding={self.padding}, mode={self._mode}, value={self.value}, data_format={self._data_format}{named}"
 
 
 class Pad1D(_Pad):

@@ -9,7 +9,6 @@ import jax.numpy as jnp
 
 from ..core.config import by_platform
 from ..dispatch.define import op
-from .math import XY
 from .promote import is_inexact, promote, promote_floating, promote_operands, single
 from .types import Array
 
@@ -19,7 +18,7 @@ __all__ = [
 ]
 
 
-@op(methods=["fmax"], aliases=XY)
+@op(methods=["fmax"])
 def fmax(x: Array, y: Array, /) -> Any:
     """The greater of each two elements; the other one where one is NaN.
 
@@ -32,7 +31,7 @@ def fmax(x: Array, y: Array, /) -> Any:
     return jnp.where((x >= y) | jnp.isnan(y), x, y)
 
 
-@op(methods=["fmin"], aliases=XY)
+@op(methods=["fmin"])
 def fmin(x: Array, y: Array, /) -> Any:
     """The smaller of each two elements; the other one where one is NaN.
 
@@ -45,7 +44,7 @@ def fmin(x: Array, y: Array, /) -> Any:
     return jnp.where((x <= y) | jnp.isnan(y), x, y)
 
 
-@op(methods=["atan2"], inplace="atan2_", aliases=XY)
+@op(methods=["atan2"], inplace="atan2_")
 def atan2(x: Array, y: Array, /) -> Any:
     """Angle of the point (y, x), in [-pi, pi]; integers give float64.
 
@@ -58,7 +57,7 @@ def atan2(x: Array, y: Array, /) -> Any:
     return jnp.arctan2(x, y) if is_inexact(x) else jnp.arctan2(x.astype(jnp.float64), y.astype(jnp.float64))
 
 
-@op(methods=["hypot"], inplace="hypot_", aliases=XY)
+@op(methods=["hypot"], inplace="hypot_")
 def hypot(x: Array, y: Array, /) -> Any:
     """sqrt(x * x + y * y), without overflow.
 
@@ -70,7 +69,7 @@ def hypot(x: Array, y: Array, /) -> Any:
     return jnp.hypot(*promote_floating(*promote_operands(x, y)))
 
 
-@op(methods=["logaddexp"], aliases=XY)
+@op(methods=["logaddexp"])
 def logaddexp(x: Array, y: Array, /) -> Any:
     """log(exp(x) + exp(y)), without overflow.
 
@@ -82,7 +81,7 @@ def logaddexp(x: Array, y: Array, /) -> Any:
     return jnp.logaddexp(*promote_floating(x, y))
 
 
-@op(methods=["copysign"], inplace="copysign_", aliases=XY)
+@op(methods=["copysign"], inplace="copysign_")
 def copysign(x: Array, y: Array, /) -> Any:
     """x with the sign of y.
 
@@ -102,7 +101,7 @@ def _copysign_by_float32(x: Any, y: Any) -> Any:
     return jnp.where(jnp.signbit(y.astype(jnp.float32)), -jnp.abs(x), jnp.abs(x))
 
 
-@op(methods=["nextafter"], grad=False, aliases=XY)
+@op(methods=["nextafter"], grad=False)
 def nextafter(x: Array, y: Array, /) -> Any:
     """The next number after x towards y.
 
@@ -114,7 +113,7 @@ def nextafter(x: Array, y: Array, /) -> Any:
     return jnp.nextafter(*promote_floating(x, y))
 
 
-@op(methods=["heaviside"], aliases=XY)
+@op(methods=["heaviside"])
 def heaviside(x: Array, y: Array, /) -> Any:
     """0 where x < 0, y where x == 0, 1 where x > 0.
 
@@ -127,7 +126,7 @@ def heaviside(x: Array, y: Array, /) -> Any:
     return jnp.where(x == 0, y, (x > 0).astype(y.dtype))
 
 
-@op(methods=["gcd"], inplace="gcd_", grad=False, aliases=XY)
+@op(methods=["gcd"], inplace="gcd_", grad=False)
 def gcd(x: Array, y: Array, /) -> Any:
     """Greatest common divisor of each two integers.
 
@@ -139,7 +138,7 @@ def gcd(x: Array, y: Array, /) -> Any:
     return jnp.gcd(*promote(x, y))
 
 
-@op(methods=["lcm"], inplace="lcm_", grad=False, aliases=XY)
+@op(methods=["lcm"], inplace="lcm_", grad=False)
 def lcm(x: Array, y: Array, /) -> Any:
     """Least common multiple of each two integers.
 
@@ -151,7 +150,7 @@ def lcm(x: Array, y: Array, /) -> Any:
     return jnp.lcm(*promote(x, y))
 
 
-@op(methods=["gammainc"], inplace="gammainc_", aliases=XY)
+@op(methods=["gammainc"], inplace="gammainc_")
 def gammainc(x: Array, y: Array, /) -> Any:
     """Regularized lower incomplete gamma function of x at y.
 
@@ -163,7 +162,7 @@ def gammainc(x: Array, y: Array, /) -> Any:
     return jax.scipy.special.gammainc(*promote_floating(x, y))
 
 
-@op(methods=["gammaincc"], inplace="gammaincc_", aliases=XY)
+@op(methods=["gammaincc"], inplace="gammaincc_")
 def gammaincc(x: Array, y: Array, /) -> Any:
     """Regularized upper incomplete gamma function of x at y.
 
@@ -175,7 +174,7 @@ def gammaincc(x: Array, y: Array, /) -> Any:
     return jax.scipy.special.gammaincc(*promote_floating(x, y))
 
 
-@op(methods=["ldexp"], inplace="ldexp_", aliases=XY)
+@op(methods=["ldexp"], inplace="ldexp_")
 def ldexp(x: Array, y: Array, /) -> Any:
     """x times two to the power y; float32, or float64 if one of them is.
 

@@ -93,7 +93,7 @@ def _even_rows(weight: Any, x: Any, /) -> Any:
     return _even(weight, jnp.zeros(weight.shape[0], jnp.int32).at[x.reshape(-1)].add(1))
 
 
-@composite(aliases={"input": "x"}, around=call_cached("x", "weight"))
+@composite(around=call_cached("x", "weight"))
 def embedding(
     x: Tensor,
     weight: Tensor,

@@ -11,6 +11,7 @@ import numpy as np
 from ..core.arrays import as_array, is_array
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
+from ..dispatch.respelling import respelt
 from ..eager.tensor import Tensor, wrap
 from .joining import stack
 from .promote import natural
@@ -235,6 +236,7 @@ def tolist(x: Tensor) -> Any:
     return x.tolist()
 
 
+@respelt
 def is_tensor(x: Any) -> bool:
     """True for a tensor.
 
@@ -246,6 +248,7 @@ def is_tensor(x: Any) -> bool:
     return isinstance(x, Tensor)
 
 
+@respelt
 def is_floating_point(x: Tensor) -> bool:
     """True for a tensor of a floating dtype.
 
@@ -268,6 +271,7 @@ def is_integer(x: Tensor) -> bool:
     return x.dtype.is_integer
 
 
+@respelt
 def is_complex(x: Tensor) -> bool:
     """True for a tensor of a complex dtype.
 

@@ -21,8 +21,6 @@ __all__ = [
     *("range", "zeros", "zeros_like"),
 ]
 
-SIZE = {"size": "shape"}
-
 
 def shape_tuple(shape: Any) -> tuple[Any, ...]:
     """A shape argument: an int, a sequence (0-D tensors allowed) or a 1-D tensor."""
@@ -45,13 +43,27 @@ def _full(fill_value: Any, /, shape: Any, dtype: Any) -> Any:
     return jnp.broadcast_to(lone(fill_value).astype(numpy_dtype(dtype)), shape)
 
 
-@composite(aliases={**SIZE, "value": "fill_value"}, creates=True)
+def _of_text(value: Any) -> Any:
+    """The number of a text such as "-inf"; anything else as it is.
+
+    Raises:
+        ValueError: the text is that of no number.
+    """
+    if not isinstance(value, str):
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        raise ValueError(f"fill_value is {value!r}; expected a number") from None
+
+
+@composite(creates=True)
 def full(shape: Shape, fill_value: TensorLike, dtype: DTypeLike = None) -> Tensor:
     """A tensor of one value.
 
     Arguments:
         shape: sizes; an int, a list (0-D tensors allowed) or a tensor.
-        fill_value: a number or a 0-D tensor.
+        fill_value: a number, the text of one ("-inf"), or a 0-D tensor.
         dtype: the default float if not given, but bool for a bool, and for a complex number a complex dtype of that
             precision.
 
@@ -60,12 +72,13 @@ def full(shape: Shape, fill_value: TensorLike, dtype: DTypeLike = None) -> Tenso
         >>> paddle.full([2], 1).tolist()
         [1.0, 1.0]
     """
+    fill_value = _of_text(fill_value)
     kinds = {bool: dtypes.bool_, complex: dtypes.default_complex()}
     kind = dtypes.as_dtype(dtype) if dtype is not None else kinds.get(type(fill_value), dtypes.default_dtype())
     return _full(fill_value, shape_tuple(shape), kind)
 
 
-@composite(aliases=SIZE, variadic="shape", creates=True)
+@composite(variadic="shape", creates=True)
 def zeros(shape: Shape, dtype: DTypeLike = None) -> Tensor:
     """A tensor of zeros, of the default float unless a dtype is given.
 
@@ -77,7 +90,7 @@ def zeros(shape: Shape, dtype: DTypeLike = None) -> Tensor:
     return _full(0, shape_tuple(shape), float_dtype(dtype))
 
 
-@composite(aliases=SIZE, variadic="shape", creates=True)
+@composite(variadic="shape", creates=True)
 def ones(shape: Shape, dtype: DTypeLike = None) -> Tensor:
     """A tensor of ones, of the default float unless a dtype is given.
 
@@ -89,7 +102,7 @@ def ones(shape: Shape, dtype: DTypeLike = None) -> Tensor:
     return _full(1, shape_tuple(shape), float_dtype(dtype))
 
 
-@composite(aliases=SIZE, variadic="shape", creates=True)
+@composite(variadic="shape", creates=True)
 def empty(shape: Shape, dtype: DTypeLike = None) -> Tensor:
     """A tensor whose values do not matter (zeros: XLA has no uninitialised memory).
 
@@ -106,7 +119,7 @@ def _full_like(x: Any, fill_value: Any, /, dtype: Any = None) -> Any:
     return jnp.broadcast_to(lone(fill_value).astype(numpy_dtype(dtype) or x.dtype), x.shape)
 
 
-@composite(methods=["full_like"], aliases={"input": "x"}, creates=True, around=call_cached("x"))
+@composite(methods=["full_like"], creates=True, around=call_cached("x"))
 def full_like(x: Tensor, fill_value: TensorLike, dtype: DTypeLike = None) -> Tensor:
     """A tensor of one value with the shape (and dtype) of another.
 
@@ -115,10 +128,10 @@ def full_like(x: Tensor, fill_value: TensorLike, dtype: DTypeLike = None) -> Ten
         >>> paddle.full_like(paddle.to_tensor([1, 2]), 7).tolist()
         [7, 7]
     """
-    return _full_like(x, fill_value, dtype)
+    return _full_like(x, _of_text(fill_value), dtype)
 
 
-@composite(aliases={"input": "x"}, creates=True, around=call_cached("x"))
+@composite(creates=True, around=call_cached("x"))
 def zeros_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
     """Zeros with the shape (and dtype) of another tensor.
 
@@ -130,7 +143,7 @@ def zeros_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
     return _full_like(x, 0, dtype)
 
 
-@composite(aliases={"input": "x"}, creates=True, around=call_cached("x"))
+@composite(creates=True, around=call_cached("x"))
 def ones_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
     """Ones with the shape (and dtype) of another tensor.
 
@@ -142,7 +155,7 @@ def ones_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
     return _full_like(x, 1, dtype)
 
 
-@composite(aliases={"input": "x"}, creates=True)
+@composite(creates=True)
 def empty_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
     """A tensor with the shape (and dtype) of another, whose values do not matter.
 
@@ -229,7 +242,7 @@ def _range_length(start: Any, end: Any, step: Any) -> Any:
     return max(math.ceil((end - start) / step), 0)
 
 
-@composite(aliases={"end": "stop", "steps": "num"}, creates=True)
+@composite(creates=True)
 def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, dtype: DTypeLike = None) -> Tensor:
     """Equally spaced numbers from start to stop (included).
 
@@ -248,7 +261,7 @@ def _linspace(start: Any, stop: Any, /, num: int, dtype: Any) -> Any:
     return jnp.linspace(jnp.asarray(start).astype(wide), jnp.asarray(stop).astype(wide), num).astype(kind)
 
 
-@composite(aliases={"end": "stop", "steps": "num"}, creates=True)
+@composite(creates=True)
 def logspace(
     start: TensorLike, stop: TensorLike, num: TensorLike, base: TensorLike = 10.0, dtype: DTypeLike = None
 ) -> Tensor:
@@ -267,7 +280,7 @@ def _eye(*, rows: int, columns: int, dtype: Any) -> Any:
     return jnp.eye(rows, columns, dtype=numpy_dtype(dtype))
 
 
-@composite(aliases={"n": "num_rows", "m": "num_columns"}, creates=True)
+@composite(creates=True)
 def eye(num_rows: Any, num_columns: Any = None, dtype: DTypeLike = None) -> Tensor:
     """A matrix with ones on its diagonal and zeros elsewhere.
 

@@ -48,7 +48,7 @@ def batched(x: Any, y: Any) -> tuple[Any, Any]:
     return jnp.broadcast_to(x, (*batch, *x.shape[-2:])), jnp.broadcast_to(y, (*batch, *y.shape[-2:]))
 
 
-@op(methods=["inverse"], amp="black", aliases={"input": "x"})
+@op(methods=["inverse"], amp="black")
 def inverse(x: Array, /) -> Any:
     """Inverses of square matrices.
 

@@ -37,7 +37,7 @@ def lower_triangle(shape: Sequence[int], diagonal: int = 0) -> Any:
 _DIAGONAL = strided(lambda array, step: array.diagonal(*step.bound.attrs))
 
 
-@op(methods=["tril"], inplace="tril_", aliases={"input": "x"})
+@op(methods=["tril"], inplace="tril_")
 def tril(x: Array, /, diagonal: int = 0) -> Any:
     """The lower triangles of matrices; the rest becomes zero.
 
@@ -52,7 +52,7 @@ def tril(x: Array, /, diagonal: int = 0) -> Any:
     return jnp.where(lower_triangle(x.shape, diagonal), x, jnp.zeros_like(x))
 
 
-@op(methods=["triu"], inplace="triu_", aliases={"input": "x"})
+@op(methods=["triu"], inplace="triu_")
 def triu(x: Array, /, diagonal: int = 0) -> Any:
     """The upper triangles of matrices; the rest becomes zero.
 
@@ -96,7 +96,7 @@ def triu_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any =
     return _triangle(np.triu_indices, row, offset, col, dtype)
 
 
-@op(methods=["diag"], aliases={"input": "x", "diagonal": "offset"})
+@op(methods=["diag"])
 def diag(x: Array, /, offset: int = 0, padding_value: float = 0) -> Any:
     """The matrix that has a vector on a diagonal, or the diagonal of a matrix.
 
@@ -129,7 +129,7 @@ def diagflat(x: Array, /, offset: int = 0) -> Any:
     return jnp.diag(x.reshape(-1), offset)
 
 
-@op(methods=["diagonal"], aliases={"input": "x", "dim1": "axis1", "dim2": "axis2"}, views=_DIAGONAL)
+@op(methods=["diagonal"], views=_DIAGONAL)
 def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Diagonals of the matrices in the plane of two axes, along a new last axis.
 
@@ -156,7 +156,7 @@ def diag_embed(input: Array, /, offset: int = 0, dim1: int = -2, dim2: int = -1)
     return jnp.moveaxis(jnp.where(out, rows, 0).astype(input.dtype), (-2, -1), (dim1, dim2))
 
 
-@op(methods=["trace"], aliases={"input": "x", "dim1": "axis1", "dim2": "axis2"})
+@op(methods=["trace"])
 def trace(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Sums of the diagonals in the plane of two axes.
 
@@ -174,7 +174,7 @@ def _diff(x: Any, prepend: Any = None, append: Any = None, /, n: int = 1, axis: 
     return jnp.diff(jnp.concatenate(parts, axis) if len(parts) > 1 else x, n, axis)
 
 
-@composite(methods=["diff"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x", "prepend", "append"))
+@composite(methods=["diff"], around=call_cached("x", "prepend", "append"))
 def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Differences of neighbours along an axis, n times over.
 

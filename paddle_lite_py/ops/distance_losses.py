@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 
-@op(aliases={"dim": "axis"})
+@op
 def cosine_similarity(x1: Array, x2: Array, /, axis: int = 1, eps: float = 1e-8) -> Any:
     """Cosine of the angle between x1 and x2 along an axis.
 

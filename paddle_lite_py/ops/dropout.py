@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..dispatch.define import op
+from ..dispatch.respelling import respelt
 from . import threefry
 from .base import identity
 from .promote import from_start
@@ -36,6 +37,7 @@ def _check(function: str, p: Any) -> None:
         raise ValueError(f"{function}: p is {p!r}; expected a probability between 0 and 1")
 
 
+@respelt
 def dropout(
     x: Any,
     p: float = 0.5,

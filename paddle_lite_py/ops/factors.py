@@ -120,7 +120,7 @@ def lu_solve(b: Array, lu: Array, pivots: Array, /, trans: str = "N") -> Any:
     """The solution of A z = b, from the LU decomposition of A.
 
     Arguments:
-        trans: "N" for A, "T" for its transpose, "C" for its conjugate transpose.
+        trans: "N" for A, "T" for its transpose, "C" or "H" for its conjugate transpose.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -128,7 +128,7 @@ def lu_solve(b: Array, lu: Array, pivots: Array, /, trans: str = "N") -> Any:
         >>> paddle.linalg.lu_solve(paddle.to_tensor([[4.0]]), packed, pivots).tolist()
         [[2.0]]
     """
-    return jax.scipy.linalg.lu_solve((lu, pivots - 1), b, trans="NTC".index(trans))
+    return jax.scipy.linalg.lu_solve((lu, pivots - 1), b, trans="NTC".index(trans.replace("H", "C")))
 
 
 @op(methods=["matrix_exp"], amp="black")

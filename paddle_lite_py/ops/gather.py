@@ -32,7 +32,7 @@ def _gather(x: Any, index: Any, /, axis: int | None = None) -> Any:
     return jnp.take(x, index.reshape(-1) if index.ndim == 2 else index, axis=0 if axis is None else axis)
 
 
-@composite(methods=["gather"], aliases={"input": "x"}, around=call_cached("x", "index?"))
+@composite(methods=["gather"], around=call_cached("x", "index?"))
 def gather(x: Tensor, index: Any, axis: Any = None, *, dim: int | None = None) -> Any:
     """Slices of x along an axis, chosen by a vector of indices; or elements along one: gather(x, dim, index).
 
@@ -60,7 +60,7 @@ def _index_select(x: Any, index: Any, /, axis: int = 0) -> Any:
     return jnp.take(x, index.reshape(-1), axis=axis)
 
 
-@composite(methods=["index_select"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x", "index?", "axis?"))
+@composite(methods=["index_select"], around=call_cached("x", "index?", "axis?"))
 def index_select(x: Tensor, index: Any, axis: Any = 0) -> Any:
     """Slices of x along an axis, chosen by a vector of indices; index and axis in either order.
 
@@ -98,7 +98,7 @@ def index_sample(x: Array, index: Array, /) -> Any:
     return jnp.take_along_axis(x, index, 1)
 
 
-@op(methods=["take_along_axis"], aliases={"input": "arr", "dim": "axis", "index": "indices"})
+@op(methods=["take_along_axis"])
 def take_along_axis(arr: Array, indices: Array, /, axis: int, broadcast: bool = True) -> Any:
     """Elements along an axis, at indices of the same number of dimensions.
 
@@ -118,7 +118,7 @@ def take_along_axis(arr: Array, indices: Array, /, axis: int, broadcast: bool = 
     return jnp.take_along_axis(arr, indices, axis)
 
 
-@composite(methods=["take_along_dim"], aliases={"input": "arr", "dim": "axis"}, around=call_cached("arr", "indices"))
+@composite(methods=["take_along_dim"], around=call_cached("arr", "indices"))
 def take_along_dim(arr: Tensor, indices: Tensor, axis: int | None = None, broadcast: bool = True) -> Any:
     """Elements along an axis at indices that broadcast, or of the flattened tensor.
 
@@ -135,7 +135,7 @@ def crop_others(x: Any, shape: tuple[Any, ...], axis: int) -> Any:
     return x[tuple([slice(None) if i == axis else slice(n) for i, n in enumerate(shape)])]
 
 
-@op(methods=["take"], aliases={"input": "x"})
+@op(methods=["take"])
 def take(x: Array, index: Array, /, mode: str = "raise") -> Any:
     """Elements of the flattened tensor.
 

@@ -25,10 +25,8 @@ __all__ = [
     *("meshgrid", "repeat_interleave", "row_stack", "stack", "vstack"),
 ]
 
-LIST = {"tensors": "x", "dim": "axis"}
 
-
-@op(methods=["concat"], aliases=LIST)
+@op(methods=["concat"])
 def concat(x: list[Any], /, axis: int = 0) -> Any:
     """Join tensors along an existing axis.
 
@@ -61,7 +59,7 @@ def _differs(a: Any, b: Any, axis: int) -> bool:
 cat = concatenate = concat
 
 
-@op(methods=["stack"], aliases=LIST)
+@op(methods=["stack"])
 def stack(x: list[Any], /, axis: int = 0) -> Any:
     """Join tensors of one shape along a new axis.
 
@@ -134,7 +132,7 @@ def _expect_size(wanted: int | None, found: Any) -> None:
         raise ValueError(f"repeat_interleave(): output_size is {wanted}, but the counts add up to {found}")
 
 
-@composite(methods=["repeat_interleave"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x", "repeats?"))
+@composite(methods=["repeat_interleave"], around=call_cached("x", "repeats?"))
 def repeat_interleave(
     x: Tensor, repeats: TensorLike, axis: int | None = None, name: str | None = None, *, output_size: int | None = None
 ) -> Any:
@@ -209,6 +207,8 @@ def _atleast(x: Any, /, ndim: int) -> Any:
 
 
 def _atleast_all(inputs: tuple[Any, ...], ndim: int) -> Any:
+    if len(inputs) == 1 and isinstance(inputs[0], list | tuple) and any(isinstance(x, Tensor) for x in inputs[0]):
+        return [_atleast(x, ndim) for x in inputs[0]]
     outs = [_atleast(x, ndim) for x in inputs]
     return outs[0] if len(outs) == 1 else outs
 

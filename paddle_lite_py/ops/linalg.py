@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-@op(methods=["matmul"], operators=["__matmul__", "__rmatmul__"], amp="white", aliases={"input": "x", "other": "y"})
+@op(methods=["matmul"], operators=["__matmul__", "__rmatmul__"], amp="white")
 def matmul(x: Array, y: Array, /, transpose_x: bool = False, transpose_y: bool = False) -> Any:
     """Matrix product of x and y; leading axes are broadcast, vectors are contracted.
 
@@ -75,7 +75,7 @@ def _need(ndim: int, **operands: Any) -> None:
             raise ValueError(f"{name} has {x.ndim} dimensions; expected {ndim}")
 
 
-@op(methods=["mm"], amp="white", aliases={"x": "input", "y": "mat2"})
+@op(methods=["mm"], amp="white")
 def mm(input: Array, mat2: Array, /) -> Any:
     """Matrix product, or products of batches of matrices.
 
@@ -88,7 +88,7 @@ def mm(input: Array, mat2: Array, /) -> Any:
     return jnp.matmul(*promote(input, mat2))
 
 
-@op(methods=["bmm"], amp="white", aliases={"input": "x", "mat2": "y"})
+@op(methods=["bmm"], amp="white")
 def bmm(x: Array, y: Array, /) -> Any:
     """Matrix products of two batches of matrices.
 
@@ -105,7 +105,7 @@ def bmm(x: Array, y: Array, /) -> Any:
     return jnp.matmul(*promote(x, y))
 
 
-@op(methods=["mv"], amp="white", aliases={"input": "x"})
+@op(methods=["mv"], amp="white")
 def mv(x: Array, vec: Array, /) -> Any:
     """Product of a matrix and a vector.
 
@@ -119,7 +119,7 @@ def mv(x: Array, vec: Array, /) -> Any:
     return jnp.matmul(*promote(x, vec))
 
 
-@op(methods=["dot"], aliases={"input": "x", "tensor": "y"})
+@op(methods=["dot"])
 def dot(x: Array, y: Array, /) -> Any:
     """Sum of the products of elements along the last axis.
 
@@ -147,7 +147,7 @@ def vecdot(x: Array, y: Array, /, axis: int = -1) -> Any:
     return jnp.sum(jnp.conj(x) * y, axis if x.ndim or y.ndim else None).astype(x.dtype)
 
 
-@op(methods=["inner"], aliases={"input": "x", "other": "y"})
+@op(methods=["inner"])
 def inner(x: Array, y: Array, /) -> Any:
     """Sums of products over the last axes of x and y.
 
@@ -161,7 +161,7 @@ def inner(x: Array, y: Array, /) -> Any:
     return jnp.inner(*promote(x, y))
 
 
-@op(methods=["outer", "ger"], aliases={"input": "x", "vec2": "y"})
+@op(methods=["outer", "ger"])
 def outer(x: Array, y: Array, /) -> Any:
     """All products of an element of x and one of y, both flattened.
 
@@ -173,7 +173,7 @@ def outer(x: Array, y: Array, /) -> Any:
     return jnp.outer(*promote(x, y))
 
 
-@op(methods=["cross"], aliases={"input": "x", "other": "y", "dim": "axis"})
+@op(methods=["cross"])
 def cross(x: Array, y: Array, /, axis: int = 9) -> Any:
     """Cross products of vectors of three elements.
 
@@ -193,9 +193,7 @@ def cross(x: Array, y: Array, /, axis: int = 9) -> Any:
     return jnp.cross(x, y, axis=axis)
 
 
-@composite(
-    methods=["addmm"], inplace="addmm_", aliases={"mat1": "x", "mat2": "y"}, around=call_cached("input", "x", "y")
-)
+@composite(methods=["addmm"], inplace="addmm_", around=call_cached("input", "x", "y"))
 def addmm(input: Tensor, x: Tensor, y: TensorLike, beta: float = 1.0, alpha: float = 1.0) -> Any:
     """beta * input + alpha * (x @ y), of matrices.
 
@@ -210,7 +208,6 @@ def addmm(input: Tensor, x: Tensor, y: TensorLike, beta: float = 1.0, alpha: flo
 @composite(
     methods=["baddbmm"],
     inplace="baddbmm_",
-    aliases={"batch1": "x", "batch2": "y"},
     around=call_cached("input", "x", "y"),
 )
 def baddbmm(input: Tensor, x: Tensor, y: TensorLike, beta: float = 1.0, alpha: float = 1.0) -> Any:
@@ -253,7 +250,7 @@ def einsum(equation: str, *operands: Any) -> Any:
     return _einsum(list(operands), equation)
 
 
-@op(methods=["kron"], aliases={"input": "x", "other": "y"})
+@op(methods=["kron"])
 def kron(x: Array, y: Array, /) -> Any:
     """Kronecker product: each element of x times the whole of y.
 

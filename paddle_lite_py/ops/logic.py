@@ -10,10 +10,8 @@ import jax.numpy as jnp
 
 from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.define import composite, op
-from .math import XY
 from .promote import is_scalar, natural, promote, promote_operands, scalar_kind
 from .types import Array
-from .unary import INPUT
 
 __all__ = [
     *("allclose", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_not", "bitwise_or"),
@@ -69,7 +67,7 @@ def _compare(name: str, f: Callable[..., Any], what: str, value: str, methods: l
         return f(*promote_operands(x, y))
 
     fn.__name__ = fn.__qualname__ = name
-    made = op(fn, methods=[name, *methods], operators=[operator] if operator else [], grad=False, aliases=XY)
+    made = op(fn, methods=[name, *methods], operators=[operator] if operator else [], grad=False)
     return _documented(made, f"Elementwise, whether {what}", "[1, 2, 3];[2, 2, 2]", value)
 
 
@@ -102,7 +100,7 @@ def _logical(name: str, f: Callable[..., Any], what: str, value: str) -> Any:
         return f(natural(x).astype(bool), natural(y).astype(bool))
 
     fn.__name__ = fn.__qualname__ = name
-    made = op(fn, methods=[name], inplace=f"{name}_", grad=False, aliases=XY)
+    made = op(fn, methods=[name], grad=False)
     return _documented(made, f"{what} of the truth of x and y", "[True, True, False];[True, False, False]", value)
 
 
@@ -111,7 +109,7 @@ logical_or = _logical("logical_or", jnp.logical_or, "Elementwise or", "[True, Tr
 logical_xor = _logical("logical_xor", jnp.logical_xor, "Elementwise exclusive or", "[False, True, False]")
 
 
-@op(methods=["logical_not"], inplace="logical_not_", grad=False, aliases=INPUT)
+@op(methods=["logical_not"], grad=False)
 def logical_not(x: Array, /) -> Any:
     """Elementwise not.
 
@@ -138,7 +136,7 @@ def _bitwise(name: str, f: Callable[..., Any], what: str, value: str, operator: 
 
     fn.__name__ = fn.__qualname__ = name
     operators = [f"__{operator}__", f"__r{operator}__"]
-    made = op(fn, methods=[name], operators=operators, inplace=f"{name}_", grad=False, aliases=XY, out_first=True)
+    made = op(fn, methods=[name], operators=operators, inplace=f"{name}_", grad=False, out_first=True)
     return _documented(made, f"{what} of two integers or booleans", "[5, 6];[3, 3]", value)
 
 
@@ -152,7 +150,6 @@ bitwise_xor = _bitwise("bitwise_xor", jnp.bitwise_xor, "Bitwise exclusive or", "
     operators=["__invert__"],
     inplace="bitwise_not_",
     grad=False,
-    aliases=INPUT,
     out_first=True,
 )
 def bitwise_not(x: Array, /) -> Any:
@@ -215,7 +212,7 @@ def _classify(name: str, f: Callable[..., Any], what: str, value: str) -> Any:
         return f(x)
 
     fn.__name__ = fn.__qualname__ = name
-    made = op(fn, methods=[name], grad=False, aliases=INPUT)
+    made = op(fn, methods=[name], grad=False)
     return _documented(made, f"Elementwise, whether {what}", "[1.0, float('inf'), float('nan'), -2.0]", value)
 
 
@@ -228,7 +225,7 @@ isreal = _classify("isreal", jnp.isreal, "the element has no imaginary part", "[
 signbit = _classify("signbit", jnp.signbit, "the sign bit is set", "[False, False, False, True]")
 
 
-@op(methods=["isclose"], grad=False, aliases=XY)
+@op(methods=["isclose"], grad=False)
 def isclose(x: Array, y: Array, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Elementwise, whether |x - y| <= atol + rtol * |y|.
 
@@ -241,7 +238,7 @@ def isclose(x: Array, y: Array, /, rtol: float = 1e-05, atol: float = 1e-08, equ
     return jnp.isclose(x, y, rtol, atol, equal_nan)
 
 
-@op(methods=["allclose"], grad=False, aliases=XY)
+@op(methods=["allclose"], grad=False)
 def allclose(x: Array, y: Array, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Whether every element of x is close to that of y, as a tensor.
 
@@ -254,7 +251,7 @@ def allclose(x: Array, y: Array, /, rtol: float = 1e-05, atol: float = 1e-08, eq
     return jnp.all(jnp.isclose(x, y, rtol, atol, equal_nan))
 
 
-@op(methods=["equal_all"], grad=False, aliases=XY)
+@op(methods=["equal_all"], grad=False)
 def equal_all(x: Array, y: Array, /) -> Any:
     """Whether x and y have one shape and equal elements, as a tensor.
 

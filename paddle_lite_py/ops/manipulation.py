@@ -15,7 +15,7 @@ from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.pending import held
 from ..eager.tensor import Tensor
-from .promote import from_start, natural, numpy_dtype, to_integers
+from .promote import from_start, natural, numpy_dtype, scalar_as_vector, to_integers
 from .types import Array, Axis, DTypeLike
 from .view_rules import BITS, PERMUTED, RESHAPED
 
@@ -25,16 +25,13 @@ __all__ = [
     *("transpose", "unflatten", "unsqueeze", "view", "view_as"),
 ]
 
-INPUT = {"input": "x"}
-INPUT_DIM = {"input": "x", "dim": "axis"}
-
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
     """An int or a sequence of them as a tuple."""
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
-@op(methods=["reshape"], inplace="reshape_", aliases=INPUT, variadic="shape", reshapes=True, views=RESHAPED)
+@op(methods=["reshape"], inplace="reshape_", variadic="shape", reshapes=True, views=RESHAPED)
 def reshape(x: Array, /, shape: Sequence[int]) -> Any:
     """The same elements in another shape.
 
@@ -66,7 +63,6 @@ def reshape(x: Array, /, shape: Sequence[int]) -> Any:
     methods=["flatten"],
     inplace="flatten_",
     reshapes=True,
-    aliases={"input": "x", "start_dim": "start_axis", "end_dim": "stop_axis"},
     views=RESHAPED,
 )
 def flatten(x: Array, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
@@ -87,7 +83,6 @@ def flatten(x: Array, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
 
 @composite(
     methods=["ravel"],
-    aliases={"x": "input"},
     around=call_cached("input", views=True),
 )
 def ravel(input: Tensor) -> Any:
@@ -101,7 +96,7 @@ def ravel(input: Tensor) -> Any:
     return flatten(input)
 
 
-@op(methods=["unflatten"], aliases=INPUT_DIM, views=RESHAPED)
+@op(methods=["unflatten"], views=RESHAPED)
 def unflatten(x: Array, /, axis: int, shape: Sequence[int]) -> Any:
     """Split one axis into several; one size may be -1.
 
@@ -132,7 +127,6 @@ def _by_dims(x: Any, perm: Any = None, name: Any = None, *, dim0: int | None = N
 @op(
     methods=["transpose"],
     inplace="transpose_",
-    aliases=INPUT,
     variadic="perm",
     spread=_exchanged,
     wider=_by_dims,
@@ -166,7 +160,7 @@ def permute(input: Array, /, dims: Sequence[int]) -> Any:
         >>> paddle.zeros([2, 3, 4]).permute(2, 0, 1).shape
         paddle.Size([4, 2, 3])
     """
-    return jnp.transpose(input, dims)
+    return jnp.transpose(input, as_tuple(dims))
 
 
 @op(methods=["t"], inplace="t_", reshapes=True, views=PERMUTED)
@@ -204,7 +198,6 @@ def _by_perm(x: Any, axis0: Any = None, axis1: int | None = None, *, perm: Any =
 
 @op(
     methods=["swapaxes", "swapdims"],
-    aliases={"input": "x", "dim0": "axis0", "dim1": "axis1"},
     wider=_by_perm,
     views=PERMUTED,
 )
@@ -219,7 +212,8 @@ def swapaxes(x: Array, /, axis0: int, axis1: int) -> Any:
     return jnp.swapaxes(x, axis0, axis1)
 
 
-@op(methods=["squeeze"], inplace="squeeze_", aliases=INPUT_DIM, reshapes=True, views=RESHAPED)
+@op(methods=["squeeze"], inplace="squeeze_", reshapes=True, views=RESHAPED)
+@scalar_as_vector
 def squeeze(x: Array, /, axis: Axis = None) -> Any:
     """Drop axes of size 1: all of them, or those named; a named axis of another size stays.
 
@@ -236,7 +230,7 @@ def squeeze(x: Array, /, axis: Axis = None) -> Any:
     return jnp.squeeze(x, tuple([a for a in sorted(gone) if isinstance(x.shape[a], int) and x.shape[a] == 1]))
 
 
-@op(methods=["unsqueeze"], inplace="unsqueeze_", aliases=INPUT_DIM, reshapes=True, views=RESHAPED)
+@op(methods=["unsqueeze"], inplace="unsqueeze_", reshapes=True, views=RESHAPED)
 def unsqueeze(x: Array, /, axis: Axis) -> Any:
     """Insert axes of size 1, one after the other.
 
@@ -256,7 +250,7 @@ def _expanded(x: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple([x.shape[i - lead] if isinstance(n, int) and n == -1 else n for i, n in enumerate(shape)])
 
 
-@op(methods=["expand"], aliases={"input": "x", "size": "shape"}, variadic="shape")
+@op(methods=["expand"], variadic="shape")
 def expand(x: Array, /, shape: Sequence[int]) -> Any:
     """Broadcast to a shape; -1 keeps the size of x.
 
@@ -268,7 +262,7 @@ def expand(x: Array, /, shape: Sequence[int]) -> Any:
     return jnp.broadcast_to(x, _expanded(x, as_tuple(shape)))
 
 
-@op(methods=["broadcast_to"], aliases={"input": "x", "size": "shape"}, variadic="shape")
+@op(methods=["broadcast_to"], variadic="shape")
 def broadcast_to(x: Array, /, shape: Sequence[int]) -> Any:
     """Broadcast to a shape; -1 keeps the size of x.
 
@@ -280,7 +274,7 @@ def broadcast_to(x: Array, /, shape: Sequence[int]) -> Any:
     return jnp.broadcast_to(x, _expanded(x, as_tuple(shape)))
 
 
-@op(methods=["expand_as"], aliases={"input": "x", "other": "y"})
+@op(methods=["expand_as"])
 def expand_as(x: Array, y: Array, /) -> Any:
     """Broadcast x to the shape of y.
 
@@ -315,7 +309,7 @@ def broadcast_shapes(*shapes: Sequence[int]) -> list[int]:
     return list(np.broadcast_shapes(*map(tuple, shapes)))
 
 
-@op(methods=["tile"], aliases={"input": "x", "dims": "repeat_times"})
+@op(methods=["tile"])
 def tile(x: Array, /, repeat_times: Sequence[int]) -> Any:
     """Repeat the tensor along its axes; the counts are for the last ones.
 
@@ -339,7 +333,7 @@ def repeat(x: Array, /, repeats: Sequence[int]) -> Any:
     return jnp.tile(x, as_tuple(repeats))
 
 
-@op(methods=["cast", "astype"], amp="keep", inplace="cast_", aliases=INPUT, reshapes=True)
+@op(methods=["cast", "astype"], amp="keep", inplace="cast_", reshapes=True)
 def cast(x: Array, /, dtype: DTypeLike) -> Any:
     """Convert the elements to another dtype.
 
@@ -360,6 +354,23 @@ def cast(x: Array, /, dtype: DTypeLike) -> Any:
 @op(name="_bitcast", grad=False, views=BITS)
 def _bitcast(x: Any, /, dtype: Any) -> Any:
     kind = jnp.dtype(numpy_dtype(dtype))
+    if kind == x.dtype:
+        return x
+    if x.dtype.kind == "b":
+        x = x.astype(jnp.uint8)
+    if x.dtype.kind == "c":
+        x = jnp.stack([x.real, x.imag], -1).reshape(*x.shape[:-1], -1)
+    if kind.kind == "b":
+        return _of_bits(x, jnp.dtype(jnp.uint8)) != 0
+    if kind.kind == "c":
+        parts = _of_bits(x, jnp.finfo(kind).dtype)
+        pairs = parts.reshape(*parts.shape[:-1], -1, 2)
+        return jax.lax.complex(pairs[..., 0], pairs[..., 1])
+    return _of_bits(x, kind)
+
+
+def _of_bits(x: Any, kind: Any) -> Any:
+    """The bits of real numbers as another kind of them."""
     if kind.itemsize > x.dtype.itemsize:
         x = x.reshape(*x.shape[:-1], -1, kind.itemsize // x.dtype.itemsize)
     out = jax.lax.bitcast_convert_type(x, kind)
@@ -368,7 +379,6 @@ def _bitcast(x: Any, /, dtype: Any) -> Any:
 
 @composite(
     methods=["view"],
-    aliases={"shape": "shape_or_dtype", "dtype": "shape_or_dtype"},
     variadic="shape_or_dtype",
     around=call_cached("x", views=True),
 )

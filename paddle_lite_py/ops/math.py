@@ -18,8 +18,6 @@ __all__ = [
     *("minimum", "mod", "mul", "multiplex", "multiply", "pow", "remainder", "scale", "sub", "subtract", "true_divide"),
 ]
 
-XY = {"input": "x", "other": "y"}
-
 
 def _add_scaled(x: Any, y: Any, name: Any = None, *, alpha: Any = 1) -> Any:
     return add(x, multiply(y, alpha))
@@ -33,7 +31,7 @@ def _divide_rounded(x: Any, y: Any, name: Any = None, *, rounding_mode: str | No
     return div(x, y, rounding_mode=rounding_mode)
 
 
-@op(methods=["add"], operators=["__add__", "__radd__"], inplace="add_", aliases=XY, wider=_add_scaled)
+@op(methods=["add"], operators=["__add__", "__radd__"], inplace="add_", wider=_add_scaled)
 def add(x: Array, y: Array, /) -> Any:
     """Elementwise sum of x and y, which are broadcast to one shape.
 
@@ -52,7 +50,6 @@ def add(x: Array, y: Array, /) -> Any:
     methods=["subtract", "sub"],
     operators=["__sub__", "__rsub__"],
     inplace="subtract_",
-    aliases=XY,
     wider=_subtract_scaled,
 )
 def subtract(x: Array, y: Array, /) -> Any:
@@ -66,7 +63,7 @@ def subtract(x: Array, y: Array, /) -> Any:
     return jnp.subtract(*promote_operands(x, y))
 
 
-@op(methods=["multiply", "mul"], operators=["__mul__", "__rmul__"], inplace="multiply_", aliases=XY)
+@op(methods=["multiply", "mul"], operators=["__mul__", "__rmul__"], inplace="multiply_")
 def multiply(x: Array, y: Array, /) -> Any:
     """Elementwise product of x and y.
 
@@ -82,7 +79,6 @@ def multiply(x: Array, y: Array, /) -> Any:
     methods=["divide"],
     operators=["__truediv__", "__div__", "__rtruediv__", "__rdiv__"],
     inplace="divide_",
-    aliases=XY,
     wider=_divide_rounded,
 )
 def divide(x: Array, y: Array, /) -> Any:
@@ -97,7 +93,7 @@ def divide(x: Array, y: Array, /) -> Any:
     return x & y if x.dtype == bool else quotient(floating(x), floating(y))
 
 
-@composite(methods=["div", "true_divide"], inplace="div_", aliases=XY, around=call_cached("x", "y?"))
+@composite(methods=["div", "true_divide"], inplace="div_", around=call_cached("x", "y?"))
 def div(x: Tensor, y: TensorLike, name: str | None = None, *, rounding_mode: str | None = None) -> Any:
     """Elementwise quotient, rounded if asked.
 
@@ -127,7 +123,7 @@ def trunc_divide(x: Array, y: Array, /) -> Any:
     return jnp.trunc(quotient(x, y)) if is_inexact(x) else jax.lax.div(*jnp.broadcast_arrays(x, y))
 
 
-@op(methods=["floor_divide"], operators=["__floordiv__", "__rfloordiv__"], inplace="floor_divide_", aliases=XY)
+@op(methods=["floor_divide"], operators=["__floordiv__", "__rfloordiv__"], inplace="floor_divide_")
 def floor_divide(x: Array, y: Array, /) -> Any:
     """Elementwise quotient rounded down.
 
@@ -140,7 +136,7 @@ def floor_divide(x: Array, y: Array, /) -> Any:
     return jnp.floor(quotient(x, y)) if is_inexact(x) else jnp.floor_divide(x, y)
 
 
-@op(methods=["remainder", "mod", "floor_mod"], operators=["__mod__", "__rmod__"], inplace="remainder_", aliases=XY)
+@op(methods=["remainder", "mod", "floor_mod"], operators=["__mod__", "__rmod__"], inplace="remainder_")
 def remainder(x: Array, y: Array, /) -> Any:
     """Elementwise remainder x - floor(x / y) * y, with the sign of y.
 
@@ -156,7 +152,6 @@ def remainder(x: Array, y: Array, /) -> Any:
     methods=["pow"],
     operators=["__pow__"],
     inplace="pow_",
-    aliases={**XY, "exponent": "y"},
     around=call_cached("x", "y?"),
 )
 def pow(x: Tensor, y: TensorLike) -> Any:
@@ -188,7 +183,7 @@ def power_scalar(x: Array, /, y: float) -> Any:
     return jnp.power(x, exponent) if root is None else root(x)
 
 
-@op(methods=["maximum"], inplace="maximum_", aliases=XY)
+@op(methods=["maximum"], inplace="maximum_")
 def maximum(x: Array, y: Array, /) -> Any:
     """The greater of each two elements; NaN where one is NaN.
 
@@ -200,7 +195,7 @@ def maximum(x: Array, y: Array, /) -> Any:
     return jnp.maximum(*promote(x, y))
 
 
-@op(methods=["minimum"], inplace="minimum_", aliases=XY)
+@op(methods=["minimum"], inplace="minimum_")
 def minimum(x: Array, y: Array, /) -> Any:
     """The smaller of each two elements; NaN where one is NaN.
 
@@ -212,7 +207,7 @@ def minimum(x: Array, y: Array, /) -> Any:
     return jnp.minimum(*promote(x, y))
 
 
-@op(methods=["lerp"], inplace="lerp_", aliases={"input": "x", "end": "y"})
+@op(methods=["lerp"], inplace="lerp_")
 def lerp(x: Array, y: Array, weight: Array, /) -> Any:
     """Linear interpolation x + weight * (y - x).
 
@@ -225,7 +220,7 @@ def lerp(x: Array, y: Array, weight: Array, /) -> Any:
     return x + promote(weight, x)[0] * (y - x)
 
 
-@composite(methods=["clip", "clamp"], inplace="clip_", aliases={"input": "x"}, around=call_cached("x", "min?", "max?"))
+@composite(methods=["clip", "clamp"], inplace="clip_", around=call_cached("x", "min?", "max?"))
 def clip(x: Tensor, min: TensorLike | None = None, max: TensorLike | None = None) -> Any:
     """Limit each element to [min, max]; either bound may be a number, a tensor or None.
 

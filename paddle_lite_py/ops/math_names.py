@@ -14,7 +14,18 @@ from ..eager.pending import held
 from ..eager.tensor import Tensor
 from . import binary, creation, decomposition, gather, joining, linalg, manipulation, norms, scatter, signal, slicing
 from .dynamic import is_eager
-from .logic import equal, greater_equal, greater_than, less_equal, less_than, not_equal
+from .logic import (
+    equal,
+    greater_equal,
+    greater_than,
+    less_equal,
+    less_than,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    not_equal,
+)
 from .math import add_n, increment
 from .random import _randint, bounds, drawn_from
 from .search import where
@@ -22,8 +33,8 @@ from .softmax import softmax as softmax_along
 from .types import DTypeLike
 
 __all__ = [
-    *("equal_", "greater_equal_", "greater_than_", "hann_window", "less_", "less_equal_", "less_than_", "softmax"),
-    "where_",
+    *("equal_", "greater_equal_", "greater_than_", "hann_window", "less_", "less_equal_", "less_than_", "logical_and_"),
+    *("logical_not_", "logical_or_", "logical_xor_", "not_equal_", "softmax", "where_"),
 ]
 
 
@@ -98,8 +109,11 @@ Examples:
 
 
 def _replacing(name: str, function: Any) -> Any:
-    def method(x: Tensor, y: Any, name: Any = None) -> Tensor:
-        return x._rebind(function(x, y), True)
+    def method(x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        made = function(x, *args, **kwargs)
+        if made.shape != x.shape:
+            raise ValueError(f"{name}: the result has the shape {[*made.shape]}; that of x, {[*x.shape]}, must stay")
+        return x._rebind(made, True)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = _BOOLEANS.format(name=name, of=function.__name__)
@@ -114,6 +128,8 @@ equal_, not_equal_, less_ = (
 )
 less_than_, less_equal_ = _replacing("less_than_", less_than), _replacing("less_equal_", less_equal)
 greater_than_, greater_equal_ = _replacing("greater_than_", greater_than), _replacing("greater_equal_", greater_equal)
+logical_and_, logical_or_ = _replacing("logical_and_", logical_and), _replacing("logical_or_", logical_or)
+logical_xor_, logical_not_ = _replacing("logical_xor_", logical_xor), _replacing("logical_not_", logical_not)
 
 
 def _method(f: Any) -> Any:

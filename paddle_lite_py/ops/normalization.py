@@ -16,6 +16,7 @@ from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
 from ..eager.pending import held
 from ..eager.tensor import Tensor
+from .promote import scalar_as_vector
 from .types import Array, Ints
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "normalize", "rms_norm"]
@@ -223,9 +224,9 @@ def _group_norm(
 def group_norm(
     x: Tensor,
     num_groups: int,
-    epsilon: float = 1e-5,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
+    epsilon: Any = 1e-5,
+    weight: Any = None,
+    bias: Any = None,
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Any:
@@ -241,6 +242,8 @@ def group_norm(
         >>> paddle.nn.functional.group_norm(paddle.to_tensor([[1.0, 3.0, 5.0, 9.0]]), 2).round(3).tolist()
         [[-1.0, 1.0, -1.0, 1.0]]
     """
+    if isinstance(epsilon, Tensor):  # PyTorch's order: weight, bias, eps
+        epsilon, weight, bias = 1e-5 if bias is None else bias, epsilon, weight
     op_fn: Any = _group_norm
     return op_fn(x, weight, bias, groups=num_groups, epsilon=epsilon, data_format=data_format)
 
@@ -349,7 +352,8 @@ def rms_norm(
     return op_fn(input, weight, n_axes=_tail("rms_norm", input, normalized_shape), epsilon=eps)
 
 
-@op(aliases={"input": "x", "dim": "axis", "eps": "epsilon"}, out_first=True)
+@op(out_first=True)
+@scalar_as_vector
 def normalize(x: Array, /, p: float = 2, axis: int = 1, epsilon: float = 1e-12) -> Any:
     """x divided by its p-norm along an axis, or by epsilon where the norm is smaller.
 

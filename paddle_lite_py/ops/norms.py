@@ -13,7 +13,7 @@ from ..dispatch.codegen import into
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .kinks import magnitude
-from .promote import axes, floating, from_start, numpy_dtype, promote_floating
+from .promote import axes, floating, from_start, numpy_dtype, promote_floating, scalar_as_vector
 from .svd import singular_values
 from .types import Array, Axis, DTypeLike
 
@@ -43,6 +43,7 @@ def _magnitude(x: Any, p: float, axis: Any, keepdim: bool) -> Any:
 
 
 @op(name="p_norm", amp="black")
+@scalar_as_vector
 def _vector(x: Any, /, p: float, axis: Any, keepdim: bool, dtype: Any = None) -> Any:
     x = floating(x if dtype is None else x.astype(numpy_dtype(dtype)))
     return _magnitude(x, p, axes(axis), keepdim)
@@ -69,7 +70,7 @@ def of_matrices(x: Any, p: Any, axis: tuple[int, int], keepdim: bool = False) ->
     return out if keepdim else jnp.squeeze(out, axis)
 
 
-@composite(methods=["norm"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x"))
+@composite(methods=["norm"], around=call_cached("x"))
 def norm(
     x: Tensor,
     p: float | str | None = None,
@@ -166,7 +167,7 @@ def dist(x: Array, y: Array, /, p: float = 2) -> Any:
     return _magnitude(x - y, p, None, False)
 
 
-@op(aliases={"x1": "x", "x2": "y"})
+@op
 def cdist(x: Array, y: Array, /, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
     """p-norm distance of each row of x to each row of y.
 

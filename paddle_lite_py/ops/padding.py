@@ -188,6 +188,9 @@ def interpolate(
         [[[[1.0, 1.0, 2.0, 2.0]]]]
     """
     mode = mode.lower()
+    if isinstance(align_mode, bool):  # PyTorch's order: recompute_scale_factor and antialias follow align_corners
+        recompute_scale_factor, antialias, data_format = align_mode, bool(data_format), None
+        align_mode = 0
     if antialias:
         raise NotImplementedError("interpolate: antialias=True is not available; blur x first where it matters")
     if mode not in _RANKS or x.ndim not in _RANKS[mode]:

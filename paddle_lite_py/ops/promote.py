@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -156,6 +159,20 @@ def from_start(axis: int, ndim: int, name: str = "axis") -> int:
     if not -ndim <= axis < ndim:
         raise ValueError(f"{name} is {axis}; expected {-ndim} to {ndim - 1}, since x has {ndim} dimensions")
     return axis % ndim
+
+
+def scalar_as_vector(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of an array along an axis, for which a 0-d array has the axes 0 and -1: those of its one element."""
+    name = next(n for n in inspect.signature(fn).parameters if n in ("axis", "dim"))
+
+    @functools.wraps(fn)
+    def along(*arrays: Any, **attrs: Any) -> Any:
+        *first, x = arrays  # the key of a random op comes first
+        if x.ndim or attrs[name] not in (0, -1, (0,), (-1,)):
+            return fn(*arrays, **attrs)
+        return jax.tree.map(lambda made: made.reshape(()), fn(*first, x.reshape(1), **attrs))
+
+    return along
 
 
 def axes(axis: Any) -> Any:

@@ -14,7 +14,7 @@ from ..eager.pending import held
 from ..eager.random import Generator
 from ..eager.tensor import Tensor
 from .base import constant
-from .creation import SIZE, float_dtype, shape_tuple
+from .creation import float_dtype, shape_tuple
 from .promote import numpy_dtype
 from .types import DTypeLike, Shape, TensorLike
 
@@ -55,7 +55,7 @@ def seeded(seed: int, draw: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) 
     return state.interpreter.run(draw.__op__.bind(attrs), (start, *args))[0]
 
 
-@composite(aliases=SIZE, creates=True)
+@composite(creates=True)
 def uniform(
     shape: Shape, dtype: DTypeLike = None, min: TensorLike = 0.0, max: TensorLike = 1.0, seed: int = 0
 ) -> Tensor:
@@ -75,7 +75,7 @@ def uniform(
     return _uniform(min, max, shape_tuple(shape), float_dtype(dtype))
 
 
-@composite(aliases=SIZE, variadic="shape", creates=True)
+@composite(variadic="shape", creates=True)
 def rand(shape: Shape, dtype: DTypeLike = None) -> Tensor:
     """Numbers equally likely in [0, 1).
 
@@ -87,7 +87,7 @@ def rand(shape: Shape, dtype: DTypeLike = None) -> Tensor:
     return _uniform(0.0, 1.0, shape_tuple(shape), float_dtype(dtype))
 
 
-@composite(aliases=SIZE, variadic="shape", creates=True)
+@composite(variadic="shape", creates=True)
 def randn(shape: Shape, dtype: DTypeLike = None) -> Tensor:
     """Numbers of the standard normal distribution.
 
@@ -121,7 +121,7 @@ def gaussian(
     return _gaussian(mean, std, shape_tuple(shape), float_dtype(dtype))
 
 
-@composite(aliases=SIZE, creates=True)
+@composite(creates=True)
 def normal(mean: TensorLike = 0.0, std: TensorLike = 1.0, shape: Shape | None = None) -> Tensor:
     """Numbers of a normal distribution; mean and std may be tensors.
 
@@ -162,7 +162,7 @@ def bounds(who: str, low: Any, high: Any) -> tuple[Any, Any]:
     return low, high
 
 
-@composite(aliases=SIZE, creates=True)
+@composite(creates=True)
 def randint(
     low: TensorLike = 0, high: TensorLike | None = None, shape: Shape = (1,), dtype: DTypeLike = None
 ) -> Tensor:
@@ -177,7 +177,7 @@ def randint(
     return _randint(low, high, shape_tuple(shape), dtypes.int64 if dtype is None else dtypes.as_dtype(dtype))
 
 
-@composite(aliases={"input": "x"})
+@composite
 def randint_like(x: Tensor, low: TensorLike = 0, high: TensorLike | None = None, dtype: DTypeLike = None) -> Tensor:
     """randint() with the shape (and dtype) of another tensor.
 
@@ -191,7 +191,7 @@ def randint_like(x: Tensor, low: TensorLike = 0, high: TensorLike | None = None,
     )
 
 
-@composite(aliases={"x": "input"}, creates=True)
+@composite(creates=True)
 def rand_like(input: Tensor, name: str | None = None, *, dtype: DTypeLike = None) -> Tensor:
     """rand() with the shape (and dtype) of another tensor.
 
@@ -203,7 +203,7 @@ def rand_like(input: Tensor, name: str | None = None, *, dtype: DTypeLike = None
     return _uniform(0.0, 1.0, tuple(held(input).shape), input.dtype if dtype is None else dtypes.as_dtype(dtype))
 
 
-@composite(aliases={"input": "x"}, creates=True)
+@composite(creates=True)
 def randn_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
     """randn() with the shape (and dtype) of another tensor.
 
@@ -240,7 +240,7 @@ def _bernoulli(key: Any, x: Any, /, shape: Any = None, dtype: Any = None) -> Any
     return (jax.random.uniform(key, shape, jnp.float32) < x).astype(kind)
 
 
-@composite(methods=["bernoulli"], aliases={"input": "x"})
+@composite(methods=["bernoulli"])
 def bernoulli(x: Tensor, p: float | None = None) -> Tensor:
     """Ones and zeros; each is 1 with the probability x, or p if it is given.
 
@@ -263,7 +263,7 @@ def _multinomial(key: Any, x: Any, /, num_samples: int, replacement: bool) -> An
     return jax.lax.top_k(noisy, num_samples)[1].astype(jnp.int64)
 
 
-@composite(methods=["multinomial"], aliases={"input": "x"})
+@composite(methods=["multinomial"])
 def multinomial(x: Tensor, num_samples: int = 1, replacement: bool = False) -> Tensor:
     """Indices drawn with probabilities proportional to x, along the last axis.
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..dispatch.define import op
-from .promote import axes, floating, from_start, is_inexact, numpy_dtype
+from .promote import axes, floating, from_start, is_inexact, numpy_dtype, scalar_as_vector
 from .types import Array, Axis, DTypeLike
 
 __all__ = [
@@ -16,15 +16,14 @@ __all__ = [
     *("logsumexp", "max", "mean", "min", "nanmean", "nansum", "prod", "reduce_as", "sum"),
 ]
 
-AXIS = {"input": "x", "dim": "axis"}
-
 
 def _summed(x: Any, dtype: Any) -> Any:
     """The dtype of a sum: as asked; int64 for booleans and the signed integers up to 32 bits."""
     return numpy_dtype(dtype) or (jnp.int64 if x.dtype.kind in "bi" else x.dtype)
 
 
-@op(methods=["sum"], amp="black", aliases=AXIS)
+@op(methods=["sum"], amp="black")
+@scalar_as_vector
 def sum(x: Array, /, axis: Axis = None, dtype: DTypeLike = None, keepdim: bool = False) -> Any:
     """Sum over axes; integers and booleans sum in int64.
 
@@ -43,7 +42,8 @@ def sum(x: Array, /, axis: Axis = None, dtype: DTypeLike = None, keepdim: bool =
     return jnp.sum(x, axis=axes(axis), dtype=_summed(x, dtype), keepdims=keepdim)
 
 
-@op(methods=["nansum"], aliases=AXIS)
+@op(methods=["nansum"])
+@scalar_as_vector
 def nansum(x: Array, /, axis: Axis = None, dtype: DTypeLike = None, keepdim: bool = False) -> Any:
     """Sum over axes with NaN as zero.
 
@@ -55,7 +55,8 @@ def nansum(x: Array, /, axis: Axis = None, dtype: DTypeLike = None, keepdim: boo
     return jnp.nansum(x, axis=axes(axis), dtype=_summed(x, dtype), keepdims=keepdim)
 
 
-@op(methods=["mean"], amp="black", aliases=AXIS)
+@op(methods=["mean"], amp="black")
+@scalar_as_vector
 def mean(x: Array, /, axis: Axis = None, keepdim: bool = False, *, dtype: DTypeLike = None) -> Any:
     """Mean over axes. As in Paddle, integers have an integer mean, rounded towards zero.
 
@@ -75,7 +76,8 @@ def mean(x: Array, /, axis: Axis = None, keepdim: bool = False, *, dtype: DTypeL
     return jnp.trunc(jnp.mean(x.astype(jnp.float64), axis=axes(axis), keepdims=keepdim)).astype(x.dtype)
 
 
-@op(methods=["nanmean"], aliases=AXIS)
+@op(methods=["nanmean"])
+@scalar_as_vector
 def nanmean(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """Mean over axes of the elements that are not NaN.
 
@@ -88,6 +90,7 @@ def nanmean(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
 
 
 @op(methods=["max"])
+@scalar_as_vector
 def max(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """Maximum over axes; equal maxima share the gradient.
 
@@ -100,6 +103,7 @@ def max(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
 
 
 @op(methods=["min"])
+@scalar_as_vector
 def min(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """Minimum over axes; equal minima share the gradient.
 
@@ -111,7 +115,8 @@ def min(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     return jnp.min(x, axis=axes(axis), keepdims=keepdim)
 
 
-@op(methods=["amax"], aliases=AXIS)
+@op(methods=["amax"])
+@scalar_as_vector
 def amax(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """Maximum over axes; equal maxima share the gradient.
 
@@ -123,7 +128,8 @@ def amax(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     return jnp.max(x, axis=axes(axis), keepdims=keepdim)
 
 
-@op(methods=["amin"], aliases=AXIS)
+@op(methods=["amin"])
+@scalar_as_vector
 def amin(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """Minimum over axes; equal minima share the gradient.
 
@@ -135,7 +141,8 @@ def amin(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     return jnp.min(x, axis=axes(axis), keepdims=keepdim)
 
 
-@op(methods=["prod"], amp="black", aliases=AXIS, out_first=True)
+@op(methods=["prod"], amp="black", out_first=True)
+@scalar_as_vector
 def prod(x: Array, /, axis: Axis = None, keepdim: bool = False, dtype: DTypeLike = None) -> Any:
     """Product over axes.
 
@@ -148,7 +155,8 @@ def prod(x: Array, /, axis: Axis = None, keepdim: bool = False, dtype: DTypeLike
     return jnp.prod(x, axis=axes(axis), dtype=kind, keepdims=keepdim)
 
 
-@op(methods=["all"], grad=False, aliases=AXIS)
+@op(methods=["all"], grad=False)
+@scalar_as_vector
 def all(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """Whether all elements along axes are true.
 
@@ -160,7 +168,8 @@ def all(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     return jnp.all(x.astype(bool), axis=axes(axis), keepdims=keepdim)
 
 
-@op(methods=["any"], grad=False, aliases=AXIS)
+@op(methods=["any"], grad=False)
+@scalar_as_vector
 def any(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """Whether an element along axes is true.
 
@@ -172,7 +181,8 @@ def any(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     return jnp.any(x.astype(bool), axis=axes(axis), keepdims=keepdim)
 
 
-@op(methods=["count_nonzero"], grad=False, aliases=AXIS)
+@op(methods=["count_nonzero"], grad=False)
+@scalar_as_vector
 def count_nonzero(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """How many elements along axes are not zero.
 
@@ -184,7 +194,8 @@ def count_nonzero(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     return jnp.count_nonzero(x, axis=axes(axis), keepdims=keepdim)
 
 
-@op(methods=["logsumexp"], aliases=AXIS)
+@op(methods=["logsumexp"])
+@scalar_as_vector
 def logsumexp(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """log(sum(exp(x))) over axes, without overflow.
 
@@ -201,7 +212,8 @@ def _along(x: Any, axis: int | None) -> tuple[Any, int]:
     return (x.reshape(-1), 0) if axis is None else (x, from_start(axis, x.ndim) if x.ndim else 0)
 
 
-@op(methods=["cumsum"], inplace="cumsum_", amp="black", aliases=AXIS)
+@op(methods=["cumsum"], inplace="cumsum_", amp="black")
+@scalar_as_vector
 def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Any:
     """Cumulative sum along an axis, or of the flattened tensor.
 
@@ -215,7 +227,8 @@ def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Any
     return jnp.cumsum(x, axis=axis, dtype=kind)
 
 
-@op(methods=["cumprod"], inplace="cumprod_", amp="black", aliases={"input": "x", "axis": "dim"})
+@op(methods=["cumprod"], inplace="cumprod_", amp="black")
+@scalar_as_vector
 def cumprod(x: Array, /, dim: int | None = None, dtype: DTypeLike = None) -> Any:
     """Cumulative product along an axis, or of the flattened tensor.
 
@@ -228,7 +241,8 @@ def cumprod(x: Array, /, dim: int | None = None, dtype: DTypeLike = None) -> Any
     return jnp.cumprod(x, axis=axis, dtype=numpy_dtype(dtype) or x.dtype)
 
 
-@op(methods=["logcumsumexp"], aliases=AXIS)
+@op(methods=["logcumsumexp"])
+@scalar_as_vector
 def logcumsumexp(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Any:
     """log(cumsum(exp(x))) along an axis, without overflow.
 
@@ -248,7 +262,8 @@ def _latest(best: Any, x: Any, axis: int, dtype: Any) -> Any:
     return jax.lax.cummax(jnp.where(x == best, here, 0), axis)
 
 
-@op(methods=["cummax"], aliases=AXIS)
+@op(methods=["cummax"])
+@scalar_as_vector
 def cummax(x: Array, /, axis: int | None = None, dtype: DTypeLike = "int64") -> Any:
     """Running maximum along an axis, and where it was last met.
 
@@ -262,7 +277,8 @@ def cummax(x: Array, /, axis: int | None = None, dtype: DTypeLike = "int64") -> 
     return best, _latest(best, x, axis, dtype)
 
 
-@op(methods=["cummin"], aliases=AXIS)
+@op(methods=["cummin"])
+@scalar_as_vector
 def cummin(x: Array, /, axis: int | None = None, dtype: DTypeLike = "int64") -> Any:
     """Running minimum along an axis, and where it was last met.
 

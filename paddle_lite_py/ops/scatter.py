@@ -15,6 +15,7 @@ from ..eager.tensor import Tensor
 from .convert import to_tensor
 from .gather import crop_others
 from .indexing import parse, replaced
+from .manipulation import as_tuple
 from .promote import from_start
 from .types import Array, Shape, TensorLike
 
@@ -95,7 +96,6 @@ def scatter_nd(index: Array, updates: Array, /, shape: Shape) -> Any:
 @composite(
     methods=["index_add"],
     inplace="index_add_",
-    aliases={"input": "x", "dim": "axis", "source": "value"},
     around=call_cached("x", "index?", "axis?", "value"),
 )
 def index_add(x: Tensor, index: Any, axis: Any, value: Tensor, alpha: Any = 1) -> Any:
@@ -120,7 +120,6 @@ def _index_add(x: Any, index: Any, value: Any, /, axis: int) -> Any:
 @composite(
     methods=["index_fill"],
     inplace="index_fill_",
-    aliases={"input": "x", "dim": "axis"},
     around=call_cached("x", "index", "value?"),
 )
 def index_fill(x: Tensor, index: Tensor, axis: int, value: Tensor) -> Any:
@@ -174,7 +173,7 @@ def _index_put(x: Any, indices: list[Any], value: Any, /, accumulate: bool) -> A
     return at.add(value) if accumulate else at.set(value)
 
 
-@op(methods=["masked_fill"], inplace="masked_fill_", aliases={"input": "x"})
+@op(methods=["masked_fill"], inplace="masked_fill_")
 def masked_fill(x: Array, mask: Array, value: Array, /) -> Any:
     """x with the elements under a mask set to a value.
 
@@ -225,7 +224,6 @@ _REDUCE = {"add": "add", "sum": "add", "mul": "multiply", "multiply": "multiply"
 @composite(
     methods=["put_along_axis"],
     inplace="put_along_axis_",
-    aliases={"input": "arr", "dim": "axis", "index": "indices"},
     around=call_cached("arr", "indices", "values?"),
 )
 def put_along_axis(
@@ -290,7 +288,6 @@ def _reduced(x: Any, at: tuple[Any, ...], values: Any, reduce: str, include_self
 @composite(
     methods=["scatter_add"],
     inplace="scatter_add_",
-    aliases={"x": "input", "axis": "dim"},
     around=call_cached("input", "index", "src"),
 )
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
@@ -306,7 +303,6 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
 
 @composite(
     methods=["scatter_reduce"],
-    aliases={"x": "input", "axis": "dim"},
     around=call_cached("input", "index", "src"),
 )
 def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool = True) -> Any:
@@ -342,7 +338,13 @@ def select_scatter(x: Array, values: Array, /, axis: int, index: int) -> Any:
 
 @op(methods=["slice_scatter"])
 def slice_scatter(
-    x: Array, value: Array, /, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], strides: Sequence[int]
+    x: Array,
+    value: Array,
+    /,
+    axes: Sequence[int] | int,
+    starts: Sequence[int] | int,
+    ends: Sequence[int] | int,
+    strides: Sequence[int] | int,
 ) -> Any:
     """x with starts[i]:ends[i]:strides[i] of the axes replaced.
 
@@ -352,6 +354,7 @@ def slice_scatter(
         [[1.0, 0.0, 1.0], [1.0, 0.0, 1.0]]
     """
     index = [slice(None)] * x.ndim
+    axes, starts, ends, strides = map(as_tuple, (axes, starts, ends, strides))
     for a, start, end, step in zip(axes, starts, ends, strides, strict=True):
         index[a] = slice(start, end, step)
     return x.at[tuple(index)].set(value.astype(x.dtype))

@@ -18,7 +18,6 @@ from .dynamic import concrete, fresh, is_eager, known
 from .gather import take_along_axis
 from .joining import broadcast_tensors, stack
 from .promote import from_start, numpy_dtype, promote
-from .reduction import AXIS
 from .types import Array, DTypeLike, Shape, TensorLike
 
 __all__ = [
@@ -35,7 +34,7 @@ def _arg(x: Any, axis: int | None, keepdim: bool, dtype: Any, least: bool = Fals
     return out.reshape((1,) * x.ndim) if axis is None else jnp.expand_dims(out, axis)
 
 
-@op(methods=["argmax"], grad=False, aliases=AXIS)
+@op(methods=["argmax"], grad=False)
 def argmax(x: Array, /, axis: int | None = None, keepdim: bool = False, dtype: DTypeLike = "int64") -> Any:
     """Where the maximum stands along an axis, or in the flattened tensor.
 
@@ -47,7 +46,7 @@ def argmax(x: Array, /, axis: int | None = None, keepdim: bool = False, dtype: D
     return _arg(x, axis, keepdim, dtype)
 
 
-@op(methods=["argmin"], grad=False, aliases=AXIS)
+@op(methods=["argmin"], grad=False)
 def argmin(x: Array, /, axis: int | None = None, keepdim: bool = False, dtype: DTypeLike = "int64") -> Any:
     """Where the minimum stands along an axis, or in the flattened tensor.
 
@@ -63,7 +62,7 @@ STABLE = Immaterial("every sort is stable")
 SORTED = Immaterial("the values come in order")
 
 
-@op(methods=["sort"], aliases=AXIS)
+@op(methods=["sort"])
 @no_effect(stable=STABLE)
 def sort(x: Array, /, axis: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """The elements along an axis in order.
@@ -76,7 +75,7 @@ def sort(x: Array, /, axis: int = -1, descending: bool = False, stable: bool = F
     return ordering.sort(x, axis, descending) if x.ndim else x
 
 
-@op(methods=["msort"], aliases={"x": "input"})
+@op(methods=["msort"])
 def msort(input: Array, /) -> Any:
     """The elements along the first axis in order.
 
@@ -88,7 +87,7 @@ def msort(input: Array, /) -> Any:
     return ordering.sort(input, 0) if input.ndim else input
 
 
-@op(methods=["argsort"], grad=False, aliases=AXIS)
+@op(methods=["argsort"], grad=False)
 @no_effect(stable=STABLE)
 def argsort(x: Array, /, axis: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """Indices that put the elements along an axis in order; equal ones keep theirs.
@@ -109,7 +108,7 @@ class TopKRetType(NamedTuple):
     indices: Tensor
 
 
-@composite(methods=["topk"], aliases=AXIS, around=call_cached("x"))
+@composite(methods=["topk"], around=call_cached("x"))
 @no_effect(sorted=SORTED)
 def topk(
     x: Tensor, k: int, axis: int | None = None, largest: bool = True, sorted: bool = True, name: str | None = None
@@ -141,7 +140,7 @@ def _topk(x: Any, /, k: int, axis: int | None = None, largest: bool = True) -> A
     return tuple([jnp.moveaxis(o, -1, axis) if x.ndim else o.reshape(()) for o in outs])
 
 
-@composite(methods=["searchsorted"], aliases={"input": "values"}, around=call_cached("sorted_sequence", "values?"))
+@composite(methods=["searchsorted"], around=call_cached("sorted_sequence", "values?"))
 def searchsorted(
     sorted_sequence: Tensor,
     values: Tensor,
@@ -184,7 +183,7 @@ def _searchsorted(sequence: Any, values: Any, /, dtype: str, right: bool) -> Any
     return find(sequence, values).astype(dtype)
 
 
-@composite(methods=["bucketize"], aliases={"input": "x", "boundaries": "sorted_sequence"})
+@composite(methods=["bucketize"])
 def bucketize(x: Tensor, sorted_sequence: Tensor, out_int32: bool = False, right: bool = False) -> Any:
     """The number of the bucket, between sorted boundaries, that each element falls into.
 
@@ -203,7 +202,7 @@ def _where(condition: Any, x: Any, y: Any, /) -> Any:
     return jnp.where(condition.astype(bool), *promote(x, y))
 
 
-@composite(methods=["where"], aliases={"input": "x", "other": "y"}, around=call_cached("condition", "x?", "y?"))
+@composite(methods=["where"], around=call_cached("condition", "x?", "y?"))
 def where(condition: Tensor, x: Tensor | None = None, y: TensorLike | None = None) -> Any:
     """Elements of x where the condition holds, of y elsewhere; with a condition alone, nonzero(as_tuple=True).
 
@@ -225,7 +224,7 @@ def where(condition: Tensor, x: Tensor | None = None, y: TensorLike | None = Non
     return _where(condition, x, y)
 
 
-@composite(methods=["nonzero"], aliases={"input": "x"})
+@composite(methods=["nonzero"])
 def nonzero(x: Tensor, as_tuple: bool = False) -> Any:
     """Indices of the elements that are not zero, one a row; needs eager mode.
 
@@ -264,7 +263,7 @@ def coordinates(mask: Tensor, what: str, instead: str) -> tuple[Tensor, ...]:
     return _unravel(positions(mask, what, instead), tuple(mask.shape))
 
 
-@composite(methods=["argwhere"], aliases={"x": "input"})
+@composite(methods=["argwhere"])
 def argwhere(input: Tensor) -> Any:
     """Indices of the elements that are not zero, one a row; needs eager mode.
 
@@ -282,7 +281,7 @@ def take_flat(x: Array, index: Array, /, shape: Shape | None = None) -> Any:
     return (x if shape is None else jnp.broadcast_to(x, shape)).reshape(-1)[index]
 
 
-@composite(methods=["masked_select"], aliases={"input": "x"})
+@composite(methods=["masked_select"])
 def masked_select(x: Tensor, mask: Tensor) -> Any:
     """The elements under a mask, as a vector; needs eager mode.
 
@@ -302,7 +301,7 @@ def masked_select(x: Tensor, mask: Tensor) -> Any:
     return take_flat(x, np.flatnonzero(np.broadcast_to(held, shape)), shape)
 
 
-@composite(methods=["unique"], aliases={"input": "x", "dim": "axis"})
+@composite(methods=["unique"])
 @no_effect(sorted=SORTED)
 def unique(
     x: Tensor,
@@ -374,7 +373,7 @@ def _ends(first: Any, /, size: int) -> Any:
     return jnp.append(first[1:], size)
 
 
-@composite(methods=["unique_consecutive"], aliases={"input": "x", "dim": "axis"})
+@composite(methods=["unique_consecutive"])
 def unique_consecutive(
     x: Tensor,
     return_inverse: bool = False,

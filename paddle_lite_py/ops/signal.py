@@ -12,7 +12,7 @@ from .types import Array
 __all__ = ["frame", "istft", "overlap_add", "stft"]
 
 
-@op(name="frame", aliases={"input": "x"})
+@op(name="frame")
 def frame(x: Array, /, frame_length: int, hop_length: int, axis: int = -1) -> Any:
     """Overlapping frames of a signal: [..., frame_length, frames], or [frames, frame_length, ...] for axis 0.
 
@@ -30,7 +30,7 @@ def frame(x: Array, /, frame_length: int, hop_length: int, axis: int = -1) -> An
     return jnp.take(x, at, axis=0) if axis == 0 else jnp.take(x, at.T, axis=-1)
 
 
-@op(name="overlap_add", aliases={"input": "x"})
+@op(name="overlap_add")
 def overlap_add(x: Array, /, hop_length: int, axis: int = -1) -> Any:
     """The signal of overlapping frames, added up where they meet: the reverse of frame().
 

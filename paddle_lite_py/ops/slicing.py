@@ -43,7 +43,7 @@ _SLICED = ViewRule(
 )
 
 
-@op(methods=["flip"], aliases={"input": "x", "dims": "axis"})
+@op(methods=["flip"])
 def flip(x: Array, /, axis: Axis) -> Any:
     """Reverse the order of the elements along axes.
 
@@ -55,7 +55,7 @@ def flip(x: Array, /, axis: Axis) -> Any:
     return jnp.flip(x, axis)
 
 
-@op(methods=["roll"], aliases={"input": "x", "dims": "axis"})
+@op(methods=["roll"])
 def roll(x: Array, /, shifts: Any, axis: Axis = None) -> Any:
     """Move the elements along axes; what leaves at the end comes back at the start.
 
@@ -67,7 +67,7 @@ def roll(x: Array, /, shifts: Any, axis: Axis = None) -> Any:
     return jnp.roll(x, shifts, axis)
 
 
-@op(methods=["rot90"], aliases={"input": "x", "dims": "axes"})
+@op(methods=["rot90"])
 def rot90(x: Array, /, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
     """Rotate by 90 degrees k times in the plane of two axes.
 
@@ -117,7 +117,7 @@ def _index(x: Any, axes: Any, starts: Any, ends: Any, strides: Any = None) -> tu
     return tuple(index)
 
 
-@composite(methods=["narrow"], aliases={"x": "input", "axis": "dim"}, around=call_cached("input", views=True))
+@composite(methods=["narrow"], around=call_cached("input", views=True))
 def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Any:
     """`length` slices along an axis, from `start` on.
 
@@ -168,7 +168,7 @@ def _as_strided(x: Array, /, shape: Sequence[int], stride: Sequence[int], offset
     return x.reshape(-1)[at]
 
 
-@composite(methods=["as_strided"], aliases={"input": "x", "size": "shape"})
+@composite(methods=["as_strided"])
 def as_strided(x: Tensor, shape: Sequence[int], stride: Sequence[int], offset: int = 0) -> Any:
     """Elements of the storage of a tensor at offset + sum(index * stride), as a view.
 

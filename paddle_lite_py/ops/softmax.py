@@ -9,19 +9,17 @@ import jax.numpy as jnp
 
 from ..core import dtypes
 from ..dispatch.define import INPLACE, op
-from .promote import from_start
+from .promote import from_start, scalar_as_vector
 from .types import Array, DTypeLike
 
 __all__ = ["glu", "gumbel_softmax", "log_softmax", "maxout", "softmax", "softmax_", "swiglu"]
-
-_NAMES = {"input": "x", "dim": "axis"}
 
 
 def _in(x: Any, dtype: Any) -> Any:
     return x if dtype is None else x.astype(dtypes.as_dtype(dtype).np)
 
 
-@op(methods=["softmax"], inplace="softmax_", amp="black", aliases=_NAMES)
+@op(methods=["softmax"], inplace="softmax_", amp="black")
 def softmax(x: Array, /, axis: int = -1, dtype: DTypeLike = None) -> Any:
     """exp(x) over its sum along an axis.
 
@@ -33,7 +31,7 @@ def softmax(x: Array, /, axis: int = -1, dtype: DTypeLike = None) -> Any:
     return jax.nn.softmax(_in(x, dtype), axis=axis if x.ndim else None)
 
 
-@op(amp="black", aliases=_NAMES)
+@op(amp="black")
 def log_softmax(x: Array, /, axis: int = -1, dtype: DTypeLike = None) -> Any:
     """Logarithm of softmax().
 
@@ -46,6 +44,7 @@ def log_softmax(x: Array, /, axis: int = -1, dtype: DTypeLike = None) -> Any:
 
 
 @op(name="gumbel_softmax", random=True)
+@scalar_as_vector
 def _gumbel(key: Any, x: Any, /, temperature: float, hard: bool, axis: int) -> Any:
     soft = jax.nn.softmax((x + jax.random.gumbel(key, x.shape, x.dtype)) / temperature, axis=axis)
     if not hard:
@@ -80,7 +79,7 @@ def _halves(x: Any, axis: int) -> Any:
     return jnp.split(x, 2, axis=axis)
 
 
-@op(aliases=_NAMES)
+@op
 def glu(x: Array, /, axis: int = -1) -> Any:
     """The first half of x times the sigmoid of the second half.
 

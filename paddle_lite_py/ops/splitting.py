@@ -43,7 +43,7 @@ def _split(x: Any, /, parts: Any, axis: int) -> Any:
     return tuple(out)
 
 
-@composite(methods=["split"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x"))
+@composite(methods=["split"], around=call_cached("x"))
 def split(x: Tensor, num_or_sections: Any, axis: int = 0) -> list[Any]:
     """Take a tensor apart along an axis.
 
@@ -61,7 +61,7 @@ def split(x: Tensor, num_or_sections: Any, axis: int = 0) -> list[Any]:
     return list(_split(x, num_or_sections, axis))
 
 
-@composite(methods=["chunk"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x"))
+@composite(methods=["chunk"], around=call_cached("x"))
 def chunk(x: Tensor, chunks: int, axis: int = 0) -> list[Any]:
     """Take a tensor apart into equal parts.
 
@@ -145,7 +145,7 @@ def _unbind(x: Any, /, axis: int) -> Any:
     return _slices(x, axis)
 
 
-@composite(methods=["unbind"], aliases={"x": "input", "dim": "axis"}, around=call_cached("input", views=True))
+@composite(methods=["unbind"], around=call_cached("input", views=True))
 def unbind(input: Tensor, axis: int = 0) -> list[Any]:
     """The slices along an axis, which is dropped, as views.
 

@@ -15,8 +15,7 @@ from . import ordering
 from .dynamic import concrete, fresh, is_eager, known
 from .manipulation import as_tuple
 from .on_host import HostResult, on_host
-from .promote import axes, floating, from_start, is_inexact, single
-from .reduction import AXIS
+from .promote import axes, floating, from_start, is_inexact, scalar_as_vector, single
 from .types import Array, Axis
 
 __all__ = [
@@ -36,7 +35,8 @@ __all__ = [
 ]
 
 
-@op(methods=["var"], aliases=AXIS)
+@op(methods=["var"])
+@scalar_as_vector
 def var(
     x: Array, /, axis: Axis = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: int = 1
 ) -> Any:
@@ -57,7 +57,8 @@ def var(
     return out if is_inexact(x) else out.astype(x.dtype)
 
 
-@op(methods=["std"], aliases=AXIS)
+@op(methods=["std"])
+@scalar_as_vector
 def std(x: Array, /, axis: Axis = None, unbiased: bool = True, keepdim: bool = False) -> Any:
     """Standard deviation over axes; arguments as for var().
 
@@ -69,7 +70,7 @@ def std(x: Array, /, axis: Axis = None, unbiased: bool = True, keepdim: bool = F
     return jnp.sqrt(jnp.var(floating(x), axis=axes(axis), ddof=int(unbiased), keepdims=keepdim))
 
 
-@composite(methods=["median"], aliases=AXIS, around=call_cached("x"))
+@composite(methods=["median"], around=call_cached("x"))
 def median(x: Tensor, axis: Axis = None, keepdim: bool = False, mode: str = "avg") -> Any:
     """Median over axes; NaN if there is a NaN.
 
@@ -91,6 +92,7 @@ def median(x: Tensor, axis: Axis = None, keepdim: bool = False, mode: str = "avg
 
 
 @op(name="_median")
+@scalar_as_vector
 def _middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
     if not x.size:
         return jnp.full(jnp.mean(x, axis=axes(axis), keepdims=keepdim).shape, jnp.nan, single(x).dtype)
@@ -101,6 +103,7 @@ def _middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
 
 
 @op(name="_median_min")
+@scalar_as_vector
 def _lower_middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
     # NaN sorts last: the first of them where there are any.
     def rank(flat: Any) -> Any:
@@ -111,6 +114,7 @@ def _lower_middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
 
 
 @op(name="_nanmedian_min")
+@scalar_as_vector
 def _lower_middle_of_numbers(x: Any, /, axis: Any, keepdim: bool) -> Any:
     # NaN sorts last, so the numbers come first.
     return _pick(x, axis, keepdim, lambda flat: jnp.maximum((jnp.sum(~jnp.isnan(flat), -1, keepdims=True) - 1) // 2, 0))
@@ -133,7 +137,8 @@ def _flattened(x: Any, axis: Any, keepdim: bool) -> tuple[Any, list[Any]]:
     return flat, [1 if i in axis else n for i, n in enumerate(x.shape)] if keepdim else [x.shape[i] for i in rest]
 
 
-@op(methods=["kthvalue"], aliases=AXIS)
+@op(methods=["kthvalue"])
+@scalar_as_vector
 def kthvalue(x: Array, /, k: int, axis: int | None = None, keepdim: bool = False) -> Any:
     """The k-th smallest element along an axis (the last by default), and its index.
 
@@ -151,7 +156,8 @@ def kthvalue(x: Array, /, k: int, axis: int | None = None, keepdim: bool = False
     return _pick(x, axis, keepdim, lambda flat: k - 1)
 
 
-@op(methods=["mode"], aliases=AXIS)
+@op(methods=["mode"])
+@scalar_as_vector
 def mode(x: Array, /, axis: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along an axis (the smallest of them), and where it stands last.
 
@@ -170,7 +176,7 @@ def mode(x: Array, /, axis: int = -1, keepdim: bool = False) -> Any:
     return tuple([jnp.moveaxis(o, -1, axis) if keepdim else o[..., 0] for o in outs])
 
 
-@op(methods=["quantile"], aliases=AXIS)
+@op(methods=["quantile"])
 def quantile(x: Array, /, q: Any, axis: Axis = None, keepdim: bool = False, interpolation: str = "linear") -> Any:
     """Quantiles over axes; several give a first dimension.
 
@@ -189,7 +195,7 @@ def quantile(x: Array, /, q: Any, axis: Axis = None, keepdim: bool = False, inte
     return jnp.quantile(x, jnp.asarray(q, x.dtype), axis=axes(axis), keepdims=keepdim, method=interpolation)
 
 
-@op(methods=["nanquantile"], aliases=AXIS)
+@op(methods=["nanquantile"])
 def nanquantile(x: Array, /, q: Any, axis: Axis = None, keepdim: bool = False, interpolation: str = "linear") -> Any:
     """Quantiles over axes of the elements that are not NaN; arguments as for quantile().
 
@@ -203,13 +209,14 @@ def nanquantile(x: Array, /, q: Any, axis: Axis = None, keepdim: bool = False, i
 
 
 @op(name="_nanmedian")
+@scalar_as_vector
 def _middle_of_numbers(x: Any, /, axis: Any, keepdim: bool) -> Any:
     if x.size == 0 and axis is None:
         return jnp.full((1,) * x.ndim if keepdim else (), jnp.nan, floating(x).dtype)
     return jnp.nanmedian(floating(x), axis=axes(axis), keepdims=keepdim)
 
 
-@composite(methods=["nanmedian"], aliases=AXIS, around=call_cached("x"))
+@composite(methods=["nanmedian"], around=call_cached("x"))
 def nanmedian(x: Tensor, axis: Axis = None, keepdim: bool = False, mode: str = "avg") -> Any:
     """Median over axes of the elements that are not NaN; arguments as for median().
 
@@ -262,7 +269,7 @@ def corrcoef(x: Array, /, rowvar: bool = True) -> Any:
     return jnp.corrcoef(x, rowvar=rowvar).astype(x.dtype)
 
 
-@composite(methods=["bincount"], aliases={"input": "x"})
+@composite(methods=["bincount"])
 def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Any:
     """How often each number from 0 occurs, or the sum of its weights.
 

@@ -14,8 +14,6 @@ from .promote import floating, natural
 from .types import Array
 from .view_rules import NUMBERS, PAIRS, PART
 
-INPUT = {"input": "x"}
-
 _DOC = """{what}.
 
 Arguments:
@@ -32,7 +30,7 @@ _FLOAT, _ANY = "integers are converted to the default float", "integers stay int
 def _define(name: str, fn: Callable[[Any], Any], what: str, x: Any, value: str, **options: Any) -> Callable[..., Any]:
     fn.__name__ = fn.__qualname__ = name
     kinds = options.pop("kinds")
-    made = op(fn, methods=[name, *options.pop("also", ())], inplace=f"{name}_", aliases=INPUT, **options)
+    made = op(fn, methods=[name, *options.pop("also", ())], inplace=f"{name}_", **options)
     made.__doc__ = made.__wrapped__.__doc__ = _DOC.format(what=what, kinds=kinds, name=name, x=x, value=value)
     made.__module__ = __name__
     return made
@@ -132,7 +130,7 @@ absolute, arcsin, arccos, arctan, arcsinh, arccosh, arctanh = abs, asin, acos, a
 fix, gammaln, negative = trunc, lgamma, neg
 
 
-@op(methods=["round"], inplace="round_", aliases=INPUT)
+@op(methods=["round"], inplace="round_")
 def round(x: Array, /, decimals: int = 0) -> Any:
     """Round to a number of decimals, halves to even.
 
@@ -178,7 +176,7 @@ def stanh(x: Array, /, scale_a: float = 0.67, scale_b: float = 1.7159) -> Any:
     return scale_b * jnp.tanh(scale_a * floating(x))
 
 
-@op(methods=["polygamma"], inplace="polygamma_", aliases=INPUT)
+@op(methods=["polygamma"], inplace="polygamma_")
 def polygamma(x: Array, /, n: int) -> Any:
     """The n-th derivative of digamma at each element.
 
@@ -215,7 +213,7 @@ def nan_to_num(x: Array, /, nan: float = 0.0, posinf: float | None = None, negin
     return jnp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
-@op(methods=["real"], aliases=INPUT, views=PART)
+@op(methods=["real"], views=PART)
 def real(x: Array, /) -> Any:
     """Real part of each element.
 
@@ -227,7 +225,7 @@ def real(x: Array, /) -> Any:
     return jnp.real(x)
 
 
-@op(methods=["imag"], aliases=INPUT, views=PART)
+@op(methods=["imag"], views=PART)
 def imag(x: Array, /) -> Any:
     """Imaginary part of each element.
 
@@ -239,7 +237,7 @@ def imag(x: Array, /) -> Any:
     return jnp.imag(x)
 
 
-@op(methods=["conj"], aliases=INPUT)
+@op(methods=["conj"])
 def conj(x: Array, /) -> Any:
     """Complex conjugate of each element.
 
@@ -251,7 +249,7 @@ def conj(x: Array, /) -> Any:
     return jnp.conj(x)
 
 
-@op(methods=["angle"], aliases=INPUT)
+@op(methods=["angle"])
 def angle(x: Array, /) -> Any:
     """Angle of each element in the complex plane.
 
@@ -263,7 +261,7 @@ def angle(x: Array, /) -> Any:
     return jnp.angle(floating(x))
 
 
-@op(methods=["as_real", "view_as_real"], aliases=INPUT, views=PAIRS)
+@op(methods=["as_real", "view_as_real"], views=PAIRS)
 def as_real(x: Array, /) -> Any:
     """A complex tensor as a real one with a last dimension of (real, imaginary).
 
@@ -275,7 +273,7 @@ def as_real(x: Array, /) -> Any:
     return jnp.stack([x.real, x.imag], -1)
 
 
-@op(methods=["as_complex", "view_as_complex"], aliases=INPUT, views=NUMBERS)
+@op(methods=["as_complex", "view_as_complex"], views=NUMBERS)
 def as_complex(x: Array, /) -> Any:
     """A real tensor whose last dimension is (real, imaginary) as a complex one.
 

@@ -16,6 +16,10 @@ from .optimizer import Optimizer
 __all__ = ["LBFGS"]
 
 
+def _vector(value: Any) -> np.ndarray:
+    return np.asarray(value.numpy() if isinstance(value, Tensor) else value, np.float64)
+
+
 class LBFGS(Optimizer):
     """Limited-memory BFGS, for small problems without noise. step() takes a closure that computes the loss.
 
@@ -67,6 +71,7 @@ class LBFGS(Optimizer):
         self.line_search_fn = line_search_fn
         self._changes: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=history_size)  # of place and gradient
         self._last: tuple[np.ndarray, np.ndarray, float] | None = None  # direction, gradient, step
+        self._evaluations, self._iterations, self._loss = 0, 0, 0.0
 
     # -- the parameters as one vector ------------------------------------------------------------------------------
     def _trained(self) -> list[Any]:
@@ -111,20 +116,56 @@ class LBFGS(Optimizer):
         for _ in range(self.max_iter):
             if np.abs(slope).max(initial=0.0) <= self.tolerance_grad:
                 break
+            self._iterations += 1
             direction, rate = self._direction(slope)
             steep = float(slope @ direction)
             if steep > -self.tolerance_change:
                 break
             length, new_loss, new_slope, used = self._searched(closure, place, direction, loss, slope, rate)
             calls += used
-            self._last = direction, slope, length
+            self._last, self._loss = (direction, slope, length), loss
             moved, change = length * direction, abs(new_loss - loss)
             place, loss, slope = place + moved, new_loss, new_slope
             little = np.abs(moved).max() <= self.tolerance_change or change < self.tolerance_change
             if little or calls >= self.max_eval:
                 break
         self._move(place)
+        self._evaluations += calls
         return first
+
+    # -- saving ----------------------------------------------------------------------------------------------------
+    def state_dict(self) -> dict[str, Any]:
+        """What it remembers, under "state": the changes of place and gradient, the last direction, and its counts."""
+        state: dict[str, Any] = {"func_evals": self._evaluations, "n_iter": self._iterations}
+        if self._last is not None:
+            direction, slope, length = self._last
+            state |= {"d": Tensor(direction), "alpha": float(length), "prev_flat_grad": Tensor(slope)}
+            state |= {"prev_loss": self._loss}
+        state["old_sk"] = [Tensor(moved) for moved, _ in self._changes]
+        state["old_yk"] = [Tensor(turned) for _, turned in self._changes]
+        state["ro"] = [Tensor(np.asarray(1.0 / (turned @ moved))) for moved, turned in self._changes]
+        return {**super().state_dict(), "state": state}
+
+    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on where state_dict() was called.
+
+        Raises:
+            ValueError: it is that of other parameters.
+        """
+        state = state_dict.get("state", {})
+        vectors = [_vector(state[k]) for k in ("d", "prev_flat_grad") if k in state]
+        changes = [(_vector(s), _vector(y)) for s, y in zip(state["old_sk"], state["old_yk"], strict=True)]
+        size = sum(p.size for p in self._trained())
+        if any(len(v) != size for v in [*vectors, *(v for pair in changes for v in pair)]):
+            raise ValueError(f"LBFGS.set_state_dict: the state is that of other parameters than these {size} numbers")
+        super().set_state_dict({k: v for k, v in state_dict.items() if k != "state"})
+        self._changes.clear()
+        self._changes.extend(changes)
+        self._last = (vectors[0], vectors[1], float(state["alpha"])) if vectors else None
+        self._evaluations, self._iterations = int(state.get("func_evals", 0)), int(state.get("n_iter", 0))
+        self._loss = float(state.get("prev_loss", 0.0))
+
+    load_state_dict = set_dict = set_state_dict
 
     def _direction(self, slope: np.ndarray) -> tuple[np.ndarray, float]:
         """Where to go, and how far at first."""

@@ -78,6 +78,8 @@ def _bracket(look: Callable[[float], Point], start: Point, length: float) -> tup
 
 def _lowest(a: Point, b: Point, least: float, most: float) -> float:
     """Where the cubic through two points, with their slopes, is lowest between two bounds."""
+    if a.at == b.at:  # steps so short that they round to none
+        return (least + most) / 2
     a, b = (a, b) if a.at <= b.at else (b, a)
     one = a.steep + b.steep - 3 * (a.loss - b.loss) / (a.at - b.at)
     square = one * one - a.steep * b.steep

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dispatch.respelling import respelt
 from ..eager.tensor import Tensor
 from ..ops import decomposition
 from ..ops.manipulation import as_tuple
@@ -67,6 +68,7 @@ def transpose(x: Any, perm: Sequence[int], name: Any = None) -> Any:
     return _like(x, found)
 
 
+@respelt
 def reshape(x: Any, shape: Sequence[int], name: Any = None) -> Any:
     """The same elements in another shape; one size may be -1.
 

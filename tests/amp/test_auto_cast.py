@@ -70,7 +70,7 @@ def test_leaving_restores_what_was():
         with paddle.amp.auto_cast(enable=False):
             assert paddle.matmul(x, x).dtype == "float32" and not paddle.amp.is_autocast_enabled()
         assert paddle.matmul(x, x).dtype == "bfloat16" and paddle.amp.get_autocast_dtype() == "bfloat16"
-    assert paddle.matmul(x, x).dtype == "float32" and paddle.amp.get_autocast_dtype() == "float32"
+    assert paddle.matmul(x, x).dtype == "float32" and paddle.amp.get_autocast_dtype() == "float16"
 
 
 def test_a_static_function_has_a_program_for_each_precision():

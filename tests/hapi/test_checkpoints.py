@@ -165,9 +165,9 @@ def test_fit_goes_on_where_it_was_broken_off(tmp_path):
         return [p.numpy() for p in made.parameters()]
 
     whole, first, second = model(), model(), model()
-    paddle.seed(5)
+    np.random.seed(5)
     whole.fit(DATA, batch_size=2, epochs=3, verbose=0)
-    paddle.seed(5)
+    np.random.seed(5)
     first.fit(DATA, batch_size=2, epochs=3, num_iters=7, verbose=0, resume=tmp_path)
     epochs = []
 
@@ -175,7 +175,7 @@ def test_fit_goes_on_where_it_was_broken_off(tmp_path):
         def on_epoch_begin(self, epoch, logs=None):
             epochs.append(epoch)
 
-    paddle.seed(8)
+    np.random.seed(8)
     second.fit(DATA, batch_size=2, epochs=3, verbose=0, resume=tmp_path, callbacks=[Ear()])
     assert epochs == [1, 2] and all((a == b).all() for a, b in zip(weights(whole), weights(second), strict=True))
     second.fit(DATA, batch_size=2, epochs=3, verbose=0, resume=tmp_path)  # nothing is left to do

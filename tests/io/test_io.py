@@ -112,12 +112,51 @@ def test_worker_init_is_called_in_each_worker(monkeypatch):
     assert sorted(seen) == [0, 1]
 
 
-def test_the_order_follows_paddle_seed():
-    orders = []
-    for seed in (1, 1, 2):
-        paddle.seed(seed)
-        orders.append(column(io.DataLoader(Numbers(20), batch_size=20, shuffle=True)))
-    assert orders[0] == orders[1] != orders[2] and sorted(orders[2][0]) == list(range(20))
+# What PaddlePaddle 3.3.1 gives.
+ORDERS = {
+    "replacement": [6, 9, 2, 4],
+    "some": [7, 0, 10, 1],
+    "batches": [[2, 5, 3, 10], [6, 0, 8, 1], [9, 7, 4]],
+    "weighted": [2, 2, 2, 2, 1, 0],
+    "once": [2, 1],
+    "rows": [0, 0, 0, 0, 1, 0],
+    "loader": [[6, 5, 8, 10, 1, 4, 0, 7, 2, 9, 3], [0, 2, 10, 5, 4, 3, 1, 6, 8, 9, 7]],
+    "workers": [[6, 9, 5, 7, 4, 3, 1, 10, 2, 0, 8], [6, 2, 9, 4, 0, 3, 5, 8, 1, 10, 7]],
+    "next": 0.045345728574653243,
+}
+
+
+def test_the_order_follows_numpy_seed_as_in_the_reference():
+    """Recorded of PaddlePaddle 3.3.1 after numpy.random.seed(1), one after the other."""
+    paddle.seed(3)
+    np.random.seed(1)
+    data = Numbers(11)
+    weights = np.array([0.1, 0.3, 0.5])
+    assert list(io.RandomSampler(data)) == [2, 3, 4, 9, 1, 6, 0, 7, 10, 8, 5]
+    assert list(io.RandomSampler(data, replacement=True, num_samples=4)) == ORDERS["replacement"]
+    assert list(io.RandomSampler(data, num_samples=4)) == ORDERS["some"]
+    assert list(io.BatchSampler(data, shuffle=True, batch_size=4)) == ORDERS["batches"]
+    assert list(io.WeightedRandomSampler(weights, 6)) == ORDERS["weighted"]
+    assert list(io.WeightedRandomSampler(weights, 2, replacement=False)) == ORDERS["once"]
+    assert list(io.WeightedRandomSampler(np.full([2, 2], 0.5), 3)) == ORDERS["rows"]
+    for passed in range(2):
+        assert column(io.DataLoader(data, batch_size=11, shuffle=True)) == [ORDERS["loader"][passed]]
+    loader = io.DataLoader(data, batch_size=11, shuffle=True, num_workers=1)
+    for passed in range(2):
+        assert column(loader) == [ORDERS["workers"][passed]]
+    assert np.random.rand() == ORDERS["next"]
+
+
+def test_the_order_of_splits_and_subsets_follows_both_seeds():
+    def orders():
+        parts = io.random_split(range(20), [10, 10])
+        return [*parts[0], *parts[1]], list(io.SubsetRandomSampler(range(20)))
+
+    np.random.seed(1)
+    paddle.seed(1)
+    first, second = orders(), orders()
+    paddle.seed(1)
+    assert first == orders() != second
 
 
 def test_datasets():

@@ -138,7 +138,7 @@ def test_streams_are_parted_among_processes():
 
 def test_random_numbers_depend_on_the_seed_and_not_on_the_number_of_workers():
     def drawn(seed, workers):
-        paddle.seed(seed)
+        np.random.seed(seed)
         return [b.tolist() for b in io.DataLoader(Draws(), batch_size=2, num_workers=workers, shuffle=True)]
 
     assert drawn(1, 1) == drawn(1, 2) != drawn(2, 2)

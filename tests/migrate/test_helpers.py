@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
+from paddle_lite_py.migrate import helpers
 
 
 def test_a_file_of_numbers(tmp_path: Path):
@@ -30,3 +31,15 @@ def test_operators_that_may_be_quantized():
     assert found.SUPPORT_WEIGHT_QUANTIZATION_OP_DICT["conv2d"] == [["Input", "Filter"], ["Output"]]
     assert found.SUPPORT_ACT_QUANTIZATION_OP_DICT["fill_constant"] == [[], ["Out"]]
     assert "conv2d" not in found.SUPPORT_ACT_QUANTIZATION_OP_DICT and len(found.SUPPORT_QUANTIZATION_OP_DICT) == 92
+
+
+def test_names_of_older_launchers_and_data_sets():
+    factory = helpers.DatasetFactory()
+    assert type(factory.create_dataset("InMemoryDataset")).__name__ == "InMemoryDataset"
+    with pytest.raises(ValueError, match="expected one of QueueDataset"):
+        factory.create_dataset("Other")
+    assert helpers.fans(paddle.ones([4, 3, 2])) == (6, 8)
+    with pytest.raises(ValueError, match="two or more"):
+        helpers.fans(paddle.ones([4]))
+    paddle.seed(7)
+    assert helpers.initial_seed() == 7

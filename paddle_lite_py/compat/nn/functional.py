@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core.argument_docs import document as _document
 from ...nn import functional as F
-from ...ops.math_names import softmax
+from ...ops.math_names import softmax as softmax_of
 from ...ops.padding import pad_last
 
 __all__ = ["linear", "pad", "scaled_dot_product_attention", "softmax", "unfold"]
@@ -62,9 +62,27 @@ def scaled_dot_product_attention(
         >>> paddle.compat.nn.functional.scaled_dot_product_attention(q, q, q).shape
         paddle.Size([1, 2, 3, 4])
     """
+    if query.ndim == 3:  # without heads
+        q, k, v = (t.unsqueeze(1) for t in (query, key, value))
+        mask = attn_mask.unsqueeze(-3) if attn_mask is not None and attn_mask.ndim == 3 else attn_mask
+        return scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal, scale, enable_gqa).squeeze(1)
     q, k, v = (t.transpose([0, 2, 1, 3]) for t in (query, key, value))
     out = F.scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
     return out.transpose([0, 2, 1, 3])
+
+
+def softmax(input: Any, dim: int | None = None, _stacklevel: Any = 3, dtype: Any = None, *, out: Any = None) -> Any:
+    """exp(x) over its sum along a dimension: where none is given the first of 0, 1 or 3, else the second.
+
+    Arguments:
+        dtype: to convert to before; it may stand in the third place.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.functional.softmax(paddle.zeros([1, 4])).tolist()
+        [[0.25, 0.25, 0.25, 0.25]]
+    """
+    return softmax_of(input, dim, dtype if isinstance(_stacklevel, int) else _stacklevel, out=out)
 
 
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:

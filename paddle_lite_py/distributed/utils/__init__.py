@@ -1,6 +1,6 @@
 """Paths under which programs look for parts of this package."""
 
 from .. import group
-from . import moe_utils
+from . import launch_utils, moe_utils
 
-__all__ = ["group", "moe_utils"]
+__all__ = ["group", "launch_utils", "moe_utils"]

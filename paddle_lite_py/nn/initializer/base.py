@@ -41,8 +41,9 @@ class Initializer:
 
 
 _GAINS = {
-    **dict.fromkeys(["sigmoid", "linear", "identity"], 1.0),
-    **{f"conv{n}d{t}": 1.0 for n in (1, 2, 3) for t in ("", "_transpose")},
+    **dict.fromkeys(["sigmoid", "linear", "identity"], 1),
+    **{f"conv{n}d{t}": 1 for n in (1, 2, 3) for t in ("", "_transpose")},
+    **{f"conv_transpose{n}d": 1 for n in (1, 2, 3)},
     "tanh": 5.0 / 3,
     "relu": math.sqrt(2.0),
     "selu": 3.0 / 4,

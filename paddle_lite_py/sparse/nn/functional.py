@@ -65,10 +65,10 @@ def _softmax(values: Any, /, *, groups: Any, count: int) -> Any:
 
 
 def softmax(x: Any, axis: int = -1, name: Any = None) -> Any:
-    """Softmax over the values of each row; what is not kept counts as minus infinity.
+    """Softmax over the values along an axis; what is not kept counts as minus infinity.
 
     Raises:
-        ValueError: for another axis than the last.
+        ValueError: there is no such axis among those of the indices.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -76,9 +76,10 @@ def softmax(x: Any, axis: int = -1, name: Any = None) -> Any:
         >>> paddle.sparse.nn.functional.softmax(x).values().tolist()
         [1.0, 1.0]
     """
-    if axis not in (-1, x.ndim - 1):
-        raise ValueError(f"sparse softmax: axis is {axis}; expected -1")
-    rows, groups = np.unique(x._indices[:-1], axis=1, return_inverse=True)
+    along = axis % x.ndim if -x.ndim <= axis < x.ndim else x.ndim
+    if along >= len(x._indices):
+        raise ValueError(f"sparse softmax: axis is {axis}; expected one of the {len(x._indices)} that are sparse")
+    rows, groups = np.unique(np.delete(x._indices, along, 0), axis=1, return_inverse=True)
     fn: Any = _softmax
     return x._with(fn(x.values(), groups=tuple(groups.reshape(-1).tolist()), count=rows.shape[1]))
 

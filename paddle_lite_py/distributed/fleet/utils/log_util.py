@@ -3,3 +3,8 @@
 import logging
 
 logger = logging.getLogger("paddle.distributed")
+
+
+def get_sync_logger() -> logging.Logger:
+    """The logger: each record is written when it is made."""
+    return logger

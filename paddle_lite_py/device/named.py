@@ -1,0 +1,106 @@
+"""paddle.device("cpu"): a device by name, for `device=`; a `with` block makes it that of new tensors."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import jax
+
+from ..core.place import Place, as_place, get_device, of_device, set_device
+
+_TYPES = ("cpu", "gpu", "cuda", "tpu", "xpu")
+
+
+class Device(str):
+    """A device by name; goes wherever a device may be given, and equals its name.
+
+    Arguments:
+        type: "cpu", "gpu", "cuda", "tpu", "xpu", with an index or without ("cuda:0"); a place, or the index of a GPU.
+        index: of the device, where the type has none.
+
+    Raises:
+        ValueError: there is no such kind of device.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> device = paddle.device("cuda", 1)
+        >>> device, device.type, device.index
+        ('cuda:1', 'cuda', 1)
+        >>> with paddle.device("cpu"):
+        ...     paddle.zeros([1], device=paddle.device("cpu")).place
+        Place(cpu)
+    """
+
+    type: str
+    index: int | None  # type: ignore[assignment]  # not the method of texts
+
+    def __new__(cls, type: Any = None, index: int | None = None) -> Device:
+        """Of a name, a place or an index."""
+        kind, number = _named(type)
+        if kind not in _TYPES or not (number.isdigit() or not number):
+            raise ValueError(f"device is {type!r}; expected one of {', '.join(_TYPES)}, with an index or without")
+        at = None if kind == "cpu" else int(number or 0) if index is None else index
+        made = super().__new__(cls, kind if at is None else f"{kind}:{at}")
+        made.type, made.index = kind, at
+        made._before = []
+        return made
+
+    def __enter__(self) -> Device:
+        self._before.append(get_device())
+        set_device(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        set_device(self._before.pop())
+
+    _before: list[str]
+
+    def __reduce__(self) -> Any:
+        return Device, (str(self),)
+
+
+def _named(given: Any) -> tuple[str, str]:
+    """The kind and the index of a device, as text."""
+    if isinstance(given, bool) or not isinstance(given, str | int | Place):
+        raise TypeError(f"device is {given!r}; expected a name, a place or the index of a GPU")
+    name = f"cuda:{given}" if isinstance(given, int) else given.name if isinstance(given, Place) else given.lower()
+    kind, _, number = name.partition(":")
+    return kind, number
+
+
+class CallableModule(types.ModuleType):
+    """The module paddle.device, which called makes a Device."""
+
+    def __call__(self, type: Any = None, index: int | None = None) -> Device:
+        """The device of that name."""
+        return Device(type, index)
+
+
+def get_default_device() -> Device:
+    """The device of new tensors.
+
+    Examples:
+        >>> get_default_device().type in ("cpu", "cuda", "tpu")
+        True
+    """
+    return Device(get_device().replace("gpu", "cuda"))
+
+
+def set_default_device(device: Any) -> None:
+    """Make a device that of new tensors; None: the first of JAX's.
+
+    Examples:
+        >>> set_default_device("cpu")
+    """
+    set_device(of_device(jax.devices()[0]) if device is None else device)
+
+
+def device_to_place(device: Any) -> Place:
+    """The place of a device by name.
+
+    Examples:
+        >>> device_to_place("cpu")
+        Place(cpu)
+    """
+    return as_place(Device(device))
