@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import threading
+import time
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -118,9 +120,17 @@ class Server:
                     frames = self._socket.recv_multipart(copy=False)
                     self._handle(frames[0].bytes, [frame.buffer for frame in frames[1:]])
         finally:
+            self._drain()
             self._context.destroy(linger=1000)
             if self._recovery is not None:
                 self._recovery.close()
+
+    def _drain(self) -> None:
+        """Take what is not answered any more: ZeroMQ aborts over a full connection whose other end is gone."""
+        end = time.monotonic() + 1.0
+        with contextlib.suppress(zmq.Again):
+            while time.monotonic() < end:
+                self._socket.recv_multipart(zmq.NOBLOCK, copy=False)
 
     def stop(self) -> None:
         """Let `run` return; from any thread."""
