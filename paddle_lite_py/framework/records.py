@@ -86,7 +86,8 @@ class _RecordUnpickler(Unpickler):
         self.stack[-1].__setstate__(state)
 
 
-_RecordUnpickler.dispatch |= {pickle.NEWOBJ[0]: _RecordUnpickler.step_newobj, pickle.BUILD[0]: _RecordUnpickler.step_build}
+_RecordUnpickler.dispatch[pickle.NEWOBJ[0]] = _RecordUnpickler.step_newobj
+_RecordUnpickler.dispatch[pickle.BUILD[0]] = _RecordUnpickler.step_build
 
 
 class _FinishedRecords(Finished):
