@@ -14,7 +14,7 @@ import numpy as np
 import dy2static
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.cache import BoundedCache
-from paddle_lite_py.core.errors import TracedValueError
+from paddle_lite_py.core.errors import NoGradientError, TracedValueError
 from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.no_effect import RefusedArgumentError
@@ -26,6 +26,7 @@ from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.host.tier import for_xla
 from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.aliases import Undecided
+from paddle_lite_py.tracing.checks import refused_by_op
 from paddle_lite_py.tracing.dimensions import Dimensions
 from paddle_lite_py.tracing.effects import Argument
 from paddle_lite_py.tracing.executor import Executable, SharedWithState
@@ -140,7 +141,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
             try:
                 out = self._run(args, kwargs)
             except Exception as e:
-                if not (raised_by_user(e) or isinstance(e, HeldGradientError)):
+                if not (raised_by_user(e) or refused_by_op(e) or isinstance(e, HeldGradientError | NoGradientError)):
                     raise
             if out is not _EAGER:
                 return out
@@ -354,12 +355,11 @@ class StaticFunction(DeclaredSpecs, Inspection):
     def __get__(self, obj: Any, owner: Any = None) -> Any:
         if obj is None:
             return self
-        made = self._bound_by_id.get(id(obj))
+        key, bound = id(obj), self._bound_by_id
+        made = bound.get(key)
         if made is None or made._owner() is not obj:
-            made = self.like(self._function.__get__(obj, owner))
-            key, bound = id(obj), self._bound_by_id
+            made = bound[key] = self.like(self._function.__get__(obj, owner))
             made._owner = weakref.ref(obj, lambda _: bound.pop(key, None))
-            bound[key] = made
         return made
 
     _owner: Any = None

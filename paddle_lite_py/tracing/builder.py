@@ -28,7 +28,7 @@ from ..ir.block import Operator, Value
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY
 from .aliases import Aliases
-from .checks import Checks, Cleared, DefinedFlag, LoopBuffer
+from .checks import Checks, Cleared, DefinedFlag, LoopBuffer, note_refusal
 from .container_notes import ContainerNotes
 from .differentiate import Differentiation, identity
 from .frame import Capture, Frame, Key, Replay, TracedValue, Write, is_leaf, origin
@@ -253,7 +253,10 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
             self._last = out = None if self.sizes is None else self.sizes.refused(bound, inputs, e)
             if out is None:
                 given = tuple([wrap(v) if isinstance(v, TracedValue) else v for v in inputs])
-                raise explain(bound, given, e) from None
+                error = explain(bound, given, e)
+                if self.frame is self.root and type(error) in (ValueError, TypeError, IndexError):
+                    note_refusal(error)
+                raise error from None
         freed = any(isinstance(v, TracedValue) and v.freed and v.requires_grad for v in inputs)
         values = []
         for spec in out if isinstance(out, tuple | list) else (out,):

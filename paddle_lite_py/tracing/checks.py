@@ -37,6 +37,7 @@ def told(entry: dict[str, str]) -> BaseException:
 
 class _Failed(threading.local):
     error = 0  # id of the last error that a program has found
+    refusal = 0  # id of the last error of an op that does not take its arguments
 
 
 _failed = _Failed()
@@ -50,6 +51,16 @@ def found_by_program(error: BaseException) -> bool:
 def note_failure(error: BaseException) -> None:
     """Remember the error of a check."""
     _failed.error = id(error)
+
+
+def refused_by_op(error: BaseException) -> bool:
+    """Whether it is the error of an op, in a trace, that eager code would have raised: after what comes before."""
+    return id(error) == _failed.refusal
+
+
+def note_refusal(error: BaseException) -> None:
+    """Remember the error of an op."""
+    _failed.refusal = id(error)
 
 
 def look_at_indices(reads: Sequence[IndexRead], tensors: Sequence[Tensor]) -> None:

@@ -83,3 +83,27 @@ def test_a_raise_beside_a_loop_that_is_left(n):
     assert static(tensor(-1.0), n).tolist() == [-2.0]
     with pytest.raises(ValueError, match="positive"):
         static(tensor(1.0), n)
+
+
+@pytest.mark.parametrize("full_graph", [False, True])
+def test_an_op_that_refuses_its_arguments_does_so_after_what_comes_before(full_graph):
+    def run(static):
+        norm, seen, count = paddle.nn.BatchNorm1D(3), [], {"calls": 0}
+
+        def step(x):
+            count["calls"] += 1
+            y = norm(x)
+            seen.append(y.shape[0])
+            return y @ x
+
+        f = static(step)
+        for n in (3, 4, 4):
+            x = paddle.arange(n * 3, dtype="float32").reshape([n, 3])
+            if n == 3:
+                f(x)
+            else:
+                with pytest.raises(ValueError, match="matmul"):
+                    f(x)
+        return norm._mean.tolist(), seen, count
+
+    assert run(lambda f: to_static(f, full_graph=full_graph)) == run(lambda f: f)
