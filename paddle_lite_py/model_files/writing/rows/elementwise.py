@@ -136,7 +136,7 @@ def bounded(w: Emitter, x: Any, low: Any, high: Any) -> FileValue:
 
 
 @row("cast")
-def cast(w: Emitter, x: Any, dtype: Any) -> FileValue:
+def cast(w: Emitter, x: Any, _dtype: Any) -> FileValue:
     return w.tensor(x, w.out[0].dtype)
 
 
@@ -177,7 +177,7 @@ def mish(w: Emitter, x: Any) -> FileValue:
 
 
 @row("softmax", "log_softmax")
-def softmax(w: Emitter, x: Any, axis: int, dtype: Any) -> FileValue:
+def softmax(w: Emitter, x: Any, axis: int, _dtype: Any) -> FileValue:
     name = "log_softmax" if w.name == "log_softmax" else "softmax"
     return w.op(name, w.cast(x, w.out[0].dtype), to=w.out[0], axis=axis)
 
@@ -204,13 +204,13 @@ def axes_of(x: FileValue, axis: Any) -> list[int]:
 
 
 @row("sum")
-def sum_(w: Emitter, x: Any, axis: Any, dtype: Any, keepdim: bool) -> FileValue:
+def sum_(w: Emitter, x: Any, axis: Any, _dtype: Any, keepdim: bool) -> FileValue:
     kind = DTypeAttribute(w.out[0].dtype)
     return w.op("sum", x, w.ints(axes_of(x, axis)), to=w.out[0], dtype=kind, keepdim=keepdim)
 
 
 @row("mean")
-def mean(w: Emitter, x: Any, axis: Any, keepdim: bool, dtype: Any = None) -> FileValue:
+def mean(w: Emitter, x: Any, axis: Any, keepdim: bool, _dtype: Any = None) -> FileValue:
     return w.op("mean", w.cast(x, w.out[0].dtype), w.ints(axes_of(x, axis)), to=w.out[0], keepdim=keepdim)
 
 
@@ -235,7 +235,7 @@ _truth("any")
 
 
 @row("prod")
-def prod(w: Emitter, x: Any, axis: Any, keepdim: bool, dtype: Any) -> FileValue:
+def prod(w: Emitter, x: Any, axis: Any, keepdim: bool, _dtype: Any) -> FileValue:
     axes = axes_of(x, axis)
     x = w.cast(x, w.out[0].dtype)
     return w.op("prod", x, w.ints(axes), to=w.out[0], keepdim=keepdim, reduce_all=not axes)
@@ -248,7 +248,7 @@ def logsumexp(w: Emitter, x: Any, axis: Any, keepdim: bool) -> FileValue:
 
 
 @row("p_norm")
-def p_norm(w: Emitter, x: Any, p: float, axis: Any, keepdim: bool, dtype: Any) -> FileValue:
+def p_norm(w: Emitter, x: Any, p: float, axis: Any, keepdim: bool, _dtype: Any) -> FileValue:
     axes = axes_of(x, axis)
     if len(axes) > 1:
         raise Unwritable("a norm over several axes has no form there")
@@ -268,20 +268,20 @@ _position("argmin")
 
 
 @row("cumsum")
-def cumsum(w: Emitter, x: Any, axis: Any, dtype: Any) -> FileValue:
+def cumsum(w: Emitter, x: Any, axis: Any, _dtype: Any) -> FileValue:
     attrs = {"flatten": axis is None, "exclusive": False, "reverse": False}
     return w.op("cumsum", w.cast(x, w.out[0].dtype), w.number(-1 if axis is None else axis), to=w.out[0], **attrs)
 
 
 @row("cumprod")
-def cumprod(w: Emitter, x: Any, dim: Any, dtype: Any) -> FileValue:
+def cumprod(w: Emitter, x: Any, dim: Any, _dtype: Any) -> FileValue:
     if dim is None:
         raise Unwritable("a product over all elements has no form there: flatten the tensor first")
     return w.op("cumprod", w.cast(x, w.out[0].dtype), dim=dim, exclusive=False, reverse=False)
 
 
 @row("addmm")
-def addmm(w: Emitter, input: Any, x: Any, y: Any, beta: Any, alpha: Any, ndim: Any = None) -> FileValue:
+def addmm(w: Emitter, input: Any, x: Any, y: Any, beta: Any, alpha: Any, _ndim: Any = None) -> FileValue:
     if isinstance(beta, FileValue) or isinstance(alpha, FileValue):
         raise Unwritable("its factors are tensors, and numbers there")
     if len(x.type.shape) > 2:

@@ -125,7 +125,7 @@ for _kind, _forward, _names in (
 
 # -- order and places ----------------------------------------------------------------------------------------------
 @row("_searchsorted")
-def searchsorted(w: Emitter, sequence: Any, values: Any, dtype: str, right: bool) -> FileValue:
+def searchsorted(w: Emitter, sequence: Any, values: Any, _dtype: str, right: bool) -> FileValue:
     values = w.cast(values, sequence.type.dtype)
     return w.op("searchsorted", sequence, values, to=w.out[0], out_int32=w.out[0].dtype == "int32", right=right)
 
@@ -160,7 +160,7 @@ def put_along_axis(
 
 
 @row("scatter_nd")
-def scatter_nd(w: Emitter, index: Any, updates: Any, shape: Any) -> FileValue:
+def scatter_nd(w: Emitter, index: Any, updates: Any, _shape: Any) -> FileValue:
     return w.op("scatter_nd_add", filled(w, 0, w.out[0]), index, updates)
 
 
@@ -173,20 +173,20 @@ def repeat_interleave(w: Emitter, x: Any, index: Any, repeats: int, axis: Any) -
 
 
 @row("_repeat_by")
-def repeat_by(w: Emitter, x: Any, counts: Any, total: Any, axis: Any) -> FileValue:
+def repeat_by(w: Emitter, x: Any, counts: Any, _total: Any, axis: Any) -> FileValue:
     x = w.reshape(x, (-1,)) if axis is None else x
     attrs = {"axis": axis or 0, "output_size": Long(-1)}
     return w.op("repeat_interleave_with_tensor_index", x, counts, to=w.out[0], **attrs)
 
 
 @row("cummax", "cummin")
-def extremes(w: Emitter, x: Any, axis: Any, dtype: Any) -> tuple[FileValue, ...]:
+def extremes(w: Emitter, x: Any, axis: Any, _dtype: Any) -> tuple[FileValue, ...]:
     x = w.reshape(x, w.out[0].shape) if axis is None else x
     return tuple(w.emit(w.name, [x], w.out, axis=0 if axis is None else axis, dtype=DTypeAttribute(w.out[1].dtype)))
 
 
 @row("logcumsumexp")
-def logcumsumexp(w: Emitter, x: Any, axis: Any, dtype: Any) -> FileValue:
+def logcumsumexp(w: Emitter, x: Any, axis: Any, _dtype: Any) -> FileValue:
     attrs = {"flatten": axis is None, "exclusive": False, "reverse": False}
     return w.op("logcumsumexp", w.cast(x, w.out[0].dtype), to=w.out[0], axis=-1 if axis is None else axis, **attrs)
 

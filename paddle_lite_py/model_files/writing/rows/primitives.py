@@ -117,27 +117,27 @@ for _name, _of in {
 
 
 @primitive("optimization_barrier")
-def barrier(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+def barrier(_w: Emitter, inputs: list[FileValue], _params: dict[str, Any], _types: list[TensorType]) -> Any:
     return inputs
 
 
 @primitive("convert_element_type")
-def convert(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+def convert(w: Emitter, inputs: list[FileValue], _params: dict[str, Any], types: list[TensorType]) -> Any:
     return w.cast(inputs[0], types[0].dtype)
 
 
 @primitive("dim_as_value")
-def dim_as_value(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+def dim_as_value(w: Emitter, _inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
     return w.cast(w.size(params["dim"]), types[0].dtype)
 
 
 @primitive("neg")
-def neg(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+def neg(w: Emitter, inputs: list[FileValue], _params: dict[str, Any], types: list[TensorType]) -> Any:
     return w.op("multiply", inputs[0], w.full(-1, types[0].dtype))
 
 
 @primitive("div")
-def divide(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+def divide(w: Emitter, inputs: list[FileValue], _params: dict[str, Any], types: list[TensorType]) -> Any:
     if "int" not in types[0].dtype:
         return w.op("divide", *inputs, to=types[0])
     return _truncated(w, inputs, types)
@@ -152,7 +152,7 @@ def _truncated(w: Emitter, inputs: list[FileValue], types: list[TensorType]) -> 
 
 
 @primitive("rem")
-def remainder(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+def remainder(w: Emitter, inputs: list[FileValue], _params: dict[str, Any], types: list[TensorType]) -> Any:
     """The rest with the sign of what is divided."""
     if "int" in types[0].dtype:
         whole = w.op("multiply", _truncated(w, inputs, types), inputs[1])
@@ -162,35 +162,35 @@ def remainder(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types
 
 
 @primitive("integer_pow")
-def integer_pow(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+def integer_pow(w: Emitter, inputs: list[FileValue], params: dict[str, Any], _types: list[TensorType]) -> Any:
     return w.op("square", *inputs) if params["y"] == 2 else w.op("pow", *inputs, y=float(params["y"]))
 
 
 @primitive("exp2")
-def exp2(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+def exp2(w: Emitter, inputs: list[FileValue], _params: dict[str, Any], types: list[TensorType]) -> Any:
     return w.op("exp", w.op("multiply", inputs[0], w.full(math.log(2), types[0].dtype)))
 
 
 @primitive("cbrt")
-def cbrt(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+def cbrt(w: Emitter, inputs: list[FileValue], _params: dict[str, Any], _types: list[TensorType]) -> Any:
     root = w.op("pow", w.op("abs", inputs[0]), y=1 / 3)
     return w.op("multiply", root, w.op("sign", inputs[0]))
 
 
 @primitive("erfc")
-def erfc(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+def erfc(w: Emitter, inputs: list[FileValue], _params: dict[str, Any], types: list[TensorType]) -> Any:
     return w.op("subtract", w.full(1.0, types[0].dtype), w.op("erf", inputs[0]), to=types[0])
 
 
 @primitive("round")
-def round_(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+def round_(w: Emitter, inputs: list[FileValue], params: dict[str, Any], _types: list[TensorType]) -> Any:
     if int(params["rounding_method"]) == 0:
         raise Unwritable("it rounds halves away from zero")
     return w.op("round", inputs[0], decimals=0)
 
 
 @primitive("clamp")
-def clamp(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+def clamp(w: Emitter, inputs: list[FileValue], _params: dict[str, Any], _types: list[TensorType]) -> Any:
     low, x, high = inputs
     return w.op("minimum", w.op("maximum", x, low), high)
 
@@ -206,7 +206,7 @@ for _name in ("and", "or", "xor", "not"):
 
 
 @primitive("select_n")
-def select_n(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+def select_n(w: Emitter, inputs: list[FileValue], _params: dict[str, Any], types: list[TensorType]) -> Any:
     which, *cases = inputs
     if which.type.dtype != "bool":
         raise Unwritable("it selects one of several by number")
@@ -216,12 +216,12 @@ def select_n(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types:
 
 # -- shapes --------------------------------------------------------------------------------------------------------
 @primitive("reshape", "squeeze", "expand_dims")
-def reshape(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+def reshape(w: Emitter, inputs: list[FileValue], _params: dict[str, Any], types: list[TensorType]) -> Any:
     return w.reshape(inputs[0], types[0].shape)
 
 
 @primitive("transpose")
-def transpose(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+def transpose(w: Emitter, inputs: list[FileValue], params: dict[str, Any], _types: list[TensorType]) -> Any:
     return w.transpose(inputs[0], params["permutation"])
 
 
@@ -263,7 +263,7 @@ def tile(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: lis
 
 
 @primitive("complex")
-def complex_(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+def complex_(w: Emitter, inputs: list[FileValue], _params: dict[str, Any], types: list[TensorType]) -> Any:
     return w.op("complex", *inputs, to=types[0])
 
 
@@ -297,7 +297,7 @@ def gather(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: l
 
 
 @primitive("rev")
-def rev(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+def rev(w: Emitter, inputs: list[FileValue], params: dict[str, Any], _types: list[TensorType]) -> Any:
     return w.flip(inputs[0], [int(d) for d in params["dimensions"]])
 
 
@@ -310,7 +310,7 @@ def pad(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list
 
 
 @primitive("iota")
-def iota(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+def iota(w: Emitter, _inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
     out, axis = types[0], params["dimension"]
     n = out.shape[axis]
     ends = [w.full(0, "int64", [1]), w.reshape(w.size(n), (1,)), w.full(1, "int64", [1])]
@@ -358,7 +358,7 @@ _position("argmin")
 
 
 @primitive("cumsum")
-def cumulative(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+def cumulative(w: Emitter, inputs: list[FileValue], params: dict[str, Any], _types: list[TensorType]) -> Any:
     axis, attrs = params["axis"], {"exclusive": False, "reverse": bool(params["reverse"])}
     return w.op("cumsum", inputs[0], w.number(axis), flatten=False, **attrs)
 

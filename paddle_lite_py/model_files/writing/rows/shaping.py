@@ -25,12 +25,12 @@ def filled(w: Emitter, value: Any, out: TensorType) -> FileValue:
 
 
 @row("full")
-def full(w: Emitter, fill_value: Any, shape: Any, dtype: Any) -> FileValue:
+def full(w: Emitter, fill_value: Any, _shape: Any, _dtype: Any) -> FileValue:
     return filled(w, fill_value, w.out[0])
 
 
 @row("full_like")
-def full_like(w: Emitter, x: Any, fill_value: Any, dtype: Any) -> FileValue:
+def full_like(w: Emitter, x: Any, fill_value: Any, _dtype: Any) -> FileValue:
     out = w.out[0]
     if isinstance(fill_value, FileValue):
         return filled(w, fill_value, out)
@@ -39,7 +39,7 @@ def full_like(w: Emitter, x: Any, fill_value: Any, dtype: Any) -> FileValue:
 
 
 @row("constant")
-def constant(w: Emitter, value: Any, dtype: Any, shape: Any = None) -> FileValue:
+def constant(w: Emitter, value: Any, _dtype: Any, _shape: Any = None) -> FileValue:
     out = w.out[0]
     found = np.asarray(value, out.dtype)
     return filled(w, found.reshape(-1)[0], out) if found.size == 1 else w.array(found)
@@ -63,7 +63,7 @@ def numel(w: Emitter, x: Any) -> FileValue:
 
 
 @row("arange")
-def arange(w: Emitter, start: Any, step: Any, length: Any, dtype: Any) -> FileValue:
+def arange(w: Emitter, start: Any, step: Any, length: Any, _dtype: Any) -> FileValue:
     """By the number of elements, which is exact for floats too."""
     out = w.out[0]
     first = [w.full(0, "int64", [1]), w.reshape(w.size(length), (1,)), w.full(1, "int64", [1])]
@@ -76,14 +76,14 @@ def arange(w: Emitter, start: Any, step: Any, length: Any, dtype: Any) -> FileVa
 
 
 @row("linspace")
-def linspace(w: Emitter, start: Any, stop: Any, num: int, dtype: Any) -> FileValue:
+def linspace(w: Emitter, start: Any, stop: Any, num: int, _dtype: Any) -> FileValue:
     out = w.out[0]
     ends = [w.reshape(w.tensor(v, out.dtype), (1,)) for v in (start, stop)]
     return w.op("linspace", *ends, w.number(num), to=out, dtype=DTypeAttribute(out.dtype), place=ANYWHERE)
 
 
 @row("eye")
-def eye(w: Emitter, rows: int, columns: int, dtype: Any) -> FileValue:
+def eye(w: Emitter, rows: int, columns: int, _dtype: Any) -> FileValue:
     out = w.out[0]
     return w.op("eye", w.number(rows), w.number(columns), to=out, dtype=DTypeAttribute(out.dtype), place=ANYWHERE)
 
@@ -95,17 +95,17 @@ def one_hot(w: Emitter, x: Any, num_classes: int) -> FileValue:
 
 # -- shapes --------------------------------------------------------------------------------------------------------
 @row("reshape", "flatten", "unflatten", "squeeze", "unsqueeze", "_atleast")
-def reshape(w: Emitter, x: Any, **attrs: Any) -> FileValue:
+def reshape(w: Emitter, x: Any, **_attrs: Any) -> FileValue:
     return w.reshape(x, w.out[0].shape)
 
 
 @row("expand", "broadcast_to")
-def expand(w: Emitter, x: Any, shape: Any) -> FileValue:
+def expand(w: Emitter, x: Any, _shape: Any) -> FileValue:
     return w.expand(x, w.out[0].shape)
 
 
 @row("expand_as")
-def expand_as(w: Emitter, x: Any, y: Any) -> FileValue:
+def expand_as(w: Emitter, x: Any, _y: Any) -> FileValue:
     return w.expand(x, w.out[0].shape)
 
 
@@ -170,7 +170,7 @@ def stack(w: Emitter, inputs: Sequence[Any], axis: int) -> FileValue:
 
 
 @row("_split")
-def split(w: Emitter, x: Any, parts: Any, axis: int) -> tuple[FileValue, ...]:
+def split(w: Emitter, x: Any, _parts: Any, axis: int) -> tuple[FileValue, ...]:
     axis %= len(x.type.shape)
     kinds, at = list(w.out), w.number(axis)
     sizes = [kind.shape[axis] for kind in kinds]
@@ -305,7 +305,7 @@ def take_flat(w: Emitter, x: Any, index: Any, shape: Any = None) -> FileValue:
 
 
 @row("_flat_nonzero")
-def flat_nonzero(w: Emitter, mask: Any, size: Any) -> FileValue:
+def flat_nonzero(w: Emitter, mask: Any, _size: Any) -> FileValue:
     flat, out = w.reshape(mask, (_product(mask.type.shape),)), w.out[0]
     return w.squeeze(w.op("nonzero", flat, to=TensorType((*out.shape, 1), "int64")), 1)
 
@@ -360,12 +360,12 @@ def _ordered(w: Emitter, x: FileValue, axis: int, descending: bool, stable: bool
 
 
 @row("argsort")
-def argsort(w: Emitter, x: Any, axis: int, descending: bool, stable: bool) -> FileValue:
+def argsort(w: Emitter, x: Any, axis: int, descending: bool, _stable: bool) -> FileValue:
     return w.cast(_ordered(w, x, axis, descending, True)[1], w.out[0].dtype)
 
 
 @row("sort")
-def sort(w: Emitter, x: Any, axis: int, descending: bool, stable: bool) -> FileValue:
+def sort(w: Emitter, x: Any, axis: int, descending: bool, _stable: bool) -> FileValue:
     return _ordered(w, x, axis, descending, False)[0]
 
 

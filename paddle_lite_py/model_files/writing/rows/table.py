@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -16,10 +17,15 @@ ROWS: dict[str, Row] = {}
 
 
 def row(*names: str) -> Callable[[Row], Row]:
-    """Enter a function in the table."""
+    """Enter a function in the table. An attribute that does not matter to it has a name with a `_` before it."""
 
     def enter(function: Row) -> Row:
-        ROWS.update(dict.fromkeys(names, function))
+        unread = {n[1:]: n for n in inspect.signature(function).parameters if n[0] == "_"}
+
+        def write(*inputs: Any, **attrs: Any) -> Any:
+            return function(*inputs, **{unread.get(n, n): value for n, value in attrs.items()})
+
+        ROWS.update(dict.fromkeys(names, write))
         return function
 
     return enter
