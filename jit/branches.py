@@ -13,7 +13,19 @@ from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.frame import CONTENTS, Frame, TracedValue, Write, is_leaf, origin
 
 from . import merge
-from .cells import Cell, Path, before, content, detach, follow, look_for_leaves, store, variables, written_cell
+from .cells import (
+    EXPRESSION,
+    Cell,
+    Path,
+    before,
+    content,
+    detach,
+    follow,
+    look_for_leaves,
+    store,
+    variables,
+    written_cell,
+)
 from .errors import branch_mismatch, replaced_and_changed, there_or_not, too_deep
 
 # Staged statements inside of each other; a program that needs more is a recursion without an end.
@@ -163,6 +175,9 @@ def _join_tree(outs: Outputs, cell: Cell, tree: Any, true: Iterator[Any], false:
         return nested.Static(t)
     try:
         shape, dtype = merge.join(*outs.final(t, f), any_size=outs.builder.unknown is not None)
+        exact = outs.builder.aliases.decides and cell.name is not EXPRESSION
+        if exact and not merge.is_of_kind(*outs.final(t, f), dtype):
+            raise merge.Mismatch
     except merge.Mismatch:
         raise branch_mismatch(cell.name, merge.describe(t), merge.describe(f), where) from None
     outs.add(t, f, shape, dtype)

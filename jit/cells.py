@@ -16,6 +16,9 @@ from paddle_lite_py.tracing.frame import CONTENTS, Frame, TracedValue, Write, is
 
 from .errors import changed_leaf
 
+# The name of what `and`, `or` and a ternary give: often nothing but its truth is of interest.
+EXPRESSION = "the expression"
+
 
 class Cell(NamedTuple):
     """One piece of state: its name in messages, and whether anything reads it afterwards."""

@@ -105,6 +105,16 @@ def join(a: Any, b: Any, strict: bool = True, any_size: bool = False) -> tuple[t
     return shape_a, jnp.dtype(kind)
 
 
+def is_of_kind(a: Any, b: Any, joined: Any) -> bool:
+    """Whether the dtype that two have in common says of each what it is: no bool becomes a number, no integer a float
+    for a number beside it.
+    """
+    tensors = [x for x in (a, b) if isinstance(x, Tensor) and not is_number(x)]
+    if tensors:
+        return all(x._data.dtype == joined for x in tensors) or len(tensors) == 2
+    return (natural_dtype(a).kind == "b") == (natural_dtype(b).kind == "b")
+
+
 def _shape(x: Any) -> tuple[Any, ...]:
     return tuple(x._data.shape) if isinstance(x, Tensor) else ()
 

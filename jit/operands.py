@@ -9,6 +9,8 @@ from typing import Any
 
 import dy2static
 
+from .cells import EXPRESSION
+
 # What the conversion calls the functions that operands with `:=` become.
 _OPERAND = re.compile(r"_dy\d*_operand(_\d+)?")
 
@@ -33,9 +35,7 @@ class Result:
             for cell, value in zip(bound.values(), others, strict=True):
                 cell.cell_contents = value
 
-        return dy2static.State(
-            ("the expression", *bound), lambda: (self.value, *map(_content, bound.values())), put, where
-        )
+        return dy2static.State((EXPRESSION, *bound), lambda: (self.value, *map(_content, bound.values())), put, where)
 
 
 def _bound(operand: Any) -> dict[str, types.CellType]:

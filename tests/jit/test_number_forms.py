@@ -92,3 +92,20 @@ def test_what_goes_over_tensors_is_not_returned(expression):
         paddle.jit.to_static(f, full_graph=True)(x)
     with pytest.warns(UserWarning, match="cannot be staged as a whole"):
         assert type(paddle.jit.to_static(f)(x)[0]) is type(f(x)[0])
+
+
+def mixed(x):
+    if x.sum() > 0:
+        return (x > 0).any(), 1, x.astype("int64").sum()
+    return 3, x.shape[0] > 1, 0.5
+
+
+@pytest.mark.filterwarnings("ignore::paddle_lite_py.jit.DataDependentWarning")
+@pytest.mark.parametrize("full_graph", [False, True])
+def test_a_bool_stays_one_and_an_integer_too_beside_a_number_of_the_other_branch(full_graph):
+    static = paddle.jit.to_static(mixed, full_graph=full_graph)
+    for values in ([1.0, 2.0], [-1.0, -2.0], [2.0, 1.0]):
+        x = paddle.to_tensor(values)
+        found, expected = static(x), mixed(x)
+        assert [getattr(v, "dtype", type(v)) for v in found] == [getattr(v, "dtype", type(v)) for v in expected]
+        assert [float(v) for v in found] == [float(v) for v in expected]
