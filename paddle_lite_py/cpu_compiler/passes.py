@@ -14,6 +14,7 @@ from .chained import separated
 from .compared import steady
 from .convolutions import served
 from .fusion import cut
+from .in_place import read_before
 from .kernel_gradients import eased
 from .layouts import laid_out
 from .products import merged
@@ -49,6 +50,7 @@ PASSES = (
     Pass("updates", updated, "one kernel for an update, where XLA has one for each result", "train_mlp_step"),
     Pass("chained", _alone(separated), "products apart that XLA makes again for each part", "train_lenet_step"),
     Pass("compared", _alone(steady), "what is compared with its own maximum is computed once", ""),
+    Pass("in_place", _alone(read_before), "what is written into an array is read before, where it is made of it", ""),
     Pass("fusion", _alone(cut), "long chains into memory, which XLA repeats in each kernel", "train_bert_step"),
 )
 
