@@ -37,7 +37,6 @@ def told(entry: dict[str, str]) -> BaseException:
 
 class _Failed(threading.local):
     error = 0  # id of the last error that a program has found
-    refusal = 0  # id of the last error of an op that does not take its arguments
 
 
 _failed = _Failed()
@@ -55,12 +54,12 @@ def note_failure(error: BaseException) -> None:
 
 def refused_by_op(error: BaseException) -> bool:
     """Whether it is the error of an op, in a trace, that eager code would have raised: after what comes before."""
-    return id(error) == _failed.refusal
+    return "refused_by_op" in vars(error)
 
 
 def note_refusal(error: BaseException) -> None:
-    """Remember the error of an op."""
-    _failed.refusal = id(error)
+    """Mark the error of an op: itself, since another error may have its id later."""
+    vars(error)["refused_by_op"] = True
 
 
 def look_at_indices(reads: Sequence[IndexRead], tensors: Sequence[Tensor]) -> None:

@@ -52,16 +52,18 @@ class Differentiation:
             if g is not None:
                 self.frame.leaves[leaf]._accumulate(g)
 
-    def _look_for_chance(self, ops: list[Operator], roots: list[TracedValue], wrt: list[TracedValue]) -> None:
+    def _look_for_chance(self, ops: list[Operator], roots: list[TracedValue], reached: set[Any], wrt: Any) -> None:
         """Have data decide the statements that leave open whether there is a gradient, where that can be told.
 
         A gradient that is zero adds nothing to one that is there.
         """
-        chance = _reached(ops, roots) - _reached(ops, roots, surely=True)
-        for v in chance.intersection(wrt) if self.aliases.decides else ():
-            leaf = self.frame.leaves.get(v)
-            if leaf is None or id(leaf) in self.arguments or leaf._grad is None or leaf._hooks:
-                self.unsure |= _statements_behind(ops, roots, v)
+        if not self.aliases.decides:
+            return
+        chance = reached.intersection(wrt) - _reached(ops, roots, surely=True)
+        leaves = [(v, self.frame.leaves.get(v)) for v in chance]
+        seen = {v for v, t in leaves if t is None or id(t) in self.arguments or t._grad is None or t._hooks}
+        if seen:
+            self.unsure |= _statements_behind(ops, reached, seen)
 
     def grad(
         self,
@@ -211,8 +213,8 @@ class Differentiation:
         frame.block.ops = [*first, op, *[o for o in ops if o not in taken]]
         for v in [v for op in behind for v in op.outputs] if not retain_graph else ():
             v.freed = v.freed or v.requires_grad  # type: ignore[attr-defined]
-        self._look_for_chance(needed, roots, wrt)
         reached = _reached(needed, roots)
+        self._look_for_chance(needed, roots, reached, wrt)
         return [self.handle(outs[v]) if v in outs and v in reached else None for v in wrt]
 
 
@@ -305,12 +307,11 @@ def _read_in(block: Any, outputs: Any, inputs: Any, found: set[Any], surely: boo
     return [v for v, held in zip(inputs, block.inputs, strict=False) if held in inside]
 
 
-def _statements_behind(ops: list[Operator], roots: list[TracedValue], value: TracedValue) -> frozenset[Any]:
-    """The choices that leave open whether gradients of the roots flow to a value."""
-    found = _reached(ops, roots)
+def _statements_behind(ops: list[Operator], found: set[Any], values: set[Any]) -> frozenset[Any]:
+    """The choices that leave open whether gradients, which flow to what is found, flow to one of the values."""
     choices = [op for op in ops if op.bound.op is control.COND and not found.isdisjoint(op.outputs)]
     by_chance = {op: set(_read(op, found, False)).difference(_read(op, found, True)) for op in choices}
-    return frozenset(op.where for op in choices if value in _reached(ops, by_chance[op]))
+    return frozenset(op.where for op in choices if not values.isdisjoint(_reached(ops, by_chance[op])))
 
 
 def _with_effects(ops: list[Operator], needed: list[Operator]) -> list[Operator]:
