@@ -7,10 +7,11 @@ rows are the first one (JAX 0.10 to 0.12).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import itertools
+import operator
 from typing import Any
 
-from ..core.jax_compat.jaxprs import Literal
 from .flattening import variables, with_bodies, with_eqns
 from .fusion import put_into_memory
 
@@ -27,24 +28,21 @@ def read_before(jaxpr: Any) -> Any:
 def overlapping(jaxpr: Any) -> set[Any]:
     """The slices that are written into arrays that they are made of, and are no arrays in memory by themselves."""
     writes = [e for e in jaxpr.eqns if e.primitive.name == "dynamic_update_slice"]
-    made = {v: e for e in jaxpr.eqns for v in e.outvars} if writes else {}
-    found = set()
-    for array, update in [e.invars[:2] for e in writes]:
-        maker = None if isinstance(update, Literal) else made.get(update)
-        if maker is not None and maker.primitive.name not in _APART:
-            if not _sources(array, made).isdisjoint(_sources(update, made)):
-                found.add(update)
-    return found
+    if not writes:
+        return set()
+    sources = _sources(jaxpr)
+    apart = {v for e in jaxpr.eqns if e.primitive.name in _APART for v in e.outvars}
+    pairs = [tuple(variables(e.invars[:2])) for e in writes]
+    given = apart.union(jaxpr.invars, jaxpr.constvars)
+    return {p[1] for p in pairs if len(p) == 2 and p[1] not in given and sources[p[0]] & sources[p[1]]}
 
 
-def _sources(value: Any, made: Mapping[Any, Any]) -> set[Any]:
-    """A variable, and what one kernel would read to make it."""
-    found: set[Any] = set()
-    waiting = list(variables([value]))
-    while waiting:
-        v = waiting.pop()
-        if v not in found:
-            found.add(v)
-            eqn = made.get(v)
-            waiting += [] if eqn is None or eqn.primitive.name in _APART else variables(eqn.invars)
+def _sources(jaxpr: Any) -> dict[Any, int]:
+    """For each variable what one kernel would read to make it, as bits of a number: arrays that are there before."""
+    bits = itertools.count()
+    found = {v: 1 << next(bits) for v in (*jaxpr.invars, *jaxpr.constvars)}
+    for eqn in jaxpr.eqns:
+        read = [] if eqn.primitive.name in _APART else variables(eqn.invars)
+        made = functools.reduce(operator.or_, [found[v] for v in read], 0) or 1 << next(bits)
+        found.update(dict.fromkeys(eqn.outvars, made))
     return found
