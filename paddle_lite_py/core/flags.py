@@ -14,7 +14,7 @@ import jax
 from . import progress, small
 from .interpreter import layer_version, state
 from .no_effect import tell
-from .switches import compiler_process, deferral, index_checks
+from .switches import baseline_tier, compiler_process, deferral, index_checks
 
 __all__ = ["get_flags", "set_flags"]
 
@@ -53,14 +53,15 @@ def _check_nan_inf(value: Any) -> None:
 _ACTING = {"FLAGS_check_nan_inf": _check_nan_inf, "FLAGS_host_tier": small.use_host_tier}
 _ACTING |= {"FLAGS_compile_progress": progress.show_progress, "FLAGS_compiler_process": compiler_process.set}
 _ACTING |= {"FLAGS_defer_ops": deferral.set, "FLAGS_check_indices": index_checks.set}
+_ACTING |= {"FLAGS_baseline_tier": baseline_tier.set}
 
 
 def set_flags(flags: dict[str, Any]) -> None:
     """Set flags of the process. FLAGS_check_nan_inf makes every op fail at NaN; FLAGS_host_tier lets NumPy compute what
     is small on the CPU, FLAGS_defer_ops lets the ops of an eager training step wait and be one program,
     FLAGS_check_indices has compiled programs refuse indices out of range, FLAGS_compile_progress says what XLA compiles
-    when that takes seconds, FLAGS_compiler_process has large programs compiled by a process of their own, and these
-    five are on by default. Others are kept, and warn.
+    when that takes seconds, FLAGS_compiler_process has large programs compiled by a process of their own,
+    FLAGS_baseline_tier has NumPy run these until they are compiled, and these six are on by default. Others are kept, and warn.
 
     Raises:
         TypeError: if `flags` is not a dict of names that begin with "FLAGS_".

@@ -34,16 +34,17 @@ def listen() -> None:
 
 def _told(event: str, duration_secs: float, **details: Any) -> None:
     if event == LOWERED and shown.wanted:
-        _cancel()
+        cancel()
         timer = threading.Timer(SECONDS, _say, [str(details.get("fun_name", "a function"))])
         timer.daemon = True
         _waiting[threading.get_ident()] = timer
         timer.start()
     elif event == COMPILED:
-        _cancel()
+        cancel()
 
 
-def _cancel() -> None:
+def cancel() -> None:
+    """Say nothing of what this thread compiles now."""
     timer = _waiting.pop(threading.get_ident(), None)
     if timer is not None:
         timer.cancel()

@@ -25,5 +25,7 @@ class Switch:
 deferral = Switch("FLAGS_defer_ops")
 # Whether large programs are compiled by a process of their own: see cpu_compiler/apart.py.
 compiler_process = Switch("FLAGS_compiler_process")
+# Whether NumPy runs large programs until they are compiled: see host/baseline.py.
+baseline_tier = Switch("FLAGS_baseline_tier")
 # Whether a run of a program looks at the indices that it is given: see ir/index_reads.py.
 index_checks = Switch("FLAGS_check_indices")

@@ -3,52 +3,43 @@
 XLA's compiler takes memory in several threads at once. In the one heap of this process (`memory.py`) they wait for each
 other, for a quarter of the time; and they leave that heap in pieces, in which all that runs later has its arrays: a
 training step of a MobileNet takes 35 ms then, and 25 in a process that has not compiled it.
+
+Nobody waits for it where the baseline tier (`host/baseline.py`) can run the program until it is there.
 """
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import functools
-import hashlib
-import hmac
-import os
-import tempfile
 import time
 import weakref
-import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
-from jax import export, monitoring
+from jax import monitoring
 
-from ..core import memory
+from ..core import memory, progress
 from ..core.cache import BoundedCache
-from ..core.config import kept_in, user_secret
-from ..core.jax_compat.calls import inlined
-from ..core.jax_compat.executables import load, unchecked_calls
-from ..core.jax_compat.jaxprs import body_of, is_jaxpr
-from ..core.jax_compat.versions import JAX
 from ..core.jax_compat.xla import COMPILED
 from ..core.mappings import dropping
-from ..core.private_files import SIGNATURE_BYTES, signature
 from ..core.processes import world
-from ..core.switches import compiler_process
-from .compiler_process import process
-from .fingerprints import fingerprint
-from .machine_code import TARGETS
+from ..core.switches import baseline_tier, compiler_process
+from .compiler_process import Job, process
+from .executables import Executable, alike, folder
+from .traced import Traced
 
 # Equations from which on a program is worth it: some six seconds of compilation, where handing it over and loading it
-# takes half of one. Operators from which on it may have as many, and from which on the process is started before that
-# is known, unless there are programs on the disk for arguments like these.
-LARGE, FEW, MANY = 3800, 100, 200
+# takes half of one; and from which on the baseline tier runs it until then. Operators from which on it may have as many,
+# and from which on the process is started before that is known, unless there are programs on the disk for arguments like
+# these.
+LARGE, BASELINE, FEW, MANY = 3800, 1000, 100, 200
+# About how many seconds XLA takes to compile an equation, and which part of them a call may take on the baseline tier.
+PER_EQUATION, SHARE = 1.2e-3, 0.25
 MAX_KINDS = 64
-DIGEST = hashlib.sha256
 _ARRAYS = (jax.Array, np.ndarray)
-Structures = tuple[Any, Any]  # of arguments and results
+Function = Callable[..., Any]
 
 
 def may_be_large(operators: int) -> bool:
@@ -73,20 +64,29 @@ class Apart:
     """A function of arrays that is compiled in a process of its own, if it is large.
 
     Arguments:
-        small: the same under jax.jit, if it is not; large: if it is, and no other process serves.
-        donated: of its arguments. options: of XLA's, for a large one.
+        fn: the function. donated: of its arguments.
+        jit: compiles functions here, if they are large or not; options: XLA's for either.
         operators: how many it is made of.
+        baseline: what runs a jaxpr, given the shapes of its results, without a compiler in so many seconds, if anything.
     """
 
     def __init__(
-        self, small: Any, large: Any, donated: Sequence[int], options: dict[str, Any] | None, operators: int
+        self,
+        fn: Function,
+        donated: Sequence[int],
+        jit: Callable[[Function, bool], Any],
+        options: Callable[[bool], dict[str, Any] | None],
+        operators: int,
+        baseline: Callable[[Any, Any, float], Function | None],
     ) -> None:
-        self.small, self.large, self.donated, self.options = small, large, tuple(donated), options
-        self.lower, self.trace = small.lower, small.trace
+        self.fn, self.donated, self.jit, self.options, self.baseline = fn, tuple(donated), jit, options, baseline
+        self.small = jit(fn, False)
+        self.name = self.small.__name__
+        self.lower, self.trace = self.small.lower, self.small.trace
         self._may_be_large = operators >= MANY
         self._last: Any = None
         # Key: shapes, dtypes and structure of the arguments; the function is pure.
-        self._known: BoundedCache[Any, Any] = BoundedCache(f"kinds of {small.__name__}", MAX_KINDS)
+        self._known: BoundedCache[Any, Any] = BoundedCache(f"kinds of {self.name}", MAX_KINDS)
         _all.add(self)
 
     def __call__(self, *args: Any) -> Any:
@@ -98,68 +98,109 @@ class Apart:
                 pass
         if not all(isinstance(a, _ARRAYS) and not isinstance(a, jax.core.Tracer) for a in args):
             return self.small(*args)
-        key = tuple([(a.shape, a.dtype) for a in args])
-        self._last = run = self._known.get(key) or self._known.put(key, self._new(args, key))
+        key = _kinds(args)
+        run = self._known.get(key) or self._known.put(key, self._new(args))
+        if isinstance(run, Warming):
+            if (compiled := run.compiled()) is None:
+                return run.baseline(*args)
+            run = self._known.put(key, compiled)
+        self._last = run
         return run(*args)
+
+    def without_compiler(self, *args: Any) -> Function | None:
+        """What runs arrays like these, which may not come again, and compiles nothing; None where nothing does."""
+        key = _kinds(args)
+        run = self._known.get(key)
+        if run is None and (run := self._warming(Traced(self.fn, args))) is not None:
+            self._known.put(key, run)
+        return run.baseline if isinstance(run, Warming) else run
 
     def forget(self) -> None:
         """Drop what is compiled."""
         self._last = None
         self._known.clear()
 
-    def _new(self, args: Sequence[Any], kinds: Sequence[Any]) -> Any:
-        like = self._digest(kinds)
-        if self._may_be_large and serves() and not any(_folder().glob(f"{like}-*.executable")):
+    def _new(self, args: Sequence[Any]) -> Any:
+        is_alike = any(folder().glob(f"{alike(self.name, args)}-*.executable"))
+        if self._may_be_large and serves() and not is_alike:
             process.start()
-        traced = self.small.trace(*args)
-        if size(traced.jaxpr.jaxpr) < LARGE:
-            return self.small
-        path = self._path(like, traced.jaxpr)
-        if path is None or traced.jaxpr.effects or not serves():
-            return self.large
+        traced = Traced(self.fn, args)
+        found = None if is_alike else self._warming(traced)
+        if found is None and serves() and (traced.size >= LARGE or (is_alike and traced.size >= BASELINE)):
+            executable = self.executable(traced)
+            found = loaded(executable) or self._warming(traced) or self._awaited(executable)
+        return found or self.compiled_here(traced)
+
+    def _warming(self, traced: Traced) -> Warming | None:
+        if not (baseline_tier.on and traced.size >= BASELINE and serves()):
+            return None
+        run = self.baseline(traced.closed, traced.shapes, traced.size * PER_EQUATION * SHARE)
+        return None if run is None else Warming(self, traced, run)
+
+    def executable(self, traced: Traced) -> Executable:
+        """The executable of a traced function, which may be in a file."""
+        return Executable(traced, self.name, self.donated, self.options(traced.size >= LARGE))
+
+    def _awaited(self, executable: Executable) -> Any:
+        """It, once another process has compiled it; None where that cannot."""
+        if executable.traced.size < LARGE or (job := executable.job()) is None:
+            return None
         since = time.perf_counter()
-        structures = jax.tree.structure((tuple(args), {})), jax.tree.structure(traced.out_info)
-        executable = loaded(path, structures)
-        if executable is None:
-            self._compile(traced.jaxpr, args, path)
-            executable = loaded(path, structures)
-            if executable is None:
-                return self.large
-        # As JAX tells of what it compiles itself, or finds on the disk.
+        with contextlib.ExitStack() as after:
+            after.callback(Path(job["program"]).unlink, missing_ok=True)
+            process.do(job)
+        return loaded(executable, since)
+
+    def compiled_here(self, traced: Traced) -> Any:
+        """The function of a kind of arguments that this process compiles."""
+        return self.jit(traced.function(), traced.size >= LARGE)
+
+
+class Warming:
+    """A kind of arguments that the baseline tier runs until another process has compiled what comes a second time."""
+
+    def __init__(self, owner: Apart, traced: Traced, baseline: Function) -> None:
+        self.baseline = baseline
+        self._owner, self._traced = weakref.proxy(owner), traced
+        self._executable: Executable | None = None
+        self._job: Job | None = None
+        self._calls = 0
+
+    def compiled(self) -> Any:
+        """What runs it from now on; None as long as that is the baseline tier."""
+        self._calls += 1
+        if self._calls == 1:
+            return None
+        if self._executable is None:
+            self._executable = self._owner.executable(self._traced)
+            found = loaded(self._executable)
+            if found is not None:
+                return found
+            job = self._executable.job()
+            progress.cancel()  # nobody waits
+            if job is not None:
+                self._job = process.submit(Job(job, stays=True))
+        if self._job is not None and not process.is_done(self._job):
+            return None
+        return loaded(self._executable) or self._owner.compiled_here(self._traced)
+
+
+def loaded(executable: Executable, since: float | None = None) -> Any:
+    """An executable from its file, if it is there; JAX tells of it as of what it compiles itself, or finds on the disk.
+
+    Arguments:
+        since: when its compilation began, if it did.
+    """
+    since = since or time.perf_counter()
+    found = executable.loaded()
+    if found is not None:
         seconds = time.perf_counter() - since
-        monitoring.record_event_duration_secs(COMPILED, seconds, fun_name=f"jit({self.small.__name__})")
-        return executable
+        monitoring.record_event_duration_secs(COMPILED, seconds, fun_name=f"jit({executable.name})")
+    return found
 
-    def _path(self, like: str, closed: Any) -> Path | None:
-        """The file of an executable, among those for arguments alike; None for what cannot be told from others."""
-        program = fingerprint(closed)
-        return None if program is None else _folder() / f"{like}-{self._digest(program)}.executable"
 
-    def _digest(self, what: Any) -> str:
-        """Of something about this function, and all that XLA depends on."""
-        said = [what, self.small.__name__, self.donated, self.options, os.environ.get("XLA_FLAGS"), JAX]
-        return DIGEST(repr(said).encode()).hexdigest()[:32]
-
-    def _compile(self, closed: Any, args: Sequence[Any], path: Path) -> None:
-        """Have a program compiled into a file, which is not there afterwards if the process cannot do it."""
-
-        def flat(*args: Any) -> Any:
-            return inlined(closed.jaxpr, closed.consts, args)
-
-        flat.__name__ = flat.__qualname__ = self.small.__name__
-        source = path.with_suffix(f".{os.getpid()}.program")
-        job = {"program": str(source), "path": str(path), "name": flat.__name__, "donated": self.donated}
-        job |= {"key": user_secret().hex()}
-        # The functions that it calls are there when it is loaded.
-        ours = unchecked_calls(TARGETS)
-        # An error: it calls Python, or what JAX may change and so does not write; or there is no room on the disk.
-        with contextlib.suppress(ValueError, NotImplementedError, OSError):
-            try:
-                exported = export.export(jax.jit(flat, donate_argnums=self.donated), disabled_checks=ours)(*args)
-                source.write_bytes(exported.serialize())
-                process.do(job | {"options": self.options, "calls": TARGETS})
-            finally:
-                source.unlink(missing_ok=True)
+def _kinds(args: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple([(a.shape, a.dtype) for a in args])
 
 
 _all: weakref.WeakSet[Apart] = weakref.WeakSet()
@@ -172,36 +213,3 @@ def forget() -> None:
 
 
 dropping.append(forget)
-
-
-def size(jaxpr: Any) -> int:
-    """How many equations there are, with those of the functions that they call."""
-    inner = [body_of(p) for e in jaxpr.eqns for p in e.params.values() if is_jaxpr(p)]
-    return len(jaxpr.eqns) + sum(map(size, inner))
-
-
-def loaded(path: Path, structures: Structures) -> Any:
-    """The executable in a file; None where there is none, or none that is whole and was signed by this user."""
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        return None
-    signed, content = content[:SIGNATURE_BYTES], content[SIGNATURE_BYTES:]
-    if not hmac.compare_digest(signed, signature(user_secret(), path.name, content)):
-        return None
-    try:
-        return load(zlib.decompress(content), structures)
-    except Exception:  # jaxlib names no class for what another version has written
-        return None
-
-
-# Key: once a process: a folder.
-@functools.cache
-def _folder() -> Path:
-    """Where executables are kept; for this process alone if the user wants none kept."""
-    folder = kept_in()
-    if folder is not None:
-        return folder
-    temporary = tempfile.TemporaryDirectory(prefix="paddle_lite_py-")
-    atexit.register(temporary.cleanup)
-    return Path(temporary.name)

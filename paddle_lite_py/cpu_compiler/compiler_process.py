@@ -5,8 +5,10 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import select
 import sys
 import threading
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from ..core.jax_compat import compiler
@@ -22,47 +24,88 @@ _SETTINGS = {
     "JAX_PLATFORMS": "cpu",
     "JAX_ENABLE_COMPILATION_CACHE": "0",
 }
+_ENDED = "it has ended"
+
+
+class Job:
+    """A program to be compiled; `answer` is what went wrong, or nothing, once that is known.
+
+    Arguments:
+        stays: the process compiles it to its end when this one ends before.
+    """
+
+    def __init__(self, what: dict[str, Any], stays: bool = False) -> None:
+        self.what, self.stays = what, stays
+        self.answer: str | None = None
 
 
 class CompilerProcess:
     """The process that compiles, while it is there: started when it is needed, and again when it has ended."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.child: subprocess.Popen[str] | None = None
+        self.lock = threading.RLock()
+        self.child: subprocess.Popen[bytes] | None = None
         self.owner = 0  # a fork of this process has no part in what this one started
         self.refused = not sys.executable  # it cannot be started
+        self._jobs: deque[Job] = deque()  # in the order in which it does them
 
     def start(self) -> None:
         """Have it begin, so that it is there when a program is."""
         with self.lock:
             self._running()
 
-    def do(self, job: dict[str, Any]) -> str:
+    def do(self, what: dict[str, Any]) -> str:
         """Have a program compiled; returns what went wrong, or nothing."""
-        with self.lock:
-            for _ in range(2):  # it may have ended, as it does when it has nothing to do
-                child = self._running()
-                if child is None:
-                    return "it cannot be started"
-                if answer := self._answer(child, json.dumps(job)):
-                    return json.loads(answer)
-                self.end()
-        return "it has ended"
+        for _ in range(2):  # it may have ended, as it does when it has nothing to do
+            job = self.submit(Job(what))
+            while not self.is_done(job, wait=True):
+                pass
+            if job.answer != _ENDED:
+                break
+        assert job.answer is not None
+        return job.answer
 
-    def _answer(self, child: subprocess.Popen[str], line: str) -> str:
-        assert child.stdin and child.stdout
+    def submit(self, job: Job) -> Job:
+        """Have a program compiled after those before it, and wait for nothing."""
+        with self.lock:
+            child = self._running()
+            if child is None:
+                job.answer = "it cannot be started"
+                return job
+            assert child.stdin
+            try:
+                child.stdin.write(json.dumps(job.what).encode() + b"\n")
+                self._jobs.append(job)
+            except OSError:
+                job.answer = _ENDED
+                self.end()
+            return job
+
+    def is_done(self, job: Job, wait: bool = False) -> bool:
+        """Whether a job is done, or failed; `wait`: for the next one that is."""
+        with self.lock:
+            child = self.child
+            while job.answer is None and child is not None and child.stdout is not None:
+                if self.owner != os.getpid():
+                    job.answer = _ENDED
+                elif wait or select.select([child.stdout], [], [], 0)[0]:
+                    self._take_answer(child.stdout)
+                else:
+                    break
+            return job.answer is not None
+
+    def _take_answer(self, stdout: Any) -> None:
         try:
-            child.stdin.write(line + "\n")
-            child.stdin.flush()
-            return child.stdout.readline()
-        except OSError:
-            return ""
+            line = stdout.readline()
         except BaseException:  # the user does not want to wait
             self.end()
             raise
+        if line:
+            self._jobs.popleft().answer = json.loads(line)
+        else:
+            self.end()
 
-    def _running(self) -> subprocess.Popen[str] | None:
+    def _running(self) -> subprocess.Popen[bytes] | None:
         if self.child is None or self.owner != os.getpid() or self.child.poll() is not None:
             import subprocess  # a hundredth of the time that the framework takes to import, for what few need
 
@@ -71,7 +114,7 @@ class CompilerProcess:
             command = [sys.executable, "-P", compiler.__file__]  # -P: modules beside that file are not JAX's
             try:
                 self.child = subprocess.Popen(
-                    command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=os.environ | _SETTINGS
+                    command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, bufsize=0, env=os.environ | _SETTINGS
                 )
             except OSError:
                 self.child, self.refused = None, True
@@ -81,10 +124,24 @@ class CompilerProcess:
     def end(self) -> None:
         """End it, whatever it does."""
         child, self.child = self.child, None
+        for job in self._jobs:
+            job.answer = _ENDED
+        self._jobs.clear()
         if child is not None and self.owner == os.getpid():
             child.kill()
             child.communicate()
 
+    def leave(self) -> None:
+        """End it, unless what it does is of use to processes after this one: it ends by itself then."""
+        child = self.child
+        if child is not None and self.owner == os.getpid() and any(j.stays for j in self._jobs):
+            assert child.stdin and child.stdout
+            child.stdin.close()
+            self.child = None
+            child.returncode = 0  # nobody waits for it
+        else:
+            self.end()
+
 
 process = CompilerProcess()
-atexit.register(process.end)
+atexit.register(process.leave)

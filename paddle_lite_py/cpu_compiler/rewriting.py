@@ -17,23 +17,33 @@ from .layouts import put_off
 from .passes import CHOSEN
 
 
-def prepare(fn: Callable[..., Any], donated: Sequence[int] = ()) -> Callable[..., Any]:
+class prepare:  # noqa: N801  (a decorator)
     """A function of arrays in a form that XLA's compiler does better with; nobody may differentiate it.
 
     Arguments:
         donated: which of its arguments' memory the results may take; then each argument is one array.
     """
 
-    @functools.wraps(fn)
-    def call(*args: Any) -> Any:
-        if jax.default_backend() != "cpu" or jax.local_device_count() > 1:
-            return fn(*args)
-        with put_off():
-            closed, shapes = jax.make_jaxpr(fn, return_shape=True)(*args)
-        jaxpr = optimized(closed.jaxpr, donated)
-        return jax.tree.unflatten(jax.tree.structure(shapes), inlined(jaxpr, closed.consts, jax.tree.leaves(args)))
+    def __init__(self, fn: Callable[..., Any], donated: Sequence[int] = ()) -> None:
+        functools.update_wrapper(self, fn)
+        self._fn, self._donated = fn, donated
 
-    return call
+    def __call__(self, *args: Any) -> Any:
+        """The results, while JAX traces."""
+        if jax.default_backend() != "cpu" or jax.local_device_count() > 1:
+            return self._fn(*args)
+        closed, shapes = self.traced(*args)
+        found = inlined(*self.rewritten(closed), jax.tree.leaves(args))
+        return jax.tree.unflatten(jax.tree.structure(shapes), found)
+
+    def traced(self, *args: Any) -> tuple[Any, Any]:
+        """The function as a closed jaxpr, and the shapes and dtypes of the results, nested as it gives them."""
+        with put_off():
+            return jax.make_jaxpr(self._fn, return_shape=True)(*args)
+
+    def rewritten(self, closed: Any) -> tuple[Any, Sequence[Any]]:
+        """What was traced in that form: equations, and the values of their constants."""
+        return optimized(closed.jaxpr, self._donated), closed.consts
 
 
 def optimized(jaxpr: Any, donated: Sequence[int] = ()) -> Any:

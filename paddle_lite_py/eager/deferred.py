@@ -321,7 +321,7 @@ class Deferred(Eager):
     def _run(self, wanted: Wanted) -> tuple[dict[int, Any], dict[int, Any]]:
         program = program_of(self._steps, self._outside, wanted)
         if not program.is_hot(self._outside):
-            return one_by_one(self._steps, self._outside)
+            return program.run_once(self._outside) or one_by_one(self._steps, self._outside)
         if cache_checks.EVERY and cache_checks.is_due():
             return checked(program, self._steps, self._outside, wanted)
         try:

@@ -13,7 +13,7 @@ import jax
 import numpy as np
 
 from ..core.cache import BoundedCache
-from .rules import rule
+from .rules import BASELINE_RULES, rule
 from .steps import HostStep, UnknownStepError
 
 Function = Callable[..., Any]
@@ -135,10 +135,24 @@ def _random_split(step: HostStep) -> Function:
 
 @rule("random_bits")
 def _random_bits(step: HostStep) -> Function:
+    return _bits(step, MOST, draw)
+
+
+@rule("random_bits", table=BASELINE_RULES)
+def _many_random_bits(step: HostStep) -> Function:
+    return _bits(step, _WORD, _drawn_once)
+
+
+def _drawn_once(key: Words, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The same as draw(), which keeps what it has drawn."""
+    return threefry(np.uint32(key[0]), np.uint32(key[1]), np.arange(n, dtype=np.uint32))
+
+
+def _bits(step: HostStep, most: int, draw: Callable[[Words, int], tuple[np.ndarray, np.ndarray]]) -> Function:
     width, shape = step.params["bit_width"], tuple(step.params["shape"])
     n = math.prod(shape)
     plain = step.given[0].shape == (2,) and width in (32, 64) and _partitionable()
-    if not plain or n > MOST:
+    if not plain or n > most:
         raise UnknownStepError("many keys, or many numbers")
 
     def random_bits(key: Any) -> Any:
@@ -152,9 +166,18 @@ def _random_bits(step: HostStep) -> Function:
 
 @rule("random_words")
 def _random_words(step: HostStep) -> Function:
+    return _random_pairs(step, MOST, draw)
+
+
+@rule("random_words", table=BASELINE_RULES)
+def _many_random_words(step: HostStep) -> Function:
+    return _random_pairs(step, _WORD, _drawn_once)
+
+
+def _random_pairs(step: HostStep, most: int, draw: Callable[[Words, int], tuple[np.ndarray, np.ndarray]]) -> Function:
     shape = step.made[0].shape
     n = math.prod(shape)
-    if n > MOST:
+    if n > most:
         raise UnknownStepError("many numbers")
 
     def random_words(key: Any) -> Any:

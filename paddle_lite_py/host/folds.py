@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .rules import rule
+from .rules import BASELINE_RULES, rule
 from .steps import HostStep, UnknownStepError
 
 Function = Callable[..., Any]
@@ -148,6 +149,16 @@ def in_blocks(x: Any, y: Any, each: int, out: Any) -> Any:
 
 @rule("dot_general")
 def _dot_general(step: HostStep) -> Any:
+    return product(step, _MOST_AT_ONCE)
+
+
+@rule("dot_general", table=BASELINE_RULES)
+def _whole_dot_general(step: HostStep) -> Any:
+    return product(step, sys.maxsize)
+
+
+def product(step: HostStep, most: int) -> Any:
+    """The text of a product of matrices, of which at most so many products of numbers are the library's at once."""
     ((of_x, of_y), (batch_x, batch_y)), (x, y) = step.params["dimension_numbers"], step.given
     if x.dtype != step.made[0].dtype or y.dtype != x.dtype or x.dtype == bool:
         raise UnknownStepError("a product in another dtype")
@@ -158,7 +169,7 @@ def _dot_general(step: HostStep) -> Any:
     left = _turned("{0}", x, (*batch_x, *free_x, *of_x), (*batch, rows, depth))
     right = _turned("{1}", y, (*batch_y, *of_y, *free_y), (*batch, depth, columns))
     shape = step.made[0].shape
-    each = max(_MOST_AT_ONCE // max(depth * columns, 1), 1)
+    each = max(most // max(depth * columns, 1), 1)
     if rows <= each or x.dtype.kind != "f":
         made = f"({left} @ {right})" if batch else f"{left}.dot({right})"
     elif not batch:

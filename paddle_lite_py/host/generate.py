@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextvars
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -16,7 +16,7 @@ import numpy as np
 from ..core.small import DTYPES
 from . import draws, elementwise, folds, indexing, movement  # noqa: F401  (their rules)
 from .elementwise import CHOICE
-from .rules import BARRIER, ELEMENTWISE, MOVES, RULES, turns
+from .rules import BARRIER, ELEMENTWISE, MOVES, RULES, Rule, turns
 from .steps import HostStep, Steps, UnknownStepError
 
 Array = Any
@@ -72,7 +72,7 @@ _NEUTRAL |= {"and": (-1, True), "or": (0, True), "xor": (0, True)}
 # Constants up to this size are compared.
 _FEW = 64
 # Steps whose rules give a tuple, even of one result.
-_SEVERAL = frozenset(("sort", "split", "unstack", "scan", "cond"))
+_SEVERAL = frozenset(("sort", "split", "unstack", "scan", "cond", "while"))
 
 
 class FunctionWriter:
@@ -82,10 +82,13 @@ class FunctionWriter:
         steps: what it does.
         result: the text that makes of the results, {0}, {1}, ..., what the function returns.
         numbers: which of its arguments are Python numbers.
+        rules: the table of rules.
     """
 
-    def __init__(self, steps: Steps, result: str, numbers: frozenset[int] = frozenset()) -> None:
-        self.types = steps.types
+    def __init__(
+        self, steps: Steps, result: str, numbers: frozenset[int] = frozenset(), rules: Mapping[str, Rule] = RULES
+    ) -> None:
+        self.types, self.rules = steps.types, rules
         self.env: dict[str, Any] = dict(_NAMES)
         self.lines: list[str] = []
         self.quiet = True  # nothing in it can make NumPy warn
@@ -157,11 +160,11 @@ class FunctionWriter:
         if step.name == BARRIER:  # for XLA's optimizer alone
             self.held |= zip(step.makes, values, strict=True)
             return
-        if step.name not in RULES:
+        if step.name not in self.rules:
             raise UnknownStepError(step.name)
         if step.name not in ELEMENTWISE:
             values = [self._full(v, t) for v, t in zip(values, step.given, strict=True)]
-        found = RULES[step.name](step._replace(known=tuple([v.array for v in values])))
+        found = self.rules[step.name](step._replace(known=tuple([v.array for v in values])))
         text, names = self._call(found, len(values)), [v.name for v in values]
         if found in _OPERATORS and not step.made[0].shape:
             text = f"{{0}} {_OPERATORS[found]} {{1}}"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from .generate import FunctionWriter, returning_list
-from .rules import rule
+from .rules import BASELINE_RULES, RULES, Rule, rule
 from .steps import HostStep, Steps, UnknownStepError
 
 Function = Callable[..., Any]
@@ -16,20 +16,29 @@ Function = Callable[..., Any]
 MOST = 4000
 
 
-def _function(closed: Any, length: int = 1) -> Function:
+def _function(closed: Any, length: int = 1, rules: Mapping[str, Rule] = RULES) -> Function:
     """The NumPy function of a jaxpr, which gives a list."""
     steps = Steps(closed)
-    writer = FunctionWriter(steps, returning_list(len(steps.outputs)))
-    if len(writer.lines) * length > MOST:
+    writer = FunctionWriter(steps, returning_list(len(steps.outputs)), rules=rules)
+    if rules is RULES and len(writer.lines) * length > MOST:
         raise UnknownStepError("a long loop")
     return writer.plain_function()
 
 
 @rule("scan")
 def _scan(step: HostStep) -> Function:
+    return _scanning(step, RULES)
+
+
+@rule("scan", table=BASELINE_RULES)
+def _long_scan(step: HostStep) -> Function:
+    return _scanning(step, RULES | BASELINE_RULES)
+
+
+def _scanning(step: HostStep, rules: Mapping[str, Rule]) -> Function:
     p = step.params
     length, n_consts, n_carry = p["length"], p["num_consts"], p["num_carry"]
-    body = _function(p["jaxpr"], length)
+    body = _function(p["jaxpr"], length, rules)
     order = range(length)[::-1] if p["reverse"] else range(length)
     made = step.made[n_carry:]
 
@@ -46,9 +55,33 @@ def _scan(step: HostStep) -> Function:
     return scan
 
 
+@rule("while", table=BASELINE_RULES)
+def _while(step: HostStep) -> Function:
+    p = step.params
+    goes_on, body = [_function(p[name], rules=RULES | BASELINE_RULES) for name in ("cond_jaxpr", "body_jaxpr")]
+    n, m = p["cond_nconsts"], p["cond_nconsts"] + p["body_nconsts"]
+
+    def loop(*given: Any) -> Any:
+        state = given[m:]
+        while goes_on(*given[:n], *state)[0]:
+            state = body(*given[n:m], *state)
+        return tuple(state)
+
+    return loop
+
+
 @rule("cond")
 def _cond(step: HostStep) -> Function:
-    branches = [_function(closed) for closed in step.params["branches"]]
+    return _choosing(step, RULES)
+
+
+@rule("cond", table=BASELINE_RULES)
+def _large_cond(step: HostStep) -> Function:
+    return _choosing(step, RULES | BASELINE_RULES)
+
+
+def _choosing(step: HostStep, rules: Mapping[str, Rule]) -> Function:
+    branches = [_function(closed, rules=rules) for closed in step.params["branches"]]
 
     def cond(index: Any, *given: Any) -> Any:
         return tuple(branches[min(max(int(index), 0), len(branches) - 1)](*given))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -105,9 +105,17 @@ def _iota(step: HostStep) -> Function:
 
 @rule("pad", moves=True)
 def _pad(step: HostStep) -> Function:
-    config, made = step.params["padding_config"], step.made[0]
+    return padding(step.params["padding_config"], step.given[0].shape, step.made[0])
+
+
+def padding(config: Sequence[tuple[int, int, int]], shape: tuple[int, ...], made: Any) -> Function:
+    """What puts an array of this shape, and a value around and between its elements, into one like `made`.
+
+    Arguments:
+        config: for each axis how much before, after and between; what is negative cuts off.
+    """
     box, kept = [], []
-    for (low, _, inner), n, size in zip(config, step.given[0].shape, made.shape, strict=True):
+    for (low, _, inner), n, size in zip(config, shape, made.shape, strict=True):
         places = [i for i in range(n) if 0 <= low + i * (inner + 1) < size]  # negative padding cuts off
         first, last = (places[0], places[-1]) if places else (0, -1)
         kept.append(slice(first, last + 1))

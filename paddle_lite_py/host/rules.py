@@ -12,6 +12,8 @@ from .steps import HostStep
 # A rule gives, for a step, a function of arrays or the text of an expression, in which {0}, {1}, ... are the arguments.
 Rule = Callable[[HostStep], Any]
 RULES: dict[str, Rule] = {}
+# Those of the baseline tier alone (baseline.py): of small arrays XLA's code takes a fraction of the time.
+BASELINE_RULES: dict[str, Rule] = {}
 # Steps whose arguments may have fewer elements than their types say, as long as these can be broadcast.
 ELEMENTWISE: set[str] = set()
 # The step that keeps XLA from rewriting what stands on both sides of it together.
@@ -37,6 +39,11 @@ def cost(step: HostStep) -> float:
         (of_x, _), _ = step.params["dimension_numbers"]
         products = math.prod(step.made[0].shape) * math.prod([step.given[0].shape[a] for a in of_x])
         return products * (1.0 if whole else 0.03)  # those of integers have no library
+    if step.name == "conv_general_dilated":
+        kernel = step.given[1].shape
+        return 0.03 * math.prod(step.made[0].shape) * math.prod(kernel) / kernel[step.params["dimension_numbers"][1][0]]
+    if step.name in ("reduce_window_max", "reduce_window_min", "reduce_window_sum", "select_and_scatter_add"):
+        return elements * math.prod(step.params["window_dimensions"])
     if whole and step.name in ("div", "rem"):
         return 10.0 * elements
     return COSTS.get(step.name, _USUAL) * elements
@@ -47,11 +54,11 @@ def turns(step: HostStep) -> int:
     return step.params["length"] * len(step.params["jaxpr"].eqns) if step.name == "scan" else 1
 
 
-def rule(*names: str, moves: bool = False) -> Callable[[Rule], Rule]:
+def rule(*names: str, moves: bool = False, table: dict[str, Rule] = RULES) -> Callable[[Rule], Rule]:
     """Enter a rule into the table."""
 
     def enter(function: Rule) -> Rule:
-        RULES.update(dict.fromkeys(names, function))
+        table.update(dict.fromkeys(names, function))
         if moves:
             MOVES.update(names)
         return function

@@ -23,6 +23,7 @@ from ..core.config import compiler_options
 from ..core.mappings import make_room, room
 from ..cpu_compiler import Apart, may_be_large, prepare
 from . import loops  # noqa: F401  (their rules)
+from .baseline import baseline
 from .generate import FunctionWriter, elements, returning
 from .rules import BARRIER, ELEMENTWISE, cost
 from .steps import HostStep, Steps, UnknownStepError, reading
@@ -52,11 +53,17 @@ def program_jit(
     fn: Callable[..., Any], operators: int, windows: bool = False, plain: bool = False, **options: Any
 ) -> Any:
     """The same for what is made of so many operators: where that is a large program, another process compiles it."""
-    small = xla_jit(fn, windows, plain, **options)
     if not may_be_large(operators):
-        return small
-    large = xla_jit(fn, windows, **options)  # plain emitters keep no kernel for what is equal
-    return Apart(small, large, options.get("donate_argnums", ()), compiler_options(windows), operators)
+        return xla_jit(fn, windows, plain, **options)
+    # In a large program plain emitters keep no kernel for what is equal.
+    return Apart(
+        fn,
+        options.get("donate_argnums", ()),
+        lambda fn, is_large: xla_jit(fn, windows, plain and not is_large, **options),
+        lambda is_large: compiler_options(windows, plain and not is_large),
+        operators,
+        baseline,
+    )
 
 
 def tiered(

@@ -45,7 +45,9 @@ def stand_in(name: str) -> Any:
 
 def compiled(job: dict[str, Any]) -> Any:
     """The program of a job as an executable: a jax.stages.Compiled."""
-    program = export.deserialize(bytearray(Path(job["program"]).read_bytes()))
+    source = Path(job["program"])
+    program = export.deserialize(bytearray(source.read_bytes()))
+    source.unlink(missing_ok=True)
     for name in job["calls"]:
         stand_in(name)
 

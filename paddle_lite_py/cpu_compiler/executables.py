@@ -1,0 +1,111 @@
+"""Compiled programs in files: those that the process of the compiler writes, and this one loads."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import hashlib
+import hmac
+import os
+import tempfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+from jax import export
+
+from ..core.config import kept_in, user_secret
+from ..core.jax_compat.executables import load, unchecked_calls
+from ..core.jax_compat.versions import JAX
+from ..core.private_files import SIGNATURE_BYTES, signature
+from .fingerprints import fingerprint
+from .machine_code import TARGETS
+from .traced import Traced
+
+DIGEST = hashlib.sha256
+Structures = tuple[Any, Any]  # of arguments and results
+
+
+# Key: once a process: a folder.
+@functools.cache
+def folder() -> Path:
+    """Where executables are kept; for this process alone if the user wants none kept."""
+    kept = kept_in()
+    if kept is not None:
+        return kept
+    temporary = tempfile.TemporaryDirectory(prefix="paddle_lite_py-")
+    atexit.register(temporary.cleanup)
+    return Path(temporary.name)
+
+
+class Executable:
+    """The executable of a traced function, which may stand in a file.
+
+    Arguments:
+        name: of the function. donated: of its arguments. options: of XLA's.
+    """
+
+    def __init__(self, traced: Traced, name: str, donated: Sequence[int], options: dict[str, Any] | None) -> None:
+        self.traced, self.name, self.donated, self.options = traced, name, donated, options
+        self.path = self._path()
+        self.structures = jax.tree.structure((tuple(traced.specs), {})), jax.tree.structure(traced.shapes)
+
+    def _path(self) -> Path | None:
+        """Its file, among those for arguments alike; None for what cannot be told from others."""
+        program = fingerprint(self.traced.rewritten())
+        if program is None or self.traced.closed.effects:
+            return None
+        said = [program, self.name, self.donated, self.options, os.environ.get("XLA_FLAGS"), JAX]
+        return folder() / f"{alike(self.name, self.traced.specs)}-{_digest(said)}.executable"
+
+    def loaded(self) -> Any:
+        """It, if it is in its file."""
+        return None if self.path is None else loaded(self.path, self.structures)
+
+    def job(self) -> dict[str, Any] | None:
+        """What the process of the compiler needs to know, which also finds the program in a file; None for what cannot
+        be written: it calls Python, or what JAX may change; or there is no room on the disk."""
+        if self.path is None:
+            return None
+
+        def flat(*args: Any) -> Any:
+            return jax.tree.leaves(self.traced.inlined(args))
+
+        flat.__name__ = flat.__qualname__ = self.name
+        source = self.path.with_suffix(f".{os.getpid()}.program")
+        # The functions that it calls are there when it is loaded.
+        ours = unchecked_calls(TARGETS)
+        try:
+            jitted = jax.jit(flat, donate_argnums=tuple(self.donated))
+            source.write_bytes(export.export(jitted, disabled_checks=ours)(*self.traced.specs).serialize())
+        except (ValueError, NotImplementedError, OSError):
+            source.unlink(missing_ok=True)
+            return None
+        job = {"program": str(source), "path": str(self.path), "name": self.name, "donated": tuple(self.donated)}
+        return job | {"key": user_secret().hex(), "options": self.options, "calls": TARGETS}
+
+
+def alike(name: str, specs: Sequence[Any]) -> str:
+    """How the files of all executables begin that functions of this name have, for arguments like these."""
+    return _digest([name, [(s.shape, s.dtype) for s in specs]])
+
+
+def _digest(said: Any) -> str:
+    return DIGEST(repr(said).encode()).hexdigest()[:32]
+
+
+def loaded(path: Path, structures: Structures) -> Any:
+    """The executable in a file; None where there is none, or none that is whole and was signed by this user."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    signed, content = content[:SIGNATURE_BYTES], content[SIGNATURE_BYTES:]
+    if not hmac.compare_digest(signed, signature(user_secret(), path.name, content)):
+        return None
+    try:
+        return load(zlib.decompress(content), structures)
+    except Exception:  # jaxlib names no class for what another version has written
+        return None

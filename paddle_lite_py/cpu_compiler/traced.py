@@ -1,0 +1,59 @@
+"""A function of arrays as JAX has traced it, and as XLA gets it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+
+from ..core.jax_compat.calls import inlined
+from ..core.jax_compat.jaxprs import body_of, closed, constants_of, is_jaxpr
+from .rewriting import prepare
+
+
+class Traced:
+    """What a function does with arrays of some shapes and dtypes.
+
+    Arguments:
+        fn: the function, which may have been prepared. args: the arrays.
+    """
+
+    def __init__(self, fn: Callable[..., Any], args: Sequence[Any]) -> None:
+        self._fn = fn
+        self.specs = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in args]
+        if isinstance(fn, prepare):
+            self.closed, self.shapes = fn.traced(*self.specs)
+        else:
+            self.closed, self.shapes = jax.make_jaxpr(fn, return_shape=True)(*self.specs)
+        self.size = size(self.closed.jaxpr)
+
+    # Key: the object itself, whose jaxpr stays.
+    @functools.cached_property
+    def _rewritten(self) -> tuple[Any, Sequence[Any]]:
+        if isinstance(self._fn, prepare):
+            return self._fn.rewritten(self.closed)
+        return body_of(self.closed), constants_of(self.closed)
+
+    def rewritten(self) -> Any:
+        """The closed jaxpr that XLA gets."""
+        return closed(*self._rewritten)
+
+    def inlined(self, args: Sequence[Any]) -> Any:
+        """The results of that, nested as the function gives them, while JAX traces."""
+        return jax.tree.unflatten(jax.tree.structure(self.shapes), inlined(*self._rewritten, args))
+
+    def function(self) -> Callable[..., Any]:
+        """The same as a function, under the name of what was traced."""
+
+        def call(*args: Any) -> Any:
+            return self.inlined(args)
+
+        return functools.update_wrapper(call, self._fn)
+
+
+def size(jaxpr: Any) -> int:
+    """How many equations there are, with those of the functions that they call."""
+    inner = [body_of(p) for e in jaxpr.eqns for p in e.params.values() if is_jaxpr(p)]
+    return len(jaxpr.eqns) + sum(map(size, inner))

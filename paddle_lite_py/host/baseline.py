@@ -1,0 +1,85 @@
+"""The baseline tier: NumPy runs a large program while XLA compiles it, so that the first steps of a net come at once.
+
+What runs is the jaxpr that XLA compiles, written down as a NumPy function as in the host tier, but for arrays of any
+size: with rules for convolutions and pooling (windows.py), and with arrays dropped when they were read last.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from ..core.cache import BoundedCache
+from . import loops, windows  # noqa: F401  (their rules)
+from .generate import FunctionWriter, returning
+from .rules import BASELINE_RULES, RULES, cost, turns
+from .steps import Steps, UnknownStepError, reading
+
+# Nanoseconds of Python and NumPy for each step, whatever its size.
+_STEP = 2000.0
+_TABLE = RULES | BASELINE_RULES
+_NAMES = re.compile(r"\b[vw]\d+\b")
+
+
+def baseline(closed: Any, info: Any, seconds: float) -> Callable[..., Any] | None:
+    """The NumPy function of a jaxpr; None where there is none, or where a call would take longer than that.
+
+    Arguments:
+        closed: the jaxpr, with its constants. info: shapes and dtypes of the results, nested as it gives them.
+    """
+    try:
+        with reading():
+            steps = Steps(closed)
+            if sum([cost(s) + _STEP * turns(s) for s in steps.list]) > seconds * 1e9:
+                return None
+            tree = jax.tree.structure(info)
+            text, names = returning(jax.tree.structure([0] * tree.num_leaves))
+            writer = FunctionWriter(steps, text, rules=_TABLE)
+            writer.env |= names
+    except UnknownStepError:
+        return None
+    writer.lines = dropping(writer.lines, writer.head)
+    run = writer.function()
+
+    def call(*args: Any) -> Any:
+        with _blas().limit(limits=1, user_api="blas"):
+            found = run(*[np.asarray(a) for a in args])
+        return tree.unflatten(_owned(found))
+
+    return call
+
+
+def dropping(lines: Sequence[str], head: str) -> list[str]:
+    """The lines of a function, with those between that drop what is read no more."""
+    seen, out = set(_NAMES.findall(lines[-1])), [lines[-1]]
+    for line in reversed(lines[:-1]):
+        last = [n for n in dict.fromkeys(_NAMES.findall(line)) if n not in seen]
+        seen.update(last)
+        out += [f"del {', '.join(last)}"] * bool(last)
+        out.append(line)
+    return out[::-1]
+
+
+def _owned(arrays: Sequence[Any]) -> list[jax.Array]:
+    """Arrays of XLA's, no two of which share memory with each other, or with what the function keeps or was given."""
+    given: set[int] = set()
+    made = []
+    for a in arrays:
+        lone = a.__class__ is np.ndarray and a.base is None and a.flags.writeable and id(a) not in given
+        given.add(id(a))
+        made.append(jax.device_put(a if lone else np.array(a)))
+    return made
+
+
+# Key: once a process: the libraries that are loaded. Threads of theirs wait by spinning, which takes sixty times as long
+# where a compiler has the other processors.
+_controllers: BoundedCache[str, ThreadpoolController] = BoundedCache("controllers of BLAS", 1)
+
+
+def _blas() -> ThreadpoolController:
+    return _controllers.get("") or _controllers.put("", ThreadpoolController())
