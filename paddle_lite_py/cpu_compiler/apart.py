@@ -26,8 +26,9 @@ from ..core.jax_compat.xla import COMPILED
 from ..core.mappings import dropping
 from ..core.processes import world
 from ..core.switches import baseline_tier, compiler_process
+from . import executables
 from .compiler_process import Job, process
-from .executables import Executable, alike, folder
+from .executables import Executable
 from .traced import Traced
 
 # Equations from which on a program is worth it: some six seconds of compilation, where handing it over and loading it
@@ -121,7 +122,7 @@ class Apart:
         self._known.clear()
 
     def _new(self, args: Sequence[Any]) -> Any:
-        is_alike = any(folder().glob(f"{alike(self.name, args)}-*.executable"))
+        is_alike = executables.is_any_alike(self.name, args)
         if self._may_be_large and serves() and not is_alike:
             process.start()
         traced = Traced(self.fn, args)

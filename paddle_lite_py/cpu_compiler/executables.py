@@ -58,7 +58,7 @@ class Executable:
         if program is None or self.traced.closed.effects:
             return None
         said = [program, self.name, self.donated, self.options, os.environ.get("XLA_FLAGS"), JAX]
-        return folder() / f"{alike(self.name, self.traced.specs)}-{_digest(said)}.executable"
+        return folder() / f"{_alike(self.name, self.traced.specs)}-{_digest(said)}.executable"
 
     def loaded(self) -> Any:
         """It, if it is in its file."""
@@ -87,8 +87,12 @@ class Executable:
         return job | {"key": user_secret().hex(), "options": self.options, "calls": TARGETS}
 
 
-def alike(name: str, specs: Sequence[Any]) -> str:
-    """How the files of all executables begin that functions of this name have, for arguments like these."""
+def is_any_alike(name: str, args: Sequence[Any]) -> bool:
+    """Whether there is an executable of any function of this name, for arguments like these."""
+    return any(folder().glob(f"{_alike(name, args)}-*.executable"))
+
+
+def _alike(name: str, specs: Sequence[Any]) -> str:
     return _digest([name, [(s.shape, s.dtype) for s in specs]])
 
 

@@ -39,10 +39,7 @@ def _taps(window: Sizes, strides: Sizes, dilation: Sizes, out: Sizes) -> Iterato
     """For each element of a window, in order, where it stands in all windows."""
     for at in itertools.product(*map(range, window)):
         yield tuple(
-            [
-                slice(i * d, i * d + (n - 1) * s + 1, s)
-                for i, d, n, s in zip(at, dilation, out, strides, strict=True)
-            ]
+            [slice(i * d, i * d + (n - 1) * s + 1, s) for i, d, n, s in zip(at, dilation, out, strides, strict=True)]
         )
 
 
@@ -117,7 +114,9 @@ def _convolution(step: HostStep) -> Function:
     batches, groups = p["batch_group_count"], p["feature_group_count"]
     images, channels, groups = images // batches, channels * batches, groups * batches
     out = tuple([made.shape[i] for i in of_out[2:]])
-    full, pad = _padded((images, channels, *space), [(0, 0)] * 2 + list(p["padding"]), (1, 1, *p["lhs_dilation"]), x.dtype)
+    full, pad = _padded(
+        (images, channels, *space), [(0, 0)] * 2 + list(p["padding"]), (1, 1, *p["lhs_dilation"]), x.dtype
+    )
     shape = (images, groups, each, *full.shape[2:])
     taps = list(_taps(tuple(window), p["window_strides"], p["rhs_dilation"], out))
     spots = list(_taps(out, p["rhs_dilation"], p["window_strides"], tuple(window)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from paddle_lite_py.cpu_compiler import apart
+from paddle_lite_py.core.switches import baseline_tier
+from paddle_lite_py.cpu_compiler import apart, executables
 
 
 @pytest.fixture
@@ -12,6 +13,7 @@ def all_are_large(monkeypatch, tmp_path):
     """Every program counts as a large one, and executables are kept in a folder of the test's own."""
     monkeypatch.setattr(apart, "LARGE", 1)
     monkeypatch.setattr(apart, "FEW", 1)
-    monkeypatch.setattr(apart, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(executables, "folder", lambda: tmp_path)
+    monkeypatch.setattr(baseline_tier, "on", False)
     if not apart.serves():
         pytest.skip("programs are compiled by another process on one CPU with glibc")

@@ -21,8 +21,9 @@ from paddle_lite_py.core.config import user_secret
 from paddle_lite_py.core.jax_compat import compiler
 from paddle_lite_py.core.mappings import make_room, room
 from paddle_lite_py.core.private_files import signature
-from paddle_lite_py.cpu_compiler import apart
+from paddle_lite_py.cpu_compiler import apart, executables
 from paddle_lite_py.cpu_compiler.compiler_process import CompilerProcess
+from paddle_lite_py.cpu_compiler.traced import Traced
 from paddle_lite_py.host.tier import program_jit
 
 X = np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3)
@@ -155,7 +156,7 @@ def test_without_the_process_the_results_are_the_same(monkeypatch, tmp_path):
         path.unlink()
     monkeypatch.setattr(apart.process, "do", lambda job: "no")
     same(program_jit(affine, 1)(X, X), expected)
-    monkeypatch.setattr(apart, "_folder", lambda: tmp_path / "of nobody")  # as if there were no room on the disk
+    monkeypatch.setattr(executables, "folder", lambda: tmp_path / "of nobody")  # as if there were no room on the disk
     same(program_jit(affine, 1)(X, X), expected)
     monkeypatch.setattr(apart.process, "do", pytest.fail)
     paddle.set_flags({"FLAGS_compiler_process": False})
@@ -259,9 +260,10 @@ SCRIPT = """
 import os, signal, sys, threading, time
 import jax.numpy as jnp
 import paddle_lite_py as paddle
-from paddle_lite_py.cpu_compiler import apart
+from paddle_lite_py.cpu_compiler import apart, executables
 from paddle_lite_py.host.tier import program_jit
 apart.LARGE = apart.FEW = 1
+paddle.set_flags({"FLAGS_baseline_tier": False})
 signal.signal(signal.SIGINT, signal.default_int_handler)
 threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 def slow(a):
@@ -322,6 +324,6 @@ def test_who_forks_starts_a_process_of_its_own():
 def test_the_file_of_an_executable_tells_what_may_be_written_over():
     def at(donated):
         f = program_jit(affine, 1, donate_argnums=donated)
-        return f._path("", f.small.trace(X, X).jaxpr)
+        return f.executable(Traced(affine, (X, X))).path
 
     assert at(()) == at(()) and len({at(()), at((0,)), at((1,)), at((0, 1))}) == 4
