@@ -19,6 +19,8 @@ from typing import Any
 from cells import CACHE, HERE, Cell
 
 NAMES = ("session", "mlp", "lenet", "resnet", "transformer", "gcn", "gat", "ppo", "lstm")
+NAMES += ("mobilenet_v3_small", "densenet121", "resnet50", "efficientnet", "vit", "swin", "unet", "conformer", "gpt")
+NAMES += ("gan", "pinn")
 SCRIPTS = dict.fromkeys(("ours", "paddle"), "workloads_cold.py") | {"torch": "workloads_cold_torch.py"}
 Figures = dict[str, Any]
 
@@ -43,7 +45,11 @@ def main() -> None:
     args = arguments()
     pythons = {f: getattr(args, f) for f in SCRIPTS if getattr(args, f)}
     rows = []
-    print(line("workload", {"import": "import", "first": "first loss", "last": "tenth", "ratio": "/ paddle"}))
+    print(
+        line(
+            "workload", {"import": "import", "first": "first loss", "last": "tenth", "cpu": "CPU", "ratio": "/ paddle"}
+        )
+    )
     for name in [f"{n} {mode}" for n in NAMES for mode in ("eager", "static")]:
         if name != "session static" and re.search(args.only, name):
             rows.append({"name": name, "figures": measure(name, pythons, args)})
@@ -90,13 +96,15 @@ def shown(figures: Figures, theirs: float | None) -> dict[str, str]:
     """Figures as text; the error where there are none."""
     if "last" not in figures:
         return {"last": "failed", "ratio": figures.get("error", "")}
-    texts = {k: f"{figures[k]:.2f} s" for k in ("import", "first", "last")}
+    texts = {k: f"{figures[k]:.2f} s" for k in ("import", "first", "last", "cpu") if k in figures}
     return texts | {"ratio": f"{figures['last'] / theirs:.1f}" if theirs else ""}
 
 
 def line(name: str, texts: dict[str, str]) -> str:
     """One line of the table."""
-    return " ".join([name.ljust(34), *[texts.get(k, "").rjust(11) for k in ("import", "first", "last", "ratio")]])
+    return " ".join(
+        [name.ljust(34), *[texts.get(k, "").rjust(11) for k in ("import", "first", "last", "cpu", "ratio")]]
+    )
 
 
 if __name__ == "__main__":

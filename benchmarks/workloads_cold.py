@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import resource
 import sys
 import time
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from cartpole import CartPole
+from nets_cold import nets
 
 begin = time.perf_counter()
 paddle: Any = importlib.import_module(os.environ.get("BENCH_MODULE", "paddle_lite_py"))
@@ -268,7 +270,108 @@ def lstm() -> Step:
     return training(Net(), lambda f, i: F.cross_entropy(f(batches[i][0]), batches[i][1]))
 
 
-WORKLOADS = (session, mlp, lenet, resnet, transformer, gcn, gat, ppo, lstm)
+# -- nets of many layers ---------------------------------------------------------------------------------------------
+def vision(name: str, *shape: int, **settings: Any) -> Callable[[], Step]:
+    """Training a net of vision.models on pictures of this shape."""
+
+    def make() -> Step:
+        return classifying(getattr(paddle.vision.models, name)(num_classes=10, **settings), floats(*shape), 10)
+
+    make.__name__ = name
+    return make
+
+
+def pictures(name: str) -> Callable[[], Step]:
+    """Training one of our nets on 4 pictures of 32 x 32."""
+
+    def make() -> Step:
+        return classifying(nets(paddle)[name](), floats(4, 3, 32, 32), 10)
+
+    make.__name__ = name.lower()
+    return make
+
+
+def unet() -> Step:
+    """A class for each point of 4 pictures."""
+    x, y = floats(4, 3, 32, 32), integers(10, 4, 32, 32)
+    return training(nets(paddle)["UNet"](), lambda f, i: F.cross_entropy(f(x), y, axis=1))
+
+
+def conformer() -> Step:
+    """4 sounds of 48 frames."""
+    return classifying(nets(paddle)["Conformer"](), floats(4, 48, 64), 10)
+
+
+def gpt() -> Step:
+    """A language model, in bfloat16 where that is safe."""
+    words = integers(200, 4, 33)
+
+    def loss_of(f: Any, i: int) -> Any:
+        with paddle.amp.auto_cast(dtype="bfloat16"):
+            return F.cross_entropy(f(words[:, :-1]).astype("float32"), words[:, 1:])
+
+    return training(nets(paddle)["GPT"](), loss_of)
+
+
+def gan() -> Step:
+    """A generator of pictures and its judge, each with a loss of its own."""
+    up = [nn.Conv2DTranspose(i, o, 4, 2, 1) for i, o in ((64, 64), (64, 32), (32, 3))]
+    norms = [nn.BatchNorm2D(64), nn.BatchNorm2D(32)]
+    makes = nn.Sequential(up[0], norms[0], nn.ReLU(), up[1], norms[1], nn.ReLU(), up[2], nn.Tanh())
+    down = [nn.Conv2D(i, o, 4, 2, 1) for i, o in ((3, 32), (32, 64), (64, 128))]
+    last = [nn.Flatten(), nn.Linear(2048, 1)]
+    judge = nn.Sequential(down[0], nn.LeakyReLU(0.2), down[1], nn.LeakyReLU(0.2), down[2], nn.LeakyReLU(0.2), *last)
+    of_maker = paddle.optimizer.Adam(2e-4, beta1=0.5, parameters=makes.parameters())
+    of_judge = paddle.optimizer.Adam(2e-4, beta1=0.5, parameters=judge.parameters())
+    makes, judge = layer(makes), layer(judge)
+    real, ones, zeros = floats(4, 3, 32, 32), paddle.ones([4, 1]), paddle.zeros([4, 1])
+
+    def step(i: int) -> Any:
+        made = makes(floats(4, 64, 4, 4))
+        loss = F.binary_cross_entropy_with_logits(judge(real), ones)
+        loss = loss + F.binary_cross_entropy_with_logits(judge(made.detach()), zeros)
+        loss.backward()
+        of_judge.step()
+        of_judge.clear_grad()
+        loss = F.binary_cross_entropy_with_logits(judge(made), ones)
+        loss.backward()
+        of_maker.step()
+        of_maker.clear_grad()
+        of_judge.clear_grad()
+        return loss
+
+    return step
+
+
+def pinn() -> Step:
+    """Poisson's equation: second derivatives of a net in the loss."""
+    net = nn.Sequential(nn.Linear(2, 64), nn.Tanh(), *[m for _ in range(3) for m in (nn.Linear(64, 64), nn.Tanh())])
+    last = nn.Linear(64, 1)
+    opt = paddle.optimizer.Adam(1e-3, parameters=[*net.parameters(), *last.parameters()])
+    points = floats(512, 2)
+    points.stop_gradient = False
+    called = layer(nn.Sequential(net, last))
+
+    def step(i: int) -> Any:
+        first = paddle.grad(called(points).sum(), points, create_graph=True)[0]
+        second = [paddle.grad(first[:, k].sum(), points, create_graph=True)[0][:, k] for k in (0, 1)]
+        loss = ((second[0] + second[1] - paddle.sin(points[:, 0])) ** 2).mean()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        return loss
+
+    return step
+
+
+NETS = (
+    vision("mobilenet_v3_small", 4, 3, 64, 64),
+    vision("densenet121", 4, 3, 64, 64),
+    vision("resnet50", 4, 3, 64, 64),
+    *map(pictures, ("EfficientNet", "ViT", "Swin")),
+    *(unet, conformer, gpt, gan, pinn),
+)
+WORKLOADS = (session, mlp, lenet, resnet, transformer, gcn, gat, ppo, lstm, *NETS)
 
 
 def main() -> None:
@@ -279,7 +382,10 @@ def main() -> None:
     for i in range(STEPS.get(name, 10)):
         losses.append(float(step(i)))
         seconds.append(time.perf_counter() - begin)
-    print(json.dumps({"import": imported, "first": seconds[0], "last": seconds[-1], "loss": losses[-1]}))
+    used = sum(
+        u.ru_utime + u.ru_stime for u in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
+    print(json.dumps({"import": imported, "first": seconds[0], "last": seconds[-1], "loss": losses[-1], "cpu": used}))
 
 
 if __name__ == "__main__":

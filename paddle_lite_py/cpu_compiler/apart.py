@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import monitoring
 
@@ -35,7 +36,7 @@ from .traced import Traced
 # takes half of one; and from which on the baseline tier runs it until then. Operators from which on it may have as many,
 # and from which on the process is started before that is known, unless there are programs on the disk for arguments like
 # these.
-LARGE, BASELINE, FEW, MANY = 3800, 1000, 100, 200
+LARGE, BASELINE, FEW, MANY = 3800, 1000, 20, 200
 # About how many seconds XLA takes to compile an equation, and which part of them a call may take on the baseline tier.
 PER_EQUATION, SHARE = 1.2e-3, 0.25
 MAX_KINDS = 64
@@ -93,19 +94,23 @@ class Apart:
     def __call__(self, *args: Any) -> Any:
         """The results; arrays of the kind that came last are asked for nothing."""
         if self._last is not None:
+            run, scalars = self._last
             try:
-                return self._last(*args)
+                if all([_is_weak(args[i]) == weak for i, weak in scalars]):
+                    return run(*args)
             except TypeError:  # of another kind, or no arrays at all
                 pass
-        if not all(isinstance(a, _ARRAYS) and not isinstance(a, jax.core.Tracer) for a in args):
+        if any(isinstance(a, jax.core.Tracer) for a in args):
             return self.small(*args)
+        args = tuple([a if isinstance(a, _ARRAYS) else jnp.asarray(a) for a in args])  # numbers
         key = _kinds(args)
         run = self._known.get(key) or self._known.put(key, self._new(args))
         if isinstance(run, Warming):
             if (compiled := run.compiled()) is None:
                 return run.baseline(*args)
             run = self._known.put(key, compiled)
-        self._last = run
+        # XLA's executables do not tell numbers from arrays without dimensions, which promote otherwise.
+        self._last = run, [(i, _is_weak(a)) for i, a in enumerate(args) if not a.shape]
         return run(*args)
 
     def without_compiler(self, *args: Any) -> Function | None:
@@ -201,7 +206,12 @@ def loaded(executable: Executable, since: float | None = None) -> Any:
 
 
 def _kinds(args: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple([(a.shape, a.dtype) for a in args])
+    return tuple([(a.shape, a.dtype, not a.shape and _is_weak(a)) for a in args])
+
+
+def _is_weak(a: Any) -> bool:
+    """Whether it is a number, or an array of JAX's that promotes as numbers do."""
+    return a.__class__ in (float, int, bool, complex) or getattr(a, "weak_type", False)
 
 
 _all: weakref.WeakSet[Apart] = weakref.WeakSet()

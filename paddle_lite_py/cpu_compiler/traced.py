@@ -22,7 +22,8 @@ class Traced:
 
     def __init__(self, fn: Callable[..., Any], args: Sequence[Any]) -> None:
         self._fn = fn
-        self.specs = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in args]
+        weak = [not a.shape and getattr(a, "weak_type", False) for a in args]
+        self.specs = [jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=w) for a, w in zip(args, weak, strict=True)]
         if isinstance(fn, prepare):
             self.closed, self.shapes = fn.traced(*self.specs)
         else:

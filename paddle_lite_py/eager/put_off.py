@@ -57,7 +57,7 @@ class PutOff:
             specs = [d if d.__class__ in NUMBERS else jax.ShapeDtypeStruct(d.shape, d.dtype) for d in data]
             traced = jax.jit(self._fn).trace(*specs)
             out = traced.out_info
-            on_xla = self.may_need_xla and _all_small(data) and not chosen(traced, specs, OP_STEPS)[1]
+            on_xla = self.may_need_xla and _all_small(data) and chosen(traced, specs, OP_STEPS)[0] is None
             several = isinstance(out, tuple)
             made = list(out) if several else [out]
             flows = tuple(flows_of(self._bound, made))

@@ -70,12 +70,13 @@ def test_each_kind_of_arguments_has_an_executable(jobs):
     assert jobs == ["affine"] * 3
 
 
-def test_numbers_are_left_to_jit(jobs):
+def test_numbers_are_arrays_of_a_kind_of_their_own(jobs):
     f = program_jit(affine, 1)
     for _ in range(2):
         assert f(1.0, 2.0)["pair"][1][0] == 1.0
         same(f(X, X)["pair"][0], X * X)
-    assert jobs == ["affine"]
+        assert f(X, 2.0)["sum"].dtype == X.dtype and f(X, np.float64(2.0))["sum"].dtype == np.float64
+    assert jobs == ["affine"] * 4
 
 
 def test_memory_is_given_away():
