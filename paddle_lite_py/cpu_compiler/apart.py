@@ -36,7 +36,7 @@ from .traced import Traced
 # takes half of one; and from which on the baseline tier runs it until then. Operators from which on it may have as many,
 # and from which on the process is started before that is known, unless there are programs on the disk for arguments like
 # these.
-LARGE, BASELINE, FEW, MANY = 3800, 1000, 20, 200
+LARGE, BASELINE, FEW, MANY = 3800, 250, 20, 200
 # About how many seconds XLA takes to compile an equation, and which part of them a call may take on the baseline tier.
 PER_EQUATION, SHARE = 1.2e-3, 0.25
 MAX_KINDS = 64
