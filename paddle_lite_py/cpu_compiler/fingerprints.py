@@ -89,6 +89,8 @@ class _Named:
                 return f"{value.__module__}.{value.__qualname__}"
             case _ if jaxprs.is_empty_mesh(value):
                 return "no mesh"
+            case jax.sharding.NamedSharding() if value.mesh.empty:
+                return f"no mesh for {value.spec}"
             case _ if isinstance(value, _ARRAYS) or hasattr(value, "__array__"):
                 return f"{_kind(value)}:{hashlib.sha256(_bytes(value)).hexdigest()}"
             case _ if jaxprs.is_unspecified(value):

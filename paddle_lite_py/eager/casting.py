@@ -16,6 +16,7 @@ from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY, Op
 from . import gradients
 from .execute import EAGER, Eager
+from .pending import held
 from .tensor import Tensor
 
 FLOAT32 = np.dtype(np.float32)
@@ -44,7 +45,7 @@ class Casting(NamedTuple):
 
     def inputs(self, bound: BoundOp, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments of an op in the dtype that it computes in."""
-        kind = self.kind(bound.op, {a._data.dtype for a in args if isinstance(a, Tensor)})
+        kind = self.kind(bound.op, {held(a).dtype for a in args if isinstance(a, Tensor)})
         if kind is None:
             return args
         return tuple([_cast(a, kind) if isinstance(a, Tensor) else a for a in args])
@@ -73,7 +74,7 @@ def casts(held: np.dtype, kind: np.dtype) -> bool:
 
 def _cast(x: Tensor, kind: np.dtype) -> Tensor:
     """A tensor in a dtype; only among float32 and the low ones."""
-    if not casts(x._data.dtype, kind):
+    if not casts(held(x).dtype, kind):
         return x
     return state.interpreter.run(REGISTRY["cast"].bind((as_dtype(kind),)), (x,))
 
@@ -104,11 +105,20 @@ class ObservedEager(Eager):
 OBSERVED_EAGER = ObservedEager()
 
 
+def is_watched() -> bool:
+    """Whether somebody is told of each op."""
+    return bool(state.observers) or state.timer is not None
+
+
+def eager_interpreter() -> Eager:
+    """The interpreter of eager mode that the rules and observers in force need, where no ops wait."""
+    return OBSERVED_EAGER if state.casting is not None or is_watched() else EAGER
+
+
 def choose_interpreter() -> None:
-    """Choose the interpreter that the rules and observers in force need."""
-    if isinstance(state.interpreter, Eager):
-        watched = state.casting is not None or state.observers or state.timer is not None
-        state.interpreter = OBSERVED_EAGER if watched else EAGER
+    """Choose the interpreter that the rules and observers in force need; ops that wait go on to, unless they are seen."""
+    if isinstance(state.interpreter, Eager) and (is_watched() or not state.interpreter.waits):
+        state.interpreter = eager_interpreter()
 
 
 @contextmanager

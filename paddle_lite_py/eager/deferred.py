@@ -29,6 +29,7 @@ from ..core.references import is_shared
 from ..core.switches import deferral
 from ..registry.bound import BoundOp
 from . import gradients, tape
+from .casting import eager_interpreter, is_watched
 from .execute import EAGER, HOSTED, NUMBERS, Eager, begin, failure, forward_of, payload
 from .joined import BackwardStep, CallStep, Wanted, checked, one_by_one, program_of
 from .pending import Failed, Pending, held, hold
@@ -45,7 +46,9 @@ MOST, MOST_REPEATED = 1000, 200
 
 
 class Deferred(Eager):
-    """Eager mode while ops wait."""
+    """Eager mode while ops wait, under mixed precision too."""
+
+    waits = True
 
     def __init__(self) -> None:
         self._open = True
@@ -69,6 +72,8 @@ class Deferred(Eager):
     # -- waiting -----------------------------------------------------------------------------------------------------
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Put an op off, or run it at once; see interpreter.Interpreter."""
+        if state.casting is not None:
+            args = state.casting.inputs(bound, args)
         made = self.waiting(bound, args)
         return EAGER.run(bound, args) if made is None else made
 
@@ -79,7 +84,7 @@ class Deferred(Eager):
                 self.flush()
             made = self.put_off(bound, args) if self._open else None
         if made is None and not self._steps and state.interpreter is self:
-            state.interpreter = EAGER
+            state.interpreter = eager_interpreter()
         return made
 
     def _is_over(self, bound: BoundOp) -> bool:
@@ -129,7 +134,7 @@ class Deferred(Eager):
             specs, several, flows, on_xla, known = waiting.results(data)
         except Exception as e:
             if state.interpreter is self:  # the next op begins anew: what waits is computed if somebody looks at it
-                state.interpreter = EAGER
+                state.interpreter = eager_interpreter()
             raise failure(bound, args, e) from None
         if known is not None:
             return wrap(known)
@@ -336,7 +341,7 @@ class Deferred(Eager):
         self._open, self._updated = False, []
         self._steps, self._outside, self._place, self._results, self._nodes = [], [], {}, [], {}
         if state.interpreter is self:
-            state.interpreter = EAGER
+            state.interpreter = eager_interpreter()
 
 
 def _connect(node: Node, made: list[Tensor], flows: Sequence[bool], several: bool) -> None:
@@ -362,7 +367,7 @@ small.on_change(_serves.cache_clear)
 
 def begun(bound: BoundOp, args: tuple[Any, ...]) -> tuple[Deferred, Any] | None:
     """A queue that begins with an op, and the results of that; None if the op is to run at once."""
-    if not (deferral.on and _serves()):
+    if not (deferral.on and _serves()) or is_watched():
         return None
     queue = Deferred()
     made = queue.put_off(bound, args)
@@ -373,7 +378,7 @@ def waiting(bound: BoundOp, args: tuple[Any, ...]) -> Any:
     """The results of an op that waits from now on; None if it is to run at once."""
     queue = state.interpreter
     made = queue.waiting(bound, args) if isinstance(queue, Deferred) else None
-    return _begin(bound, args) if made is None and state.interpreter is EAGER else made
+    return _begin(bound, args) if made is None and state.interpreter is eager_interpreter() else made
 
 
 def _begin(bound: BoundOp, args: tuple[Any, ...]) -> Any:

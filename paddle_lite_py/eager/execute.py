@@ -40,6 +40,8 @@ _TAKING = {n: taking(n) for n in (1, 2, 3)}
 class Eager(Interpreter):
     """The interpreter that runs each op at once."""
 
+    waits = False  # whether it is a queue of ops that wait
+
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a bound op; see interpreter.Interpreter."""
         take = _TAKING.get(len(args))
@@ -50,7 +52,7 @@ class Eager(Interpreter):
             for d in data:
                 if d.__class__ not in HOSTED:
                     xla = True
-            if xla and state.interpreter is EAGER:
+            if xla and state.interpreter is self:
                 begun = begin[0](bound, args)
                 if begun is not None:
                     return begun

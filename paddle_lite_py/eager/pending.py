@@ -7,7 +7,13 @@ reader needs to know of this.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from ..core.arrays import array_class
 
 _set = object.__setattr__  # not a parameter's own, which takes note of other attributes: the hot path
 
@@ -68,6 +74,16 @@ class DataOnDemand:
 def held(tensor: Any) -> Any:
     """The payload of a tensor, or what stands for it: both have a shape and a dtype."""
     return tensor._data if tensor._pending is None else tensor._pending
+
+
+def put_together(parameters: Sequence[Any]) -> None:
+    """Give XLA the small parameters of a net that has large ones, which an update would make XLA's: so the first step of
+    training is the program that all others are."""
+    arrays = [p.__dict__.get("_data") for p in parameters]
+    if any(a.__class__ is array_class() for a in arrays):
+        for p, a in zip(parameters, arrays, strict=True):
+            if a.__class__ is np.ndarray and p._views is None:
+                hold(p, jax.device_put(a))
 
 
 def hold(tensor: Any, payload: Any) -> None:

@@ -17,6 +17,7 @@ from threadpoolctl import ThreadpoolController
 from ..core.cache import BoundedCache
 from . import loops, windows  # noqa: F401  (their rules)
 from .generate import FunctionWriter, returning
+from .low_precision import ALL_DTYPES
 from .rules import BASELINE_RULES, RULES, cost, turns
 from .steps import Steps, UnknownStepError, reading
 
@@ -34,7 +35,7 @@ def baseline(closed: Any, info: Any, seconds: float) -> Callable[..., Any] | Non
     """
     try:
         with reading():
-            steps = Steps(closed)
+            steps = Steps(closed, ALL_DTYPES)
             if sum([cost(s) + _STEP * turns(s) for s in steps.list]) > seconds * 1e9:
                 return None
             tree = jax.tree.structure(info)
@@ -43,7 +44,7 @@ def baseline(closed: Any, info: Any, seconds: float) -> Callable[..., Any] | Non
             writer.env |= names
     except UnknownStepError:
         return None
-    writer.lines = dropping(writer.lines, writer.head)
+    writer.lines = dropping(writer.lines)
     run = writer.function()
 
     def call(*args: Any) -> Any:
@@ -54,7 +55,7 @@ def baseline(closed: Any, info: Any, seconds: float) -> Callable[..., Any] | Non
     return call
 
 
-def dropping(lines: Sequence[str], head: str) -> list[str]:
+def dropping(lines: Sequence[str]) -> list[str]:
     """The lines of a function, with those between that drop what is read no more."""
     seen, out = set(_NAMES.findall(lines[-1])), [lines[-1]]
     for line in reversed(lines[:-1]):

@@ -14,7 +14,7 @@ import jax
 import numpy as np
 
 from ..core.small import DTYPES
-from . import draws, elementwise, folds, indexing, movement  # noqa: F401  (their rules)
+from . import draws, elementwise, folds, indexing, low_precision, movement  # noqa: F401  (their rules)
 from .elementwise import CHOICE
 from .rules import BARRIER, ELEMENTWISE, MOVES, RULES, Rule, turns
 from .steps import HostStep, Steps, UnknownStepError
@@ -59,6 +59,8 @@ _NAMES: dict[str, Any] = {
     **{"_minimum": np.minimum, "_maximum": np.maximum, "_where": np.where, "_exp": np.exp, "_sqrt": np.sqrt},
     **{"_reciprocal": np.reciprocal, "_empty": np.empty, "_in_blocks": folds.in_blocks},
     **{"_index": np.s_, "_replaced": indexing.replaced},
+    **low_precision.NAMES,
+    "_wide": low_precision.wide,
 }
 
 
@@ -164,9 +166,13 @@ class FunctionWriter:
             raise UnknownStepError(step.name)
         if step.name not in ELEMENTWISE:
             values = [self._full(v, t) for v, t in zip(values, step.given, strict=True)]
-        found = self.rules[step.name](step._replace(known=tuple([v.array for v in values])))
+        step = step._replace(known=tuple([v.array for v in values]))
+        is_low = low_precision.is_low(step)
+        found = self.rules[step.name](low_precision.widened(step) if is_low else step)
         text, names = self._call(found, len(values)), [v.name for v in values]
-        if found in _OPERATORS and not step.made[0].shape:
+        if is_low:
+            text = self._rounding(step, text, len(values))
+        elif found in _OPERATORS and not step.made[0].shape:
             text = f"{{0}} {_OPERATORS[found]} {{1}}"
             names = [v.name if v.array is None else self._name(v.array[()], "c") for v in values]
         made = text.format(*names)
@@ -176,6 +182,12 @@ class FunctionWriter:
             self._elementwise(step, text, made, values)
         else:
             self._line(step, made)
+
+    def _rounding(self, step: HostStep, text: str, n: int) -> str:
+        """The text of a step in float32 as that of one in low precision."""
+        several = step.name in _SEVERAL or len(step.made) > 1
+        rounded = self._name(low_precision.rounded(step, several), "f")
+        return f"{rounded}({text.format(*[f'_wide({{{i}}})' for i in range(n)])})"
 
     def _call(self, found: Any, n: int) -> str:
         """The text of what a rule gives."""

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core.small import DTYPES
 from .generate import FunctionWriter, returning_list
+from .low_precision import ALL_DTYPES
 from .rules import BASELINE_RULES, RULES, Rule, rule
 from .steps import HostStep, Steps, UnknownStepError
 
@@ -18,7 +20,7 @@ MOST = 4000
 
 def _function(closed: Any, length: int = 1, rules: Mapping[str, Rule] = RULES) -> Function:
     """The NumPy function of a jaxpr, which gives a list."""
-    steps = Steps(closed)
+    steps = Steps(closed, DTYPES if rules is RULES else ALL_DTYPES)
     writer = FunctionWriter(steps, returning_list(len(steps.outputs)), rules=rules)
     if rules is RULES and len(writer.lines) * length > MOST:
         raise UnknownStepError("a long loop")

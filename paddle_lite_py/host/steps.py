@@ -6,7 +6,7 @@ Choices that count an index from the end where it is negative, which is what JAX
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -101,12 +101,13 @@ class Steps:
 
     Arguments:
         closed: the jaxpr, with its constants.
+        dtypes: which its values may have.
 
     Raises:
         UnknownStepError: it acts on the world, or has values of a dtype that is XLA's alone.
     """
 
-    def __init__(self, closed: Any) -> None:
+    def __init__(self, closed: Any, dtypes: Container[np.dtype] = DTYPES) -> None:
         if closed.effects:
             raise UnknownStepError("what acts on the world")
         self.types: dict[int, Any] = {}
@@ -119,7 +120,7 @@ class Steps:
         self._join_wraps()
         self._join_slices()
         self._join_gathers()
-        self._drop_unread()
+        self._drop_unread(dtypes)
 
     def _new(self, aval: Any) -> int:
         number = next(self._numbers)
@@ -214,7 +215,7 @@ class Steps:
             len(axes) == 1 and _is_one(size, step.given[0].shape[axes[0]]) and step.params["slice_sizes"][axes[0]] == 1
         )
 
-    def _drop_unread(self) -> None:
+    def _drop_unread(self, dtypes: Container[np.dtype]) -> None:
         read, kept = set(self.outputs), []
         for step in reversed(self.list):
             if not read.isdisjoint(step.makes):
@@ -222,7 +223,7 @@ class Steps:
                 kept.append(step)
         self.list = kept[::-1]
         for n in {n for step in kept for n in (*step.reads, *step.makes)}.union(self.inputs, self.outputs):
-            if self.types[n].dtype not in DTYPES:
+            if self.types[n].dtype not in dtypes:
                 raise UnknownStepError(f"values of {self.types[n]}")
         if not self._keys.isdisjoint((*self.inputs, *self.outputs)):
             raise UnknownStepError("keys from outside")

@@ -70,7 +70,7 @@ def _reduce_window(step: HostStep) -> Function:
         x = pad(x, start)
         out = np.full(made.shape, start, made.dtype)
         for at in taps:
-            fold(out, x[at], out)
+            fold(out, x[at], out=out)
         return out
 
     return reduce_window

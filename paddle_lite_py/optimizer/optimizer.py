@@ -16,7 +16,7 @@ from ..core.versioned import Versioned
 from ..eager import views
 from ..eager.deferred import Deferred
 from ..eager.execute import Eager
-from ..eager.pending import held
+from ..eager.pending import held, put_together
 from ..eager.tensor import ZEROS, Parameter, Tensor, wrap
 from ..nn import unique_name
 from . import checks, rows
@@ -99,6 +99,7 @@ class Optimizer(Versioned):
         hyper = dict(self._hyper_of(options))
         slots = tuple([s._replace(fill=hyper[s.fill]) if isinstance(s.fill, str) else s for s in self._slots])
         self._groups.append(ParameterGroup(chosen, options, slots))
+        put_together(self._parameter_list)
         return self._groups[-1]
 
     def _add_param_group(self, param_group: dict[str, Any]) -> None:

@@ -21,6 +21,7 @@ from paddle_lite_py.core.config import user_secret
 from paddle_lite_py.core.jax_compat import compiler
 from paddle_lite_py.core.mappings import make_room, room
 from paddle_lite_py.core.private_files import signature
+from paddle_lite_py.core.switches import baseline_tier
 from paddle_lite_py.cpu_compiler import apart, executables
 from paddle_lite_py.cpu_compiler.compiler_process import CompilerProcess
 from paddle_lite_py.cpu_compiler.traced import Traced
@@ -328,3 +329,129 @@ def test_the_file_of_an_executable_tells_what_may_be_written_over():
         return f.executable(Traced(affine, (X, X))).path
 
     assert at(()) == at(()) and len({at(()), at((0,)), at((1,)), at((0, 1))}) == 4
+
+
+# -- the baseline tier -----------------------------------------------------------------------------------------------
+@pytest.fixture
+def warming(monkeypatch):
+    """The baseline tier runs what is not compiled yet, however small it is."""
+    monkeypatch.setattr(baseline_tier, "on", True)
+    monkeypatch.setattr(apart, "BASELINE", 1)
+    monkeypatch.setattr(apart, "PER_EQUATION", 10.0)
+    submitted = []
+    submit = apart.process.submit
+    monkeypatch.setattr(apart.process, "submit", lambda job: submitted.append(job) or submit(job))
+    return submitted
+
+
+def finish(jobs):
+    for job in jobs:
+        while not apart.process.is_done(job, wait=True):
+            pass
+
+
+def tier(f):
+    return "baseline" if f._last is None else "compiled"
+
+
+def test_what_comes_a_second_time_is_compiled_and_nobody_waits(warming):
+    f = program_jit(affine, 20)
+    found = [f(X, X)]
+    assert warming == [] and tier(f) == "baseline"
+    found.append(f(X, X))
+    assert len(warming) == 1 and tier(f) == "baseline"
+    finish(warming)
+    found.append(f(X, X))
+    assert len(warming) == 1 and tier(f) == "compiled"
+    for each in found:
+        np.testing.assert_allclose(each["sum"], np.sin(X) + X, rtol=1e-6)
+        assert all(isinstance(a, jax.Array) for a in jax.tree.leaves(each))
+
+
+def test_another_process_runs_what_is_compiled_at_once(warming):
+    f = program_jit(affine, 20)
+    f(X, X), f(X, X)
+    finish(warming)
+    again = program_jit(affine, 20)
+    again(X, X)
+    assert tier(again) == "compiled" and len(warming) == 1
+
+
+def test_each_kind_is_compiled_when_it_comes_again(warming):
+    f = program_jit(affine, 20)
+    for n in (1, 2, 3, 2):
+        f(np.ones((n, 3), np.float32), np.ones((n, 3), np.float32))
+    assert len(warming) == 1
+    np.testing.assert_allclose(f(X[:1], X)["sum"], np.sin(X[:1]) + X, rtol=1e-6)
+
+
+def test_what_is_given_away_is_not_needed(warming):
+    f = program_jit(lambda a, b: (a + b, b * 2), 20, donate_argnums=(0,))
+    for _ in range(2):
+        same(f(jnp.asarray(X), X), (X + X, X * 2))
+    finish(warming)
+    a = jnp.asarray(X)
+    same(f(a, X), (X + X, X * 2))
+    assert a.is_deleted()
+
+
+def test_without_a_compiler_nothing_is_compiled(warming):
+    f = program_jit(affine, 20)
+    for _ in range(3):
+        np.testing.assert_allclose(f.without_compiler(X, X)(X, X)["sum"], np.sin(X) + X, rtol=1e-6)
+    assert warming == []
+
+
+def test_a_compiler_that_fails_leaves_it_to_this_process(warming, monkeypatch):
+    monkeypatch.setattr(apart.process, "_running", lambda: None)
+    f = program_jit(affine, 20)
+    for _ in range(3):
+        np.testing.assert_allclose(f(X, X)["sum"], np.sin(X) + X, rtol=1e-6)
+    assert tier(f) == "compiled"
+
+
+def test_a_flag_waits_for_the_compiler(warming):
+    paddle.set_flags({"FLAGS_baseline_tier": False})
+    try:
+        f = program_jit(affine, 20)
+        f(X, X)
+        assert tier(f) == "compiled"
+    finally:
+        paddle.set_flags({"FLAGS_baseline_tier": True})
+
+
+def test_training_begins_on_the_baseline_tier_and_goes_on_compiled(warming):
+    found = trained(4)
+    assert warming
+    finish(warming)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(baseline_tier, "on", False)
+        for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(trained(4)), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+LEAVING = """
+import sys
+import numpy as np
+import paddle_lite_py as paddle
+from paddle_lite_py.cpu_compiler import apart
+from paddle_lite_py.host.tier import program_jit
+apart.LARGE = apart.BASELINE = 1
+apart.PER_EQUATION = 10.0
+f = program_jit(lambda a: a * 3, 20)
+for _ in range(2):
+    f(np.ones(3))
+print(apart.process.child.pid)
+"""
+
+
+def test_a_process_that_ends_leaves_the_compiler_its_work(tmp_path):
+    environment = os.environ | {"PADDLE_LITE_CACHE_DIR": str(tmp_path)}
+    ran = subprocess.run([sys.executable, "-c", LEAVING], capture_output=True, text=True, env=environment, timeout=120)
+    for _ in range(300):
+        try:
+            os.kill(int(ran.stdout), 0)
+        except ProcessLookupError:
+            break
+        time.sleep(0.1)
+    assert len(list(tmp_path.rglob("*.executable"))) == 1 and not list(tmp_path.rglob("*.program"))
