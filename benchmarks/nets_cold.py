@@ -1,4 +1,4 @@
-"""The nets of workloads_cold.py that are larger than a first try: small pictures and short texts, all of their layers."""
+"""The larger nets of workloads_cold.py: small pictures and short texts, but all of their layers."""
 
 from __future__ import annotations
 

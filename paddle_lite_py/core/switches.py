@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 
-def is_on(name: str) -> bool:
-    """Whether a setting that is on by default is left on: not 0, false or off in the environment."""
-    return os.environ.get(name, "1").lower() not in ("0", "false", "off")
+def is_on(name: str, default: str = "1") -> bool:
+    """Whether a setting is on: not 0, false or off in the environment, or by default."""
+    return os.environ.get(name, default).lower() not in ("0", "false", "off")
 
 
 class Switch:
@@ -26,6 +26,8 @@ deferral = Switch("FLAGS_defer_ops")
 # Whether large programs are compiled by a process of their own: see cpu_compiler/apart.py.
 compiler_process = Switch("FLAGS_compiler_process")
 # Whether NumPy runs large programs until they are compiled: see host/baseline.py.
+# What runs on it differs in the last bits, which who asks for the same bits each time does not want.
 baseline_tier = Switch("FLAGS_baseline_tier")
+baseline_tier.set(baseline_tier.on and not is_on("FLAGS_cudnn_deterministic", "0"))
 # Whether a run of a program looks at the indices that it is given: see ir/index_reads.py.
 index_checks = Switch("FLAGS_check_indices")

@@ -32,13 +32,15 @@ from .compiler_process import Job, process
 from .executables import Executable
 from .traced import Traced
 
-# Equations from which on a program is worth it: some six seconds of compilation, where handing it over and loading it
-# takes half of one; and from which on the baseline tier runs it until then. Operators from which on it may have as many,
-# and from which on the process is started before that is known, unless there are programs on the disk for arguments like
-# these.
-LARGE, BASELINE, FEW, MANY = 3800, 250, 20, 200
-# About how many seconds XLA takes to compile an equation, and which part of them a call may take on the baseline tier.
-PER_EQUATION, SHARE = 1.2e-3, 0.25
+# Equations from which on the process compiles a program although somebody waits (some six seconds, of which handing it
+# over and loading it take half of one), and from which on the baseline tier runs it until it is compiled.
+LARGE, BASELINE = 3800, 250
+# Operators from which on a program may have as many; and from which on the process is started before that is known,
+# unless there are programs on the disk for arguments like these.
+FEW, MANY = 20, 200
+# About how many seconds XLA takes to compile an equation, and which part of them a call may take on the baseline tier;
+# the same where a file may have the executable, which takes some time to find and to load.
+PER_EQUATION, SHARE, SHARE_IF_ALIKE = 1.2e-3, 0.25, 0.06
 MAX_KINDS = 64
 _ARRAYS = (jax.Array, np.ndarray)
 Function = Callable[..., Any]
@@ -69,7 +71,7 @@ class Apart:
         fn: the function. donated: of its arguments.
         jit: compiles functions here, if they are large or not; options: XLA's for either.
         operators: how many it is made of.
-        baseline: what runs a jaxpr, given the shapes of its results, without a compiler in so many seconds, if anything.
+        baseline: what runs a jaxpr without a compiler, if anything does in so many seconds; see host/baseline.py.
     """
 
     def __init__(
@@ -96,7 +98,7 @@ class Apart:
         if self._last is not None:
             run, scalars = self._last
             try:
-                if all([_is_weak(args[i]) == weak for i, weak in scalars]):
+                if all(_is_weak(args[i]) == weak for i, weak in scalars):
                     return run(*args)
             except TypeError:  # of another kind, or no arrays at all
                 pass
@@ -131,16 +133,16 @@ class Apart:
         if self._may_be_large and serves() and not is_alike:
             process.start()
         traced = Traced(self.fn, args)
-        found = None if is_alike else self._warming(traced)
+        found = self._warming(traced, SHARE_IF_ALIKE if is_alike else SHARE)
         if found is None and serves() and (traced.size >= LARGE or (is_alike and traced.size >= BASELINE)):
             executable = self.executable(traced)
             found = loaded(executable) or self._warming(traced) or self._awaited(executable)
         return found or self.compiled_here(traced)
 
-    def _warming(self, traced: Traced) -> Warming | None:
+    def _warming(self, traced: Traced, share: float = SHARE) -> Warming | None:
         if not (baseline_tier.on and traced.size >= BASELINE and serves()):
             return None
-        run = self.baseline(traced.closed, traced.shapes, traced.size * PER_EQUATION * SHARE)
+        run = self.baseline(traced.closed, traced.shapes, traced.size * PER_EQUATION * share)
         return None if run is None else Warming(self, traced, run)
 
     def executable(self, traced: Traced) -> Executable:

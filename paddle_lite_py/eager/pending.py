@@ -77,8 +77,10 @@ def held(tensor: Any) -> Any:
 
 
 def put_together(parameters: Sequence[Any]) -> None:
-    """Give XLA the small parameters of a net that has large ones, which an update would make XLA's: so the first step of
-    training is the program that all others are."""
+    """Give XLA the small parameters of a net that has large ones, as an update would.
+
+    So the first step of training is the program that all others are.
+    """
     arrays = [p.__dict__.get("_data") for p in parameters]
     if any(a.__class__ is array_class() for a in arrays):
         for p, a in zip(parameters, arrays, strict=True):

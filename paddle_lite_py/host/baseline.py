@@ -38,7 +38,7 @@ def baseline(closed: Any, info: Any, seconds: float) -> Callable[..., Any] | Non
             steps = Steps(closed, ALL_DTYPES)
             if sum([cost(s) + _STEP * turns(s) for s in steps.list]) > seconds * 1e9:
                 return None
-            tree = jax.tree.structure(info)
+            tree: Any = jax.tree.structure(info)
             text, names = returning(jax.tree.structure([0] * tree.num_leaves))
             writer = FunctionWriter(steps, text, rules=_TABLE)
             writer.env |= names
@@ -77,7 +77,7 @@ def _owned(arrays: Sequence[Any]) -> list[jax.Array]:
     return made
 
 
-# Key: once a process: the libraries that are loaded. Threads of theirs wait by spinning, which takes sixty times as long
+# Key: once a process: the libraries that are loaded. Their threads wait by spinning, which takes sixty times as long
 # where a compiler has the other processors.
 _controllers: BoundedCache[str, ThreadpoolController] = BoundedCache("controllers of BLAS", 1)
 

@@ -104,7 +104,7 @@ def _select_and_scatter_add(step: HostStep) -> Function:
 # -- convolutions ----------------------------------------------------------------------------------------------------
 @rule("conv_general_dilated", table=BASELINE_RULES)
 def _convolution(step: HostStep) -> Function:
-    """As a product of matrices for each group, or a sum over the elements of the window where a group is one channel."""
+    """As a product of matrices for each group, or as a sum over elements of the window where a group is one channel."""
     p, (x, kernel), (made,) = step.params, step.given, step.made
     if not x.dtype == kernel.dtype == made.dtype or made.dtype.kind != "f":
         raise UnknownStepError("a convolution in another dtype")
@@ -137,7 +137,7 @@ def _convolution(step: HostStep) -> Function:
 
 def _by_taps(x: Any, kernel: Any, taps: Sequence[tuple[slice, ...]], out: Sizes) -> Any:
     """Windows of one channel: a sum over their elements, each of which is an array of all windows'."""
-    images, groups, outputs = len(x), *kernel.shape[:2]
+    images, (groups, outputs) = len(x), kernel.shape[:2]
     ones = (1,) * len(out)
     found = np.zeros((images, groups, outputs, *out), x.dtype)
     part = np.empty_like(found)
