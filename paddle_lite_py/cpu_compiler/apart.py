@@ -28,9 +28,9 @@ from ..core.mappings import dropping
 from ..core.processes import world
 from ..core.switches import baseline_tier, compiler_process
 from . import executables
-from .compiler_process import Job, process
-from .executables import Executable
-from .traced import Traced
+from .compiler_process import CompilerJob, process
+from .executables import ExecutableFile
+from .traced import TracedFunction
 
 # Equations from which on the process compiles a program although somebody waits (some six seconds, of which handing it
 # over and loading it take half of one), and from which on the baseline tier runs it until it is compiled.
@@ -119,7 +119,7 @@ class Apart:
         """What runs arrays like these, which may not come again, and compiles nothing; None where nothing does."""
         key = _kinds(args)
         run = self._known.get(key)
-        if run is None and (run := self._warming(Traced(self.fn, args))) is not None:
+        if run is None and (run := self._warming(TracedFunction(self.fn, args))) is not None:
             self._known.put(key, run)
         return run.baseline if isinstance(run, Warming) else run
 
@@ -132,24 +132,24 @@ class Apart:
         is_alike = executables.is_any_alike(self.name, args)
         if self._may_be_large and serves() and not is_alike:
             process.start()
-        traced = Traced(self.fn, args)
+        traced = TracedFunction(self.fn, args)
         found = self._warming(traced, SHARE_IF_ALIKE if is_alike else SHARE)
         if found is None and serves() and (traced.size >= LARGE or (is_alike and traced.size >= BASELINE)):
             executable = self.executable(traced)
             found = loaded(executable) or self._warming(traced) or self._awaited(executable)
         return found or self.compiled_here(traced)
 
-    def _warming(self, traced: Traced, share: float = SHARE) -> Warming | None:
+    def _warming(self, traced: TracedFunction, share: float = SHARE) -> Warming | None:
         if not (baseline_tier.on and traced.size >= BASELINE and serves()):
             return None
         run = self.baseline(traced.closed, traced.shapes, traced.size * PER_EQUATION * share)
         return None if run is None else Warming(self, traced, run)
 
-    def executable(self, traced: Traced) -> Executable:
+    def executable(self, traced: TracedFunction) -> ExecutableFile:
         """The executable of a traced function, which may be in a file."""
-        return Executable(traced, self.name, self.donated, self.options(traced.size >= LARGE))
+        return ExecutableFile(traced, self.name, self.donated, self.options(traced.size >= LARGE))
 
-    def _awaited(self, executable: Executable) -> Any:
+    def _awaited(self, executable: ExecutableFile) -> Any:
         """It, once another process has compiled it; None where that cannot."""
         if executable.traced.size < LARGE or (job := executable.job()) is None:
             return None
@@ -159,7 +159,7 @@ class Apart:
             process.do(job)
         return loaded(executable, since)
 
-    def compiled_here(self, traced: Traced) -> Any:
+    def compiled_here(self, traced: TracedFunction) -> Any:
         """The function of a kind of arguments that this process compiles."""
         return self.jit(traced.function(), traced.size >= LARGE)
 
@@ -167,11 +167,11 @@ class Apart:
 class Warming:
     """A kind of arguments that the baseline tier runs until another process has compiled what comes a second time."""
 
-    def __init__(self, owner: Apart, traced: Traced, baseline: Function) -> None:
+    def __init__(self, owner: Apart, traced: TracedFunction, baseline: Function) -> None:
         self.baseline = baseline
         self._owner, self._traced = weakref.proxy(owner), traced
-        self._executable: Executable | None = None
-        self._job: Job | None = None
+        self._executable: ExecutableFile | None = None
+        self._job: CompilerJob | None = None
         self._calls = 0
 
     def compiled(self) -> Any:
@@ -187,13 +187,13 @@ class Warming:
             job = self._executable.job()
             progress.cancel()  # nobody waits
             if job is not None:
-                self._job = process.submit(Job(job, stays=True))
+                self._job = process.submit(CompilerJob(job, stays=True))
         if self._job is not None and not process.is_done(self._job):
             return None
         return loaded(self._executable) or self._owner.compiled_here(self._traced)
 
 
-def loaded(executable: Executable, since: float | None = None) -> Any:
+def loaded(executable: ExecutableFile, since: float | None = None) -> Any:
     """An executable from its file, if it is there; JAX tells of it as of what it compiles itself, or finds on the disk.
 
     Arguments:

@@ -27,7 +27,7 @@ _SETTINGS = {
 _ENDED = "it has ended"
 
 
-class Job:
+class CompilerJob:
     """A program to be compiled; `answer` is what went wrong, or nothing, once that is known.
 
     Arguments:
@@ -47,7 +47,7 @@ class CompilerProcess:
         self.child: subprocess.Popen[bytes] | None = None
         self.owner = 0  # a fork of this process has no part in what this one started
         self.refused = not sys.executable  # it cannot be started
-        self._jobs: deque[Job] = deque()  # in the order in which it does them
+        self._jobs: deque[CompilerJob] = deque()  # in the order in which it does them
 
     def start(self) -> None:
         """Have it begin, so that it is there when a program is."""
@@ -57,7 +57,7 @@ class CompilerProcess:
     def do(self, what: dict[str, Any]) -> str:
         """Have a program compiled; returns what went wrong, or nothing."""
         for _ in range(2):  # it may have ended, as it does when it has nothing to do
-            job = self.submit(Job(what))
+            job = self.submit(CompilerJob(what))
             while not self.is_done(job, wait=True):
                 pass
             if job.answer != _ENDED:
@@ -65,7 +65,7 @@ class CompilerProcess:
         assert job.answer is not None
         return job.answer
 
-    def submit(self, job: Job) -> Job:
+    def submit(self, job: CompilerJob) -> CompilerJob:
         """Have a program compiled after those before it, and wait for nothing."""
         with self.lock:
             child = self._running()
@@ -81,7 +81,7 @@ class CompilerProcess:
                 self.end()
             return job
 
-    def is_done(self, job: Job, wait: bool = False) -> bool:
+    def is_done(self, job: CompilerJob, wait: bool = False) -> bool:
         """Whether a job is done, or failed; `wait`: for the next one that is."""
         with self.lock:
             child = self.child

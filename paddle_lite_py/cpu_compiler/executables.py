@@ -22,7 +22,7 @@ from ..core.jax_compat.versions import JAX
 from ..core.private_files import SIGNATURE_BYTES, signature
 from .fingerprints import fingerprint
 from .machine_code import TARGETS
-from .traced import Traced
+from .traced import TracedFunction
 
 DIGEST = hashlib.sha256
 Structures = tuple[Any, Any]  # of arguments and results
@@ -40,14 +40,16 @@ def folder() -> Path:
     return Path(temporary.name)
 
 
-class Executable:
+class ExecutableFile:
     """The executable of a traced function, which may stand in a file.
 
     Arguments:
         name: of the function. donated: of its arguments. options: of XLA's.
     """
 
-    def __init__(self, traced: Traced, name: str, donated: Sequence[int], options: dict[str, Any] | None) -> None:
+    def __init__(
+        self, traced: TracedFunction, name: str, donated: Sequence[int], options: dict[str, Any] | None
+    ) -> None:
         self.traced, self.name, self.donated, self.options = traced, name, donated, options
         self.path = self._path()
         self.structures = jax.tree.structure((tuple(traced.specs), {})), jax.tree.structure(traced.shapes)

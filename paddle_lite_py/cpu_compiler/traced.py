@@ -13,7 +13,7 @@ from ..core.jax_compat.jaxprs import body_of, closed, constants_of, is_jaxpr
 from .rewriting import prepare
 
 
-class Traced:
+class TracedFunction:
     """What a function does with arrays of some shapes and dtypes.
 
     Arguments:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 import paddle_lite_py as paddle
+from paddle_lite_py.core.switches import baseline_tier
 
 
 def test_flags_are_kept():
-    with pytest.warns(UserWarning, match="FLAGS_cudnn_deterministic=True has no effect"):
-        paddle.set_flags({"FLAGS_cudnn_deterministic": True})
-    assert paddle.get_flags(["FLAGS_cudnn_deterministic"]) == {"FLAGS_cudnn_deterministic": True}
+    with pytest.warns(UserWarning, match="FLAGS_cudnn_exhaustive_search=True has no effect"):
+        paddle.set_flags({"FLAGS_cudnn_exhaustive_search": True})
+    assert paddle.get_flags(["FLAGS_cudnn_exhaustive_search"]) == {"FLAGS_cudnn_exhaustive_search": True}
     with pytest.raises(TypeError, match="'deterministic' is no name of a flag"):
         paddle.set_flags({"deterministic": True})
     with pytest.raises(ValueError, match="FLAGS_nothing is no flag, and was not set"):
@@ -28,3 +29,11 @@ def test_values_have_the_types_of_the_reference(monkeypatch):
     for value in ("maybe", None):
         with pytest.raises(ValueError, match="FLAGS_cse_max_count is .*; expected a value of the type int"):
             paddle.set_flags({"FLAGS_cse_max_count": value})
+
+
+def test_who_asks_for_the_same_bits_waits_for_the_compiler(monkeypatch):
+    monkeypatch.setattr(baseline_tier, "on", True)
+    paddle.set_flags({"FLAGS_cudnn_deterministic": True})
+    assert not baseline_tier.on
+    paddle.set_flags({"FLAGS_cudnn_deterministic": False})
+    assert baseline_tier.on

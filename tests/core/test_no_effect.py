@@ -126,7 +126,7 @@ WARNS = [
     ("paddle.device.reset_peak_memory_stats()", "device.reset_peak_memory_stats() has no effect"),
     ("paddle.inference.Config().enable_mkldnn()", "inference.Config.enable_mkldnn() has no effect"),
     ("paddle.inference.Config().switch_ir_optim(False)", "inference.Config.switch_ir_optim: x=False"),
-    ("paddle.set_flags({'FLAGS_cudnn_deterministic': True})", "set_flags: FLAGS_cudnn_deterministic=True"),
+    ("paddle.set_flags({'FLAGS_cudnn_exhaustive_search': True})", "set_flags: FLAGS_cudnn_exhaustive_search=True"),
     ("(w * 1).sum().backward(dump_backward_graph_path='graph')", "Tensor.backward: dump_backward_graph_path='graph'"),
     ("nn.ClipGradByGlobalNorm(1.0, group_name='mine')", "nn.ClipGradByGlobalNorm: group_name='mine'"),
     ("static.amp.decorate(paddle.optimizer.SGD(0.1, [w]), use_amp_guard=True)", "use_amp_guard=True"),

@@ -24,7 +24,7 @@ from paddle_lite_py.core.private_files import signature
 from paddle_lite_py.core.switches import baseline_tier
 from paddle_lite_py.cpu_compiler import apart, executables
 from paddle_lite_py.cpu_compiler.compiler_process import CompilerProcess
-from paddle_lite_py.cpu_compiler.traced import Traced
+from paddle_lite_py.cpu_compiler.traced import TracedFunction
 from paddle_lite_py.host.tier import program_jit
 
 X = np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3)
@@ -326,7 +326,7 @@ def test_who_forks_starts_a_process_of_its_own():
 def test_the_file_of_an_executable_tells_what_may_be_written_over():
     def at(donated):
         f = program_jit(affine, 1, donate_argnums=donated)
-        return f.executable(Traced(affine, (X, X))).path
+        return f.executable(TracedFunction(affine, (X, X))).path
 
     assert at(()) == at(()) and len({at(()), at((0,)), at((1,)), at((0, 1))}) == 4
 

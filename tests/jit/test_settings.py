@@ -235,8 +235,11 @@ def distributed(_):
 
 
 def flagged(_):
-    paddle.set_flags({"FLAGS_cudnn_deterministic": False})
-    return None, lambda x: x * (2 if paddle.get_flags("FLAGS_cudnn_deterministic")["FLAGS_cudnn_deterministic"] else 3)
+    paddle.set_flags({"FLAGS_cudnn_exhaustive_search": False})
+    return (
+        None,
+        lambda x: x * (2 if paddle.get_flags("FLAGS_cudnn_exhaustive_search")["FLAGS_cudnn_exhaustive_search"] else 3),
+    )
 
 
 def initialized(_):
@@ -277,7 +280,7 @@ READ = {
     "defaults of keywords": (with_defaults, lambda f: f.__kwdefaults__.update(plus=7.0)),
     "what a class hides": (inherited, lambda cls: setattr(cls, "factor", 5.0)),
     "of a distribution": (distributed, lambda d: setattr(d, "scale", paddle.to_tensor(2.0))),
-    "a flag": (flagged, lambda _: paddle.set_flags({"FLAGS_cudnn_deterministic": True})),
+    "a flag": (flagged, lambda _: paddle.set_flags({"FLAGS_cudnn_exhaustive_search": True})),
     "of an initializer": (initialized, lambda c: setattr(c, "value", 5.0)),
     "of clipping": (clipping, lambda c: setattr(c, "max", 2.0)),
     "of an optimizer itself": (optimizing, lambda o: setattr(o, "_beta1", 0.5)),
