@@ -43,8 +43,8 @@ class CompilerProcess:
     """The process that compiles, while it is there: started when it is needed, and again when it has ended."""
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
-        self.child: subprocess.Popen[bytes] | None = None
+        self.lock, self._reading = threading.RLock(), threading.RLock()  # who reads waits without the first
+        self.child: Any = None
         self.owner = 0  # a fork of this process has no part in what this one started
         self.refused = not sys.executable  # it cannot be started
         self._jobs: deque[CompilerJob] = deque()  # in the order in which it does them
@@ -83,27 +83,30 @@ class CompilerProcess:
 
     def is_done(self, job: CompilerJob, wait: bool = False) -> bool:
         """Whether a job is done, or failed; `wait`: for the next one that is."""
-        with self.lock:
-            child = self.child
-            while job.answer is None and child is not None and child.stdout is not None:
-                if self.owner != os.getpid():
-                    job.answer = _ENDED
-                elif wait or select.select([child.stdout], [], [], 0)[0]:
-                    self._take_answer(child.stdout)
-                else:
-                    break
+        if self.owner != os.getpid() and job.answer is None:
+            job.answer = _ENDED
+        if not self._reading.acquire(blocking=wait):  # another thread waits for an answer, to an earlier job perhaps
             return job.answer is not None
-
-    def _take_answer(self, stdout: Any) -> None:
         try:
-            line = stdout.readline()
+            child = self.child
+            while job.answer is None and child is not None and (wait or select.select([child.stdout], [], [], 0)[0]):
+                self._take_answer(child)
+                child = self.child
+            return job.answer is not None
+        finally:
+            self._reading.release()
+
+    def _take_answer(self, child: Any) -> None:
+        try:
+            line = child.stdout.readline()
         except BaseException:  # the user does not want to wait
             self.end()
             raise
-        if line:
-            self._jobs.popleft().answer = json.loads(line)
-        else:
-            self.end()
+        with self.lock:
+            if line:
+                self._jobs.popleft().answer = json.loads(line)
+            elif self.child is child:
+                self.end()
 
     def _running(self) -> subprocess.Popen[bytes] | None:
         if self.child is None or self.owner != os.getpid() or self.child.poll() is not None:
@@ -123,10 +126,11 @@ class CompilerProcess:
 
     def end(self) -> None:
         """End it, whatever it does."""
-        child, self.child = self.child, None
-        for job in self._jobs:
-            job.answer = _ENDED
-        self._jobs.clear()
+        with self.lock:
+            child, self.child = self.child, None
+            for job in self._jobs:
+                job.answer = _ENDED
+            self._jobs.clear()
         if child is not None and self.owner == os.getpid():
             child.kill()
             child.communicate()

@@ -8,8 +8,10 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import jax.numpy as jnp
@@ -23,7 +25,7 @@ from paddle_lite_py.core.mappings import make_room, room
 from paddle_lite_py.core.private_files import signature
 from paddle_lite_py.core.switches import baseline_tier
 from paddle_lite_py.cpu_compiler import apart, executables
-from paddle_lite_py.cpu_compiler.compiler_process import CompilerProcess
+from paddle_lite_py.cpu_compiler.compiler_process import CompilerJob, CompilerProcess
 from paddle_lite_py.cpu_compiler.traced import TracedFunction
 from paddle_lite_py.host.tier import program_jit
 
@@ -459,3 +461,22 @@ def test_a_process_that_ends_leaves_the_compiler_its_work(tmp_path):
             break
         time.sleep(0.1)
     assert len(list(tmp_path.rglob("*.executable"))) == 1 and not list(tmp_path.rglob("*.program"))
+
+
+def test_who_does_not_wait_is_not_held_up_by_who_does():
+    process, reads, goes_on = CompilerProcess(), threading.Event(), threading.Event()
+    take = process._take_answer
+    process._take_answer = lambda child: (reads.set(), goes_on.wait(60), take(child))
+    try:
+        first = process.submit(CompilerJob({"program": "/nowhere"}))
+        with ThreadPoolExecutor(1) as others:
+            waiting = others.submit(process.is_done, first, True)
+            assert reads.wait(60)
+            second = process.submit(CompilerJob({"program": "/nowhere"}))
+            assert not process.is_done(second)
+            goes_on.set()
+            assert waiting.result(60)
+        assert process.is_done(second, wait=True)
+        assert "FileNotFoundError" in first.answer and "FileNotFoundError" in second.answer
+    finally:
+        process.end()
