@@ -79,7 +79,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who waits for the job is interrupted, and ends this process
     jax.config.update("jax_enable_x64", True)
     warm_up()
-    while select.select([sys.stdin], [], [], IDLE_SECONDS)[0] and (line := sys.stdin.readline()):
+    jobs = open(0, "rb", buffering=0)  # noqa: SIM115  (a buffer would hold back what select() does not see any more)
+    while select.select([jobs], [], [], IDLE_SECONDS)[0] and (line := jobs.readline()):
         try:
             job = json.loads(line)
             keep(compiled(job), Path(job["path"]), bytes.fromhex(job["key"]))
