@@ -13,7 +13,6 @@ import json
 import os
 import select
 import signal
-import sys
 import zlib
 from pathlib import Path
 from typing import Any
