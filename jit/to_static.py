@@ -8,6 +8,7 @@ from typing import Any
 import dy2static
 from paddle_lite_py.core.no_effect import FUSING, Immaterial, no_effect, only_known
 from paddle_lite_py.nn.base import Layer
+from paddle_lite_py.tracing.input_spec import InputSpec
 
 from .cache import SIZE
 from .options import DEFAULTS, CompileOptions, settings
@@ -67,6 +68,8 @@ def to_static(
         raise ValueError(f"to_static: cache_size is {cache_size!r}; it is the number of programs kept, at least 1")
     if buckets is not None and input_spec is None:
         raise ValueError("to_static: buckets= needs an input_spec whose unknown dimensions (None) they are for")
+    if isinstance(input_spec, InputSpec):
+        raise TypeError("to_static: input_spec is one InputSpec; expected a list of them: input_spec=[InputSpec(...)]")
     input_spec = [] if property else input_spec
     options = CompileOptions(bool(full_graph), cache_size, check, buckets, passes)
     if function is None:

@@ -12,6 +12,7 @@ Examples:
 
 import gc as _gc
 import importlib
+import sys as _sys
 from typing import TYPE_CHECKING, Any
 
 from .migrate import module_paths as _module_paths
@@ -166,7 +167,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _NAMES:
         return getattr(importlib.import_module(f"{__name__}.{_NAMES[name]}"), name)
-    raise AttributeError(f"module 'paddle' has no attribute {name!r} here")
+    # Python suggests a name that is near, if it knows which one was asked for.
+    raise AttributeError(f"module 'paddle' has no attribute {name!r} here", name=name, obj=_sys.modules[__name__])
 
 
 def _load_ops() -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -31,3 +34,30 @@ def test_the_error_says_what_is_wrong(call: str, error: str, words: str):
     with pytest.raises(getattr(builtins, error)) as found:
         eval(call, names())
     assert words in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("paddle.nn.Conv2D(3, 8, kernal_size=3)", "Conv2D() got an unexpected keyword argument 'kernal_size'; did you"),
+        ("paddle.nn.Linear(2, 3, bias=False)", "did you mean 'bias_attr'?"),
+        (
+            "paddle.nn.LSTM(2, 3, layers=2)",
+            "LSTM() got an unexpected keyword argument 'layers'; did you mean 'num_layers'",
+        ),
+        ("paddle.optimizer.Adam([paddle.create_parameter([2], 'float32')], 0.1)", "were the arguments swapped?"),
+        ("paddle.jit.to_static(abs, input_spec=paddle.static.InputSpec([None]))", "expected a list of them"),
+        ("float(paddle.ones([4, 3]))", "index it, or reduce it"),
+        ("bool(paddle.ones([4, 3]))", "use .any() or .all()"),
+    ],
+)
+def test_a_message_says_what_to_write(code, message):
+    with pytest.raises((TypeError, ValueError), match=re.escape(message)):
+        eval(code, {"paddle": paddle})
+
+
+def test_a_name_that_is_nearly_one_of_the_package_is_suggested():
+    ran = subprocess.run(
+        [sys.executable, "-c", "import paddle_lite_py as paddle; paddle.optimzer"], capture_output=True, text=True
+    )
+    assert "Did you mean: 'optimizer'?" in ran.stderr

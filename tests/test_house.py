@@ -44,6 +44,7 @@ DYNAMIC = {
     "core.argument_docs": "docstrings are completed where a session or a tool is loaded that shows them",
     "core.no_effect": "a warning names a function as users find it: by the modules that are loaded",
     **dict.fromkeys(["base", "utils"], "one module under two import paths, as in the reference"),
+    "serving": "a server needs the packages of the extra, which the help of the command line does not",
     "device": "paddle.device is a module that can be called, and names the module of a kind of device",
     "model_files.kernels": "operators are in their table once their modules are loaded; a public function by its name",
     "_C_ops": "the error for an unknown kernel says what to call",

@@ -236,6 +236,24 @@ def only_known(function: Callable[..., Any], given: Iterable[str], *known: str) 
             raise UnknownKeywordError(f"{public_name(function)}() got an unexpected keyword argument {name!r}; {hint}")
 
 
+def only_known_settings(cls: type, given: Iterable[str]) -> None:
+    """The same for a class of the package that is made with these keywords; a user's own says it in Python's words.
+
+    Raises:
+        UnknownKeywordError: if its `__init__` does not know one.
+    """
+    made: Any = getattr(cls, "__init__")  # noqa: B009
+    code = getattr(made, "__code__", None)
+    if code is None or code.co_flags & inspect.CO_VARKEYWORDS or not cls.__module__.startswith("paddle_lite_py."):
+        return
+    known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(known)}"
+            raise UnknownKeywordError(f"{cls.__name__}() got an unexpected keyword argument {name!r}; {hint}")
+
+
 def nothing_more(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Raise for arguments beyond those that a function knows, though its `*args` and `**kwargs` take them.
 

@@ -118,7 +118,8 @@ class TensorData:
         array = self._read(what)
         if array.size != 1:
             raise ValueError(
-                f"{what} needs a tensor of one element, got shape {list(array.shape)}; use .any(), .all() or index it"
+                f"{what} needs a tensor of one element, got shape {list(array.shape)}; "
+                + ("use .any() or .all()" if what.startswith("bool") else "index it, or reduce it, as by .mean()")
             )
         return array.item()
 

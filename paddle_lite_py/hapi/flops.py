@@ -9,6 +9,7 @@ from typing import Any
 from .. import nn
 from ..core.interpreter import no_grad
 from ..ops.creation import zeros
+from .summary import count_parameters, shape_of, table
 
 __all__ = ["flops"]
 
@@ -22,10 +23,6 @@ def _conv(layer: Any, x: Any, y: Any) -> int:
 
 def _linear(layer: Any, x: Any, y: Any) -> int:
     return layer.weight.shape[0] * math.prod(y.shape)
-
-
-def _each_input(layer: Any, x: Any, y: Any) -> int:
-    return math.prod(x[0].shape)
 
 
 def _each_output(layer: Any, x: Any, y: Any) -> int:
@@ -43,32 +40,38 @@ def _adaptive(layer: Any, x: Any, y: Any) -> int:
 
 _RULES: dict[str, Counter] = {
     **dict.fromkeys(("Conv1D", "Conv2D", "Conv3D", "Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose"), _conv),
-    **dict.fromkeys(("BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "BatchNorm", "SyncBatchNorm", "LayerNorm"), _norm),
-    **dict.fromkeys(("ReLU", "ReLU6", "LeakyReLU", "PReLU", "Sigmoid", "Tanh", "GELU", "Hardswish"), _each_input),
-    **dict.fromkeys(("AvgPool1D", "AvgPool2D", "AvgPool3D"), _each_output),
+    **dict.fromkeys(("BatchNorm2D", "BatchNorm"), _norm),
+    **dict.fromkeys(("AvgPool1D", "AvgPool2D", "AvgPool3D", "LeakyReLU"), _each_output),
     **dict.fromkeys(("AdaptiveAvgPool1D", "AdaptiveAvgPool2D", "AdaptiveAvgPool3D"), _adaptive),
     "Linear": _linear,
 }
 
 
 def flops(net: nn.Layer, input_size: Any, custom_ops: Any = None, print_detail: bool = False) -> int:
-    """Multiplications of a network for one input.
+    """Count the multiplications of a network for one input.
+
+    As in the reference, convolutions, linear layers, batch normalization, average pooling and LeakyReLU count;
+    all other layers count as 0.
 
     Arguments:
         input_size: shape of the input.
         custom_ops: {type of layer: function(layer, inputs, output) -> number} for further kinds of layers.
-        print_detail: print the number for each layer; what is not counted counts as 0.
+        print_detail: print a table of the layers: name, shapes, parameters and multiplications of each.
+
+    Returns:
+        The sum over all layers.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.flops(paddle.nn.Linear(4, 3), [2, 4])
         24
     """
-    rows: list[tuple[str, int]] = []
+    rows: list[tuple[Any, ...]] = []
 
     def note(layer: Any, inputs: Any, output: Any) -> None:
         own = (custom_ops or {}).get(type(layer)) or _RULES.get(type(layer).__name__)
-        rows.append((type(layer).__name__, int(own(layer, inputs, output)) if own else 0))
+        n = int(own(layer, inputs, output)) if own else 0
+        rows.append((layer.full_name(), shape_of(inputs[0]), shape_of(output), count_parameters(layer)[0], n))
 
     leaves = [s for s in net.sublayers(include_self=True) if not list(s.children())]
     handles = [leaf.register_forward_post_hook(note) for leaf in leaves]
@@ -82,8 +85,8 @@ def flops(net: nn.Layer, input_size: Any, custom_ops: Any = None, print_detail: 
             handle.remove()
         if training:
             net.train()
-    total = sum(n for _, n in rows)
+    total = sum(row[-1] for row in rows)
     if print_detail:
-        print("\n".join(f"{kind:<24}{n:>16,}" for kind, n in rows))
-        print(f"Total Flops: {total}     Total Params: {sum(p.size for p in net.parameters())}")
+        print("\n".join(table(("Layer Name", "Input Shape", "Output Shape", "Params", "Flops"), rows)))
+        print(f"Total Flops: {total}     Total Params: {count_parameters(net)[0]}")
     return total

@@ -61,7 +61,7 @@ class ProgBarLogger(Callback):
     def __init__(self, log_freq: int = 1, verbose: int = 2) -> None:
         super().__init__()
         self.log_freq, self.verbose = log_freq, verbose
-        self._since, self._samples = 0.0, 0
+        self._since, self._samples, self._shown = 0.0, 0, -1
         self._steps: int | None = None
         self._bar: Any = None
 
@@ -72,6 +72,7 @@ class ProgBarLogger(Callback):
     # -- what is shown ---------------------------------------------------------------------------------------------
     def _begin(self, what: str, steps: Any) -> None:
         self._since, self._samples, self._steps, kind = time.perf_counter(), 0, steps, bar_of()
+        self._shown = -1
         if self.verbose > 1 and kind is not None:
             self._bar = kind(total=steps, desc=what, unit="batch", leave=True, dynamic_ncols=True)
         elif self.verbose:
@@ -81,6 +82,7 @@ class ProgBarLogger(Callback):
         self._samples += (logs or {}).get("batch_size", 0)
         if not self.reads_logs(step):
             return
+        self._shown = step
         if self._bar is None:
             print(f"step {self._so_far(step)} - {text(logs or {})} - {self._speed(step)}")
         else:
@@ -97,14 +99,15 @@ class ProgBarLogger(Callback):
             self._bar.update(step + 1 - self._bar.n)
             self._bar.close()
             self._bar = None
-        else:
+        elif step != self._shown:
             print(f"{what} {self._so_far(step)} - {' - '.join(told)}")
 
     def _so_far(self, step: int) -> str:
         return f"{step + 1}/{self._steps}" if self._steps else str(step + 1)
 
     def _rate(self) -> str:
-        return f"{self._samples / max(time.perf_counter() - self._since, 1e-9):.4g} samples/s"
+        rate = self._samples / max(time.perf_counter() - self._since, 1e-9)
+        return f"{rate:,.0f} samples/s" if rate >= 100 else f"{rate:.3g} samples/s"
 
     def _speed(self, step: int) -> str:
         return f"{(time.perf_counter() - self._since) / (step + 1) * 1000:.3g}ms/step - {self._rate()}"

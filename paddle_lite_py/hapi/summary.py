@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from .. import nn
@@ -15,11 +16,12 @@ __all__ = ["summary"]
 Row = tuple[str, Any, Any, int]
 
 
-def _shape(value: Any) -> Any:
+def shape_of(value: Any) -> Any:
+    """The shape of a tensor, or those of the tensors in a nested list."""
     if isinstance(value, Tensor):
         return [*value.shape]
     if isinstance(value, list | tuple):
-        return [_shape(v) for v in value if isinstance(v, Tensor | list | tuple)]
+        return [shape_of(v) for v in value if isinstance(v, Tensor | list | tuple)]
     return []
 
 
@@ -54,7 +56,9 @@ def _record(net: nn.Layer, run: Any) -> list[Row]:
     def note(layer: Any, inputs: Any, output: Any) -> None:
         kind = type(layer).__name__
         counts[kind] = counts.get(kind, 0) + 1
-        rows.append((f"{kind}-{counts[kind]}", _shape(list(inputs)), _shape(output), count_parameters(layer, True)[0]))
+        rows.append(
+            (f"{kind}-{counts[kind]}", shape_of(list(inputs)), shape_of(output), count_parameters(layer, True)[0])
+        )
 
     shown = [s for s in net.sublayers() or [net] if not isinstance(s, nn.Sequential | nn.LayerList)]
     handles = [s.register_forward_post_hook(note) for s in shown]
@@ -77,12 +81,12 @@ def _numbers(shape: Any) -> int:
     return math.prod(shape) if shape else 0
 
 
-def _table(rows: list[Row]) -> list[str]:
-    heads = ("Layer (type)", "Input Shape", "Output Shape", "Param #")
-    cells = [heads, *[(n, str(i), str(o), f"{p:,}") for n, i, o, p in rows]]
-    widths = [max(least, *(len(c[k]) for c in cells)) for k, least in enumerate((15, 20, 20, 15))]
+def table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
+    """The lines of a table, with rules around its heads and below it."""
+    cells = [heads, *[[f"{c:,}" if isinstance(c, int) else str(c) for c in row] for row in rows]]
+    widths = [max(15, *(len(row[k]) for row in cells)) for k in range(len(heads))]
     lines = [" ".join(f"{c:^{w}}" for c, w in zip(row, widths, strict=True)) for row in cells]
-    width = sum(widths) + 5
+    width = sum(widths) + len(heads) + 1
     return ["-" * width, lines[0], "=" * width, *lines[1:], "=" * width]
 
 
@@ -118,15 +122,15 @@ def summary(net: nn.Layer, input_size: Any = None, dtypes: Any = None, input: An
 
     rows = _record(net, run)
     total, trained = count_parameters(net)
-    inputs = _shape(list(given.values()) if isinstance(given, dict) else given)
+    inputs = shape_of(list(given.values()) if isinstance(given, dict) else given)
     sizes = {
         "Input size": _numbers(inputs) * 4 / 2**20,
         "Forward/backward pass size": sum(_numbers(o) for _, _, o, _ in rows) * 4 * 2 / 2**20,
         "Params size": total * 4 / 2**20,
     }
-    table = _table(rows)
-    print("\n".join(table))
+    lines = table(("Layer (type)", "Input Shape", "Output Shape", "Param #"), rows)
+    print("\n".join(lines))
     print(f"Total params: {total:,}\nTrainable params: {trained:,}\nNon-trainable params: {total - trained:,}")
-    print("\n".join([table[0], *(f"{what} (MB): {size:.2f}" for what, size in sizes.items())]))
-    print(f"Estimated Total Size (MB): {sum(sizes.values()):.2f}\n{table[0]}\n")
+    print("\n".join([lines[0], *(f"{what} (MB): {size:.2f}" for what, size in sizes.items())]))
+    print(f"Estimated Total Size (MB): {sum(sizes.values()):.2f}\n{lines[0]}\n")
     return {"total_params": total, "trainable_params": trained}

@@ -112,7 +112,11 @@ def _look_up(module: ModuleType, line: str) -> Callable[[str], Any]:
             return [n for n in known if not n.startswith(("_", "*"))]
         if "*" in known and not name.startswith("__"):
             return getattr(importlib.import_module(own_name(known["*"][0])), name)
-        raise AttributeError(f"module {module.__name__.replace(OWN, 'paddle', 1)!r} has no attribute {name!r} here")
+        raise AttributeError(
+            f"module {module.__name__.replace(OWN, 'paddle', 1)!r} has no attribute {name!r} here",
+            name=name,
+            obj=module,
+        )
 
     return __getattr__
 

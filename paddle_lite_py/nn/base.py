@@ -12,6 +12,7 @@ from ..core import dtypes
 from ..core import place as places
 from ..core.arrays import is_array
 from ..core.interpreter import state
+from ..core.no_effect import only_known_settings
 from ..core.param_attr import as_attr
 from ..eager.execute import EAGER
 from ..eager.tensor import RemoveHandle, Tensor, wrap
@@ -47,6 +48,11 @@ class Layer(StateDict, Tree):
     """
 
     training: bool = True
+
+    def __new__(cls, *_args: Any, **settings: Any) -> Any:
+        if settings:
+            only_known_settings(cls, settings)
+        return super().__new__(cls)
 
     def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
         super().__init__()

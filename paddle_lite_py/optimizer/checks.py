@@ -21,6 +21,11 @@ def learning_rate(who: str, value: Any) -> Any:
         value = value.item()
     if isinstance(value, LRScheduler | Tensor) or type(value) is TracedNumber:  # the last two are known to a run
         return value
+    if isinstance(value, list | tuple) and value and all(isinstance(v, Tensor | dict) for v in value):
+        raise TypeError(
+            f"{who}: learning_rate is a list of parameters; were the arguments swapped? Write {who}(0.1, "
+            "parameters=...)"
+        )
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{who}: learning_rate is {value!r:.60}; expected a number or an LRScheduler")
     return float(value)

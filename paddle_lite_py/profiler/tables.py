@@ -93,14 +93,16 @@ def _table(rows: list[Row], scale: float, unit: str, name: Callable[[str], str] 
     if not rows:
         return ""
     whole = sum(r.total for r in rows)
-    head = f"{'Name':<60}{'Device':>8}{'Calls':>8}{'Total':>12}{'%':>6}{'Avg':>12}{'Max':>12}{'Min':>12}  ({unit})"
+    head = (
+        f"{'Name':<60}{'Device':>8} {'Calls':>7} {'Total':>13} {'%':>5} {'Avg':>13} {'Max':>13} {'Min':>13}  ({unit})"
+    )
     return "\n".join([head, *(_row(r, scale, whole, name) for r in rows[:MOST])])
 
 
 def _row(r: Row, scale: float, whole: float, name: Callable[[str], str]) -> str:
-    total, avg, most, least = (f"{t / scale:>12.4f}" for t in (r.total, r.total / r.calls, r.longest, r.shortest))
-    share = f"{100 * r.total / whole:>6.1f}" if whole else f"{'':>6}"
-    return f"{name(r.name)[:59]:<60}{r.device:>8}{r.calls:>8}{total}{share}{avg}{most}{least}"
+    total, avg, most, least = (f"{t / scale:>13,.3f}" for t in (r.total, r.total / r.calls, r.longest, r.shortest))
+    share = f"{100 * r.total / whole:>5.1f}" if whole else f"{'':>5}"
+    return f"{name(r.name)[:59]:<60}{r.device:>8} {r.calls:>7} {total} {share} {avg} {most} {least}"
 
 
 def source(line: str) -> str:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from .batching import Limits
 from .errors import ServingError
 from .models import ServedModel, load_model
 from .pipelines import ModelPipeline, Stage
-from .server import Server, ServerSettings
 from .tensors import TensorSpec
+
+if TYPE_CHECKING:
+    from .server import Server, ServerSettings
 
 __all__ = [
     "Limits",
@@ -20,3 +24,12 @@ __all__ = [
     "TensorSpec",
     "load_model",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What needs the packages of the extra `serving`, so that the command line can say what it takes without them."""
+    if name in ("Server", "ServerSettings"):
+        from . import server
+
+        return getattr(server, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

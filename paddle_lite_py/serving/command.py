@@ -6,10 +6,14 @@ import argparse
 import logging
 import os
 import sys
+from typing import TYPE_CHECKING
 
+from ..core.extras import install_hint
 from .batching import Limits
 from .errors import ServingError
-from .server import Server, ServerSettings, check_tls
+
+if TYPE_CHECKING:
+    from .server import ServerSettings
 
 
 def main(arguments: list[str]) -> None:
@@ -18,6 +22,10 @@ def main(arguments: list[str]) -> None:
     given = parser.parse_args(arguments)
     if not given.models and not given.repository:
         parser.error("name a model, or a folder of models with --repository")
+    try:
+        from .server import Server, check_tls
+    except ModuleNotFoundError as e:  # --help needs no extra
+        parser.error(f"serve needs the package {e.name}: {install_hint('serving')}")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s", stream=sys.stderr)
     logging.getLogger("jax").setLevel(logging.WARNING)
     try:
@@ -71,6 +79,8 @@ def _settings(given: argparse.Namespace) -> ServerSettings:
         batch=given.max_batch, delay=given.delay_ms / 1000, queue=given.queue, body=int(given.max_mb * 2**20),
         seconds=given.timeout,
     )  # fmt: skip
+    from .server import ServerSettings
+
     return ServerSettings(
         host=given.host, port=None if given.port < 0 else given.port,
         grpc_port=None if given.grpc_port < 0 else given.grpc_port, workers=given.workers, limits=limits,

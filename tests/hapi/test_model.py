@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -130,7 +131,10 @@ def test_summary_and_flops(capsys):
     out = capsys.readouterr().out
     assert "Conv2D-1" in out and "[1, 2, 3, 3]" in out and "Non-trainable params: 4" in out
     assert net.training
-    assert paddle.flops(net, [1, 1, 5, 5]) == 18 * 10 + 2 * 18 + 18 + 18 * 4
+    assert paddle.flops(net, [1, 1, 5, 5], print_detail=True) == 18 * 10 + 2 * 18 + 18 * 4
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split()[:2] == ["Layer", "Name"] and len(lines) == 3 + 5 + 2
+    assert re.split(r"  +", lines[3].strip())[1:] == ["[1, 1, 5, 5]", "[1, 2, 3, 3]", "20", "180"]
     with pytest.raises(ValueError, match="give input_size or input"):
         paddle.summary(net)
 

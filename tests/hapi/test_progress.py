@@ -58,7 +58,7 @@ def on_a_terminal(program: str) -> str:
 def test_a_terminal_shows_a_bar():
     shown = on_a_terminal(PROGRAM)
     bars = [part for part in re.split(r"[\r\n]+", shown) if part.startswith("Epoch 2/2")]
-    assert re.search(r"100%.*3/3.*loss: \d+\.\d{4} - acc: \d\.\d{4}, [\d.e+]+ samples/s", bars[-1])
+    assert re.search(r"100%.*3/3.*loss: \d+\.\d{4} - acc: \d\.\d{4}, [\d.,]+ samples/s", bars[-1])
     assert "<" in bars[-1] and "ms/step" not in shown and re.search(r"Eval: 100%.*acc: ", shown)
 
 
@@ -68,11 +68,10 @@ def test_elsewhere_there_are_lines(capsys):
     assert lines[0] == "Epoch 1/1" and [line[:8] for line in lines[1:]] == [
         "step 2/3",
         "step 3/3",
-        "step 3/3",
         "Eval",
         "Eval 3/3",
     ]
-    assert all(re.search(r"loss: .* - acc: .* - [\d.]+ms/step - [\d.e+]+ samples/s", line) for line in lines[1:4])
+    assert all(re.search(r"loss: .* - acc: .* - [\d.]+ms/step - [\d.,]+ samples/s", line) for line in lines[1:3])
 
 
 def records(path):
