@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core.processes import world
+from ..core.switches import baseline_tier
 from ..eager.random import default_generator
 from ..eager.tensor import Tensor, wrap
 from ..framework import load, save
@@ -28,7 +29,8 @@ class Checkpoints:
     """A folder of checkpoints of what training depends on, the random state included.
 
     A file is written beside its place and then moved there, so that a kill at any moment leaves whole ones. What
-    restores the newest one goes on as if nothing had happened, to the same bits.
+    restores the newest one goes on as if nothing had happened, to the same bits. So that a step has the same bits whenever
+    it runs, this process waits for the compiler from now on (FLAGS_baseline_tier).
 
     Of several processes, which all have the same parts, the first one writes, and all restore from its files.
 
@@ -74,6 +76,7 @@ class Checkpoints:
         self.rises = mode == "max" or (mode == "auto" and "acc" in (best or ""))
         self.parts: dict[str, Any] = dict(parts)
         self._score: float | None = None
+        baseline_tier.set(False)
         self._thread: threading.Thread | None = None
         self._failure: list[BaseException] = []
 
