@@ -29,8 +29,10 @@ class ColdCell(Cell):
     """One workload in fresh processes of one framework."""
 
     def environment(self, cache: Path = CACHE) -> dict[str, str]:
-        """PyTorch's compiled code begins anew as well."""
-        return super().environment(cache) | {"TORCHINDUCTOR_CACHE_DIR": str(cache / "inductor")}
+        """NumPy runs what is not compiled yet, as for users; PyTorch's compiled code begins anew as well."""
+        return super().environment(cache) | {
+            "TORCHINDUCTOR_CACHE_DIR": str(cache / "inductor"), "FLAGS_baseline_tier": "1",
+        }  # fmt: skip
 
     def measured(self, mode: str) -> dict[str, Figures]:
         """The figures of a process by themselves, and for ours those of a second one."""
