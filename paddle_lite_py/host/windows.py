@@ -147,8 +147,18 @@ def _by_taps(x: Any, kernel: Any, taps: Sequence[tuple[slice, ...]], out: Sizes)
     return found
 
 
+# Elements of the columns that are in memory at once, unless one image has more.
+MOST_COLUMNS = 1 << 25
+
+
 def _by_columns(x: Any, kernel: Any, taps: Sequence[tuple[slice, ...]], out: Sizes) -> Any:
-    """Windows as the columns of a matrix, which that of the kernel is multiplied with."""
+    """Windows as the columns of a matrix, which that of the kernel is multiplied with, some images at a time."""
+    step = max(MOST_COLUMNS // (math.prod(x.shape[1:3]) * len(taps) * math.prod(out)), 1)
+    parts = [_product_of_columns(x[i : i + step], kernel, taps, out) for i in range(0, len(x), step)]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _product_of_columns(x: Any, kernel: Any, taps: Sequence[tuple[slice, ...]], out: Sizes) -> Any:
     (images, groups, each), (_, outputs, _, _) = x.shape[:3], kernel.shape
     columns = np.empty((groups, each, len(taps), images, *out), x.dtype)
     for i, at in enumerate(taps):

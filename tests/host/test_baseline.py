@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from jax import lax
 
+from paddle_lite_py.host import windows
 from paddle_lite_py.host.baseline import baseline, dropping
 
 RS = np.random.RandomState(0)
@@ -61,6 +62,12 @@ def test_convolutions_and_their_gradients(name):
     check(conv, x, w)
     if "batch_group_count" not in settings:  # whose gradients JAX writes as the kinds above
         check(jax.grad(lambda x, w: (conv(x, w) ** 2).sum(), (0, 1)), x, w, rtol=1e-3, atol=1e-2)
+
+
+def test_convolutions_of_some_images_at_a_time(monkeypatch):
+    monkeypatch.setattr(windows, "MOST_COLUMNS", 2 * 3 * 4 * 6)
+    x, w = floats(5, 3, 4, 4), floats(4, 3, 2, 2)
+    check(convolving(x, w), x, w)
 
 
 @pytest.mark.parametrize(
