@@ -23,6 +23,7 @@ from jax import monitoring
 
 from ..core import memory, progress
 from ..core.cache import BoundedCache
+from ..core.jax_compat.versions import warn_unknown
 from ..core.jax_compat.xla import COMPILED
 from ..core.mappings import dropping
 from ..core.processes import world
@@ -108,8 +109,13 @@ class Apart:
         key = _kinds(args)
         run = self._known.get(key) or self._known.put(key, self._new(args))
         if isinstance(run, Warming):
-            if (compiled := run.compiled()) is None:
-                return run.baseline(*args)
+            compiled = run.compiled()
+            if compiled is None:
+                try:
+                    return run.baseline(*args)
+                except Exception as e:  # no error of the program's own, which has looked at its arguments before
+                    warn_unknown("a program of the baseline tier", e)
+                    compiled = self.compiled_here(run.traced)
             run = self._known.put(key, compiled)
         # XLA's executables do not tell numbers from arrays without dimensions, which promote otherwise.
         self._last = run, [(i, _is_weak(a)) for i, a in enumerate(args) if not a.shape]
@@ -168,8 +174,8 @@ class Warming:
     """A kind of arguments that the baseline tier runs until another process has compiled what comes a second time."""
 
     def __init__(self, owner: Apart, traced: TracedFunction, baseline: Function) -> None:
-        self.baseline = baseline
-        self._owner, self._traced = weakref.proxy(owner), traced
+        self.baseline, self.traced = baseline, traced
+        self._owner = weakref.proxy(owner)
         self._executable: ExecutableFile | None = None
         self._job: CompilerJob | None = None
         self._calls = 0
@@ -180,7 +186,7 @@ class Warming:
         if self._calls == 1:
             return None
         if self._executable is None:
-            self._executable = self._owner.executable(self._traced)
+            self._executable = self._owner.executable(self.traced)
             found = loaded(self._executable)
             if found is not None:
                 return found
@@ -190,7 +196,7 @@ class Warming:
                 self._job = process.submit(CompilerJob(job, stays=True))
         if self._job is not None and not process.is_done(self._job):
             return None
-        return loaded(self._executable) or self._owner.compiled_here(self._traced)
+        return loaded(self._executable) or self._owner.compiled_here(self.traced)
 
 
 def loaded(executable: ExecutableFile, since: float | None = None) -> Any:

@@ -21,6 +21,7 @@ import pytest
 import paddle_lite_py as paddle
 from paddle_lite_py.core.config import user_secret
 from paddle_lite_py.core.jax_compat import compiler
+from paddle_lite_py.core.jax_compat.versions import JaxVersionWarning
 from paddle_lite_py.core.mappings import make_room, room
 from paddle_lite_py.core.private_files import signature
 from paddle_lite_py.core.switches import baseline_tier
@@ -480,3 +481,13 @@ def test_who_does_not_wait_is_not_held_up_by_who_does():
         assert "FileNotFoundError" in first.answer and "FileNotFoundError" in second.answer
     finally:
         process.end()
+
+
+def test_what_fails_on_the_baseline_tier_is_compiled(warming, monkeypatch):
+    f = program_jit(affine, 20)
+    run = f.without_compiler(X, X)
+    monkeypatch.setattr(apart.Warming, "compiled", lambda self: setattr(self, "baseline", lambda *args: 1 / 0))
+    with pytest.warns(JaxVersionWarning, match="baseline tier"):
+        found = f(X, X)
+    same(found["sum"], jax.jit(affine)(X, X)["sum"])
+    assert tier(f) == "compiled" and run is not None
