@@ -30,7 +30,8 @@ class Checkpoints:
 
     A file is written beside its place and then moved there, so that a kill at any moment leaves whole ones. What
     restores the newest one goes on as if nothing had happened, to the same bits. For that a
-    step must have the same bits whenever it runs: this process waits for the compiler from now on (FLAGS_baseline_tier).
+    step must have the same bits whenever it runs, so this process waits for the compiler from now on
+    (FLAGS_baseline_tier).
 
     Of several processes, which all have the same parts, the first one writes, and all restore from its files.
 
