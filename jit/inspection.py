@@ -13,8 +13,8 @@ import jax
 import dy2static
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.arrays import spec_of
-from paddle_lite_py.core.cache import BoundedCache
 from paddle_lite_py.core.dtypes import is_inexact
+from paddle_lite_py.core.memo import Memo
 from paddle_lite_py.core.no_effect import Immaterial, no_effect
 from paddle_lite_py.core.traced_number import ScalarInputs
 from paddle_lite_py.eager.tensor import Tensor, wrap
@@ -101,7 +101,7 @@ class Inspection:
     trace: Callable[..., Traced]
     entry: Callable[..., Any]
     last_call: Any
-    _declared: BoundedCache[Any, ConcreteProgram]
+    _declared: Memo[Any, ConcreteProgram]
     # Its own attributes; others are the user's.
     OWN = frozenset(
         "_function _input_spec options _buckets _last last_call _bound_by_id cache _scalars _locations _implicit _ties "

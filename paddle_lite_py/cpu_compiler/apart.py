@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import functools
 import hashlib
 import hmac
 import os
@@ -26,7 +25,6 @@ import numpy as np
 from jax import export, monitoring
 
 from ..core import memory
-from ..core.cache import BoundedCache
 from ..core.config import kept_in, user_secret
 from ..core.jax_compat.calls import inlined
 from ..core.jax_compat.executables import load, unchecked_calls
@@ -34,6 +32,7 @@ from ..core.jax_compat.jaxprs import body_of, is_jaxpr
 from ..core.jax_compat.versions import JAX
 from ..core.jax_compat.xla import COMPILED
 from ..core.mappings import dropping
+from ..core.memo import Memo, once
 from ..core.private_files import SIGNATURE_BYTES, signature
 from ..core.processes import world
 from ..core.switches import compiler_process
@@ -86,7 +85,7 @@ class Apart:
         self._may_be_large = operators >= MANY
         self._last: Any = None
         # Key: shapes, dtypes and structure of the arguments; the function is pure.
-        self._known: BoundedCache[Any, Any] = BoundedCache(f"kinds of {small.__name__}", MAX_KINDS)
+        self._known: Memo[Any, Any] = Memo(f"kinds of {small.__name__}", MAX_KINDS)
         _all.add(self)
 
     def __call__(self, *args: Any) -> Any:
@@ -195,8 +194,7 @@ def loaded(path: Path, structures: Structures) -> Any:
         return None
 
 
-# Key: once a process: a folder.
-@functools.cache
+@once
 def _folder() -> Path:
     """Where executables are kept; for this process alone if the user wants none kept."""
     folder = kept_in()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import functools
 import os
 import signal
 import sys
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
+from ..core.memo import once
 from ..core.processes import World, world
 from ..host.tier import xla_jit
 from . import axis, kernels
@@ -253,8 +253,7 @@ def leave(why: str = "") -> None:
         exchanges().leave()
 
 
-# Key: once a process.
-@functools.cache
+@once
 def exchanges() -> Exchanges:
     """Those of this process, begun when first asked for."""
     return Exchanges(world())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
+from ..core.memo import memo
 from ..ir import control
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY, Op
@@ -102,7 +102,7 @@ class Update(BoundOp):
 
 
 # Key: all settings of the update; rules read nothing else.
-@functools.lru_cache(maxsize=128)
+@memo(128, context=False)
 def operator(recipe: Recipe) -> BoundOp:
     """The operator of an update; one of a rule of the user's own has a name that files do not know."""
     op = RULES.get(recipe.name)

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 import paddle_lite_py as paddle
-from paddle_lite_py.core.cache import BoundedCache, IdentityCache, caches
+from paddle_lite_py.core.memo import IdentityMemo, Memo, caches
 from paddle_lite_py.core.memory import resident
 from paddle_lite_py.eager import gradients
 from paddle_lite_py.registry.bound import MAX_INFERRED
@@ -16,7 +16,7 @@ from paddle_lite_py.registry.op import REGISTRY
 
 
 def test_the_oldest_entry_goes_first():
-    cache: BoundedCache[int, int] = BoundedCache("numbers", 3)
+    cache: Memo[int, int] = Memo("numbers", 3)
     for n in range(5):
         cache.put(n, n)
     assert list(cache) == [2, 3, 4] and cache.evicted == 2
@@ -26,7 +26,7 @@ def test_the_oldest_entry_goes_first():
 
 
 def test_an_entry_that_is_used_stays():
-    cache: BoundedCache[str, int] = BoundedCache("letters", 2)
+    cache: Memo[str, int] = Memo("letters", 2)
     cache.put("a", 1)
     cache.put("b", 2)
     assert cache.recent("a") == 1 and cache.recent("z") is None
@@ -35,7 +35,7 @@ def test_an_entry_that_is_used_stays():
 
 
 def test_each_bounded_cache_can_be_read():
-    cache: BoundedCache[int, int] = BoundedCache("read in a test", 1)
+    cache: Memo[int, int] = Memo("read in a test", 1)
     for n in range(3):
         cache.put(n, n)
     assert [(u.entries, u.limit, u.evicted) for u in caches() if u.name == "read in a test"] == [(1, 1, 2)]
@@ -44,7 +44,7 @@ def test_each_bounded_cache_can_be_read():
 
 
 def test_what_is_known_of_an_object_goes_with_it():
-    known = IdentityCache()
+    known = IdentityMemo()
     first, second = np.ones(2), np.ones(2)
     known.put(first, "first")
     assert known.find(first) == "first" and known.find(second) is None

@@ -6,7 +6,6 @@ Each line that it reads is a job; each that it writes says "" when the executabl
 from __future__ import annotations
 
 import ctypes
-import functools
 import hashlib
 import hmac
 import json
@@ -22,11 +21,13 @@ import jax
 from jax import export
 from jax.experimental import serialize_executable
 
+from ..memo import once
+
 IDLE_SECONDS = 20  # after which it ends: a compiler holds hundreds of megabytes
 
 
 # Key: the name.
-@functools.cache
+@once
 def stand_in(name: str) -> Any:
     """Let XLA know a function that programs call where they run; here it is only asked which version it speaks."""
 
