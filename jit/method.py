@@ -311,7 +311,9 @@ class Method:
             return None
         if all(small.is_small(h._data.shape, h._data.dtype) for h in self.handles):
             weights: list[Any] = [np.asarray(h._data) for h in self.handles]
-            compiled = Tiers(self._bound.fn, self._jitted, self._jitted.trace).entry(len(self.inputs) + len(weights))
+            n = len(self.inputs)  # whose arrays are the caller's, who may fill them anew: none is known by identity
+            tiers = Tiers(self._bound.fn, self._jitted, self._jitted.trace, donated=tuple(range(n)))
+            compiled = tiers.entry(n + len(weights))
         else:
             weights = [jax.device_put(h._data) for h in self.handles]
             fn = prepare(self._bound.fn)

@@ -1,13 +1,16 @@
 """What is kept must have in its key all that it depends on: call, change one thing, call again."""
 
+import functools
 import operator
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py import static
+from paddle_lite_py.serving.models import ArtifactModel
 
 
 @pytest.fixture(autouse=True)
@@ -210,20 +213,38 @@ def _inference_model(n, folder):
     return lambda buffer: exe.run(loaded, {"x": buffer}, fetches)[0]
 
 
-def _loader(n, folder):
+def _loader(n, folder, **options):
     class Rows(paddle.io.Dataset):
         def __len__(self):
             return 1
 
         def __getitem__(self, index):
-            return self.buffer[0]
+            return self.buffer
 
     rows = Rows()
 
     def call(buffer):
         rows.buffer = buffer
-        (batch,) = paddle.io.DataLoader(rows, batch_size=1)
-        return (batch[0] if isinstance(batch, list) else batch) * 2
+        (batch,) = paddle.io.DataLoader(rows, **{"batch_size": 1} | options)
+        return (batch[0] if isinstance(batch, list) else batch).reshape([1, n]) * 2
+
+    return call
+
+
+def _request(n, folder):
+    _saved(n, folder)
+    model = ArtifactModel(str(folder / "net"))
+    return lambda buffer: model.run({"x": buffer})["out0"].copy()
+
+
+def _looked_up(n, folder):
+    """A global of a static function, which is part of its program."""
+    held = SimpleNamespace()
+    f = paddle.jit.to_static(lambda x: x * held.buffer, full_graph=True)
+
+    def call(buffer):
+        held.buffer = buffer
+        return f(paddle.full([], 2.0))
 
     return call
 
@@ -245,7 +266,12 @@ ENTRANCES = {
     "a feed, for tensors": _executor(return_numpy=False),
     "a feed of a compiled program": _executor(static.CompiledProgram),
     "a feed of an inference model": _inference_model,
+    "a feed that is a buffer": lambda n, folder: (lambda run: lambda b: run(memoryview(b)))(_executor()(n, folder)),
     "a loader": _loader,
+    "a loader without batches": functools.partial(_loader, batch_size=None),
+    "a loader whose batches are made in one buffer": functools.partial(_loader, collate_fn=lambda samples: samples[0]),
+    "a request to a server": _request,
+    "a variable of a static function": _looked_up,
 }
 
 

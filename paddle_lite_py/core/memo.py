@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+
 from . import cache_checks, small
 from .context import context as current_context
 from .traced_number import kind
@@ -113,7 +115,11 @@ class IdentityMap(dict[int, tuple[weakref.ref[Any], Any]]):
 
 
 class IdentityMemo(IdentityMap):
-    """What was computed of objects, by identity. NumPy's arrays must be read-only, since the content is no key."""
+    """What was computed of objects, by identity; of NumPy's arrays, which are read-only from then on.
+
+    Content is no key: an array that somebody could still write into must not come here. Users' arrays are copied at the
+    border (arrays.as_array), and whatever else writes into one that is known here raises.
+    """
 
     __slots__ = ("name",)
     limit, evicted, tiered = float("inf"), 0, False  # as many as live
@@ -126,6 +132,13 @@ class IdentityMemo(IdentityMap):
         super().__init__()
         self.name = name
         _all.add(self)
+
+    def put(self, obj: Any, value: V) -> V:
+        """Keep what was computed of an object; returns it."""
+        held = obj
+        while isinstance(held, np.ndarray):  # a view, and what it is a view of
+            held.flags.writeable, held = False, held.base
+        return super().put(obj, value)
 
 
 class _Checked(IdentityMemo):

@@ -11,12 +11,12 @@ import importlib
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from ..core.memo import once
 from .unavailable import unavailable
 
 OWN = __name__.partition(".")[0]
@@ -49,7 +49,7 @@ def own_name(module: str) -> str:
     return OWN + module.removeprefix("paddle")
 
 
-@once
+@cache
 def table() -> dict[str, str]:
     """The lines of the tables by the names of modules here; as text, since nearly all is never asked for."""
     found: dict[str, str] = {}
@@ -61,7 +61,7 @@ def table() -> dict[str, str]:
     return found
 
 
-@once
+@cache
 def _children() -> dict[str, list[str]]:
     """The modules that are no files, by the modules that they belong to."""
     found: dict[str, list[str]] = {}

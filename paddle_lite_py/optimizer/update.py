@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..core.memo import memo
+from ..core.memo import Memo
 from ..host.tier import tiered
 from ..nn import clip
 
@@ -134,10 +134,17 @@ def _one(recipe: Recipe, setting: Setting, param: Any, grad: Any, state: State, 
     return recipe.rule(param, grad, state, rate, **dict(setting.hyper))
 
 
-# Key: all settings of the update; rules read nothing else.
-@memo(128, context=False)
+# Key: all settings of the update, each of one kind; rules read nothing else.
+_compiled: Memo[Any, Callable[..., list[Any]]] = Memo("compiled updates", 128)
+
+
 def compiled(recipe: Recipe, n_mutable: int) -> Callable[..., list[Any]]:
     """The update as one function of the rate, the gradients, what it changes, whose memory it reuses, and the flag."""
+    key = recipe, n_mutable
+    return _compiled.get(key) or _compiled.put(key, _compile(recipe, n_mutable))
+
+
+def _compile(recipe: Recipe, n_mutable: int) -> Callable[..., list[Any]]:
     first = 1 + len(recipe.settings)
     last = first + n_mutable
 

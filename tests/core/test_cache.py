@@ -6,6 +6,7 @@ import gc
 
 import jax
 import numpy as np
+import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py.core.memo import IdentityMemo, Memo, caches
@@ -44,12 +45,19 @@ def test_each_bounded_cache_can_be_read():
 
 
 def test_what_is_known_of_an_object_goes_with_it():
-    known = IdentityMemo()
+    known = IdentityMemo("of a test")
     first, second = np.ones(2), np.ones(2)
     known.put(first, "first")
     assert known.find(first) == "first" and known.find(second) is None
     del first
     assert not known
+
+
+def test_an_array_that_something_is_known_of_is_read_only():
+    known, array = IdentityMemo("of a test"), np.ones((2, 2))
+    known.put(array[0], "a row")
+    with pytest.raises(ValueError, match="read-only"):
+        array[0, 0] = 2
 
 
 def test_five_thousand_shapes_leave_nothing_behind():

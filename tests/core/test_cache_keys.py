@@ -88,6 +88,7 @@ def caught(call):
 array = np.ones(3, "float32")
 for _ in range(3):
     for_xla(array)
+array.flags.writeable = True
 array[0] = 2.0
 caught(lambda: for_xla(array))  # an array that was written into
 

@@ -131,7 +131,7 @@ def test_cleared_gradients_are_zeros_and_absent_ones_none():
 
 
 def test_one_executable_serves_all_steps_and_learning_rates():
-    update.compiled.results.clear()
+    update._compiled.clear()
     net, opt = trained(3)
     for rate in (0.5, 0.25):
         opt.set_lr(rate)
