@@ -311,13 +311,11 @@ class Method:
             return None
         if all(small.is_small(h._data.shape, h._data.dtype) for h in self.handles):
             weights: list[Any] = [np.asarray(h._data) for h in self.handles]
-            n = len(self.inputs)  # whose arrays are the caller's, who may fill them anew: none is known by identity
-            tiers = Tiers(self._bound.fn, self._jitted, self._jitted.trace, donated=tuple(range(n)))
-            compiled = tiers.entry(n + len(weights))
+            inputs = tuple(range(len(self.inputs)))  # the caller's, who may fill them anew: none is known by identity
+            compiled = Tiers(self._bound.fn, self._jitted, self._jitted.trace, inputs).entry(len(inputs) + len(weights))
         else:
             weights = [jax.device_put(h._data) for h in self.handles]
-            fn = prepare(self._bound.fn)
-            compiled = program_jit(fn, len(self.program.ops()))
+            compiled = program_jit(prepare(self._bound.fn), len(self.program.ops()))
 
         def run(*arrays: Any) -> tuple[Any, ...]:
             if self._reads:

@@ -14,8 +14,8 @@ import pytest
 from paddle_lite_py.core import cache_checks
 
 ROOT = Path(__file__).resolve().parents[2]
-KEEPING = {"Memo", "IdentityMemo", "WeakKeyDictionary", "cache", "lru_cache"}
-EXEMPT = {"paddle_lite_py/core/cache.py"}
+KEEPING = {"Memo", "IdentityMemo", "memo", "cache", "lru_cache"}
+EXEMPT = {"paddle_lite_py/core/memo.py", "paddle_lite_py/migrate/module_paths.py"}
 
 
 def _name(node):
@@ -59,7 +59,7 @@ def test_beside_each_cache_stands_what_its_values_depend_on():
 
 def test_a_cache_without_its_key_is_found(tmp_path):
     (tmp_path / "jit").mkdir()
-    text = "a = Memo('a', 1)\n# Key: b.\nb = Memo('b', 1)\n@functools.cache\ndef f(): ...\n"
+    text = "a = Memo('a', 1)\n# Key: b.\nb = Memo('b', 1)\n@memo(8)\ndef f(): ...\n"
     (tmp_path / "jit" / "a.py").write_text(text + "c: Any = functools.lru_cache(f)\n")
     assert sorted(undescribed(tmp_path)) == ["jit/a.py:1", "jit/a.py:4", "jit/a.py:6"]
 
