@@ -248,7 +248,7 @@ class ExchangeProgram:
 
 def leave(why: str = "") -> None:
     """Say goodbye to the other processes, if there are some; `why`, where this one has failed."""
-    if exchanges.cache_info().currsize:
+    if exchanges.cache_info().currsize:  # type: ignore[attr-defined]
         exchanges().failed = why
         exchanges().leave()
 
