@@ -13,12 +13,6 @@ from paddle_lite_py import static
 from paddle_lite_py.serving.models import ArtifactModel
 
 
-@pytest.fixture(autouse=True)
-def as_before():
-    yield
-    paddle.set_default_dtype("float32")
-
-
 def tensor(data, dtype="float32", stop_gradient=False):
     return paddle.to_tensor(np.asarray(data, dtype), stop_gradient=stop_gradient)
 

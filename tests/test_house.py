@@ -80,6 +80,7 @@ _STATE = "what the user or the job has set up, which nothing could compute again
 _NO_JAX = "it stands alone or comes before JAX, and keeps what follows from a text"
 KEEPING = {
     "core.memo lru_cache": "once() itself",
+    "core.jax_compat.compiler cache": "a process runs this file without the package",
     "jit.reads lru_cache": "the type of such caches, which users' functions may have",
     **dict.fromkeys(
         ["migrate.module_paths cache", "dy2static.managers lru_cache", "dy2static.source lru_cache"]

@@ -1,4 +1,4 @@
-"""The two caches: what goes first, what a counter says, and that streams of shapes fill no memory."""
+"""Memos: what goes first, what is a key, what a counter says, and that streams of shapes fill no memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
-from paddle_lite_py.core.memo import IdentityMemo, Memo, caches
+from paddle_lite_py.core import small
+from paddle_lite_py.core.memo import IdentityMemo, Memo, caches, clear, memo, once
 from paddle_lite_py.core.memory import resident
 from paddle_lite_py.eager import gradients
 from paddle_lite_py.registry.bound import MAX_INFERRED
@@ -58,6 +59,47 @@ def test_an_array_that_something_is_known_of_is_read_only():
     known.put(array[0], "a row")
     with pytest.raises(ValueError, match="read-only"):
         array[0, 0] = 2
+
+
+def test_results_are_known_by_the_kind_of_arguments():
+    calls = []
+
+    @memo(16, context=False)
+    def noted(*args):
+        calls.append(args)
+        return len(calls)
+
+    given = [(1,), (True,), (1.0,), (0.0,), (-0.0,), (0,), (None,), ((1, 0.0),), ((True, 0.0),), ((1, -0.0),), ("1",)]
+    assert [noted(*args) for args in given] == [noted(*args) for args in given] == [*range(1, len(given) + 1)]
+    with paddle.no_grad():
+        assert noted(1) == 1
+
+
+def test_results_are_known_by_the_context():
+    found = memo(16)(lambda: (paddle.is_grad_enabled(), paddle.get_default_dtype(), paddle.amp.is_autocast_enabled()))
+    small_ones = memo(16)(lambda: small.is_small((3,), np.dtype("float32")))
+    assert found() == (True, "float32", False) and small_ones()
+    with paddle.no_grad(), paddle.amp.auto_cast(dtype="bfloat16"):
+        assert found() == (False, "float32", True)
+    paddle.set_default_dtype("float64")
+    paddle.set_flags({"FLAGS_host_tier": False})
+    assert found() == (True, "float64", False) and not small_ones()
+    paddle.set_flags({"FLAGS_host_tier": True})
+    paddle.set_default_dtype("float32")
+    assert found() == (True, "float32", False) and small_ones()
+
+
+def test_memos_are_cleared_and_what_a_process_has_once_stays():
+    made = Memo("cleared in a test", 4), Memo("cleared by flags in a test", 4, tiered=True), IdentityMemo("of a test")
+    array, thing = np.ones(2), once(object)
+    first = thing()
+    for known, key in zip(made, (1, 1, array), strict=True):
+        known.put(key, "known")
+    clear(tiered=True)
+    assert [len(known) for known in made] == [1, 0, 1]
+    clear()
+    assert [len(known) for known in made] == [0, 0, 0] and thing() is first
+    assert paddle.clip(paddle.to_tensor([3.0]), 0.0, 1.0).tolist() == [1.0]  # all is computed again
 
 
 def test_five_thousand_shapes_leave_nothing_behind():

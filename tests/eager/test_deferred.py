@@ -36,9 +36,6 @@ def all_on_xla(monkeypatch):
     paddle.set_flags({"FLAGS_host_tier": False})
     monkeypatch.setattr(recurring, "_lone", set())
     joined._programs.clear()
-    yield
-    paddle.set_flags({"FLAGS_host_tier": True})
-    deferral.set(True)
     state.interpreter = EAGER
 
 

@@ -270,10 +270,8 @@ def test_switches_of_the_thread_are_part_of_the_key():
     f = to_static(lambda x: paddle.zeros([1]) + x.astype(paddle.get_default_dtype()))
     assert f(ONE).dtype == paddle.float32
     paddle.set_default_dtype("float64")
-    try:
-        assert f(ONE).dtype == paddle.float64
-    finally:
-        paddle.set_default_dtype("float32")
+    assert f(ONE).dtype == paddle.float64
+    paddle.set_default_dtype("float32")
     assert f(ONE).dtype == paddle.float32 and f.get_traced_count() == 2
 
 

@@ -6,6 +6,7 @@ Each line that it reads is a job; each that it writes says "" when the executabl
 from __future__ import annotations
 
 import ctypes
+import functools
 import hashlib
 import hmac
 import json
@@ -21,13 +22,11 @@ import jax
 from jax import export
 from jax.experimental import serialize_executable
 
-from ..memo import once
-
 IDLE_SECONDS = 20  # after which it ends: a compiler holds hundreds of megabytes
 
 
-# Key: the name.
-@once
+# Key: the name. Not once(): the compiler process runs this file without the package.
+@functools.cache
 def stand_in(name: str) -> Any:
     """Let XLA know a function that programs call where they run; here it is only asked which version it speaks."""
 
