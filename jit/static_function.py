@@ -89,7 +89,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
         self._scalars, self._locations = VaryingScalars(), ScalarLocations()
         self._implicit, self._ties = Implicit(), Ties()
         self._lone = LoneKinds(self.cache)
-        # Key: as of the programs.
+        # Key: the context, structure and Python values of the arguments, and their specs.
         self._declared = Memo(f"declared programs of {self.__name__}", options.cache_size)
         self._decided: frozenset[Any] = frozenset()  # statements that have turned out to need the data of a call
         self._parts: Parts | None = None  # once it has turned out that it cannot be staged as a whole

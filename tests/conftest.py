@@ -67,13 +67,15 @@ def heap():
 @pytest.fixture(autouse=True)
 def own_settings():
     """Each test begins with the same random numbers and settings, whatever ran before in its process."""
+    import jax
+
     import paddle_lite_py as paddle
-    from paddle_lite_py.core import flags, interpreter, switches
+    from paddle_lite_py.core import flags, interpreter, small, switches
 
     paddle.seed(0)
     np.random.seed(0)
     random.seed(0)
-    device, given = paddle.get_device(), flags._flags.copy()
+    device, given = jax.config.jax_default_device, flags._flags.copy()
     switched = [(s, s.on) for s in vars(switches).values() if isinstance(s, switches.Switch)]
     yield
     if not paddle.in_dynamic_mode():
@@ -82,8 +84,9 @@ def own_settings():
         setattr(interpreter.state, name, getattr(interpreter._State, name))
     if paddle.get_default_dtype() != "float32":
         paddle.set_default_dtype("float32")
-    if paddle.get_device() != device:
-        paddle.set_device(device)
+    if jax.config.jax_default_device != device:
+        jax.config.update("jax_default_device", device)
+        small.changed()
     for name in [n for n in flags._ACTING if flags._flags.get(n, ...) != given.get(n, ...)]:
         on = name != "FLAGS_check_nan_inf" and switches.is_on(name)
         flags._ACTING[name](given.get(name, on))

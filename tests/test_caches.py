@@ -113,6 +113,24 @@ def test_static_functions_have_the_default_dtype_of_now():
         assert f(paddle.ones([1 + n % 5, 2], "float32")).dtype == name
 
 
+def test_a_declared_program_is_that_of_the_context():
+    spec = [static.InputSpec([2, 2], "float32")]
+    f = paddle.jit.to_static(lambda x: paddle.where(x > 0, 0.1, 0.2) @ x.astype("float64"), input_spec=spec)
+    g = paddle.jit.to_static(lambda x: x @ x, input_spec=spec)
+
+    def dtypes():
+        return [made.concrete_program.outputs[0].dtype.name for made in (f, g)]
+
+    assert dtypes() == dtypes() == ["float64", "float32"]
+    with paddle.amp.auto_cast(dtype="bfloat16"):
+        assert dtypes()[1] == "bfloat16"
+    first = f.main_program
+    paddle.set_default_dtype("float64")
+    assert f.main_program is not first and "float64[2, 2] = where" in str(f.main_program)
+    paddle.set_default_dtype("float32")
+    assert f.main_program is first
+
+
 def test_a_declared_program_keeps_its_default_dtype(static_mode):
     x = static.data("x", [None, 2], "float32")
     y = chosen(x)
