@@ -13,8 +13,8 @@ import jax
 import dy2static
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.arrays import spec_of
-from paddle_lite_py.core.dtypes import is_inexact
 from paddle_lite_py.core.context import context
+from paddle_lite_py.core.dtypes import is_inexact
 from paddle_lite_py.core.memo import Memo
 from paddle_lite_py.core.no_effect import Immaterial, no_effect
 from paddle_lite_py.core.traced_number import ScalarInputs

@@ -89,7 +89,7 @@ MUTANTS = [
         f"{CORE}/traced_number.py",
         "return of if _TOLD.issuperset(kinds) else (of, *kinds)",
         "return of",
-        f"{MEMO} tests/ops",
+        f"{MEMO} tests/dispatch/test_equal_numbers.py",
     ),
     Mutant(
         "1 is True to guards",
