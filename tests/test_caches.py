@@ -299,6 +299,15 @@ def test_an_array_that_is_filled_anew_is_read_anew(name, n, tmp_path):
         np.testing.assert_array_equal(np.asarray(result), 2 * i)
 
 
+def test_what_is_copied_to_a_predictor_stays(tmp_path):
+    made = _predictor(lambda predictor, handle, _: (predictor, handle))(4, tmp_path)(None)
+    buffer = np.ones([1, 4], "float32")
+    made[1].copy_from_cpu(buffer)
+    buffer[...] = 7
+    made[0].run()
+    assert made[0].get_output_handle(made[0].get_output_names()[0]).copy_to_cpu().tolist() == [[2.0] * 4]
+
+
 @pytest.mark.parametrize("n", [4, 40_000])
 def test_what_the_user_writes_into_an_array_of_a_tensor_is_not_in_the_tensor(n):
     t = paddle.ones([n])

@@ -268,11 +268,33 @@ def test_tensors_that_a_run_replaces_are_followed():
 
 def test_switches_of_the_thread_are_part_of_the_key():
     f = to_static(lambda x: paddle.zeros([1]) + x.astype(paddle.get_default_dtype()))
-    assert f(ONE).dtype == paddle.float32
-    paddle.set_default_dtype("float64")
-    assert f(ONE).dtype == paddle.float64
-    paddle.set_default_dtype("float32")
-    assert f(ONE).dtype == paddle.float32 and f.get_traced_count() == 2
+    for default in ("float32", "float64", "float32"):
+        paddle.set_default_dtype(default)
+        assert {f(ONE).dtype.name for _ in range(3)} == {default}
+    assert f.get_traced_count() == 2
+
+
+number = None
+
+
+@pytest.mark.parametrize("where", ["global", "attribute", "item", "in a tuple", "closure"])
+def test_numbers_are_told_by_kind(where):
+    global number
+    held, box, cell = types.SimpleNamespace(number=None), {}, None
+    reads_of = {
+        "global": lambda x: (x * 0 + 1) / number,
+        "attribute": lambda x: (x * 0 + 1) / held.number,
+        "item": lambda x: (x * 0 + 1) / box["number"],
+        "in a tuple": lambda x: (x * 0 + 1) / box["all"][0],
+        "closure": lambda x: (x * 0 + 1) / cell,
+    }
+    f, ints = to_static(reads_of[where]), paddle.to_tensor([2])
+    for value in (0.0, -0.0, 0, 1, 1.0, True, -0.0, 0.0):
+        number = held.number = box["number"] = cell = value
+        box["all"] = (value,)
+        for _ in range(2):
+            found, right = f(ints), reads_of[where](ints)
+            assert (found.dtype, str(found.item())) == (right.dtype, str(right.item()))
 
 
 def tensor(*data, **kwargs):

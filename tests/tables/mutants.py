@@ -210,13 +210,6 @@ MUTANTS = [
         "feeds are not copied", "paddle_lite_py/static/executor.py", "array = given.copy()", "array = given", CACHES
     ),
     Mutant(
-        "a buffer that is fed is not copied",
-        "paddle_lite_py/static/executor.py",
-        "np.array(given, dtype)",
-        "np.asarray(given, dtype)",
-        CACHES,
-    ),
-    Mutant(
         "a tensor shares the memory of its array",
         f"{CORE}/arrays.py",
         "np.array(data, dtype=kind",
