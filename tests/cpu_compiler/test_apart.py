@@ -322,3 +322,11 @@ def test_the_file_of_an_executable_tells_what_may_be_written_over():
         return f._path("", f.small.trace(X, X).jaxpr)
 
     assert at(()) == at(()) and len({at(()), at((0,)), at((1,)), at((0, 1))}) == 4
+
+
+def test_the_file_of_an_executable_tells_how_it_is_compiled():
+    def at(windows):
+        f = program_jit(affine, 1, windows)
+        return f._path("", f.small.trace(X, X).jaxpr)
+
+    assert at(False) == at(False) != at(True)

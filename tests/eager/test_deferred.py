@@ -930,6 +930,20 @@ def test_memory_of_parameters_is_used_again():
     assert model.weight._data.unsafe_buffer_pointer() == pointer
 
 
+def test_a_graph_from_before_an_update_has_the_weights_of_then():
+    w = parameter(4, 4)
+    opt = paddle.optimizer.SGD(0.1, parameters=[w])
+    for _ in range(4):
+        old = w.numpy()
+        earlier = (w * w).sum()
+        (w * 3).sum().backward()
+        opt.step()
+        opt.clear_grad()
+        earlier.backward()
+        np.testing.assert_allclose(w.grad.numpy(), 2 * old, rtol=1e-6)
+        opt.clear_grad()
+
+
 class Broken:
     """Makes the function of an op fail where it is compiled, as one does whose gradient JAX does not know."""
 
