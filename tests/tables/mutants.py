@@ -250,7 +250,7 @@ MUTANTS = [
         f"{JIT}/static_function.py",
         "if mode.grad_enabled is entry.grad_enabled and settings.enabled",
         "if settings.enabled",
-        f"{TABLE} tests/jit/test_cache.py",
+        GUARDS,
     ),
     Mutant(
         "a captured tensor that is thawed is not seen",
@@ -275,11 +275,11 @@ MUTANTS = [
         f"{GUARDS} tests/jit/test_hooks.py tests/jit/test_settings.py",
     ),
     Mutant(
-        "a program serves parameters of any dtype",
-        f"{JIT}/entry.py",
-        "if now.shape != shape or now.dtype != dtype:",
-        "if now.shape != shape:",
-        f"{GUARDS} tests/jit/test_cache.py tests/jit/test_moved_tensors.py",
+        "the dtype of a tensor that Python reads is not looked at again",
+        f"{JIT}/reads.py",
+        "if self.names & _OF_ARRAYS:",
+        "if False:",
+        GUARDS,
     ),
     Mutant(
         "a padded program is tried on the data at hand alone",
@@ -360,13 +360,6 @@ MUTANTS = [
         "tests/autograd",
     ),
     # -- the host, and the compiler ------------------------------------------------------------------------------------
-    Mutant(
-        "NumPy's function is kept by shapes",
-        "paddle_lite_py/host/tier.py",
-        'key = "".join([f"{a}.shape, {a}.dtype, " for a in names])',
-        'key = "".join([f"{a}.shape, {a}.size, " for a in names])',
-        "tests/eager/test_tiers.py",
-    ),
     Mutant(
         "the memory of what is given is kept for the next time",
         "paddle_lite_py/host/tier.py",
