@@ -957,8 +957,9 @@ class Broken:
             return fn(*args)
 
         self.on = False
-        monkeypatch.setattr(bound, "fn", broken)
-        bound.jitted, bound.put_off, bound._inferred = bound._first_call, None, None
+        fresh = {"fn": broken, "jitted": bound._first_call, "put_off": None, "_inferred": None}
+        for attribute, value in fresh.items():
+            monkeypatch.setattr(bound, attribute, value)
 
 
 def test_an_op_that_fails_takes_no_other_with_it(monkeypatch):
