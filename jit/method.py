@@ -319,7 +319,7 @@ class Method:
 
         def run(*arrays: Any) -> tuple[Any, ...]:
             if self._reads:
-                look_at_indices(self._reads, (*map(wrap, arrays), *self.handles))
+                look_at_indices(self._reads, (*[wrap(np.array(a)) for a in arrays], *self.handles))
             found = compiled(*arrays, *weights)
             return tuple(found) if isinstance(found, tuple | list) else (found,)
 

@@ -299,6 +299,19 @@ def test_an_array_that_is_filled_anew_is_read_anew(name, n, tmp_path):
         np.testing.assert_array_equal(np.asarray(result), 2 * i)
 
 
+def test_indices_of_a_request_are_looked_at_anew(tmp_path):
+    table = paddle.create_parameter([4, 2], "float32")
+    spec = [static.InputSpec([None], "int64", "x")]
+    paddle.jit.save(paddle.jit.to_static(lambda x: paddle.gather(table, x), input_spec=spec), str(tmp_path / "net"))
+    model, ids = ArtifactModel(str(tmp_path / "net")), np.zeros(1, "int64")
+    for i in (0, 3, 1):
+        ids[0] = i
+        np.testing.assert_array_equal(model.run({"x": ids})["out0"], table.numpy()[[i]])
+    ids[0] = 4
+    with pytest.raises(IndexError, match="holds 4"):
+        model.run({"x": ids})
+
+
 def test_what_is_copied_to_a_predictor_stays(tmp_path):
     made = _predictor(lambda predictor, handle, _: (predictor, handle))(4, tmp_path)(None)
     buffer = np.ones([1, 4], "float32")

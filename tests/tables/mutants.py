@@ -238,6 +238,13 @@ MUTANTS = [
         CACHES,
     ),
     Mutant(
+        "indices of a request are known by identity",
+        f"{JIT}/method.py",
+        "*[wrap(np.array(a)) for a in arrays]",
+        "*map(wrap, arrays)",
+        CACHES,
+    ),
+    Mutant(
         "a tensor gives its own memory",
         f"{EAGER}/tensor_data.py",
         'return np.array(self._read("numpy()"), dtype=dtype)',
