@@ -1,5 +1,5 @@
 # Every target sets up what it needs in .venv, once; after that it needs no network.
-#   make demo | test | test-smoke | test-versions | fuzz | fuzz-files | fuzz-serving | fuzz-wires | kills | chaos | test-all | check | bench |
+#   make demo | test | test-smoke | test-versions | mutants | fuzz | fuzz-files | fuzz-serving | fuzz-wires | kills | chaos | test-all | check | bench |
 #   bench-ops | targets | memory | plans | gpu | onnx | parity | ecosystem | docs | dist | size | clean
 PYTHON ?= python3
 # Processes of pytest: more than the two cores of a small machine, since many tests wait for processes of their own.
@@ -8,7 +8,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input install --quiet --quiet
 
-.PHONY: demo test test-smoke test-versions fuzz fuzz-files fuzz-serving fuzz-wires kills chaos test-all check bench bench-ops targets memory plans gpu onnx parity parity-record ecosystem docs dist size clean
+.PHONY: demo test test-smoke test-versions mutants fuzz fuzz-files fuzz-serving fuzz-wires kills chaos test-all check bench bench-ops targets memory plans gpu onnx parity parity-record ecosystem docs dist size clean
 
 demo: $(VENV)/.has-demo
 	@$(PY) tutorials/demo.py
@@ -28,6 +28,10 @@ test-smoke: $(VENV)/.has-test
 # All tests on each Python that is here, each in an environment of its own; those that are not here are named.
 test-versions:
 	@$(PYTHON) tests/versions.py test
+
+# Faults planted one at a time in a copy of the tree, most of them of caches: at least 90 % of them are noticed.
+mutants: $(VENV)/.has-test
+	@$(PY) tests/mutants.py $(ARGS)
 
 # Random programs that change state under conditions, and whole programs of layers and training steps, many more than the
 # tests have: static code gives what eager code gives.

@@ -5,11 +5,12 @@ One table. A call of converted code is looked up here, and so is what the code o
 
 from __future__ import annotations
 
-import functools
 import io
 import types
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+
+from paddle_lite_py.core.memo import memo
 
 
 class Acts(NamedTuple):
@@ -163,7 +164,7 @@ def _of_builtin(f: Any) -> Any:
 
 
 # Key: the class, whose bases do not change.
-@functools.lru_cache(maxsize=256)
+@memo(256, context=False)
 def _names_of_type(kind: type) -> tuple[str, ...]:
     return tuple([f"{_MODULES.get(c.__module__, c.__module__)}.{c.__qualname__}" for c in kind.__mro__])
 

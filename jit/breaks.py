@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 import types
 import warnings
-import weakref
 from collections.abc import Callable
 from typing import Any
 
 from dy2static import ConversionError
 from dy2static.split import RETURN, Split, build, reads, split, stored
 from paddle_lite_py.core.errors import calls_back, is_own
+from paddle_lite_py.core.memo import Memo
 from paddle_lite_py.nn.base import Layer
 
 from .containers import put_back
@@ -19,6 +19,7 @@ from .errors import InnerGradientError, UnnotedChangeError
 from .runtime import convert
 
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
+MAX_CALLEES = 256
 
 
 class Parts:
@@ -37,7 +38,7 @@ class Parts:
         self.split: Split | None = None
         self._made: dict[Any, Callable[..., Any]] = {}
         # Key: the function that is called.
-        self._callees: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self._callees: Memo[Any, Any] = Memo(f"static functions that {plain.__name__} calls", MAX_CALLEES)
         name, place, reason = plain.__name__, "", ""
         try:
             self.split = split(plain, _lines(plain, error))
@@ -99,9 +100,7 @@ class Parts:
 
     def _static(self, f: Any) -> Any:
         plain = getattr(f, "__func__", f)
-        if plain not in self._callees:
-            self._callees[plain] = self.compile(plain)
-        made = self._callees[plain]
+        made = self._callees.get(plain) or self._callees.put(plain, self.compile(plain))
         return made if plain is f else made.__get__(f.__self__)
 
 

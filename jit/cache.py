@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from paddle_lite_py.core import structure as nested
-from paddle_lite_py.core.cache import BoundedCache
-from paddle_lite_py.core.dtypes import default_dtype
-from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.core.context import Context
+from paddle_lite_py.core.memo import Memo
 from paddle_lite_py.core.traced_number import ScalarInputs
 
 from .entry import Entry
@@ -28,14 +27,9 @@ HISTORY = 256
 class CacheKey(NamedTuple):
     """All of a call that a program depends on, but for what guards look at."""
 
-    mode: Any  # gradients on or off, and other switches
+    context: Context  # of the thread
     structure: Any  # of the arguments, with the Python values among them
     tensors: tuple[Any, ...]  # shape, dtype and stop_gradient of each
-
-
-def mode_key() -> tuple[Any, ...]:
-    """The switches of the thread that a program depends on."""
-    return mode.grad_enabled, mode.casting, default_dtype().name
 
 
 class Sharing(NamedTuple):
@@ -70,9 +64,9 @@ class Cache:
 
     def __init__(self, name: str, size: int) -> None:
         self.name, self.size = name, size
-        # Key: switches of the thread, structure and Python values of the arguments, kinds of tensors; guards see the
+        # Key: the context, structure and Python values of the arguments, kinds of tensors; guards see the
         # rest.
-        self.entries: BoundedCache[CacheKey, list[Entry]] = BoundedCache(f"programs of {name}", size)
+        self.entries: Memo[CacheKey, list[Entry]] = Memo(f"programs of {name}", size)
         self.history: deque[Record] = deque(maxlen=HISTORY)
         self.count = 0
 
@@ -157,8 +151,8 @@ def advice(cause: str) -> str:
 def differences(a: CacheKey, b: CacheKey, names: ArgumentNames) -> list[str]:
     """In what two kinds of call differ, in words."""
     out = []
-    if a.mode != b.mode:
-        out.append(f"the mode changed from {mode_text(a.mode)} to {mode_text(b.mode)}")
+    if a.context != b.context:
+        out.append(f"the mode changed from {a.context} to {b.context}")
     if len(a.tensors) == len(b.tensors):
         for i, (x, y) in enumerate(zip(a.tensors, b.tensors, strict=True)):
             name = names.tensors[i] if i < len(names.tensors) else f"tensor {i}"
@@ -167,13 +161,6 @@ def differences(a: CacheKey, b: CacheKey, names: ArgumentNames) -> list[str]:
     if a.structure != b.structure or len(a.tensors) != len(b.tensors):
         out.append(_structures(a.structure, b.structure, names.parameters))
     return out
-
-
-def mode_text(mode: Any) -> str:
-    """A mode in words."""
-    grad, casting, dtype = mode
-    precision = "" if casting is None else f", mixed precision {casting.level} in {casting.dtype}"
-    return f"gradients {'on' if grad else 'off'}{precision}, {dtype}"
 
 
 def tensor_text(kind: Any) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import dis
-import functools
 import itertools
 import sys
 import types
 from collections.abc import Iterator
 from typing import Any
 
+from paddle_lite_py.core.memo import memo
 from paddle_lite_py.nn.base import Layer
 
 _FOREIGN = frozenset({*sys.stdlib_module_names, "paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static"} - {"__main__"})
@@ -18,7 +18,7 @@ _GROWING = ("append", "extend", "add", "update")
 
 
 # Key: the code.
-@functools.lru_cache(maxsize=4096)
+@memo(4096, context=False)
 def uses(code: types.CodeType) -> list[tuple[Any, bool]]:
     """Each variable or attribute that the code loads, and whether it puts something into it."""
     return [
@@ -29,7 +29,7 @@ def uses(code: types.CodeType) -> list[tuple[Any, bool]]:
 
 
 # Key: the module's name; where a package lies stays for a process.
-@functools.lru_cache(maxsize=4096)
+@memo(4096, context=False)
 def is_foreign(module: str) -> bool:
     """True for modules that are no code of the user: Python's, this framework's, and installed packages."""
     root = module.partition(".")[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from paddle_lite_py.core.dtypes import default_dtype
+from paddle_lite_py.core.context import context
 from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs, call
@@ -55,7 +55,7 @@ class Entry:
         self.executable = executable
         self.traced = executable.traced
         self.expected, self.seen, self.sizes = expected, seen, sizes
-        self.grad_enabled, self.dtype = mode.grad_enabled, default_dtype()
+        self.context, self.grad_enabled = context(), mode.grad_enabled
         self.needs_grad = bool(self.traced.flows)  # under no_grad too, of what enable_grad() surrounds
         self._run = executable.run_with_grad if self.needs_grad else executable.run
         # Whether the gradients of arguments matter.
@@ -174,8 +174,8 @@ class Entry:
         if self.layer_version == layer_version.number:
             return None
         version = layer_version.number
-        if default_dtype() is not self.dtype:
-            return f"the default dtype changed from {self.dtype.name} to {default_dtype().name}"
+        if (now := context()) != self.context:
+            return f"the mode changed from {self.context} to {now}"
         for g in self.layer_guards:
             if not g.holds():
                 self.failed = g

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paddle_lite_py.core import traced_number
+from paddle_lite_py.eager.pending import held
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.speculation import MAX_ELEMENTS
@@ -56,6 +57,11 @@ class Guard(NamedTuple):
     def change(self) -> str:
         """What changed, in words."""
         return f"{self.name} changed from {self.value!r:.60} to {self.read(self.key, ABSENT)!r:.60}"
+
+
+def kind_of(tensor: Tensor, absent: Any = None) -> tuple[Any, ...]:
+    """Shape and dtype of a tensor, as what a Guard reads."""
+    return (*held(tensor).shape, held(tensor).dtype.name)
 
 
 class Items(NamedTuple):

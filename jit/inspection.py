@@ -13,8 +13,9 @@ import jax
 import dy2static
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.arrays import spec_of
-from paddle_lite_py.core.cache import BoundedCache
+from paddle_lite_py.core.context import context
 from paddle_lite_py.core.dtypes import is_inexact
+from paddle_lite_py.core.memo import Memo
 from paddle_lite_py.core.no_effect import Immaterial, no_effect
 from paddle_lite_py.core.traced_number import ScalarInputs
 from paddle_lite_py.eager.tensor import Tensor, wrap
@@ -101,7 +102,7 @@ class Inspection:
     trace: Callable[..., Traced]
     entry: Callable[..., Any]
     last_call: Any
-    _declared: BoundedCache[Any, ConcreteProgram]
+    _declared: Memo[Any, ConcreteProgram]
     # Its own attributes; others are the user's.
     OWN = frozenset(
         "_function _input_spec options _buckets _last last_call _bound_by_id cache _scalars _locations _implicit _ties "
@@ -220,7 +221,7 @@ class Inspection:
     def _specified(self, call: SpecifiedCall) -> ConcreteProgram:
         """The program for declared arguments, the same one each time."""
         structure, specs = spec.flatten(*call)
-        key = structure, tuple(specs)
+        key = context(), structure, tuple(specs)
         if key not in self._declared:
             self._declared.put(key, self._concrete(self.traced_for(call.args, keywords=call.kwargs)))
         return self._declared[key]

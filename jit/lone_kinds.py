@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from paddle_lite_py.core import small
-from paddle_lite_py.core.cache import BoundedCache
+from paddle_lite_py.core.memo import Memo
 
 from .cache import Cache, CacheKey
 
@@ -31,7 +31,7 @@ class LoneKinds:
     def __init__(self, programs: Cache) -> None:
         self._programs = programs
         # Key: as of the programs; whether to compile, not what.
-        self._met: BoundedCache[CacheKey, bool] = BoundedCache(f"kinds of call that {programs.name} met once", KEPT)
+        self._met: Memo[CacheKey, bool] = Memo(f"kinds of call that {programs.name} met once", KEPT)
 
     def waits(self, key: CacheKey, tensors: list[Any]) -> bool:
         """Whether the function itself is to run for a kind of call that has no program: then what it reads is NumPy's.
@@ -55,7 +55,7 @@ class LoneKinds:
 
 def _alike(a: CacheKey, b: CacheKey) -> bool:
     """True for kinds that differ in the shapes of their tensors alone."""
-    if (a.mode, a.structure) != (b.mode, b.structure) or len(a.tensors) != len(b.tensors):
+    if (a.context, a.structure) != (b.context, b.structure) or len(a.tensors) != len(b.tensors):
         return False
     return all(
         x.__class__ is y.__class__ is tuple and x[1:] == y[1:] for x, y in zip(a.tensors, b.tensors, strict=True)

@@ -311,15 +311,15 @@ class Method:
             return None
         if all(small.is_small(h._data.shape, h._data.dtype) for h in self.handles):
             weights: list[Any] = [np.asarray(h._data) for h in self.handles]
-            compiled = Tiers(self._bound.fn, self._jitted, self._jitted.trace).entry(len(self.inputs) + len(weights))
+            inputs = tuple(range(len(self.inputs)))  # the caller's, who may fill them anew: none is known by identity
+            compiled = Tiers(self._bound.fn, self._jitted, self._jitted.trace, inputs).entry(len(inputs) + len(weights))
         else:
             weights = [jax.device_put(h._data) for h in self.handles]
-            fn = prepare(self._bound.fn)
-            compiled = program_jit(fn, len(self.program.ops()))
+            compiled = program_jit(prepare(self._bound.fn), len(self.program.ops()))
 
         def run(*arrays: Any) -> tuple[Any, ...]:
             if self._reads:
-                look_at_indices(self._reads, (*map(wrap, arrays), *self.handles))
+                look_at_indices(self._reads, (*[wrap(np.array(a)) for a in arrays], *self.handles))
             found = compiled(*arrays, *weights)
             return tuple(found) if isinstance(found, tuple | list) else (found,)
 

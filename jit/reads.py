@@ -42,6 +42,7 @@ from .guards import (
     attribute,
     cell,
     environment,
+    kind_of,
     names_of,
     variable,
 )
@@ -55,6 +56,7 @@ _DYNAMIC = frozenset({"getattr", "setattr", "vars", "__dict__", "__getattribute_
 # Attributes of tensors that are settings, and where they stand.
 _OF_TENSORS = {n: n for n in ("stop_gradient", "persistable", "need_clip", "regularizer", "optimize_attr")}
 _OF_TENSORS |= {"trainable": "stop_gradient", "name": "_name"}
+_OF_ARRAYS = frozenset({"dtype", "shape", "ndim", "size", "numel", "dim"})
 # What holds no state of the user's; a traced number must not even be asked for its attributes.
 NO_STATE = (type, types.ModuleType, types.FunctionType, types.MethodType, TracedNumber)
 _METHODS = (types.FunctionType, classmethod, staticmethod)
@@ -325,6 +327,8 @@ class Walk:
                 value = getattr(tensor, key)
                 guards.append(Guard(attribute(tensor), key, value, f"{label}.{name}"))
                 self.visit(value, f"{label}.{name}")
+        if self.names & _OF_ARRAYS:
+            self.settings.append(Guard(kind_of, tensor, kind_of(tensor), f"the shape and dtype of {label}"))
         if self.names & _ASKING:
             self.guards.append(Lacking.of(held, frozenset(self.texts | self.names) - _OF_TENSORS.keys(), label))
 

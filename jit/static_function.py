@@ -13,10 +13,11 @@ import numpy as np
 
 import dy2static
 from paddle_lite_py.core import structure as nested
-from paddle_lite_py.core.cache import BoundedCache
+from paddle_lite_py.core.context import context
 from paddle_lite_py.core.errors import NoGradientError, TracedValueError
 from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.core.memo import Memo
 from paddle_lite_py.core.no_effect import RefusedArgumentError
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs, of_call
 from paddle_lite_py.eager import views
@@ -37,7 +38,7 @@ from paddle_lite_py.tracing.traced_scalars import TRUTHS, NumberTruthError
 from . import at_run, guards, reads, spec, watched
 from .breaks import Parts
 from .buckets import Buckets
-from .cache import Cache, CacheKey, Declared, Sharing, mode_key
+from .cache import Cache, CacheKey, Declared, Sharing
 from .check import checked
 from .containers import Changed, note, restore
 from .declared import DeclaredSpecs
@@ -88,8 +89,8 @@ class StaticFunction(DeclaredSpecs, Inspection):
         self._scalars, self._locations = VaryingScalars(), ScalarLocations()
         self._implicit, self._ties = Implicit(), Ties()
         self._lone = LoneKinds(self.cache)
-        # Key: as of the programs.
-        self._declared = BoundedCache(f"declared programs of {self.__name__}", options.cache_size)
+        # Key: the context, structure and Python values of the arguments, and their specs.
+        self._declared = Memo(f"declared programs of {self.__name__}", options.cache_size)
         self._decided: frozenset[Any] = frozenset()  # statements that have turned out to need the data of a call
         self._parts: Parts | None = None  # once it has turned out that it cannot be staged as a whole
 
@@ -231,9 +232,10 @@ class StaticFunction(DeclaredSpecs, Inspection):
         if (among_them := views.shared(tensors)) or ties:
             kinds = (*kinds, Sharing((among_them, *[t.key for t in ties])))
         with LOCK:
-            common, among = self._scalars.split(structure, (mode_key(), kinds))
+            now = context()
+            common, among = self._scalars.split(structure, (now, kinds))
             numbers = among + self._locations.values()
-            key, names = CacheKey(mode_key(), common, kinds), spec.names_of(self._function, args, kwargs)
+            key, names = CacheKey(now, common, kinds), spec.names_of(self._function, args, kwargs)
             entry, cause = self.cache.find(key, numbers, names, lambda e: e.takes(shapes) and serves(e))
             cause = other.cause if other else cause
             if entry is not None:

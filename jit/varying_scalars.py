@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from paddle_lite_py.core import structure as nested
-from paddle_lite_py.core.cache import BoundedCache
+from paddle_lite_py.core.memo import Memo
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs, TracedNumber
 
 KINDS = 256
@@ -28,7 +28,7 @@ class VaryingScalars:
 
     def __init__(self) -> None:
         # Key: what is left of a call without its numbers; which of them to take as inputs, looked at in each call.
-        self._known: BoundedCache[Any, tuple[ScalarInputs, frozenset[int]]] = BoundedCache("numbers of calls", KINDS)
+        self._known: Memo[Any, tuple[ScalarInputs, frozenset[int]]] = Memo("numbers of calls", KINDS)
 
     def split(self, structure: Any, rest: Any) -> tuple[Any, ScalarInputs]:
         """The structure with the numbers that change taken out, and their values.

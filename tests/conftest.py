@@ -65,13 +65,35 @@ def heap():
 
 
 @pytest.fixture(autouse=True)
-def seeded():
-    """Random numbers are the same whatever ran before, in whichever process."""
+def own_settings():
+    """Each test begins with the same random numbers and settings, whatever ran before in its process."""
+    import jax
+
     import paddle_lite_py as paddle
+    from paddle_lite_py.core import flags, interpreter, small, switches
 
     paddle.seed(0)
     np.random.seed(0)
     random.seed(0)
+    device, given = jax.config.jax_default_device, flags._flags.copy()
+    switched = [(s, s.on) for s in vars(switches).values() if isinstance(s, switches.Switch)]
+    yield
+    if not paddle.in_dynamic_mode():
+        paddle.disable_static()
+    for name in ("grad_enabled", "casting", "observers", "timer"):
+        setattr(interpreter.state, name, getattr(interpreter._State, name))
+    if paddle.get_default_dtype() != "float32":
+        paddle.set_default_dtype("float32")
+    if jax.config.jax_default_device != device:
+        jax.config.update("jax_default_device", device)
+        small.changed()
+    for name in [n for n in flags._ACTING if flags._flags.get(n, ...) != given.get(n, ...)]:
+        on = name != "FLAGS_check_nan_inf" and switches.is_on(name)
+        flags._ACTING[name](given.get(name, on))
+    flags._flags.clear()
+    flags._flags.update(given)
+    for switch, on in switched:
+        switch.on = on
 
 
 @pytest.fixture
@@ -84,4 +106,3 @@ def static_mode():
     main, startup = static.Program(), static.Program()
     with static.program_guard(main, startup), static.scope_guard(static.Scope()), paddle.utils.unique_name.guard():
         yield
-    paddle.disable_static()

@@ -249,6 +249,55 @@ def _is_undocumented(name: str) -> bool:
     return name not in _DOCUMENTED and any(name == n or name.startswith(f"{n}.") for n in _UNDOCUMENTED)
 
 
+_WEAK, _CACHING = {"WeakKeyDictionary", "WeakValueDictionary"}, {"cache", "lru_cache"}
+_TABLES = {"dict", "set", "defaultdict", "OrderedDict"}
+
+
+def keeping(root: Path = ROOT) -> list[tuple[str, int, str]]:
+    """What may keep computed values beside core.memo: module, line and name of each place.
+
+    That is: caches of functools, dictionaries with weak keys or values, and a dictionary or set of a module that its
+    functions put something into.
+    """
+    return [(name, *place) for name, path in modules(root).items() for place in _keeping(_tree(path))]
+
+
+def _keeping(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id="functools"), attr=name) if name in _CACHING:
+                yield node.lineno, name
+            case ast.ImportFrom(module="functools", names=names) if found := _CACHING & {a.name for a in names}:
+                yield node.lineno, found.pop()
+            case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if name in _WEAK:
+                yield node.lineno, name
+    tables = {name for node in tree.body for name in _tables_of(node)}
+    functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
+    first = {name: line for f in reversed(functions) for line, name in _put(f) if name in tables}
+    yield from ((line, name) for name, line in first.items())
+
+
+def _tables_of(node: ast.stmt) -> Iterator[str]:
+    """The names that a statement gives to dictionaries and sets."""
+    match node:
+        case (
+            ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.AnnAssign(target=ast.Name(id=name), value=value)
+        ):
+            made = isinstance(value, ast.Call) and getattr(value.func, "id", getattr(value.func, "attr", "")) in _TABLES
+            if made or isinstance(value, ast.Dict | ast.Set | ast.DictComp | ast.SetComp):
+                yield name
+
+
+def _put(function: ast.FunctionDef) -> Iterator[tuple[int, str]]:
+    """The names that something is put into."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+                yield node.lineno, name
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="setdefault" | "update" | "add")):
+                yield node.lineno, name
+
+
 def functions(root: Path = ROOT) -> list[Function]:
     """Every function of the packages; a nested one also counts within the one around it."""
     return [f for path in modules(root).values() for f in _functions_of(path, root)]

@@ -1,19 +1,16 @@
 """What is kept must have in its key all that it depends on: call, change one thing, call again."""
 
+import functools
 import operator
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py import static
-
-
-@pytest.fixture(autouse=True)
-def as_before():
-    yield
-    paddle.set_default_dtype("float32")
+from paddle_lite_py.serving.models import ArtifactModel
 
 
 def tensor(data, dtype="float32", stop_gradient=False):
@@ -116,6 +113,24 @@ def test_static_functions_have_the_default_dtype_of_now():
         assert f(paddle.ones([1 + n % 5, 2], "float32")).dtype == name
 
 
+def test_a_declared_program_is_that_of_the_context():
+    spec = [static.InputSpec([2, 2], "float32")]
+    f = paddle.jit.to_static(lambda x: paddle.where(x > 0, 0.1, 0.2) @ x.astype("float64"), input_spec=spec)
+    g = paddle.jit.to_static(lambda x: x @ x, input_spec=spec)
+
+    def dtypes():
+        return [made.concrete_program.outputs[0].dtype.name for made in (f, g)]
+
+    assert dtypes() == dtypes() == ["float64", "float32"]
+    with paddle.amp.auto_cast(dtype="bfloat16"):
+        assert dtypes()[1] == "bfloat16"
+    first = f.main_program
+    paddle.set_default_dtype("float64")
+    assert f.main_program is not first and "float64[2, 2] = where" in str(f.main_program)
+    paddle.set_default_dtype("float32")
+    assert f.main_program is first
+
+
 def test_a_declared_program_keeps_its_default_dtype(static_mode):
     x = static.data("x", [None, 2], "float32")
     y = chosen(x)
@@ -210,20 +225,38 @@ def _inference_model(n, folder):
     return lambda buffer: exe.run(loaded, {"x": buffer}, fetches)[0]
 
 
-def _loader(n, folder):
+def _loader(n, folder, **options):
     class Rows(paddle.io.Dataset):
         def __len__(self):
             return 1
 
         def __getitem__(self, index):
-            return self.buffer[0]
+            return self.buffer
 
     rows = Rows()
 
     def call(buffer):
         rows.buffer = buffer
-        (batch,) = paddle.io.DataLoader(rows, batch_size=1)
-        return (batch[0] if isinstance(batch, list) else batch) * 2
+        (batch,) = paddle.io.DataLoader(rows, **{"batch_size": 1} | options)
+        return (batch[0] if isinstance(batch, list) else batch).reshape([1, n]) * 2
+
+    return call
+
+
+def _request(n, folder):
+    _saved(n, folder)
+    model = ArtifactModel(str(folder / "net"))
+    return lambda buffer: model.run({"x": buffer})["out0"].copy()
+
+
+def _looked_up(n, folder):
+    """A global of a static function, which is part of its program."""
+    held = SimpleNamespace()
+    f = paddle.jit.to_static(lambda x: x * held.buffer, full_graph=True)
+
+    def call(buffer):
+        held.buffer = buffer
+        return f(paddle.full([], 2.0))
 
     return call
 
@@ -245,7 +278,12 @@ ENTRANCES = {
     "a feed, for tensors": _executor(return_numpy=False),
     "a feed of a compiled program": _executor(static.CompiledProgram),
     "a feed of an inference model": _inference_model,
+    "a feed that is a buffer": lambda n, folder: (lambda run: lambda b: run(memoryview(b)))(_executor()(n, folder)),
     "a loader": _loader,
+    "a loader without batches": functools.partial(_loader, batch_size=None),
+    "a loader whose batches are made in one buffer": functools.partial(_loader, collate_fn=lambda samples: samples[0]),
+    "a request to a server": _request,
+    "a variable of a static function": _looked_up,
 }
 
 
@@ -259,6 +297,28 @@ def test_an_array_that_is_filled_anew_is_read_anew(name, n, tmp_path):
     buffer[...] = -1  # nor do results share its memory
     for i, result in enumerate(results):
         np.testing.assert_array_equal(np.asarray(result), 2 * i)
+
+
+def test_indices_of_a_request_are_looked_at_anew(tmp_path):
+    table = paddle.create_parameter([4, 2], "float32")
+    spec = [static.InputSpec([None], "int64", "x")]
+    paddle.jit.save(paddle.jit.to_static(lambda x: paddle.gather(table, x), input_spec=spec), str(tmp_path / "net"))
+    model, ids = ArtifactModel(str(tmp_path / "net")), np.zeros(1, "int64")
+    for i in (0, 3, 1):
+        ids[0] = i
+        np.testing.assert_array_equal(model.run({"x": ids})["out0"], table.numpy()[[i]])
+    ids[0] = 4
+    with pytest.raises(IndexError, match="holds 4"):
+        model.run({"x": ids})
+
+
+def test_what_is_copied_to_a_predictor_stays(tmp_path):
+    made = _predictor(lambda predictor, handle, _: (predictor, handle))(4, tmp_path)(None)
+    buffer = np.ones([1, 4], "float32")
+    made[1].copy_from_cpu(buffer)
+    buffer[...] = 7
+    made[0].run()
+    assert made[0].get_output_handle(made[0].get_output_names()[0]).copy_to_cpu().tolist() == [[2.0] * 4]
 
 
 @pytest.mark.parametrize("n", [4, 40_000])

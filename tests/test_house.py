@@ -71,8 +71,41 @@ DYNAMIC = {
     "ops.bounds": "the checks of indices and results, by the names of the ops they belong to",
     "optimizer.operators": "programs in files name updates, which are made again from their recipes",
     "quantization.base": "quanter() puts a recipe beside the class that it decorates",
+    "static": "data sets are those of paddle.distributed, which is loaded with the first of them",
     "tensor": "the module is a function, too, as in the reference",
     "utils.tools": "try_import() imports what the user names",
+}
+
+# What keeps something, and is no memo (see house.keeping()): module and name, with the reason.
+_REGISTRY = "a registry: its entries are defined, not computed"
+_STATE = "what the user or the job has set up, which nothing could compute again"
+_NO_JAX = "it stands alone or comes before JAX, and keeps what follows from a text"
+KEEPING = {
+    "core.memo lru_cache": "once() itself",
+    "core.jax_compat.compiler cache": "a process runs this file without the package",
+    "jit.reads lru_cache": "the type of such caches, which users' functions may have",
+    **dict.fromkeys(
+        ["migrate.module_paths cache", "dy2static.managers lru_cache", "dy2static.source lru_cache"]
+        + ["dy2static.template lru_cache"],
+        _NO_JAX,
+    ),
+    **dict.fromkeys(
+        + ["distribution.divergence _RULES", "model_files.operators.table OPERATORS", "optimizer.operators RULES"]
+        + ["model_files.operators.table _ATTRIBUTES", "model_files.writing.rows.primitives PRIMITIVES"]
+        + ["model_files.writing.rows.table ROWS", "passes.manager REGISTRY", "passes.manager PIPELINES"],
+        _REGISTRY,
+    ),
+    **dict.fromkeys(
+        ["core.flags _flags", "custom.kernel _loaded", "custom.kernel _known", "distributed.experts _replicas"]
+        + ["distributed.fleet.current current", "distributed.group _groups", "distributed.point_to_point _last"]
+        + ["distributed.spread _unions"],
+        _STATE,
+    ),
+    "core.no_effect _told": "what has been said once",
+    "core.progress _waiting": "timers under way",
+    "distributed.auto_parallel.process_mesh _met": "the way back from a mesh of XLA's to that of the user",
+    "eager.recurring _lone": "structures that were met once, at most four",
+    "eager.view_layout _memory": "one element of each dtype, whose address tells where a view begins",
 }
 
 # Classes that share their name with another one, by the public namespace in which it is the reference's name.
@@ -183,6 +216,29 @@ def test_no_dynamic_arrow_but_those_of_the_table():
 
 def test_dynamic_arrows_of_the_table_are_still_needed():
     assert not DYNAMIC.keys() - dynamic_modules()
+
+
+def places_that_keep() -> dict[str, str]:
+    """Each place that keeps something and is no memo, as KEEPING names it, with file and line."""
+    return {f"{m.removeprefix('paddle_lite_py.')} {name}": f"{m}:{line} {name}" for m, line, name in house.keeping()}
+
+
+def test_what_is_kept_is_a_memo():
+    assert not (found := [text for name, text in places_that_keep().items() if name not in KEEPING]), "\n".join(found)
+
+
+def test_exceptions_to_memos_are_still_needed():
+    assert not KEEPING.keys() - places_that_keep().keys()
+
+
+def test_a_cache_that_is_no_memo_is_found(tmp_path):
+    (tmp_path / "jit").mkdir()
+    text = "import functools\nfrom functools import cache\n_a, fixed = 1, 2\n_known: dict = {}\nFIXED = {1: 2}\n"
+    text += "@functools.lru_cache(3)\ndef f(x):\n    _known[x] = FIXED[x]\nw = WeakKeyDictionary()\n"
+    (tmp_path / "jit" / "a.py").write_text(text)
+    assert sorted(place[1:] for place in house.keeping(tmp_path)) == [
+        (2, "cache"), (6, "lru_cache"), (8, "_known"), (9, "WeakKeyDictionary")
+    ]  # fmt: skip
 
 
 def test_a_dynamic_arrow_is_found(tmp_path):

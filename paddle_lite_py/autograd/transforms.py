@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import jax
 
 from ..core import cache_checks, structure
-from ..core.cache import BoundedCache
 from ..core.interpreter import state
+from ..core.memo import Memo
 from ..eager.execute import Eager
 from ..eager.tensor import Tensor
 from ..ir.lower import lower
@@ -69,7 +69,7 @@ def _pure(what: str, func: Callable[..., Any], tensors: list[Tensor], specs: lis
 
 # By what the program computes and what was made of it.
 # Key: the operators of the program (Block.key), and what is made of it; bound ops hold the default dtype.
-_KNOWN: BoundedCache[Any, BoundOp] = BoundedCache("transformed functions", 128)
+_KNOWN: Memo[Any, BoundOp] = Memo("transformed functions", 128)
 
 
 def _run(key: Any, fn: Callable[..., Any], args: list[Any], shape: Any) -> Any:

@@ -9,7 +9,6 @@ to users is imported and somebody may read it: in a session, a notebook, a tool 
 from __future__ import annotations
 
 import enum
-import functools
 import inspect
 import re
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+from .memo import memo, once
 from .no_effect import DECLARATIONS, EXEMPT
 
 _SECTION = re.compile(r"\n( *)(?:Returns|Raises|Yields|Examples?|Note|Attributes):")
@@ -77,7 +77,7 @@ def described(value: Any) -> list[tuple[str, str, str]]:
 
 
 # Key: how many functions have said what has no effect.
-@functools.lru_cache(maxsize=1)
+@memo(1, context=False)
 def _without_effect(count: int) -> dict[tuple[str, str], dict[str, str]]:
     """By module and name of a function the arguments that change nothing, with the reasons; of so many declarations."""
     found: dict[tuple[str, str], dict[str, str]] = {}
@@ -102,8 +102,7 @@ def _default(value: Any) -> str:
     return f" Default: {value!r}." if isinstance(value, bool | int | float | str | tuple) else ""
 
 
-# Key: once a process: a file of the package.
-@functools.cache
+@once
 def _table() -> dict[str, str]:
     lines = (Path(__file__).with_name("arguments.txt")).read_text().splitlines()
     pairs = (line.split(": ", 1) for line in lines if line and not line.startswith("#"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import jax
@@ -12,7 +11,7 @@ from safetensors import deserialize
 
 from . import dtypes, small
 from . import place as places
-from .cache import BoundedCache
+from .memo import Memo, once
 
 
 def is_array(x: Any) -> bool:
@@ -20,8 +19,7 @@ def is_array(x: Any) -> bool:
     return isinstance(x, np.ndarray) or isinstance(x, jax.Array)
 
 
-# Key: once a process: a class.
-@functools.cache
+@once
 def array_class() -> type:
     """The class of JAX's arrays, which is known once there is a device."""
     return type(jax.device_put(0))
@@ -72,7 +70,7 @@ def as_array(data: Any, dtype: Any = None, place: Any = None) -> Any:
 
 
 # Key: shape and dtype; which of two ways to the same array is taken.
-_met: BoundedCache[Any, int] = BoundedCache("shapes that came from the host", 1024)
+_met: Memo[Any, int] = Memo("shapes that came from the host", 1024)
 _OFTEN = 4
 
 

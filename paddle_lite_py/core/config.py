@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import functools
 import hashlib
 import os
 import platform
@@ -12,15 +11,16 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 import jax
 
 from . import mappings, memory, progress
+from .context import lowered_for
 from .jax_compat import xla
 from .jax_compat.versions import JAXLIB
+from .memo import once
 from .private_files import SECRET_BYTES, NotPrivateError, private_folder, secret
 from .switches import is_on
 
@@ -83,8 +83,7 @@ def configure() -> None:
         atexit.register(prune, folder)
 
 
-# Key: once a process: a folder.
-@functools.cache
+@once
 def kept_in() -> Path | None:
     """The folder of compiled programs, made where it is not there; None, with a warning, if it is not the user's alone.
 
@@ -112,8 +111,7 @@ def kept_in() -> Path | None:
     return None
 
 
-# Key: once a process: a secret.
-@functools.cache
+@once
 def user_secret() -> bytes:
     """What only this user knows, in each of their processes; only this process where no file can keep it."""
     chosen = os.environ.get(CACHE_VARIABLE, "")
@@ -158,7 +156,7 @@ _WINDOWS, _LIBRARY = ("INDIVIDUAL_DOT",), ("INDIVIDUAL_DOT", "REDUCE")
 
 
 # Key: the kind of program; the backend stays for a process.
-@functools.cache
+@once
 def compiler_options(windows: bool = False, plain: bool = False) -> dict[str, Any] | None:
     """XLA's options; None where this jaxlib or device knows none.
 
@@ -171,33 +169,29 @@ def compiler_options(windows: bool = False, plain: bool = False) -> dict[str, An
     return xla.known_options(xla.options(_WINDOWS if windows else _LIBRARY, plain)) or None
 
 
-# The platforms that a program is lowered for, if not this machine's; "onnx" or "other" for runtimes that are not XLA.
-_lowered_for: ContextVar[tuple[str, ...]] = ContextVar("lowered_for", default=())
-
-
 @contextmanager
 def exporting(platforms: Sequence[str]) -> Iterator[None]:
     """While a program is lowered for these platforms, of which this machine may have none."""
-    token = _lowered_for.set(tuple(platforms))
+    token = lowered_for.set(tuple(platforms))
     try:
         yield
     finally:
-        _lowered_for.reset(token)
+        lowered_for.reset(token)
 
 
 @contextmanager
 def portable(runtime: str = "other") -> Iterator[None]:
-    """While a program is lowered for other runtimes: without the forms that are faster with XLA on CPUs alone."""
-    token = _lowered_for.set((runtime,))
+    """While a program is lowered for other runtimes ("onnx", "other"): without the forms that pay with XLA on CPUs."""
+    token = lowered_for.set((runtime,))
     try:
         yield
     finally:
-        _lowered_for.reset(token)
+        lowered_for.reset(token)
 
 
 def for_others() -> bool:
     """True while a program is lowered for other platforms or runtimes than this process computes on."""
-    return bool(_lowered_for.get())
+    return bool(lowered_for.get())
 
 
 def by_platform(default: Callable[..., Any], *args: Any, **forms: Callable[..., Any]) -> Any:
@@ -205,7 +199,7 @@ def by_platform(default: Callable[..., Any], *args: Any, **forms: Callable[..., 
 
     A program that is exported for several platforms holds all forms that these need.
     """
-    platforms = _lowered_for.get() or (jax.default_backend(),)
+    platforms = lowered_for.get() or (jax.default_backend(),)
     found = {forms.get(p, default) for p in platforms}
     if len(found) == 1:
         return found.pop()(*args)

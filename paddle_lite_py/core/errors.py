@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import cache
 from types import TracebackType
 from typing import NamedTuple
 
 import jax
+
+from .memo import memo
 
 # The folder of paddle_lite_py, in which this file lies one level down.
 PACKAGE_DIR = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -101,7 +102,7 @@ def original(error: BaseException) -> BaseException:
 
 
 # Key: the file's name.
-@cache
+@memo(4096, context=False)
 def calls_back(filename: str) -> bool:
     """True for a file of JAX, and of Python's library: `Counter(int(t) for t in x)`."""
     library = filename.startswith(os.path.dirname(os.__file__) + os.sep) and "-packages" not in filename

@@ -5,15 +5,16 @@ Read from the metadata of the installed distribution, so that no second list can
 
 from __future__ import annotations
 
-import functools
 import re
 from importlib import metadata
+
+from .memo import once
 
 DISTRIBUTION = "paddle_lite_py"
 
 
 # Key: the distribution; what is installed stays for a process.
-@functools.cache
+@once
 def extras(distribution: str = DISTRIBUTION) -> dict[str, list[str]]:
     """The packages that each extra installs, as `pip install` takes them; empty where the distribution is missing."""
     try:

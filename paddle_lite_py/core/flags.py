@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ import jax
 
 from . import progress, small
 from .interpreter import layer_version, state
+from .memo import once
 from .no_effect import tell
 from .switches import baseline_tier, compiler_process, deferral, index_checks
 
@@ -22,8 +22,7 @@ _flags: dict[str, Any] = {}
 _WORDS = {"true": True, "1": True, "on": True, "yes": True, "false": False, "0": False, "off": False, "no": False}
 
 
-# Key: once a process: a file of the package.
-@cache
+@once
 def _defaults() -> dict[str, Any]:
     """What the reference's flags are where nothing sets them."""
     lines = Path(__file__).with_name("flags.txt").read_text(encoding="utf-8").splitlines()

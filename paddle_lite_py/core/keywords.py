@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from functools import cache
 from pathlib import Path
 
+from .memo import once
 
-# Key: once a process: a file of the package.
-@cache
+
+@once
 def _table() -> dict[str, dict[str, str]]:
     """The keywords of each function, layer and method, with the parameters that they stand for."""
     table: dict[str, dict[str, str]] = {}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from .memo import once
 
 # Trimming takes up to 0.1 s, so it must be worth it.
 MIN_GROWTH = 128 << 20
@@ -87,7 +88,7 @@ def resident() -> int:
 
 
 # Key: the name of a function of the C library.
-@functools.cache
+@once
 def _glibc(name: str) -> Any:
     """A function that glibc has beside those of C; elsewhere one that does nothing."""
     try:

@@ -121,3 +121,12 @@ def _is_loopback(endpoint: str) -> bool:
 
 def _told() -> str:
     return f"{os.environ.get('PADDLE_TRAINER_ID')} {os.environ.get('PADDLE_MASTER')}"
+
+
+class ServerJob:
+    """This process's part in a job with parameter servers; None: there are none."""
+
+    session: Any = None  # a fleet.served.session.Session
+
+
+job = ServerJob()

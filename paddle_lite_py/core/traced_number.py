@@ -36,10 +36,10 @@ def kind(value: Any) -> Any:
         return of if value else value.hex()
     if of is complex:
         return repr(value)
-    if of is not tuple:
+    if of is not tuple and not isinstance(value, tuple):
         return of
     kinds = tuple(map(kind, value))
-    return of if _TOLD.issuperset(kinds) else kinds
+    return of if _TOLD.issuperset(kinds) else (of, *kinds)
 
 
 def same(a: Any, b: Any) -> bool:

@@ -22,10 +22,10 @@ import numpy as np
 from jax import monitoring
 
 from ..core import memory, progress
-from ..core.cache import BoundedCache
 from ..core.jax_compat.versions import warn_unknown
 from ..core.jax_compat.xla import COMPILED
 from ..core.mappings import dropping
+from ..core.memo import Memo
 from ..core.processes import world
 from ..core.switches import baseline_tier, compiler_process
 from . import executables
@@ -91,7 +91,7 @@ class Apart:
         self._may_be_large = operators >= MANY
         self._last: Any = None
         # Key: shapes, dtypes and structure of the arguments; the function is pure.
-        self._known: BoundedCache[Any, Any] = BoundedCache(f"kinds of {self.name}", MAX_KINDS)
+        self._known: Memo[Any, Any] = Memo(f"kinds of {self.name}", MAX_KINDS)
         _all.add(self)
 
     def __call__(self, *args: Any) -> Any:

@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 
 from ..core.jax_compat.calls import product_p
+from ..core.memo import memo
 from .flattening import specs_of, spliced, variables
 from .fusion import ELEMENTWISE, never
 
@@ -77,7 +78,7 @@ def _kernels(jaxpr: Any) -> list[int]:
 
 
 # Key: shapes, dtypes and settings of the product; pure.
-@functools.lru_cache(512)
+@memo(512, context=False)
 def _in_a_branch(x: Any, y: Any, params: Any) -> Any:
     def product(never: Any, a: Any, b: Any) -> Any:
         made = functools.partial(product_p.bind, **dict(params))

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..core.memo import memo
 from . import onednn
 from .convolution_kinds import Operand, described
 from .layouts import transposes_are_free
@@ -52,7 +53,7 @@ def takes(
 
 
 # Key: all sizes of the convolution; pure.
-@functools.lru_cache(2048)
+@memo(2048, context=False)
 def _forward(x: Ints, weight: Ints, strides: Ints, pads: Any, steps: Ints, groups: int) -> Convolution | None:
     n = len(strides)
     last, first = (0, n + 1, *range(1, n + 1)), tuple(range(n + 2))

@@ -7,7 +7,6 @@ saved or exported has its convolutions as they are.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ import jax
 import numpy as np
 
 from ..core.jax_compat.jaxprs import Literal
+from ..core.memo import memo
 from . import onednn
 from .convolution_choice import chosen
 from .convolution_kinds import Operand, described, is_of_weights
@@ -110,7 +110,7 @@ def _transpose_behind(eqn: Any, eqns: Sequence[Any], read: dict[Any, list[int]])
 
 
 # Key: the plan and the shapes and dtypes; pure.
-@functools.lru_cache(2048)
+@memo(2048, context=False)
 def _small(plan: onednn.CallPlan, turned: Axes, x: Any, weight: Any, out: Any) -> Any:
     """A call of oneDNN as a jaxpr."""
     results = [out, jax.ShapeDtypeStruct((plan.scratch,), np.uint8)] if plan.scratch else [out]

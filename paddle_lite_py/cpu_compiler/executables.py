@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import functools
 import hashlib
 import hmac
 import os
@@ -19,6 +18,7 @@ from jax import export
 from ..core.config import kept_in, user_secret
 from ..core.jax_compat.executables import load, unchecked_calls
 from ..core.jax_compat.versions import JAX
+from ..core.memo import once
 from ..core.private_files import SIGNATURE_BYTES, signature
 from .fingerprints import fingerprint
 from .machine_code import TARGETS
@@ -28,8 +28,7 @@ DIGEST = hashlib.sha256
 Structures = tuple[Any, Any]  # of arguments and results
 
 
-# Key: once a process: a folder.
-@functools.cache
+@once
 def folder() -> Path:
     """Where executables are kept; for this process alone if the user wants none kept."""
     kept = kept_in()

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.jax_compat.jaxprs import ShapedArray, Var
+from ..core.memo import memo
 from .flattening import RESULT, Renaming, readers, spliced, variables
 
 # So many steps are worth a kernel of their own.
@@ -70,7 +71,7 @@ def never(jaxpr: Any) -> tuple[list[Any], Any] | None:
 
 
 # Key: shape and dtype.
-@functools.cache
+@memo(512, context=False)
 def _never(aval: Any) -> Any:
     """What is false, made of an array that XLA does not know."""
 
@@ -82,7 +83,7 @@ def _never(aval: Any) -> Any:
 
 
 # Key: shape and dtype.
-@functools.cache
+@memo(512, context=False)
 def _copied(aval: Any) -> Any:
     def copied(never: Any, x: Any) -> Any:
         return jax.lax.cond(never, jnp.zeros_like, lambda x: x, x)

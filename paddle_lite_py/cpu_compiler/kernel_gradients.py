@@ -9,7 +9,6 @@ few it asks of each element whether it is one of the padding: a layer of 64 chan
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import jax
@@ -17,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.jax_compat.calls import convolution_p
+from ..core.memo import memo
 from .flattening import reformed, specs_of
 
 # Pictures from which on XLA's code looks at several of them at once, and copies for the padding cost more.
@@ -47,7 +47,7 @@ def _form(eqn: Any) -> Any:
 
 
 # Key: shapes, dtypes and settings of the convolution; pure.
-@functools.lru_cache(512)
+@memo(512, context=False)
 def _padded_before(x: Any, kernel: Any, params: Any) -> Any:
     settings = dict(params)
     axes, around = settings["dimension_numbers"].lhs_spec[2:], settings.pop("padding")
@@ -61,7 +61,7 @@ def _padded_before(x: Any, kernel: Any, params: Any) -> Any:
 
 
 # Key: shapes, dtypes and settings of the convolution; pure.
-@functools.lru_cache(512)
+@memo(512, context=False)
 def _turned(x: Any, kernel: Any, params: Any) -> Any:
     """The kernel as the picture, and the picture, whose elements are taken so far apart, as the kernel.
 

@@ -6,7 +6,6 @@ XLA's compiler for CPUs makes one kernel for each result, and reads what they ha
 from __future__ import annotations
 
 import ctypes
-import functools
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.jax_compat.jaxprs import Literal
+from ..core.memo import once
 from .machine_code import KERNEL, PlanTable, compiler, cpus, key_of
 
 MOST_BUFFERS = 64
@@ -187,8 +187,7 @@ class _Target:
     def __init__(self, llvm: Any) -> None:
         self._table = PlanTable()
         self._known: set[int] = set()
-        # Key: the text that is compiled.
-        self._address = functools.cache(lambda text: llvm.address(text, "kernel"))
+        self._address = once(lambda text: llvm.address(text, "kernel"))
         c = ctypes.CDLL(None)
         called = {name: getattr(c, name) for name in ("malloc", "free", "sched_yield")}
         llvm.target(KERNEL, "kernel_call.ll", self._table, called, {"MOST_BUFFERS": MOST_BUFFERS})
@@ -202,7 +201,6 @@ class _Target:
             self._known.add(key)
 
 
-# Key: once a process: the machine.
-@functools.cache
+@once
 def _target() -> _Target:
     return _Target(compiler())

@@ -8,7 +8,6 @@ that order; and where two transposes meet they cancel. So the arrays of a net ha
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,6 +16,7 @@ from typing import Any
 import jax
 
 from ..core.jax_compat.jaxprs import Literal, Var
+from ..core.memo import memo
 from .flattening import variables
 from .fusion import ELEMENTWISE
 
@@ -163,7 +163,7 @@ def _permuted(aval: Any, order: Order) -> Any:
 
 
 # Key: shape, dtype and permutation; pure.
-@functools.cache
+@memo(2048, context=False)
 def _transposed(shape: Order, dtype: Any, permutation: Order) -> Any:
     closed = jax.make_jaxpr(lambda x: jax.lax.transpose(x, permutation))(jax.ShapeDtypeStruct(shape, dtype))
     return closed.jaxpr.eqns[0]

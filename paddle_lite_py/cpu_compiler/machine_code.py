@@ -8,7 +8,6 @@ of its chain, and what the function needs to know. So nothing of Python is in th
 from __future__ import annotations
 
 import ctypes
-import functools
 import hashlib
 import os
 import platform
@@ -19,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import jax
+
+from ..core.memo import once
 
 CHAINS = 4096
 # The names by which XLA's programs call what is made here.
@@ -45,8 +46,7 @@ def key_of(said: str) -> int:
     return int.from_bytes(hashlib.sha256(said.encode()).digest()[:7], "little")
 
 
-# Key: once a process: the machine.
-@functools.cache
+@once
 def cpus() -> tuple[int, ...]:
     """The CPUs that this process may use."""
     if sys.platform == "linux":
@@ -54,8 +54,7 @@ def cpus() -> tuple[int, ...]:
     return tuple(range(os.cpu_count() or 1))
 
 
-# Key: once a process: the machine.
-@functools.cache
+@once
 def compiler() -> Compiler | None:
     """What makes machine code, once for a process; None without llvmlite, or on other machines than those tried."""
     try:

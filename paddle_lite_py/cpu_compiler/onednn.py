@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import math
 import os
 from collections.abc import Iterator, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..core.config import cpu_features
+from ..core.memo import once
 from ..core.switches import is_on
 from .machine_code import CONVOLUTION, Compiler, PlanTable, compiler, key_of
 
@@ -85,8 +85,7 @@ def plan(convolution: Convolution) -> CallPlan | None:
     return None if library is None else library.plan(convolution)
 
 
-# Key: once a process: a library.
-@functools.cache
+@once
 def loaded() -> OneDNN | None:
     """The library, once for a process; None where it does not serve."""
     if not is_on("FLAGS_use_onednn") or (llvm := compiler()) is None:
@@ -132,8 +131,7 @@ class OneDNN:
         self.check(self.c.dnnl_primitive_attr_set_scratchpad_mode(self.attributes, _USERS_SCRATCH))
         self.table = PlanTable()
         self._let_xla_call(llvm)
-        # Key: all sizes of the convolution; pure.
-        self.plan = functools.cache(self._plan)
+        self.plan = once(self._plan)
 
     def _let_xla_call(self, llvm: Compiler) -> None:
         """Calls in several threads share no memory object; each waits for those under way, since it takes all cores."""

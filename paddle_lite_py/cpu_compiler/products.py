@@ -7,13 +7,13 @@ of a small BERT takes 131 ms so, and 108 without. Axes that lie side by side are
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from typing import Any
 
 import jax
 
+from ..core.memo import memo
 from .flattening import reformed, specs_of
 
 Axes = tuple[int, ...]
@@ -30,7 +30,7 @@ def _form(eqn: Any) -> Any:
 
 
 # Key: shapes, dtypes and settings of the product; pure.
-@functools.lru_cache(512)
+@memo(512, context=False)
 def _of_matrices(x: Any, y: Any, params: Any) -> Any:
     """A product with one axis that is summed over, as a jaxpr; None where it has one, or they do not lie together."""
     settings = dict(params)

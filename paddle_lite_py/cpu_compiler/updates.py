@@ -14,6 +14,7 @@ import jax
 import numpy as np
 
 from ..core.jax_compat.jaxprs import DropVar
+from ..core.memo import memo, once
 from ..core.switches import is_on
 from . import kernels
 from .flattening import RESULT, VIEWS, readers, specs_of, spliced, variables, with_eqns
@@ -24,8 +25,7 @@ _IN_MEMORY = {"dot_general", "conv_general_dilated", "ffi_call"}  # what is an a
 _MOST_LATER = 8  # arrays that a call waits for
 
 
-# Key: once a process: the machine.
-@functools.cache
+@once
 def serves() -> bool:
     """Whether machine code can be made, and nobody has switched this off."""
     return is_on("FLAGS_update_kernels") and compiler() is not None
@@ -89,7 +89,7 @@ class ReplacedSteps(NamedTuple):
 
 
 # Key: the kernel, and shapes and dtypes of what it takes and gives; pure.
-@functools.lru_cache(2048)
+@memo(2048, context=False)
 def _small(key: int, in_place: tuple[tuple[int, int], ...], results: Any, *inputs: Any) -> Any:
     """A call as a jaxpr."""
 

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core import cache_checks
-from ..core.cache import BoundedCache
 from ..core.dtypes import DType
 from ..core.interpreter import state, use
 from ..core.keywords import other_keywords
+from ..core.memo import Memo
 from ..eager import template
 from ..eager.deferred import Deferred, begun
 from ..eager.execute import EAGER, Eager
@@ -186,9 +186,9 @@ class _CallCache:
         self.function, self.params, self.tensors, self.joins = function, params, tensors, joins
         # Key: the default dtype, shapes and dtypes of tensors, and attributes by kind: all that such a function may
         # read.
-        self.calls: BoundedCache[Any, CachedCall] = BoundedCache(f"calls of {function.__name__}", MAX_CALLS)
+        self.calls: Memo[Any, CachedCall] = Memo(f"calls of {function.__name__}", MAX_CALLS)
         # Key: as of `calls`.
-        self.met: BoundedCache[Any, bool] = BoundedCache(f"calls of {function.__name__} met once", MAX_CALLS)
+        self.met: Memo[Any, bool] = Memo(f"calls of {function.__name__} met once", MAX_CALLS)
 
     def again(self, given: dict[str, Any], rest: tuple[Any, ...] = (), more: dict[str, Any] | None = None) -> Any:
         """Call the function as it was called."""

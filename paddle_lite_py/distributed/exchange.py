@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import functools
 import os
 import signal
 import sys
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
+from ..core.memo import once
 from ..core.processes import World, world
 from ..host.tier import xla_jit
 from . import axis, kernels
@@ -248,13 +248,12 @@ class ExchangeProgram:
 
 def leave(why: str = "") -> None:
     """Say goodbye to the other processes, if there are some; `why`, where this one has failed."""
-    if exchanges.cache_info().currsize:
+    if exchanges.cache_info().currsize:  # type: ignore[attr-defined]
         exchanges().failed = why
         exchanges().leave()
 
 
-# Key: once a process.
-@functools.cache
+@once
 def exchanges() -> Exchanges:
     """Those of this process, begun when first asked for."""
     return Exchanges(world())

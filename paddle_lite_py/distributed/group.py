@@ -7,7 +7,7 @@ import math
 import os
 from typing import Any, ClassVar
 
-from ..core.cache import BoundedCache
+from ..core.memo import Memo
 from ..core.no_effect import Immaterial, no_effect
 from ..core.processes import world
 from . import kernels
@@ -49,7 +49,7 @@ class Group:
         self.ranks, self.id, self.patience = ranks, id, patience
         self.name, self.backend = f"_default_pg{id}", "XLA"
         # Key: the function and what all agree on, what may be written over, and shapes and dtypes.
-        self.programs: BoundedCache[Any, ExchangeProgram] = BoundedCache("exchanges of a group", 1024)
+        self.programs: Memo[Any, ExchangeProgram] = Memo("exchanges of a group", 1024)
 
     @property
     def nranks(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ import numpy as np
 
 from ..core.dtypes import as_dtype
 from ..core.interpreter import state
+from ..core.memo import Memo
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY, Op
 from . import gradients
@@ -34,7 +34,8 @@ class Casting(NamedTuple):
 
     def rule(self, op: Op) -> str | None:
         """The rule for an op: "white", "float32", "keep", or None: it follows its inputs."""
-        return _rule(self, op)
+        found = _rules.get((self, op), _UNKNOWN)
+        return _rules.put((self, op), _rule(self, op)) if found is _UNKNOWN else found
 
     def kind(self, op: Op, found: set[np.dtype]) -> np.dtype | None:
         """The dtype that an op computes in, given those of its arguments; None: it takes them as they are."""
@@ -52,7 +53,10 @@ class Casting(NamedTuple):
 
 
 # Key: the settings of mixed precision, which are frozen, and the op.
-@functools.lru_cache(maxsize=4096)
+_rules: Memo[Any, Any] = Memo("rules of mixed precision", 4096)
+_UNKNOWN = object()
+
+
 def _rule(casting: Casting, op: Op) -> str | None:
     if op.amp == "keep":
         return "keep"

@@ -10,7 +10,6 @@ While ops wait their queue is the interpreter of the thread; else eager mode is 
 
 from __future__ import annotations
 
-import functools
 import threading
 import weakref
 from collections.abc import Sequence
@@ -20,11 +19,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..core import cache_checks, small
+from ..core import cache_checks
 from ..core.arrays import array_class
 from ..core.donation import worth_donating
 from ..core.dtypes import is_inexact
 from ..core.interpreter import state
+from ..core.memo import Memo
 from ..core.references import is_shared
 from ..core.switches import deferral
 from ..registry.bound import BoundOp
@@ -354,20 +354,22 @@ def _connect(node: Node, made: list[Tensor], flows: Sequence[bool], several: boo
         made[i]._source = node if alone else Output(node, n if keeps else i)
 
 
-# Key: the flags, which clear it; the devices stay for a process.
-@functools.cache
+# Key: none: flags empty it, and the devices stay for a process.
+_served: Memo[None, bool] = Memo("whether ops may wait", 1, tiered=True)
+
+
 def _serves() -> bool:
     """Whether ops may wait here: on CPUs, where XLA's programs are made into what pays there."""
     debugs = getattr(jax.config, "jax_debug_nans", False)
     return not debugs and jax.default_backend() == "cpu" and jax.local_device_count() == 1 == jax.process_count()
 
 
-small.on_change(_serves.cache_clear)
-
-
 def begun(bound: BoundOp, args: tuple[Any, ...]) -> tuple[Deferred, Any] | None:
     """A queue that begins with an op, and the results of that; None if the op is to run at once."""
-    if not (deferral.on and _serves()) or is_watched():
+    if not deferral.on or is_watched():
+        return None
+    serves = _served.get(None)
+    if not (_served.put(None, _serves()) if serves is None else serves):
         return None
     queue = Deferred()
     made = queue.put_off(bound, args)

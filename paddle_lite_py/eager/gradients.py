@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -11,9 +10,9 @@ import jax
 import jax.numpy as jnp
 
 from ..core.arrays import filled, is_array
-from ..core.cache import BoundedCache
 from ..core.interpreter import layer_version, no_grad, state
 from ..core.lazy_vjp import differentiated_twice
+from ..core.memo import Memo
 from ..registry.bound import BoundOp
 from ..registry.op import Op
 from . import tape
@@ -103,7 +102,7 @@ def _source(tensor: Tensor) -> Any:
 
 
 # Key: shape and dtype.
-_ones: BoundedCache[Any, jax.Array] = BoundedCache("ones that backward begins with", 64)
+_ones: Memo[Any, jax.Array] = Memo("ones that backward begins with", 64)
 
 
 def _seed(tensor: Tensor, grad: Tensor | None) -> Any:
@@ -217,7 +216,7 @@ class _Pullback(BoundOp):
 
 
 # Key: the bound op, which arguments take gradients and which cotangents are there.
-_pullbacks: BoundedCache[Any, _Pullback] = BoundedCache("gradients of ops as ops", 1024)
+_pullbacks: Memo[Any, _Pullback] = Memo("gradients of ops as ops", 1024)
 
 
 def _pullback(bound: BoundOp, mask: tuple[bool, ...], has: tuple[bool, ...]) -> _Pullback:
@@ -270,13 +269,12 @@ def _recomputed(node: Node) -> tuple[Any, Any, Any]:
     if again is None:
         return node.bound, data, node.sources
     function, arrays = again
-    if function not in _forwards:
-        _forwards[function] = BoundOp(Op(function, node.bound.op.name), function)
-    return _forwards[function], arrays, node.sources
+    bound = _forwards.get(function) or _forwards.put(function, BoundOp(Op(function, node.bound.op.name), function))
+    return bound, arrays, node.sources
 
 
 # Key: the function, which is one of bound ops; jax.jit tells shapes and dtypes apart.
-_forwards: weakref.WeakKeyDictionary[Any, BoundOp] = weakref.WeakKeyDictionary()
+_forwards: Memo[Any, BoundOp] = Memo("forwards that are differentiated twice", 1024)
 
 
 def _input(data: Any, source: Any) -> Any:

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..core import cache_checks, memory
 from ..core.arrays import is_array
-from ..core.cache import BoundedCache
 from ..core.donation import suits_plain
+from ..core.memo import Memo
 from ..cpu_compiler import Apart, prepare
 from ..host.tier import added, for_xla, program_jit
 from ..registry.bound import BoundOp
@@ -268,7 +268,7 @@ def checked(
 
 
 # Key: bound ops and how they follow each other, and what is wanted; jax.jit tells shapes and dtypes apart.
-_programs: BoundedCache[Any, JoinedSteps] = BoundedCache("programs of eager ops", MAX_PROGRAMS)
+_programs: Memo[Any, JoinedSteps] = Memo("programs of eager ops", MAX_PROGRAMS)
 
 
 def forget_programs_with(bound: BoundOp) -> None:

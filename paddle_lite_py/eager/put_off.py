@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from ..core import small
-from ..core.cache import BoundedCache
+from ..core.memo import Memo
 from ..host.tier import OP_STEPS, chosen
 from ..registry.bound import BoundOp, fitting
 from .execute import NUMBERS, flows_of
@@ -47,7 +47,7 @@ class PutOff:
         self.check = bound.derived(op.input_check)
         self._fn, self.may_need_xla, self._has_gradient = fitting(bound.fn), bound.plain, op.grad
         # Key: shapes and dtypes, classes of numbers, and the size up to which NumPy computes.
-        self._known: BoundedCache[Any, Promised] = BoundedCache(f"results of {op.name}, put off", MAX_KNOWN)
+        self._known: Memo[Any, Promised] = Memo(f"results of {op.name}, put off", MAX_KNOWN)
 
     def results(self, data: Sequence[Any]) -> Promised:
         """What the op gives for arguments like these."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.cache import BoundedCache
+from ..core.memo import Memo
 
 MAX_FORMS = 512
 # A structure is compiled when it is met first, as long as most that were came again, else when it is met for this
@@ -23,7 +23,7 @@ class Recurring:
     def __init__(self) -> None:
         self.met = 0
         self.traces = 0
-        self.shapes: BoundedCache[Any, int] | None = None
+        self.shapes: Memo[Any, int] | None = None
 
     def is_hot(self, arrays: Sequence[Any]) -> bool:
         """True if the compiled form should run: the structure came before, and its shapes are no stream of new ones."""
@@ -36,7 +36,7 @@ class Recurring:
             return self.met >= HOT
         if self.shapes is None:
             # Key: shapes; whether to compile, not what.
-            self.shapes = BoundedCache("shapes of a structure", MAX_FORMS)
+            self.shapes = Memo("shapes of a structure", MAX_FORMS)
         key = tuple([getattr(x, "shape", None) for x in arrays])
         return self.shapes.put(key, self.shapes.get(key, 0) + 1) >= HOT
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import jax
 
 from ..core import cache_checks
-from ..core.cache import BoundedCache
 from ..core.errors import GraphFreedError
+from ..core.memo import Memo
 from ..host.tier import added, tiered
 from ..registry.bound import ONES, BoundOp
 from .recurring import MAX_FORMS, Recurring
@@ -324,7 +324,7 @@ class Form(Recurring):
 
 
 # Key: bound ops and how they follow each other; jax.jit tells shapes and dtypes apart.
-_forms: BoundedCache[Key, Form] = BoundedCache("backward segments", MAX_FORMS)
+_forms: Memo[Key, Form] = Memo("backward segments", MAX_FORMS)
 
 
 def form_of(key: Key) -> Form:

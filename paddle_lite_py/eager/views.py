@@ -15,8 +15,8 @@ import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..core.cache import BoundedCache
 from ..core.interpreter import no_grad, state
+from ..core.memo import Memo
 from ..registry.op import REGISTRY
 from ..registry.view import ViewStep
 from .pending import held
@@ -166,10 +166,10 @@ def link(x: Any, made: Any, bound: Any, others: tuple[Any, ...]) -> None:
 
 
 # Key: shape and dtype of the root, and the bound ops on the way.
-_in_place: BoundedCache[Any, bool] = BoundedCache("views of views", 1024)
+_in_place: Memo[Any, bool] = Memo("views of views", 1024)
 # Of the op that gives several views, the step to each of them.
 # Key: the bound op, the number of results and of dimensions.
-_each: BoundedCache[Any, list[ViewStep]] = BoundedCache("views made together", 256)
+_each: Memo[Any, list[ViewStep]] = Memo("views made together", 256)
 
 
 def _fixed(index: Any) -> Any:

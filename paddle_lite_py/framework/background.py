@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import atexit
-import functools
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from ..core.memo import once
 from ..ops.dynamic import is_eager
 from .io import UnsavableError, packed, save
 
@@ -63,13 +63,11 @@ def clear_async_save_task_queue() -> None:
         _under_way.popleft().result()
 
 
-# Key: once a process.
-@functools.cache
+@once
 def _writer() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, "async_save")
 
 
-# Key: once a process.
-@functools.cache
+@once
 def _finish_at_exit() -> None:
     atexit.register(clear_async_save_task_queue)

@@ -14,7 +14,7 @@ import jax
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from ..core.cache import BoundedCache
+from ..core.memo import once
 from . import loops, windows  # noqa: F401  (their rules)
 from .generate import FunctionWriter, returning
 from .low_precision import ALL_DTYPES
@@ -79,8 +79,6 @@ def _owned(arrays: Sequence[Any]) -> list[jax.Array]:
 
 # Key: once a process: the libraries that are loaded. Their threads wait by spinning, which takes sixty times as long
 # where a compiler has the other processors.
-_controllers: BoundedCache[str, ThreadpoolController] = BoundedCache("controllers of BLAS", 1)
-
-
+@once
 def _blas() -> ThreadpoolController:
-    return _controllers.get("") or _controllers.put("", ThreadpoolController())
+    return ThreadpoolController()

@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..core.cache import BoundedCache
+from ..core.memo import Memo
 from .rules import BASELINE_RULES, rule
 from .steps import HostStep, UnknownStepError
 
@@ -76,9 +76,9 @@ class KeyBlock:
 
 
 # Key: the words of the stream; pure.
-_blocks: BoundedCache[Words, KeyBlock] = BoundedCache("keys of random draws, by stream", 64)
+_blocks: Memo[Words, KeyBlock] = Memo("keys of random draws, by stream", 64)
 # Key: the words of the stream; pure.
-_places: BoundedCache[Words, tuple[KeyBlock, int]] = BoundedCache("places of keys", 4 * _KEYS)
+_places: Memo[Words, tuple[KeyBlock, int]] = Memo("places of keys", 4 * _KEYS)
 
 
 def fold(key: Words, count: int) -> np.ndarray:

@@ -7,8 +7,6 @@ and the dtypes, not from what has run before.
 
 from __future__ import annotations
 
-import functools
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,9 +16,9 @@ import numpy as np
 
 from ..core import small
 from ..core.arrays import array_class
-from ..core.cache import BoundedCache, IdentityCache
 from ..core.config import compiler_options
 from ..core.mappings import make_room, room
+from ..core.memo import IdentityMemo, Memo, memo, once
 from ..cpu_compiler import Apart, may_be_large, prepare
 from . import loops  # noqa: F401  (their rules)
 from .baseline import baseline
@@ -108,8 +106,7 @@ def _is_pointwise(fn: Callable[..., Any], like: Sequence[Any]) -> bool:
         return False
 
 
-# Key: once a process: a pure function.
-@functools.cache
+@once
 def _sum() -> Callable[[Any, Any], Any]:
     return tiered(lambda a, b: a + b, 2)  # not at import: XLA's options need a device
 
@@ -137,11 +134,10 @@ class Tiers:
     ) -> None:
         self.xla, self.trace, self.most = xla, trace, most
         self.donated = frozenset(donated)
-        # Key: shapes, dtypes and classes of numbers; cleared by flags; the function is pure.
-        self.known: BoundedCache[Any, Callable[..., Any]] = BoundedCache(
-            f"tiers of {getattr(fn, '__name__', 'a function')}", MAX_KINDS
+        # Key: shapes, dtypes and classes of numbers; the function is pure.
+        self.known: Memo[Any, Callable[..., Any]] = Memo(
+            f"tiers of {getattr(fn, '__name__', 'a function')}", MAX_KINDS, tiered=True
         )
-        _all.add(self)
 
     def entry(self, n: int) -> Callable[..., Any]:
         """What is called: it finds at once what runs arrays of the host, and of XLA's."""
@@ -210,11 +206,9 @@ def chosen(traced: Any, args: Sequence[Any], most: int) -> tuple[FunctionWriter 
 # -- what XLA is given -----------------------------------------------------------------------------------------------
 # Key: the array, whose content stays: it is no array of the user's (arrays.as_array copies those), and payloads are
 # never written.
-_handed: IdentityCache = IdentityCache()
+_handed: IdentityMemo = IdentityMemo("arrays of the host as JAX has them")
 # Key: the number, of a zero with its sign.
-_numbers: dict[type, BoundedCache[Any, Any]] = {
-    kind: BoundedCache(f"{kind.__name__}s as arrays", 1024) for kind in _NUMBERS
-}
+_numbers: dict[type, Memo[Any, Any]] = {kind: Memo(f"{kind.__name__}s as arrays", 1024) for kind in _NUMBERS}
 
 
 def for_xla(value: Any) -> Any:
@@ -260,7 +254,7 @@ def written(steps: Steps, info: Any, numbers: frozenset[int] = frozenset()) -> F
 
 
 # Key: the number of arguments, and which are donated.
-@functools.cache
+@memo(256, context=False)
 def _entry(n: int, donated: frozenset[int]) -> Callable[..., Callable[..., Any]]:
     """Makes the entry of functions of n arrays, written out because each step of it shows in the time of an op."""
     names = [f"a{i}" for i in range(n)]
@@ -295,7 +289,7 @@ def _entry(n: int, donated: frozenset[int]) -> Callable[..., Callable[..., Any]]
 
 
 # Key: the number of arguments.
-@functools.cache
+@memo(256, context=False)
 def _handing(n: int) -> Callable[..., Callable[..., Any]]:
     """Makes a function that gives n arrays to XLA."""
     given = ", ".join([f"a{i}" for i in range(n)])
@@ -305,14 +299,3 @@ def _handing(n: int) -> Callable[..., Callable[..., Any]]:
     env: dict[str, Any] = {"_none": (None, None)}
     exec(compile(text, "<to XLA>", "exec"), env)
     return env["make"]
-
-
-_all: weakref.WeakSet[Tiers] = weakref.WeakSet()
-
-
-def _forget() -> None:
-    for tiers in list(_all):
-        tiers.known.clear()
-
-
-small.on_change(_forget)

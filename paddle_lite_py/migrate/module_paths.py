@@ -49,7 +49,6 @@ def own_name(module: str) -> str:
     return OWN + module.removeprefix("paddle")
 
 
-# Key: once a process: a file of the package.
 @cache
 def table() -> dict[str, str]:
     """The lines of the tables by the names of modules here; as text, since nearly all is never asked for."""
@@ -62,7 +61,6 @@ def table() -> dict[str, str]:
     return found
 
 
-# Key: once a process: a file of the package.
 @cache
 def _children() -> dict[str, list[str]]:
     """The modules that are no files, by the modules that they belong to."""

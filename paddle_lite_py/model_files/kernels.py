@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ..core.dtypes import DType, as_dtype
+from ..core.memo import memo, once
 from ..eager.tensor import Tensor
 from . import operators
 from .building import IN_PLACE
@@ -23,8 +23,7 @@ _INFERENCE = {"batch_norm": "is_test", "batch_norm_": "is_test"}
 _ONE_RESULT = frozenset(("layer_norm", "group_norm", "instance_norm", "huber_loss", "warpctc", "rms_norm", "dropout"))
 
 
-# Key: once a process: a file of the package.
-@cache
+@once
 def _table() -> dict[str, str]:
     lines = Path(__file__).with_name("kernels.txt").read_text(encoding="utf-8").splitlines()
     return {line.split("=" if "=" in line else ":")[0]: line for line in lines if not line.startswith("#")}
@@ -41,7 +40,7 @@ def kernel_names() -> list[str]:
 
 
 # Key: the name; of a file of the package.
-@cache
+@memo(1024, context=False)
 def kernel(name: str) -> Function | None:
     """The kernel of that name, which takes operands and attributes in the reference's order; None where there is none.
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.cache import IdentityCache
 from ..core.errors import DivisorError
+from ..core.memo import IdentityMemo
 from ..registry.op import REGISTRY
 from . import singular
 from .indexing import AT, CUT, MASK, NEW, PICK
@@ -23,7 +23,7 @@ Check = Callable[..., None]  # of the arrays of a call
 
 # The least and the greatest element of the indices looked at last, by identity: arrays do not change.
 # Key: the array, whose content stays: see host.tier.
-_seen = IdentityCache()
+_seen = IdentityMemo("ranges of indices")
 
 
 def _range(index: Any) -> Any:

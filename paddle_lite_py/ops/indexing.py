@@ -6,7 +6,6 @@ Starts are operands rather than part of the plan so that x[0], x[1], ... are one
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.interpreter import state
+from ..core.memo import Memo
 from ..dispatch.define import add_methods, op
 from ..eager.pending import held
 from ..eager.tensor import Tensor
@@ -361,23 +361,22 @@ def _bound_of_one(x: Tensor, index: Any) -> Any:
     shape = held(x).shape
     if index.__class__ is int:
         at_hand = shape and isinstance(shape[0], int) and 0 <= index < shape[0]
-        return _along_first(AT, len(shape)) if at_hand else None
+        return _along(AT, len(shape)) if at_hand else None
     if index.__class__ is Tensor and shape and held(index).shape and held(index).dtype.kind in "iu":
-        return _along_first(PICK, len(shape))
+        return _along(PICK, len(shape))
     return None
 
 
-# Key: the kind and the number of dimensions; an index takes elements as they are, whatever the default dtype.
-@functools.cache
-def _along_first(kind: str, ndim: int) -> Any:
-    return _along(kind, ndim, 0)
+# Key: the kind, the number of dimensions and the axis; an index takes elements as they are, whatever the default dtype.
+_bound: Memo[Any, Any] = Memo("indices along one axis", 1024)
 
 
-# Key: the kind, the number of dimensions and the axis; as above.
-@functools.cache
-def _along(kind: str, ndim: int, axis: int) -> Any:
-    plan = (*[(ALL,)] * axis, (kind,), *[(ALL,)] * (ndim - axis - 1))
-    return _getitem.__op__.bind((plan,), (SINGLE, 1))
+def _along(kind: str, ndim: int, axis: int = 0) -> Any:
+    found = _bound.get((kind, ndim, axis))
+    if found is None:
+        plan = (*[(ALL,)] * axis, (kind,), *[(ALL,)] * (ndim - axis - 1))
+        found = _bound.put((kind, ndim, axis), _getitem.__op__.bind((plan,), (SINGLE, 1)))
+    return found
 
 
 # Of what gives all slices along an axis: each is a view of its own, that an index gives.

@@ -17,14 +17,14 @@ import jax
 import numpy as np
 
 from ..core.arrays import is_array
-from ..core.cache import IdentityCache
+from ..core.memo import IdentityMemo, memo, once
 
 Run = Callable[..., Any]  # what runs an op
 
 
 # Arrays that were given and found finite, by identity: arrays do not change.
 # Key: the array, whose content stays: see host.tier.
-_finite = IdentityCache()
+_finite = IdentityMemo("arrays of finite numbers")
 
 
 def _bad_input(array: Any) -> Any:
@@ -69,7 +69,7 @@ FEW = 32
 
 
 # Key: shape and dtype.
-@functools.lru_cache(maxsize=256)
+@memo(256, context=False)
 def _numbers_of(shape: tuple[int, ...], dtype: np.dtype) -> Callable[[Any], Any]:
     """What reads the numbers of an array: a few at once as numbers, which takes half the time, or as a flat array."""
     n = math.prod(shape)
@@ -83,8 +83,7 @@ def on_cpu(array: Any) -> bool:
     return _only_cpu() or array.__class__ is np.ndarray or next(iter(array.devices())).platform == "cpu"
 
 
-# Key: once a process: the backend.
-@functools.cache
+@once
 def _only_cpu() -> bool:
     return jax.default_backend() == "cpu"
 

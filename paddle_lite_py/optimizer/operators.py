@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
+from ..core.memo import Memo
 from ..ir import control
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY, Op
@@ -101,10 +101,16 @@ class Update(BoundOp):
                 raise ValueError(f"{self.op.name}: the rows {rows} are not those of {name}, {list(vector.shape)}")
 
 
-# Key: all settings of the update; rules read nothing else.
-@functools.lru_cache(maxsize=128)
+# Key: all settings of the update, each of one kind; rules read nothing else.
+_made: Memo[Recipe, BoundOp] = Memo("operators of updates", 128)
+
+
 def operator(recipe: Recipe) -> BoundOp:
     """The operator of an update; one of a rule of the user's own has a name that files do not know."""
+    return _made.get(recipe) or _made.put(recipe, _operator(recipe))
+
+
+def _operator(recipe: Recipe) -> BoundOp:
     op = RULES.get(recipe.name)
     if op is None or (op.rule, op.numbers) != (recipe.rule, recipe.numbers):
         taken = op is not None or recipe.name in REGISTRY or recipe.name in control.REBUILD

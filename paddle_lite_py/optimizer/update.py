@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.memo import Memo
 from ..host.tier import tiered
 from ..nn import clip
 
@@ -82,10 +83,9 @@ def _update(recipe: Recipe, lr: Any, grads: list[Any], mutable: list[Any]) -> li
     derived, following = _derived(recipe, recipe.settings[own], numbers, lr)
     single = {k: [v[0]] * len(rows) if recipe.alike else v for k, v in (numbers | derived).items()}
     states = [{k: v[i] for k, v in (arrays | single).items()} for i in range(len(rows))]
-    # Key: all settings of a parameter, within one trace.
-    one = functools.cache(lambda setting: jax.jit(functools.partial(_one, recipe, setting)))  # traced once for a shape
     settings = [s._replace(row=0) for s in recipe.settings]
-    found = [one(s)(*each, lr) for s, *each in zip(settings, wide, grads, states, strict=True)]
+    one = {s: jax.jit(functools.partial(_one, recipe, s)) for s in {*settings}}  # each is traced once for a shape
+    found = [one[s](*each, lr) for s, *each in zip(settings, wide, grads, states, strict=True)]
     out = [new.astype(p.dtype) for (new, _), p in zip(found, params, strict=True)]
     out += [new for (new, _), m in zip(found, masters, strict=True) if m is not None]
     out += [found[i][1][k].astype(a.dtype) for k, v in arrays.items() for i, a in enumerate(v)]
@@ -134,10 +134,17 @@ def _one(recipe: Recipe, setting: Setting, param: Any, grad: Any, state: State, 
     return recipe.rule(param, grad, state, rate, **dict(setting.hyper))
 
 
-# Key: all settings of the update; rules read nothing else.
-@functools.lru_cache(maxsize=128)
+# Key: all settings of the update, each of one kind; rules read nothing else.
+_compiled: Memo[Any, Callable[..., list[Any]]] = Memo("compiled updates", 128)
+
+
 def compiled(recipe: Recipe, n_mutable: int) -> Callable[..., list[Any]]:
     """The update as one function of the rate, the gradients, what it changes, whose memory it reuses, and the flag."""
+    key = recipe, n_mutable
+    return _compiled.get(key) or _compiled.put(key, _compile(recipe, n_mutable))
+
+
+def _compile(recipe: Recipe, n_mutable: int) -> Callable[..., list[Any]]:
     first = 1 + len(recipe.settings)
     last = first + n_mutable
 

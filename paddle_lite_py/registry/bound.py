@@ -12,9 +12,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..core.cache import BoundedCache
 from ..core.dtypes import DType, bound_default
 from ..core.jax_compat.cotangents import absent, filled, is_absent
+from ..core.memo import Memo
 from ..host.tier import OP_STEPS, tiered
 from .view import ViewRule
 
@@ -66,7 +66,7 @@ class BoundOp:
         self.keeping: Any = None
         # How eager code puts it off, found when it might for the first time (eager.put_off.PutOff).
         self.put_off: Any = None
-        self._inferred: BoundedCache[Any, Any] | None = None
+        self._inferred: Memo[Any, Any] | None = None
         self._pullbacks: dict[Any, Callable[..., Any]] = {}  # by mask: as few as there are choices of arguments
 
     def _first_call(self, *args: Any) -> Any:
@@ -138,7 +138,7 @@ class BoundOp:
         key = (specs, tuple(map(type, specs)))
         if self._inferred is None:
             # Key: shapes, dtypes, and numbers by value and class; the bound op has the default dtype.
-            self._inferred = BoundedCache(f"shapes of {self.op.name}", MAX_INFERRED)
+            self._inferred = Memo(f"shapes of {self.op.name}", MAX_INFERRED)
         found = self._inferred.get(key)
         return self._inferred.put(key, _infer(self.fn, specs)) if found is None else found
 

@@ -18,8 +18,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core import dtypes, unknown_size
-from ..core.cache import BoundedCache
 from ..core.interpreter import state
+from ..core.memo import Memo
 from ..core.size import Size
 from ..core.traced_number import kind, plain
 from .bound import BoundOp, Layout
@@ -92,7 +92,7 @@ class Op:
         self.effect = effect  # it acts on the world (prints, checks), so it stays though nothing reads its result
         self.fn = _with_state(fn) if random else fn
         # Key: attributes by kind, how lists are packed, and the default dtype: all that the function may read.
-        self.known: BoundedCache[Any, BoundOp] = BoundedCache(f"bound ops of {name}", MAX_BOUND)
+        self.known: Memo[Any, BoundOp] = Memo(f"bound ops of {name}", MAX_BOUND)
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"

@@ -1,12 +1,13 @@
 """The static graph's front door: programs that are built once and run many times."""
 
+from typing import Any as _Any
+
 from ..core.argument_docs import document as _document
 from ..custom import py_func
 from ..nn import create_parameter
 from ..tracing.input_spec import InputSpec
 from . import amp, nn
 from .backward import append_backward, gradients
-from .dataset import InMemoryDataset, QueueDataset
 from .drawing import draw
 from .executor import Executor
 from .ipu import IpuCompiledProgram, IpuStrategy, ipu_shard_guard, set_ipu_shard
@@ -54,5 +55,15 @@ from .variables import (
     setitem,
     xpu_places,
 )
+
+
+def __getattr__(name: str) -> _Any:
+    """Data sets are those of paddle.distributed, which is loaded with the first of them."""
+    if name not in ("InMemoryDataset", "QueueDataset"):
+        raise AttributeError(f"module 'paddle.static' has no attribute {name!r} here")
+    from ..distributed.fleet import dataset
+
+    return getattr(dataset, name)
+
 
 _document(globals())

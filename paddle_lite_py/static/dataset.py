@@ -6,11 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..distributed.fleet.dataset import InMemoryDataset, QueueDataset
-from ..distributed.fleet.dataset.ahead import ahead
 from ..eager.tensor import Tensor
-
-__all__ = ["InMemoryDataset", "QueueDataset"]
 
 
 def run_batches(
@@ -22,6 +18,10 @@ def run_batches(
     Arguments:
         skips: whether the next feed is left out; asked until it says no.
     """
+    # Only here: with them all of paddle.distributed is loaded.
+    from ..distributed.fleet.dataset import InMemoryDataset, QueueDataset
+    from ..distributed.fleet.dataset.ahead import ahead
+
     if dataset is None or not hasattr(dataset, "__iter__"):
         raise TypeError(f"dataset is a {type(dataset).__name__}; expected a dataset, or feeds one after another")
     names = list(fetch_info or [f.name if isinstance(f, Tensor) else str(f) for f in fetch_list])

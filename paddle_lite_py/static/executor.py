@@ -127,7 +127,7 @@ def feed_array(given: Any, dtype: Any) -> Any:
     if hasattr(given, "__array__"):
         return np.array(given)
     try:
-        return np.asarray(given, dtype)
+        return np.array(given, dtype)  # a copy too: of a buffer, NumPy's array would be a view
     except (TypeError, ValueError) as e:
         raise TypeError(f"feed: a {type(given).__name__} is no array of {dtype}: {e}") from None
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.interpreter import no_grad
-from ..distributed.fleet.current import job
+from ..core.processes import job
 from ..eager.tensor import Tensor, wrap
 from ..ir.block import Operator, Value
 from ..nn import functional as F

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax
 import numpy as np
 
-from ..distributed.fleet.current import job
+from ..core.processes import job
 from ..eager.tensor import Tensor, wrap
 from .current import current
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.arrays import as_array
-from ..core.cache import BoundedCache
 from ..core.errors import user_frame
+from ..core.memo import Memo
 from ..core.no_effect import Immaterial, no_effect
 from ..eager.random import Generator, default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
@@ -72,7 +72,7 @@ class Program:
         # Kept here by executors, for different fetches.
         # Key: scope, fetches and whether updates run; version of the program; kinds of feeds are looked at in each
         # run.
-        self.compiled: BoundedCache[Any, Any] = BoundedCache("compiled programs", MAX_COMPILED)
+        self.compiled: Memo[Any, Any] = Memo("compiled programs", MAX_COMPILED)
         self._seed = 0
 
     def feed(self, name: str, shape: list[Any], dtype: dtypes.DType) -> Tensor:

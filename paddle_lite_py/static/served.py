@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..distributed.fleet.current import job
+from ..core.processes import job
 from .lookups import Lookup
 from .scope import global_scope
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core import symbolic
-from ..core.cache import BoundedCache
 from ..core.interpreter import no_grad, use
+from ..core.memo import Memo
 from ..eager.execute import EAGER
 from ..eager.pending import held
 from ..eager.tensor import wrap
@@ -53,7 +53,7 @@ class PreparedPart:
     def __init__(self, part: ProgramPart, measured: dict[str, Measured]) -> None:
         self.part, self.symbols, self._traces = part, part.symbols, 0
         # Key: the sizes that the part is made of; what it is given has the shapes that they tell.
-        self._compiled: BoundedCache[Any, Any] = BoundedCache("sizes of a part of a program", MAX_SIZES)
+        self._compiled: Memo[Any, Any] = Memo("sizes of a part of a program", MAX_SIZES)
         # What blocks are made of is compiled for their sizes: an operator alone does not tell them.
         self.measured = not measured.keys().isdisjoint(part.symbols)
         self.simple = not any(op.blocks for op in part.block.ops)

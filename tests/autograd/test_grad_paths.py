@@ -60,3 +60,22 @@ def test_backward_may_follow(mode):
 
     assert MODES[mode](both)(x, w).tolist() == [2.0]
     assert (x.grad.tolist(), w.grad.tolist()) == ([2.0], [24.0])
+
+
+def test_a_gradient_is_that_of_the_argument_that_takes_one():
+    """The same op again, of which another argument takes the gradient."""
+    for first in (True, False, True):
+        x = paddle.to_tensor([2.0], stop_gradient=not first)
+        y = paddle.to_tensor([3.0], stop_gradient=first)
+        (found,) = paddle.grad(x * y, [x if first else y], create_graph=True)
+        assert found.item() == (3 if first else 2)
+
+
+def test_a_gradient_begins_with_ones_of_the_dtype():
+    for dtype in ("float32", "float64", "float32"):
+        x = paddle.to_tensor([[1.0, 2.0]], dtype, stop_gradient=False)
+        x.register_hook(lambda grad: grad * 1)  # so that backward does not begin at once
+        y, found = x * 2, []
+        y.register_hook(found.append)
+        y.backward()
+        assert found[0].dtype.name == x.grad.dtype.name == dtype

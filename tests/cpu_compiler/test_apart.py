@@ -491,3 +491,10 @@ def test_what_fails_on_the_baseline_tier_is_compiled(warming, monkeypatch):
         found = f(X, X)
     same(found["sum"], jax.jit(affine)(X, X)["sum"])
     assert tier(f) == "compiled" and run is not None
+
+
+def test_the_file_of_an_executable_tells_how_it_is_compiled():
+    def at(windows):
+        return program_jit(affine, 20, windows).executable(TracedFunction(affine, (X, X))).path
+
+    assert at(False) == at(False) != at(True)

@@ -35,13 +35,11 @@ def test_an_op_of_a_jax_function_has_shapes_and_a_gradient_everywhere():
     assert str(static.main_program.ops()[0].outputs[0].spec.shape) == "(2,)"
 
     paddle.enable_static()
-    try:
-        main = paddle.static.Program()
-        with paddle.static.program_guard(main):
-            out = shifted_tanh(paddle.static.data("x", [None, 2]), by=2.0)
-        (found,) = paddle.static.Executor().run(main, feed={"x": np.zeros((3, 2), "float32")}, fetch_list=[out])
-    finally:
-        paddle.disable_static()
+    main = paddle.static.Program()
+    with paddle.static.program_guard(main):
+        out = shifted_tanh(paddle.static.data("x", [None, 2]), by=2.0)
+    (found,) = paddle.static.Executor().run(main, feed={"x": np.zeros((3, 2), "float32")}, fetch_list=[out])
+    paddle.disable_static()
     assert found.tolist() == [[2.0, 2.0]] * 3
 
 

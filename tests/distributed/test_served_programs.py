@@ -7,8 +7,8 @@ import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py import static
+from paddle_lite_py.core.processes import job
 from paddle_lite_py.distributed import fleet, ps
-from paddle_lite_py.distributed.fleet.current import job
 from paddle_lite_py.distributed.fleet.places import SERVER, ServedPlace
 from paddle_lite_py.distributed.fleet.served.session import Session
 from parameter_servers import one_worker

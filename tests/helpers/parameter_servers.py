@@ -9,8 +9,8 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+from paddle_lite_py.core.processes import job
 from paddle_lite_py.distributed import fleet, ps
-from paddle_lite_py.distributed.fleet.current import job
 
 
 @contextlib.contextmanager

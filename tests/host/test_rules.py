@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from jax import lax
 
+from paddle_lite_py.host import draws
 from paddle_lite_py.host.rules import RULES
 from paddle_lite_py.host.steps import Steps, UnknownStepError
 from paddle_lite_py.host.tier import written
@@ -348,3 +349,11 @@ def test_what_has_no_rule_is_left_to_xla():
     traced = jax.jit(lambda x: jnp.linalg.inv(x)).trace(np.ones((3, 3)))
     with pytest.raises(UnknownStepError):
         written(Steps(traced.jaxpr), traced.out_info)
+
+
+def test_keys_of_a_stream_are_those_of_jax_in_any_order():
+    stream = jax.random.key_data(jax.random.key(3))
+    words = tuple(np.asarray(stream).tolist())
+    for count in (5, 4, 3 * draws._KEYS, 2, 3 * draws._KEYS + 1, 5):
+        right = jax.random.key_data(jax.random.fold_in(jax.random.key(3), count))
+        np.testing.assert_array_equal(draws.fold(words, count), right)

@@ -133,19 +133,16 @@ def test_excluded_and_supported_layers():
 
 def test_static_programs():
     paddle.enable_static()
-    try:
-        main, startup = paddle.static.Program(), paddle.static.Program()
-        with paddle.static.program_guard(main, startup):
-            first, second = paddle.nn.Linear(8, 4), paddle.nn.Linear(4, 2)
-            loss = second(first(paddle.static.data("x", [None, 8]))).square().mean()
-            asp.set_excluded_layers([second.full_name()], main)
-            opt = asp.decorate(paddle.optimizer.SGD(0.1))
-            opt.minimize(loss, startup)
-        executor = paddle.static.Executor()
-        executor.run(startup)
-        assert set(asp.prune_model(main)) == {first.weight.name}
-        for _ in range(2):
-            executor.run(main, feed={"x": np.ones((2, 8), "float32")}, fetch_list=[loss])
-        assert [asp.calculate_density(p.numpy()) for p in (first.weight, second.weight)] == [0.5, 1.0]
-    finally:
-        paddle.disable_static()
+    main, startup = paddle.static.Program(), paddle.static.Program()
+    with paddle.static.program_guard(main, startup):
+        first, second = paddle.nn.Linear(8, 4), paddle.nn.Linear(4, 2)
+        loss = second(first(paddle.static.data("x", [None, 8]))).square().mean()
+        asp.set_excluded_layers([second.full_name()], main)
+        opt = asp.decorate(paddle.optimizer.SGD(0.1))
+        opt.minimize(loss, startup)
+    executor = paddle.static.Executor()
+    executor.run(startup)
+    assert set(asp.prune_model(main)) == {first.weight.name}
+    for _ in range(2):
+        executor.run(main, feed={"x": np.ones((2, 8), "float32")}, fetch_list=[loss])
+    assert [asp.calculate_density(p.numpy()) for p in (first.weight, second.weight)] == [0.5, 1.0]

@@ -58,13 +58,11 @@ def test_text_that_needs_care_is_quoted():
 
 def test_a_static_program_is_drawn():
     paddle.enable_static()
-    try:
-        main = paddle.static.Program()
-        with paddle.static.program_guard(main, paddle.static.Program()):
-            nn.Linear(2, 3)(paddle.static.data("x", [None, 2]))
-        text = draw(main)
-    finally:
-        paddle.disable_static()
+    main = paddle.static.Program()
+    with paddle.static.program_guard(main, paddle.static.Program()):
+        nn.Linear(2, 3)(paddle.static.data("x", [None, 2]))
+    text = draw(main)
+    paddle.disable_static()
     assert "linear" in text and "x\\nfloat32[x_0, 2]" in text and text.count("shape=note") == 2
 
 

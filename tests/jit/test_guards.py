@@ -268,13 +268,33 @@ def test_tensors_that_a_run_replaces_are_followed():
 
 def test_switches_of_the_thread_are_part_of_the_key():
     f = to_static(lambda x: paddle.zeros([1]) + x.astype(paddle.get_default_dtype()))
-    assert f(ONE).dtype == paddle.float32
-    paddle.set_default_dtype("float64")
-    try:
-        assert f(ONE).dtype == paddle.float64
-    finally:
-        paddle.set_default_dtype("float32")
-    assert f(ONE).dtype == paddle.float32 and f.get_traced_count() == 2
+    for default in ("float32", "float64", "float32"):
+        paddle.set_default_dtype(default)
+        assert {f(ONE).dtype.name for _ in range(3)} == {default}
+    assert f.get_traced_count() == 2
+
+
+number = None
+
+
+@pytest.mark.parametrize("where", ["global", "attribute", "item", "in a tuple", "closure"])
+def test_numbers_are_told_by_kind(where):
+    global number
+    held, box, cell = types.SimpleNamespace(number=None), {}, None
+    reads_of = {
+        "global": lambda x: (x * 0 + 1) / number,
+        "attribute": lambda x: (x * 0 + 1) / held.number,
+        "item": lambda x: (x * 0 + 1) / box["number"],
+        "in a tuple": lambda x: (x * 0 + 1) / box["all"][0],
+        "closure": lambda x: (x * 0 + 1) / cell,
+    }
+    f, ints = to_static(reads_of[where]), paddle.to_tensor([2])
+    for value in (0.0, -0.0, 0, 1, 1.0, True, -0.0, 0.0):
+        number = held.number = box["number"] = cell = value
+        box["all"] = (value,)
+        for _ in range(2):
+            found, right = f(ints), reads_of[where](ints)
+            assert (found.dtype, str(found.item())) == (right.dtype, str(right.item()))
 
 
 def tensor(*data, **kwargs):
@@ -368,3 +388,39 @@ def test_code_that_is_replaced_is_another_function():
     assert f(x).item() == 15.0 and f.get_traced_count() == 3
     own.dygraph_function.__code__ = (lambda x: x + 7).__code__
     assert own(x).item() == 8.0
+
+
+def test_the_last_program_serves_as_gradients_are_recorded():
+    f = to_static(lambda x: (x * x).sum())
+    x = tensor(1.0, 2.0, stop_gradient=False)
+    for enabled in (False, True, False):
+        with paddle.set_grad_enabled(enabled):
+            for _ in range(3):
+                out = f(x)
+                assert out.stop_gradient is not enabled and out.item() == 5
+
+
+def test_a_hook_that_is_added_is_called():
+    w = paddle.create_parameter([2], "float32")
+
+    def step():
+        (w * 2).sum().backward()
+        found = w.grad * 1
+        w.clear_gradient(set_to_zero=False)
+        return found
+
+    f = to_static(step)
+    assert [f().tolist() for _ in range(3)] == [[2, 2]] * 3
+    hook = w.register_hook(lambda grad: grad * 5)
+    assert [f().tolist() for _ in range(2)] == [[10, 10]] * 2
+    hook.remove()
+    assert f().tolist() == [2, 2]
+
+
+def test_a_parameter_in_another_dtype_is_seen():
+    layer = nn.Linear(2, 2)
+    f = to_static(lambda x: x.astype(layer.weight.dtype))
+    x = paddle.ones([1, 2])
+    for dtype in ("float32", "float64", "float16"):
+        layer.to(dtype=dtype)
+        assert {f(x).dtype.name for _ in range(3)} == {dtype}

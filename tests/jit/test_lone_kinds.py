@@ -70,12 +70,10 @@ def test_what_differs_in_more_than_shapes_is_compiled():
 @pytest.mark.parametrize("off", [False, True])
 def test_large_arrays_and_no_host_tier_compile_each(off):
     f = to_static(lambda x: x + 1)
-    try:
-        paddle.set_flags({"FLAGS_host_tier": not off})
-        for n in range(1, 5):
-            f(paddle.ones([n if off else small.MOST + n]))
-    finally:
-        paddle.set_flags({"FLAGS_host_tier": True})
+    paddle.set_flags({"FLAGS_host_tier": not off})
+    for n in range(1, 5):
+        f(paddle.ones([n if off else small.MOST + n]))
+    paddle.set_flags({"FLAGS_host_tier": True})
     assert f.get_traced_count() == 4
 
 

@@ -212,20 +212,18 @@ def test_a_held_gradient_is_added_to():
 
 def test_static_mode():
     paddle.enable_static()
-    try:
-        main = paddle.static.Program()
-        with paddle.static.program_guard(main):
-            x = paddle.static.data("x", [2, 3])
-            y = x * 1
-            y[0].fill_(9.0)
-            y.t()[1].add_(x[:, 0])
-            row = y[1]
-            y.scale_(2.0)
-        (whole, part) = paddle.static.Executor().run(
-            main, feed={"x": np.arange(6, dtype="float32").reshape(2, 3)}, fetch_list=[y, row]
-        )
-    finally:
-        paddle.disable_static()
+    main = paddle.static.Program()
+    with paddle.static.program_guard(main):
+        x = paddle.static.data("x", [2, 3])
+        y = x * 1
+        y[0].fill_(9.0)
+        y.t()[1].add_(x[:, 0])
+        row = y[1]
+        y.scale_(2.0)
+    (whole, part) = paddle.static.Executor().run(
+        main, feed={"x": np.arange(6, dtype="float32").reshape(2, 3)}, fetch_list=[y, row]
+    )
+    paddle.disable_static()
     assert whole.tolist() == [[18, 18, 18], [6, 14, 10]]
     assert part.tolist() == [6, 14, 10]
 

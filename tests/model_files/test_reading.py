@@ -97,14 +97,11 @@ def test_a_predictor_takes_a_folder_or_two_files(tmp_path):
 def test_a_model_is_a_program_of_static_mode_too():
     name = "pir_dict_io"
     paddle.enable_static()
-    try:
-        with paddle.static.scope_guard(paddle.static.Scope()):
-            exe = paddle.static.Executor()
-            program, feeds, fetches = paddle.static.load_inference_model(str(MODELS / name / "inference"), exe)
-            given = recorded(name, "inputs")
-            assert_recorded(name, exe.run(program, feed={n: given[n] for n in feeds}, fetch_list=fetches))
-    finally:
-        paddle.disable_static()
+    with paddle.static.scope_guard(paddle.static.Scope()):
+        exe = paddle.static.Executor()
+        program, feeds, fetches = paddle.static.load_inference_model(str(MODELS / name / "inference"), exe)
+        given = recorded(name, "inputs")
+        assert_recorded(name, exe.run(program, feed={n: given[n] for n in feeds}, fetch_list=fetches))
 
 
 def test_a_model_is_trained_further_and_saved_as_ours(tmp_path):

@@ -178,17 +178,14 @@ def test_a_saved_program_is_converted_and_takes_the_place_of_none(tmp_path, monk
 
 def test_programs_of_static_mode_are_written(tmp_path):
     paddle.enable_static()
-    try:
-        with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
-            x = paddle.static.data("x", [None, 2])
-            y = paddle.static.nn.fc(x, 3)
-            exe = paddle.static.Executor()
-            exe.run(paddle.static.default_startup_program())
-            path, feed = str(tmp_path / "net"), {"x": np.ones((2, 2), "float32")}
-            paddle.static.save_inference_model(path, [x], [y], exe, format="paddle")
-            wanted = exe.run(feed=feed, fetch_list=[y])
-            program, feeds, fetches = paddle.static.load_inference_model(path, exe)
-            assert feeds == ["x"]
-            np.testing.assert_allclose(exe.run(program, feed=feed, fetch_list=fetches)[0], wanted[0], rtol=1e-6)
-    finally:
-        paddle.disable_static()
+    with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        x = paddle.static.data("x", [None, 2])
+        y = paddle.static.nn.fc(x, 3)
+        exe = paddle.static.Executor()
+        exe.run(paddle.static.default_startup_program())
+        path, feed = str(tmp_path / "net"), {"x": np.ones((2, 2), "float32")}
+        paddle.static.save_inference_model(path, [x], [y], exe, format="paddle")
+        wanted = exe.run(feed=feed, fetch_list=[y])
+        program, feeds, fetches = paddle.static.load_inference_model(path, exe)
+        assert feeds == ["x"]
+        np.testing.assert_allclose(exe.run(program, feed=feed, fetch_list=fetches)[0], wanted[0], rtol=1e-6)

@@ -281,21 +281,19 @@ def test_parameters_are_of_the_default_dtype():
     with_dtypes = [nn.Embedding(2, 2, dtype="float32"), nn.BatchNorm(2), nn.LayerNorm(2, dtype="float32")]
     assert {p.dtype for layer in with_dtypes for p in layer.parameters()} == {paddle.float32}
     paddle.set_default_dtype("float64")
-    try:
-        made = [
-            nn.Linear(2, 2),
-            nn.Conv2D(1, 1, 1),
-            nn.BatchNorm2D(2),
-            nn.LSTM(2, 2),
-            nn.Embedding(2, 2),
-            nn.GroupNorm(1, 2),
-        ]
-        held = [t.dtype for layer in made for t in layer.state_dict().values()]
-        told = [nn.Embedding(2, 2, dtype="float32"), nn.BatchNorm(2), nn.LayerNorm(2, dtype="float32")]
-        out = nn.GRUCell(2, 2)(paddle.ones([1, 2]))[0]
-        own = Own(dtype="float32")
-    finally:
-        paddle.set_default_dtype("float32")
+    made = [
+        nn.Linear(2, 2),
+        nn.Conv2D(1, 1, 1),
+        nn.BatchNorm2D(2),
+        nn.LSTM(2, 2),
+        nn.Embedding(2, 2),
+        nn.GroupNorm(1, 2),
+    ]
+    held = [t.dtype for layer in made for t in layer.state_dict().values()]
+    told = [nn.Embedding(2, 2, dtype="float32"), nn.BatchNorm(2), nn.LayerNorm(2, dtype="float32")]
+    out = nn.GRUCell(2, 2)(paddle.ones([1, 2]))[0]
+    own = Own(dtype="float32")
+    paddle.set_default_dtype("float32")
     assert set(held) == {paddle.float64} and out.dtype == paddle.float64
     assert {t.dtype for layer in told for t in layer.state_dict().values()} == {paddle.float32}
     assert (own.p.dtype, own.q.dtype) == (paddle.float64, paddle.float16)

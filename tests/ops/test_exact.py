@@ -102,9 +102,7 @@ def test_complex_numbers_have_the_precision_of_the_default_dtype():
     made = [lambda: paddle.to_tensor([1j]), lambda: paddle.to_tensor(1j), lambda: paddle.full([1], 1j)]
     assert {str(make().dtype) for make in made} == {"paddle.complex64"}
     paddle.set_default_dtype("float64")
-    try:
-        assert {str(make().dtype) for make in made} == {"paddle.complex128"}
-        assert (paddle.to_tensor([1]) * 1j).dtype == paddle.complex64
-    finally:
-        paddle.set_default_dtype("float32")
+    assert {str(make().dtype) for make in made} == {"paddle.complex128"}
+    assert (paddle.to_tensor([1]) * 1j).dtype == paddle.complex64
+    paddle.set_default_dtype("float32")
     assert {str(make().dtype) for make in made} == {"paddle.complex64"}

@@ -151,3 +151,12 @@ def test_errors():
         F.sparse_attention(*[paddle.zeros([1, 2, 3, 4])] * 3, paddle.zeros([1, 2, 3]), paddle.zeros([1, 2, 3]))
     with pytest.raises(ValueError, match=r"sparse.slice: axes \[5\]"):
         paddle.sparse.slice(x, [5], [0], [1])
+
+
+def test_a_window_that_changes_is_another_one():
+    x = image()
+    for stride in (1, 2, 1):
+        dense = F.conv2d(x.to_dense(), WEIGHT.transpose([3, 2, 0, 1]), None, stride, data_format="NHWC")
+        np.testing.assert_allclose(
+            N.conv2d(x, WEIGHT, None, stride).to_dense().numpy(), dense.numpy(), rtol=1e-4, atol=1e-5
+        )

@@ -243,3 +243,12 @@ def test_a_seeded_startup_program_draws_the_same_each_time(static_mode):
             scope = static.global_scope()
             drawn.append([scope.homes[name].numpy().tolist() for name in startup.initials])
     assert drawn[0] == drawn[1]
+
+
+def test_a_program_that_goes_on_after_a_run_runs_as_it_is_now(static_mode):
+    x = static.data("x", [2], "float32")
+    y = x * 2
+    exe, feed = static.Executor(), {"x": np.ones(2, "float32")}
+    assert [exe.run(feed=feed, fetch_list=[y])[0].tolist() for _ in range(2)] == [[2, 2]] * 2
+    y.add_(x)
+    assert [exe.run(feed=feed, fetch_list=[y])[0].tolist() for _ in range(2)] == [[3, 3]] * 2

@@ -14,8 +14,6 @@ from tables.sized_cases import CASES, GIVEN, OTHER
 @pytest.fixture(autouse=True)
 def static_mode():
     paddle.enable_static()
-    yield
-    paddle.disable_static()
 
 
 def listed(found):

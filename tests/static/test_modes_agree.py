@@ -26,7 +26,6 @@ LOSSES = json.loads((GOLDEN / "programs.json").read_text())
 def apart():
     with static.program_guard(static.Program(), static.Program()), static.scope_guard(static.Scope()):
         yield
-    paddle.disable_static()
 
 
 def declared(values: Any, name: str) -> Any:

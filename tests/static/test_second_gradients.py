@@ -27,16 +27,14 @@ def test_gradients_one_after_another(case, between):
 
 def test_a_third_derivative_by_another_variable():
     paddle.enable_static()
-    try:
-        with paddle.static.program_guard(paddle.static.Program()):
-            x, y = (paddle.static.data(n, [2]) for n in "xy")
-            x.stop_gradient = y.stop_gradient = False
-            (g,) = paddle.static.gradients((x**4 * y).sum(), x)
-            (h,) = paddle.static.gradients(g, x)
-            out = paddle.static.gradients(h, x) + paddle.static.gradients(h, y) + paddle.static.gradients(g, y)
-            found = paddle.static.Executor().run(feed=sequence_cases.FEED, fetch_list=out)
-    finally:
-        paddle.disable_static()
+    with paddle.static.program_guard(paddle.static.Program()):
+        x, y = (paddle.static.data(n, [2]) for n in "xy")
+        x.stop_gradient = y.stop_gradient = False
+        (g,) = paddle.static.gradients((x**4 * y).sum(), x)
+        (h,) = paddle.static.gradients(g, x)
+        out = paddle.static.gradients(h, x) + paddle.static.gradients(h, y) + paddle.static.gradients(g, y)
+        found = paddle.static.Executor().run(feed=sequence_cases.FEED, fetch_list=out)
+    paddle.disable_static()
     assert [a.tolist() for a in found] == [[72.0, -48.0], [12.0, 48.0], [4.0, 32.0]]
 
 

@@ -124,18 +124,15 @@ def test_a_missing_compiler_says_what_to_install(target, package):
 
 def test_a_static_program_needs_no_values():
     paddle.enable_static()
-    try:
-        main_program = paddle.static.Program()
-        with paddle.static.program_guard(main_program, paddle.static.Program()):
-            x = paddle.static.data("x", [None, 1024])
-            loss = paddle.static.nn.fc(x, 1 << 20).mean()  # 4 GiB of weights, which nobody makes
-            paddle.optimizer.SGD(0.1).minimize(loss)
-        report = paddle.static.Executor().compile_for("cpu", main_program, {"x": [2, 1024]}, [loss])
-        assert report.memory.aliased > 4 << 30
-        with pytest.raises(ValueError, match="'x' has unknown dimensions"):
-            paddle.static.Executor().compile_for("cpu", main_program, {}, [loss])
-    finally:
-        paddle.disable_static()
+    main_program = paddle.static.Program()
+    with paddle.static.program_guard(main_program, paddle.static.Program()):
+        x = paddle.static.data("x", [None, 1024])
+        loss = paddle.static.nn.fc(x, 1 << 20).mean()  # 4 GiB of weights, which nobody makes
+        paddle.optimizer.SGD(0.1).minimize(loss)
+    report = paddle.static.Executor().compile_for("cpu", main_program, {"x": [2, 1024]}, [loss])
+    assert report.memory.aliased > 4 << 30
+    with pytest.raises(ValueError, match="'x' has unknown dimensions"):
+        paddle.static.Executor().compile_for("cpu", main_program, {}, [loss])
 
 
 def test_abstract_layers_take_no_memory():

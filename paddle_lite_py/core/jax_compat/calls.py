@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
 import jax
 from jax.extend.core import primitives
 
+from ..memo import once
 from .jaxprs import closed
 from .versions import warn_unknown
 
@@ -38,8 +38,7 @@ def _of_a_call(n_args: int, n_results: int) -> dict[str, Any]:
     return params | {"inline": True if is_flag else getattr(jax, "Inline").JAX_EARLY}  # noqa: B009  (since JAX 0.11)
 
 
-# Key: once a process: what this JAX takes.
-@functools.cache
+@once
 def _with_one() -> dict[str, Any]:
     """The same of one argument and one result."""
     return jax.make_jaxpr(jax.jit(lambda x: x + 1))(0).jaxpr.eqns[0].params

@@ -24,7 +24,7 @@ from jax.experimental import serialize_executable
 IDLE_SECONDS = 20  # after which it ends: a compiler holds hundreds of megabytes
 
 
-# Key: the name.
+# Key: the name. Not once(): the compiler process runs this file without the package.
 @functools.cache
 def stand_in(name: str) -> Any:
     """Let XLA know a function that programs call where they run; here it is only asked which version it speaks."""

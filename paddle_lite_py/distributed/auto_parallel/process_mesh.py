@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from ...core.jax_compat.xla import on_devices
+from ...core.memo import memo
 from ...core.processes import world
 from ..exchange import exchanges
 from ..group import Group, new_group
@@ -232,7 +233,7 @@ class Partial(Placement):
 
 # -- as XLA has them -------------------------------------------------------------------------------------------------
 # Key: the mesh, by its processes and names of axes.
-@functools.lru_cache(maxsize=256)
+@memo(256, context=False)
 def xla_mesh(mesh: ProcessMesh) -> jax.sharding.Mesh:
     """The devices of a mesh.
 

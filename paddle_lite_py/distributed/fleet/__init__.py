@@ -7,13 +7,14 @@ from typing import Any, TypeVar
 
 from ...core.interpreter import state
 from ...core.no_effect import Immaterial, no_effect
+from ...core.processes import job
 from ...eager.execute import Eager
 from ..collective import barrier
 from ..data_parallel import DataParallel, sync_params_buffers
 from ..group import ParallelEnv, get_rank, get_world_size, init_parallel_env
 from ..scaling import agreed
 from . import base, data_generator, dataset, elastic, layers, meta_optimizers, meta_parallel, metrics, recompute, utils
-from .current import hybrid_group, job, use_topology
+from .current import hybrid_group, use_topology
 from .data_generator import MultiSlotDataGenerator, MultiSlotStringDataGenerator
 from .dataset import DatasetBase, InMemoryDataset, QueueDataset
 from .meta_optimizers.chosen import as_asked

@@ -1,13 +1,8 @@
-"""What is in force in this process: its topology, or its part in a job with servers."""
+"""The topology that is in force in this process."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .topology import CommunicateTopology, HybridCommunicateGroup
-
-if TYPE_CHECKING:
-    from .served.session import Session
 
 current: dict[str, HybridCommunicateGroup] = {}
 
@@ -22,12 +17,3 @@ def hybrid_group() -> HybridCommunicateGroup:
     if "group" not in current:
         current["group"] = HybridCommunicateGroup()
     return current["group"]
-
-
-class ServerJob:
-    """This process's part in a job with servers; None: there are none."""
-
-    session: Session | None = None
-
-
-job = ServerJob()

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...core.no_effect import Immaterial, no_effect
+from ...core.processes import job
 from ...ops.convert import to_tensor
 from .. import collective, objects
 from ..group import ReduceOp, get_rank, get_world_size
 from . import places
-from .current import job
 
 _REDUCTIONS: dict[str, Any] = {"sum": np.sum, "max": np.max, "min": np.min}
 _ALL = Immaterial("all processes are workers")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...core.no_effect import Immaterial, Refused, no_effect
-from .current import job
+from ...core.processes import job
 from .roles import PaddleCloudRoleMaker
 
 if TYPE_CHECKING:

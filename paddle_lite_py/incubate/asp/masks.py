@@ -9,10 +9,11 @@ import itertools
 import math
 from collections.abc import Callable
 from enum import Enum
-from functools import cache
 from typing import Any
 
 import numpy as np
+
+from ...core.memo import memo
 
 # Combinations of rows that are looked through for the squares of a pattern; 4:8 would have 10**14 of them.
 MAX_SQUARES = 1 << 20
@@ -142,7 +143,7 @@ def get_mask_2d_greedy(mat: Any, n: int, m: int) -> np.ndarray:
 
 
 # Key: both sizes; pure.
-@cache
+@memo(64, context=False)
 def _squares(n: int, m: int) -> np.ndarray:
     """Each square of m by m with n ones in every row and column, [count, m, m]."""
     if math.comb(m, n) ** m > MAX_SQUARES:

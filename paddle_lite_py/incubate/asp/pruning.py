@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...core.cache import IdentityCache
 from ...core.interpreter import no_grad, state
+from ...core.memo import IdentityMap
 from ...eager.tensor import Tensor
 from ...nn import Layer, create_parameter
 from ...nn.initializer import Constant
@@ -25,10 +25,8 @@ ALGORITHMS = {
 # From (weight, m, n, algorithm, name) to the pruned weight and its mask.
 Pruning = Callable[[np.ndarray, int, int, MaskAlgo, str], tuple[np.ndarray, np.ndarray]]
 
-# Key: the parameter.
-_masks = IdentityCache()  # by the parameter that they are of
-# Key: the program.
-_excluded = IdentityCache()  # parts of names, by the program they are excluded in
+_masks = IdentityMap()  # by the parameter that they are of
+_excluded = IdentityMap()  # parts of names, by the program they are excluded in
 
 
 def _default_pruning(weight: np.ndarray, m: int, n: int, algorithm: MaskAlgo, name: str) -> Any:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.cache import IdentityCache
+from ...core.memo import IdentityMemo
 from ...eager.tensor import Tensor
 from ...ops.convolution import paddings, tuple_of
 from ...ops.dynamic import fresh
@@ -54,7 +54,7 @@ class Meeting(NamedTuple):
 
 # For the places of tensors that live, by identity: layers that follow each other mostly share them.
 # Key: the array of places, whose content stays: see host.tier; and the window.
-_known = IdentityCache()
+_known = IdentityMemo("rulebooks of places")
 
 
 def meeting(x: SparseCooTensor, window: Window) -> Meeting:

@@ -9,8 +9,7 @@ from typing import Any
 from ... import nn
 from ...core.interpreter import state
 from ...core.no_effect import KERNELS, MEMORY, Immaterial, no_effect
-from ...distributed.entry_attr import EntryAttr
-from ...distributed.fleet.current import job
+from ...core.processes import job
 from ...eager.tensor import Tensor
 from ...nn import functional as F
 from ...nn.initializer import Constant
@@ -143,6 +142,8 @@ def sparse_embedding(
         (2, 3, 5)
         >>> paddle.disable_static()
     """
+    from ...distributed.entry_attr import EntryAttr  # only here: with it all of paddle.distributed is loaded
+
     if entry is not None and not isinstance(entry, EntryAttr):
         raise ValueError(
             f"sparse_embedding: entry is a {type(entry).__name__}; expected paddle.distributed.CountFilterEntry, "

@@ -13,8 +13,8 @@ import numpy as np
 
 from ....core.interpreter import state
 from ....core.no_effect import ONE_PROCESS, Immaterial, Refused, no_effect, only_known
+from ....core.processes import job
 from ....eager.random import host_draw
-from ..current import job
 from .ahead import ahead
 from .shuffling import spread, taken
 from .slots import SlotValues, joined, parse

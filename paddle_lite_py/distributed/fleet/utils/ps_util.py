@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from ....core.processes import job
 from ....optimizer import SGD
 
 __all__ = ["DistributedInfer"]
@@ -57,16 +58,16 @@ class DistributedInfer:
             RuntimeError: in a job with servers, if the network was built before fleet.init().
         """
         fleet: Any = importlib.import_module(_FLEET)
-        if fleet.current.job.session is None:
+        if job.session is None:
             fleet.init(role_maker)
-            if fleet.current.job.session is not None:
+            if job.session is not None:
                 raise RuntimeError(
                     "DistributedInfer: the network was built before fleet.init(), so that its tables lie in this "
                     "process; call fleet.init(role_maker) first"
                 )
             exe.run(self.origin_startup_program)
             return
-        if fleet.current.job.session.plan is not None:  # it has begun, as a program that trains
+        if job.session.plan is not None:  # it has begun, as a program that trains
             return
         strategy = fleet.DistributedStrategy()
         strategy.a_sync = True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import functools
 import re
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ....core.memo import once
 from ....core.no_effect import Immaterial, no_effect
 from ....core.processes import world
 from ....eager.tensor import Tensor
@@ -100,8 +100,7 @@ def save_state_dict(
 _pending: list[tuple[Group, Any]] = []
 
 
-# Key: once a process.
-@functools.cache
+@once
 def _finish_at_exit() -> None:
     atexit.register(_finish)
 
@@ -111,8 +110,7 @@ def _finish() -> None:
         wait_for_saves()
 
 
-# Key: once a process.
-@functools.cache
+@once
 def _writer() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, "checkpoint")
 
