@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import jax
@@ -23,9 +24,10 @@ from ..core.config import compiler_options
 from ..core.mappings import make_room, room
 from ..cpu_compiler import Apart, may_be_large, prepare
 from . import loops  # noqa: F401  (their rules)
-from .generate import FunctionWriter, elements, returning
+from .generate import FunctionWriter, elements, written
 from .rules import BARRIER, ELEMENTWISE, cost
 from .steps import HostStep, Steps, UnknownStepError, reading
+from .varying import VaryingShapes, Watch
 
 MAX_KINDS = 1024  # of one function: shapes may change for ever
 # A function of more steps is faster compiled, and so is one whose elements take longer: in nanoseconds, for all of it
@@ -79,13 +81,15 @@ def tiered(
         operators: of how many it is made.
         windows, plain: see config.compiler_options. most: how many steps NumPy takes. options: of jax.jit.
     """
-    plain = plain or (bool(like) and _is_pointwise(fn, like))
     donated = options.get("donate_argnums", ())
+    watch = Watch(fn) if n and not deep and not donated else None
+    fn = watch or fn
+    plain = plain or (bool(like) and _is_pointwise(fn, like))
     xla = program_jit(prepare(fn, donated) if deep else fn, operators, windows, plain, **options)
     if n is None:
         return xla
     trace = jax.jit(fn).trace if deep else xla.trace
-    return Tiers(fn, xla, trace, donated, most).entry(n)
+    return Tiers(fn, xla, trace, donated, most, watch).entry(n)
 
 
 def _is_pointwise(fn: Callable[..., Any], like: Sequence[Any]) -> bool:
@@ -118,6 +122,7 @@ class Tiers:
     Arguments:
         fn: the function. xla: the same, compiled. trace: tells what it is made of, as that of jax.jit does.
         donated: whose memory XLA may reuse, by position. most: how many steps NumPy takes.
+        watch: counts for how many kinds of arguments XLA compiles it; None where it compiles it for each.
     """
 
     def __init__(
@@ -127,8 +132,9 @@ class Tiers:
         trace: Callable[..., Any],
         donated: tuple[int, ...] = (),
         most: int = MAX_STEPS,
+        watch: Watch | None = None,
     ) -> None:
-        self.xla, self.trace, self.most = xla, trace, most
+        self.xla, self.trace, self.most, self.watch = xla, trace, most, watch
         self.donated = frozenset(donated)
         # Key: shapes, dtypes and classes of numbers; cleared by flags; the function is pure.
         self.known: BoundedCache[Any, Callable[..., Any]] = BoundedCache(
@@ -138,7 +144,16 @@ class Tiers:
 
     def entry(self, n: int) -> Callable[..., Any]:
         """What is called: it finds at once what runs arrays of the host, and of XLA's."""
-        return _entry(n, self.donated)(self.known, self.xla, self.other)
+        call, compile_by = _entry(n, self.donated)(self.known, self.xla, self.other)
+        if self.watch is not None:
+            self.watch.when_varying = lambda: compile_by(self._varying())
+        return call
+
+    def _varying(self) -> Callable[..., Any]:
+        """From now on NumPy computes what XLA would have to compile for few calls."""
+        assert self.watch is not None
+        self.xla = VaryingShapes(self.xla, self.trace, self.watch)
+        return self.xla
 
     def other(self, *args: Any) -> Any:
         """A call that is new, or with other things than arrays of the host and numbers."""
@@ -177,7 +192,8 @@ class Tiers:
         """What runs arrays and numbers like these."""
         if any(np.size(a) > small.most() for a in args):
             return self.handed(len(args))
-        traced = self.trace(*args)
+        with nullcontext() if self.watch is None else self.watch.looking():
+            traced = self.trace(*args)
         writer, hosted = chosen(traced, args, self.most)
         if writer is not None:
             return writer.function()
@@ -240,22 +256,13 @@ def is_cheap(steps: list[HostStep]) -> bool:
     return len(steps) <= MAX_STEPS and sum(map(cost, steps)) <= _MOST + _MORE * len(steps)
 
 
-def written(steps: Steps, info: Any, numbers: frozenset[int] = frozenset()) -> FunctionWriter:
-    """The text of the NumPy function of some steps, which gives results structured like `info`.
-
-    Arguments:
-        numbers: which of its arguments are Python numbers.
-    """
-    text, names = returning(jax.tree.structure(info))
-    writer = FunctionWriter(steps, text, numbers)
-    writer.env |= names
-    return writer
-
-
 # Key: the number of arguments, and which are donated.
 @functools.cache
-def _entry(n: int, donated: frozenset[int]) -> Callable[..., Callable[..., Any]]:
-    """Makes the entry of functions of n arrays, written out because each step of it shows in the time of an op."""
+def _entry(n: int, donated: frozenset[int]) -> Callable[..., tuple[Callable[..., Any], Callable[..., None]]]:
+    """Makes the entry of functions of n arrays, and what changes its way to XLA.
+
+    It is written out because each step of it shows in the time of an op.
+    """
     names = [f"a{i}" for i in range(n)]
     given = ", ".join(names)
     arrays = " and ".join([f"{a}.__class__ is _ndarray" for a in names]) or "True"
@@ -280,7 +287,10 @@ def _entry(n: int, donated: frozenset[int]) -> Callable[..., Callable[..., Any]]
         except KeyError:
             return _other({given})
         return _run({given})
-    return call
+    def compile_by(xla):
+        nonlocal _xla
+        _xla = xla
+    return call, compile_by
 """
     env: dict[str, Any] = {"_ndarray": np.ndarray, "_jax_array": array_class(), "_for_xla": for_xla}
     exec(compile(text, "<entry of tiers>", "exec"), env)

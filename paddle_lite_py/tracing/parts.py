@@ -48,11 +48,12 @@ class PartedBlock:
 
 
 class PreparedPart:
-    """A part, compiled for the sizes that come again."""
+    """A part, compiled for sizes that have come more often than there are sizes: such as come again and again."""
 
     def __init__(self, part: ProgramPart, measured: dict[str, Measured]) -> None:
         self.part, self.symbols, self._traces = part, part.symbols, 0
-        # Key: the sizes that the part is made of; what it is given has the shapes that they tell.
+        # Key: the sizes that the part is made of; what it is given has the shapes that they tell. Before it is compiled
+        # for them, how often they have come.
         self._compiled: BoundedCache[Any, Any] = BoundedCache("sizes of a part of a program", MAX_SIZES)
         # What blocks are made of is compiled for their sizes: an operator alone does not tell them.
         self.measured = not measured.keys().isdisjoint(part.symbols)
@@ -69,10 +70,10 @@ class PreparedPart:
         if self.apart:
             return self._apart(env, dims)
         key = tuple([dims[name] for name in self.symbols])
-        found = self._compiled.recent(key)
-        if not found:
-            if found is None and self.simple and self.measured:
-                self._compiled.put(key, False)
+        found = self._compiled.recent(key) or 0
+        if found.__class__ is int:
+            if self.simple and self.measured and found < max(len(self._compiled), 1):
+                self._compiled.put(key, found + 1)
                 return self._one_by_one(env, dims)
             found = self._compiled.put(key, self._made(dict(zip(self.symbols, key, strict=True))))
         outs = found(*[for_xla(env[v]) for v in self.part.block.inputs])

@@ -1,0 +1,138 @@
+"""Functions of arrays of XLA's whose shapes keep changing: NumPy computes what is not worth a compilation.
+
+A decode loop whose cache grows by `concat` has new shapes at each token, and XLA takes 20 to 50 ms to compile one op for
+them. So once a function was compiled for a few kinds of arguments, NumPy runs it for a new kind, until that has taken
+about as long as a compilation. At worst that is twice the time of whichever is better.
+
+Times are estimates, so that a process that is started again and runs the same gives the same bits.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..core import small
+from ..core.arrays import array_class
+from ..core.cache import BoundedCache
+from .generate import FunctionWriter, written
+from .rules import cost
+from .steps import Steps, UnknownStepError, reading
+
+# For so many kinds of arguments a function is compiled when they come first.
+COMPILED_FIRST = 2
+# Nanoseconds: a compilation, a call, and each step of NumPy's beside what depends on the number of elements.
+COMPILATION, CALL, STEP = 25_000_000, 20_000, 1000
+MAX_KINDS = 1024
+
+
+class Watch:
+    """A function that counts for how many kinds of arguments XLA compiles it: JAX traces it for each.
+
+    Arguments:
+        fn: the function.
+
+    Attributes:
+        when_varying: called once, when there are so many that its shapes seem to vary.
+    """
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, fn)
+        self.fn, self.kinds, self._looks = fn, 0, False
+        self.when_varying: Callable[[], None] | None = None
+
+    def __call__(self, *args: Any) -> Any:
+        """The function itself, which JAX traces."""
+        if not self._looks:
+            self._count()
+        return self.fn(*args)
+
+    def _count(self) -> None:
+        self.kinds += 1
+        if self.kinds >= COMPILED_FIRST and self.when_varying is not None and _serves():
+            change, self.when_varying = self.when_varying, None
+            change()
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """While it is traced for something else than XLA."""
+        before, self._looks = self._looks, True
+        try:
+            yield
+        finally:
+            self._looks = before
+
+
+def _serves() -> bool:
+    return small.most() > 0 and jax.local_device_count() == 1 == jax.process_count()
+
+
+class VaryingShapes:
+    """A function by kinds of arguments: compiled, or run by NumPy until that has cost as much.
+
+    Arguments:
+        xla: the compiled function. trace: tells what it is made of. watch: the function that JAX traces.
+    """
+
+    def __init__(self, xla: Callable[..., Any], trace: Callable[..., Any], watch: Watch) -> None:
+        self._xla, self._trace, self._watch = xla, trace, watch
+        # Key: shapes, dtypes and classes of numbers; the function is pure.
+        self._known: BoundedCache[Any, Callable[..., Any]] = BoundedCache(
+            f"kinds of {getattr(watch, '__name__', 'a function')}", MAX_KINDS
+        )
+
+    def __call__(self, *args: Any) -> Any:
+        """The results for arrays and numbers."""
+        key = tuple([(a.shape, a.dtype) if hasattr(a, "shape") else a.__class__ for a in args])
+        run = self._known.get(key)
+        if run is None:
+            if not all(a.__class__ in _kinds() for a in args):  # JAX is tracing
+                return self._xla(*args)
+            run = self._known.put(key, self._new(key, args))
+        return run(*args)
+
+    def _new(self, key: Any, args: tuple[Any, ...]) -> Callable[..., Any]:
+        writer, each = None, float(COMPILATION)
+        try:
+            with self._watch.looking(), reading():
+                traced = self._trace(*args)
+                steps = Steps(traced.jaxpr)
+                numbers = frozenset([i for i, a in enumerate(args) if not hasattr(a, "shape")])
+                writer = written(steps, traced.out_info, numbers)
+                each = CALL + STEP * writer.turns + sum(map(cost, steps.list))
+        except UnknownStepError:
+            pass
+        if writer is None or each >= COMPILATION:
+            return self._xla
+        return self._by_numpy(key, writer, int(COMPILATION / each))
+
+    def _by_numpy(self, key: Any, writer: FunctionWriter, left: int) -> Callable[..., Any]:
+        """What runs so many calls by NumPy, and compiles then."""
+        function = writer.function()
+
+        def run(*args: Any) -> Any:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                return self._known.put(key, self._xla)(*args)
+            return jax.tree.map(_payload, function(*[np.asarray(a) if hasattr(a, "shape") else a for a in args]))
+
+        return run
+
+
+# Key: once a process: classes.
+@functools.cache
+def _kinds() -> frozenset[type]:
+    return frozenset((float, int, bool, np.ndarray, array_class()))
+
+
+def _payload(array: np.ndarray) -> Any:
+    """A result as a payload of its own: one that shares memory with an argument of XLA's would keep that."""
+    if not small.is_small(array.shape, array.dtype):
+        return jax.device_put(array)
+    return array if array.flags.owndata else array.copy()
