@@ -75,6 +75,8 @@ class JoinedSteps(tape.Recurring):
 
     def __init__(self, steps: Steps, outside: Arrays, wanted: Wanted) -> None:
         super().__init__()
+        # A forward pass alone may be that of a decoder, whose shapes change.
+        self.varies = not any(isinstance(s, BackwardStep) for s in steps)
         self._steps, self._wanted = tuple(steps), wanted
         # What the program takes: first what may be overwritten, in the order of the results that take its place.
         self._order = list(dict.fromkeys((*wanted.donated, *range(len(outside)))))

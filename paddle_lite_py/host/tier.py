@@ -27,7 +27,7 @@ from . import loops  # noqa: F401  (their rules)
 from .generate import FunctionWriter, elements, written
 from .rules import BARRIER, ELEMENTWISE, cost
 from .steps import HostStep, Steps, UnknownStepError, reading
-from .varying import VaryingShapes, Watch
+from .varying import VaryingShapes, Watch, begins_varying
 
 MAX_KINDS = 1024  # of one function: shapes may change for ever
 # A function of more steps is faster compiled, and so is one whose elements take longer: in nanoseconds, for all of it
@@ -144,16 +144,25 @@ class Tiers:
 
     def entry(self, n: int) -> Callable[..., Any]:
         """What is called: it finds at once what runs arrays of the host, and of XLA's."""
-        call, compile_by = _entry(n, self.donated)(self.known, self.xla, self.other)
+        call, self._become = _entry(n, self.donated)(self.known, self.xla, self.other)
         if self.watch is not None:
-            self.watch.when_varying = lambda: compile_by(self._varying())
+            self._become(self._first)
+            self.watch.when_varying = self._vary
         return call
 
-    def _varying(self) -> Callable[..., Any]:
+    def _first(self, *args: Any) -> Any:
+        """The first call that is XLA's."""
+        assert self.watch is not None
+        self._become(self.xla)
+        if begins_varying(self.trace, self.watch, args):
+            self._vary()
+        return self.xla(*args)
+
+    def _vary(self) -> None:
         """From now on NumPy computes what XLA would have to compile for few calls."""
         assert self.watch is not None
-        self.xla = VaryingShapes(self.xla, self.trace, self.watch)
-        return self.xla
+        self.xla, self.watch.when_varying = VaryingShapes(self.xla, self.trace, self.watch), None
+        self._become(self.xla)
 
     def other(self, *args: Any) -> Any:
         """A call that is new, or with other things than arrays of the host and numbers."""
@@ -179,25 +188,33 @@ class Tiers:
         """What runs n arrays compiled, as on_xla() does, with what leads there written out."""
         return self.on_xla if self.donated else _handing(n)(self.xla, _handed.get, for_xla)
 
-    def to_host(self, n: int, info: Any) -> Callable[..., Any]:
-        """What runs n arrays of the host compiled: then the results, structured like `info`, are the host's too."""
-        run, array = self.handed(n), np.asarray
-        if info.__class__ is tuple and all(part.__class__ is jax.ShapeDtypeStruct for part in info):
-            return lambda *args: tuple([array(x) for x in run(*args)])
-        if jax.tree_util.treedef_is_leaf(jax.tree.structure(info)):
-            return lambda *args: array(run(*args))
-        return lambda *args: jax.tree.map(array, run(*args))
-
     def _new(self, args: tuple[Any, ...]) -> Callable[..., Any]:
         """What runs arrays and numbers like these."""
         if any(np.size(a) > small.most() for a in args):
-            return self.handed(len(args))
+            return self._compiled(len(args))
         with nullcontext() if self.watch is None else self.watch.looking():
             traced = self.trace(*args)
         writer, hosted = chosen(traced, args, self.most)
         if writer is not None:
             return writer.function()
-        return self.to_host(len(args), traced.out_info) if hosted else self.handed(len(args))
+        run = self._compiled(len(args))
+        return _to_host(run, traced.out_info) if hosted else run
+
+    def _compiled(self, n: int) -> Callable[..., Any]:
+        """What runs n arrays of the host of another kind compiled."""
+        if self.watch is not None:
+            self.watch.count()
+        return self.handed(n)
+
+
+def _to_host(run: Callable[..., Any], info: Any) -> Callable[..., Any]:
+    """What runs arrays of the host compiled, with results, structured like `info`, that are the host's too."""
+    array = np.asarray
+    if info.__class__ is tuple and all(part.__class__ is jax.ShapeDtypeStruct for part in info):
+        return lambda *args: tuple([array(x) for x in run(*args)])
+    if jax.tree_util.treedef_is_leaf(jax.tree.structure(info)):
+        return lambda *args: array(run(*args))
+    return lambda *args: jax.tree.map(array, run(*args))
 
 
 def chosen(traced: Any, args: Sequence[Any], most: int) -> tuple[FunctionWriter | None, bool]:
@@ -249,6 +266,12 @@ def for_xla(value: Any) -> Any:
         with jax.ensure_compile_time_eval():  # JAX may be tracing
             found = numbers[key] = jnp.asarray(value)
     return found
+
+
+def on_host(value: Any) -> Any:
+    """An array of XLA's as one of the host if it is small; anything else as it is."""
+    small_one = value.__class__ is array_class() and small.is_small(value.shape, value.dtype)
+    return np.asarray(value) if small_one else value
 
 
 def is_cheap(steps: list[HostStep]) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import jax
@@ -21,7 +22,7 @@ from ..core import small
 from ..core.arrays import array_class
 from ..core.cache import BoundedCache
 from .generate import FunctionWriter, written
-from .rules import cost
+from .rules import MOVES, cost
 from .steps import Steps, UnknownStepError, reading
 
 # For so many kinds of arguments a function is compiled when they come first.
@@ -49,14 +50,14 @@ class Watch:
     def __call__(self, *args: Any) -> Any:
         """The function itself, which JAX traces."""
         if not self._looks:
-            self._count()
+            self.count()
         return self.fn(*args)
 
-    def _count(self) -> None:
+    def count(self) -> None:
+        """Count a kind of arguments that XLA compiles."""
         self.kinds += 1
         if self.kinds >= COMPILED_FIRST and self.when_varying is not None and _serves():
-            change, self.when_varying = self.when_varying, None
-            change()
+            self.when_varying()
 
     @contextmanager
     def looking(self) -> Iterator[None]:
@@ -70,6 +71,32 @@ class Watch:
 
 def _serves() -> bool:
     return small.most() > 0 and jax.local_device_count() == 1 == jax.process_count()
+
+
+_sizes_vary: ContextVar[bool] = ContextVar("sizes_vary", default=False)
+
+
+@contextmanager
+def sizes_vary() -> Iterator[None]:
+    """While it is known that sizes change: what is called for the first time is not compiled either."""
+    token = _sizes_vary.set(True)
+    try:
+        yield
+    finally:
+        _sizes_vary.reset(token)
+
+
+def begins_varying(trace: Callable[..., Any], watch: Watch, args: tuple[Any, ...]) -> bool:
+    """Whether NumPy may compute a function from its first call: it only moves elements, or sizes change."""
+    if not _serves() or not all(a.__class__ in _kinds() for a in args):
+        return False
+    if _sizes_vary.get():
+        return True
+    try:
+        with watch.looking(), reading():
+            return all(step.name in MOVES or step.name == "broadcast_in_dim" for step in Steps(trace(*args).jaxpr).list)
+    except UnknownStepError:
+        return False
 
 
 class VaryingShapes:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core import symbolic
+from ..core import small, symbolic
 from ..core.cache import BoundedCache
 from ..core.interpreter import no_grad, use
+from ..cpu_compiler import prepare
 from ..eager.execute import EAGER
 from ..eager.pending import held
 from ..eager.tensor import wrap
-from ..host.tier import for_xla, program_jit
+from ..host.tier import for_xla, on_host, program_jit, tiered
+from ..host.varying import sizes_vary
 from ..ir import control
 from ..ir.block import Block, Operator, Value
 from ..ir.lower import concrete, read, run_block
@@ -75,11 +77,13 @@ class PreparedPart:
             if self.simple and self.measured and found < max(len(self._compiled), 1):
                 self._compiled.put(key, found + 1)
                 return self._one_by_one(env, dims)
-            found = self._compiled.put(key, self._made(dict(zip(self.symbols, key, strict=True))))
-        outs = found(*[for_xla(env[v]) for v in self.part.block.inputs])
+            arrays = [env[v] for v in self.part.block.inputs]
+            found = self._compiled.put(key, self._made(dict(zip(self.symbols, key, strict=True)), arrays))
+        outs = found(*[env[v] for v in self.part.block.inputs])
         return dict(zip(self.part.block.outputs, outs, strict=True))
 
-    def _made(self, dims: symbolic.Dims) -> Callable[..., Any]:
+    def _made(self, dims: symbolic.Dims, arrays: Sequence[Any]) -> Callable[..., Any]:
+        """What runs arrays like these: a small part of small arrays is NumPy's, as in eager code."""
         block = self.part.block
 
         def part(*arrays: Any) -> list[Any]:
@@ -87,7 +91,12 @@ class PreparedPart:
             with symbolic.known(dims):
                 return run_block(block, arrays)
 
-        return program_jit(part, operators=len(block.ops))
+        n = len(block.ops)
+        if all(small.is_small(a.shape, a.dtype) for a in arrays):
+            run = tiered(part, len(arrays), deep=True, operators=n)
+            return lambda *given: run(*map(on_host, given))
+        compiled = program_jit(prepare(part), operators=n)
+        return lambda *given: compiled(*map(for_xla, given))
 
     def _apart(self, env: dict[Value, Any], dims: symbolic.Dims) -> dict[Value, Any]:
         made = dict(env)
@@ -98,8 +107,8 @@ class PreparedPart:
 
     def _one_by_one(self, env: dict[Value, Any], dims: symbolic.Dims) -> dict[Value, Any]:
         """The same, each operator as eager code runs it."""
-        tensors = {v: wrap(env[v]) for v in self.part.block.inputs}
-        with use(EAGER), no_grad(), symbolic.known(dims):
+        tensors = {v: wrap(on_host(env[v])) for v in self.part.block.inputs}
+        with use(EAGER), no_grad(), symbolic.known(dims), sizes_vary():
             for op in self.part.block.ops:
                 self._run(op, tensors)
         return {v: held(tensors[v]) for v in self.part.block.outputs}
