@@ -54,6 +54,12 @@ class Outputs:
         self.specs.append((shape, made[0].dtype))
         self.are_numbers.append(all(x is None or merge.is_number_like(x) for x in (a, b)))
 
+    def named(self) -> list[tuple[Any, Any]]:
+        """The specs, with a name for each size that differs: those of one name are equal on both sides."""
+        sizes = [list(zip(shape, a.shape, b.shape, strict=True)) for (shape, _), (a, b) in zip(self.specs, self.pairs, strict=True)]
+        shapes = [tuple([f"{a} or {b}" if n is None else n for n, a, b in each]) for each in sizes]
+        return [(shape, dtype) for shape, (_, dtype) in zip(shapes, self.specs, strict=True)]
+
     def final(self, a: Any, b: Any) -> tuple[Any, Any]:
         """The same on both sides as the branches have left it."""
         return self.paths[0].final(a), self.paths[1].final(b)
@@ -220,7 +226,7 @@ def _emit(builder: Builder, pred: Tensor, outs: Outputs, where: Any) -> list[Ten
     grad = any(v.requires_grad for v in true.block.outputs + false.block.outputs)
     inputs = (builder.value_of(pred), *operands)
     differ = any(None in shape for shape, _ in outs.specs)
-    values = builder.append_measured(bound, inputs, outs.specs) if differ else builder.emit(bound, inputs, grad)
+    values = builder.append_measured(bound, inputs, outs.named()) if differ else builder.emit(bound, inputs, grad)
     next(op for op in reversed(builder.frame.block.ops) if op.bound is bound).where = where
     for value, (a, b), number in zip(values, outs.pairs, outs.are_numbers, strict=True):
         value.requires_grad, value.is_number = a.requires_grad or b.requires_grad, number

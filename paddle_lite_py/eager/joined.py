@@ -75,8 +75,10 @@ class JoinedSteps(tape.Recurring):
 
     def __init__(self, steps: Steps, outside: Arrays, wanted: Wanted) -> None:
         super().__init__()
-        # A forward pass alone may be that of a decoder, whose shapes change.
-        self.varies = not any(isinstance(s, BackwardStep) for s in steps)
+        ops = tuple([s.bound.op for s in steps if isinstance(s, CallStep)])
+        if len(ops) == len(steps):  # a forward pass alone may be that of a decoder, whose shapes change
+            self.varies, self.alike = True, _alike.get(ops) or _alike.put(ops, [0])
+            self.alike[0] += 1
         self._steps, self._wanted = tuple(steps), wanted
         # What the program takes: first what may be overwritten, in the order of the results that take its place.
         self._order = list(dict.fromkeys((*wanted.donated, *range(len(outside)))))
@@ -263,6 +265,10 @@ def checked(
 
 # Key: bound ops and how they follow each other, and what is wanted; jax.jit tells shapes and dtypes apart.
 _programs: BoundedCache[Any, JoinedSteps] = BoundedCache("programs of eager ops", MAX_PROGRAMS)
+
+
+# Key: the ops; whether to compile, not what.
+_alike: BoundedCache[Any, list[int]] = BoundedCache("how many programs are of the same eager ops", MAX_PROGRAMS)
 
 
 def forget_programs_with(bound: BoundOp) -> None:

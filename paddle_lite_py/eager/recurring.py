@@ -18,23 +18,25 @@ MAX_TRACES, MAX_VARYING = 8, 2
 class Recurring:
     """A structure that is compiled if it comes again: how often it was met, and in how many shapes."""
 
-    __slots__ = ("__weakref__", "met", "shapes", "traces", "varies")
+    __slots__ = ("__weakref__", "alike", "met", "shapes", "traces", "varies")
 
     def __init__(self) -> None:
         self.met = 0
         self.traces = 0
         self.varies = False  # shapes are likely to change for ever
+        self.alike = [1]  # how many structures differ in attributes alone, which shapes may be
         self.shapes: BoundedCache[Any, int] | None = None
 
     def is_hot(self, arrays: Sequence[Any]) -> bool:
         """True if the compiled form should run: the structure came before, and its shapes are no stream of new ones."""
         self.met += 1
+        few = self.alike[0] <= MAX_VARYING
         if self.traces < (MAX_VARYING if self.varies else MAX_TRACES):
-            if self.met == 1 and len(_lone) < MAX_LONE:
+            if self.met == 1 and few and len(_lone) < MAX_LONE:
                 _lone.add(self)
                 return True
             _lone.discard(self)
-            return self.met >= HOT
+            return self.met >= (HOT if few else self.alike[0])
         if self.shapes is None:
             # Key: shapes; whether to compile, not what.
             self.shapes = BoundedCache("shapes of a structure", MAX_FORMS)
