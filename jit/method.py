@@ -14,6 +14,7 @@ import numpy as np
 from paddle_lite_py.core import small, symbolic
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.arrays import as_array, spec_of
+from paddle_lite_py.core.dtypes import is_inexact
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.cpu_compiler import prepare
 from paddle_lite_py.custom.kernel import kernels, unknown_kernels
@@ -22,7 +23,7 @@ from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.host.tier import Tiers, for_xla, program_jit, xla_jit
 from paddle_lite_py.ir import serialize
 from paddle_lite_py.ir.index_reads import index_reads
-from paddle_lite_py.ir.parts import runs_in_parts
+from paddle_lite_py.ir.parts import is_unrolled, runs_in_parts
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.checks import Checks, LoopBuffer, look_at_indices, told
 from paddle_lite_py.tracing.effects import Argument, Effect, resolve
@@ -172,8 +173,12 @@ class Method:
         self._reads = index_reads(self.program)
         self._plain = self._result is nested.LEAF and not (self._state or self._checks or self._room or self._reads)
         in_parts = runs_in_parts(self.program)
-        self._parts: Any = PartedBlock(self.program.block, self.program.measured) if in_parts else None
+        in_turn = in_parts or is_unrolled(self.program)
+        self._parts: Any = PartedBlock(self.program.block, self.program.measured) if in_turn else None
         self._bound = None if in_parts else bind(name, self.program)
+        if in_turn and self._bound is not None:
+            self._bound.jitted = self._compute
+            self._bound.keeps = any(is_inexact(v.dtype) for v in self.program.block.outputs)
         self.forget()
         block, names = self.program.block, (self.program.input_names, self.program.output_names)
         given, made = (zip(v, n, strict=True) for v, n in zip((block.inputs, block.outputs), names, strict=True))
@@ -181,7 +186,7 @@ class Method:
 
     def forget(self) -> None:
         """Drop what is compiled."""
-        self._jitted: Any = xla_jit(self._bound.fn) if self._bound is not None else self._compute
+        self._jitted: Any = self._compute if self._parts is not None else xla_jit(self._bound.fn)
         self._kinds: list[Any] | None = None  # shape and dtype of each input of the last call
 
     def __call__(self, *inputs: Any) -> Any:
@@ -223,7 +228,7 @@ class Method:
     @property
     def runs_in_parts(self) -> bool:
         """Whether its operators run, each part compiled for the sizes at hand."""
-        return self._parts is not None
+        return self._bound is None
 
     def _compute(self, *arrays: Any) -> Any:
         """What a program in parts gives: its result, or all of them."""
@@ -307,7 +312,7 @@ class Method:
         Where it is small NumPy runs it, as it does what is small in eager mode. None where a run does more than that:
         it changes state, or has something to check.
         """
-        if self._state or self._checks or self._room or self.constraints or self._bound is None:
+        if self._state or self._checks or self._room or self.constraints or self._parts is not None:
             return None
         if all(small.is_small(h._data.shape, h._data.dtype) for h in self.handles):
             weights: list[Any] = [np.asarray(h._data) for h in self.handles]

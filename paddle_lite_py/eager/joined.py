@@ -23,6 +23,7 @@ from .pending import Failed
 from .tensor import wrap
 
 MAX_PROGRAMS = 512
+MIN_ALIKE = 10  # programs of fewer ops may be of the same ones by chance
 Arrays = Sequence[Any]
 
 
@@ -76,8 +77,9 @@ class JoinedSteps(tape.Recurring):
     def __init__(self, steps: Steps, outside: Arrays, wanted: Wanted) -> None:
         super().__init__()
         ops = tuple([s.bound.op for s in steps if isinstance(s, CallStep)])
-        if len(ops) == len(steps):  # a forward pass alone may be that of a decoder, whose shapes change
-            self.varies, self.alike = True, _alike.get(ops) or _alike.put(ops, [0])
+        self.varies = len(ops) == len(steps)  # a forward pass alone may be that of a decoder, whose shapes change
+        if self.varies and len(ops) >= MIN_ALIKE:
+            self.alike = _alike.get(ops) or _alike.put(ops, [0])
             self.alike[0] += 1
         self._steps, self._wanted = tuple(steps), wanted
         # What the program takes: first what may be overwritten, in the order of the results that take its place.

@@ -27,7 +27,7 @@ from . import loops  # noqa: F401  (their rules)
 from .generate import FunctionWriter, elements, written
 from .rules import BARRIER, ELEMENTWISE, cost
 from .steps import HostStep, Steps, UnknownStepError, reading
-from .varying import VaryingShapes, Watch, begins_varying
+from .varying import VaryingShapes, Watch, are_sizes_varying, only_moves
 
 MAX_KINDS = 1024  # of one function: shapes may change for ever
 # A function of more steps is faster compiled, and so is one whose elements take longer: in nanoseconds, for all of it
@@ -154,14 +154,16 @@ class Tiers:
         """The first call that is XLA's."""
         assert self.watch is not None
         self._become(self.xla)
-        if begins_varying(self.trace, self.watch, args):
+        if are_sizes_varying():
             self._vary()
+        elif only_moves(self.trace, self.watch, args):
+            self._vary(moves=True)
         return self.xla(*args)
 
-    def _vary(self) -> None:
+    def _vary(self, moves: bool = False) -> None:
         """From now on NumPy computes what XLA would have to compile for few calls."""
         assert self.watch is not None
-        self.xla, self.watch.when_varying = VaryingShapes(self.xla, self.trace, self.watch), None
+        self.xla, self.watch.when_varying = VaryingShapes(self.xla, self.trace, self.watch, moves), None
         self._become(self.xla)
 
     def other(self, *args: Any) -> Any:

@@ -86,12 +86,15 @@ def sizes_vary() -> Iterator[None]:
         _sizes_vary.reset(token)
 
 
-def begins_varying(trace: Callable[..., Any], watch: Watch, args: tuple[Any, ...]) -> bool:
-    """Whether NumPy may compute a function from its first call: it only moves elements, or sizes change."""
+def are_sizes_varying() -> bool:
+    """Whether it is known that sizes change."""
+    return _sizes_vary.get() and _serves()
+
+
+def only_moves(trace: Callable[..., Any], watch: Watch, args: tuple[Any, ...]) -> bool:
+    """Whether a function only moves elements: then NumPy gives the same bits, and may run it from the first call on."""
     if not _serves() or not all(a.__class__ in _kinds() for a in args):
         return False
-    if _sizes_vary.get():
-        return True
     try:
         with watch.looking(), reading():
             return all(step.name in MOVES or step.name == "broadcast_in_dim" for step in Steps(trace(*args).jaxpr).list)
@@ -104,10 +107,12 @@ class VaryingShapes:
 
     Arguments:
         xla: the compiled function. trace: tells what it is made of. watch: the function that JAX traces.
+        moves: it only moves elements: then what it gives is XLA's, else the host's where it is small.
     """
 
-    def __init__(self, xla: Callable[..., Any], trace: Callable[..., Any], watch: Watch) -> None:
+    def __init__(self, xla: Callable[..., Any], trace: Callable[..., Any], watch: Watch, moves: bool) -> None:
         self._xla, self._trace, self._watch = xla, trace, watch
+        self._give = jax.device_put if moves else _payload
         # Key: shapes, dtypes and classes of numbers; the function is pure.
         self._known: BoundedCache[Any, Callable[..., Any]] = BoundedCache(
             f"kinds of {getattr(watch, '__name__', 'a function')}", MAX_KINDS
@@ -147,7 +152,7 @@ class VaryingShapes:
             left -= 1
             if left < 0:
                 return self._known.put(key, self._xla)(*args)
-            return jax.tree.map(_payload, function(*[np.asarray(a) if hasattr(a, "shape") else a for a in args]))
+            return jax.tree.map(self._give, function(*[np.asarray(a) if hasattr(a, "shape") else a for a in args]))
 
         return run
 

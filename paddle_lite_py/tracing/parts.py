@@ -58,6 +58,7 @@ class PreparedPart:
         # for them, how often they have come.
         self._compiled: BoundedCache[Any, Any] = BoundedCache("sizes of a part of a program", MAX_SIZES)
         # What blocks are made of is compiled for their sizes: an operator alone does not tell them.
+        self.unrolled = not measured and not part.is_apart
         self.measured = not measured.keys().isdisjoint(part.symbols)
         self.simple = not any(op.blocks for op in part.block.ops)
         self.apart = [ApartOperator(op, measured) for op in part.block.ops] if part.is_apart else []
@@ -74,13 +75,19 @@ class PreparedPart:
         key = tuple([dims[name] for name in self.symbols])
         found = self._compiled.recent(key) or 0
         if found.__class__ is int:
-            if self.simple and self.measured and found < max(len(self._compiled), 1):
+            if self.simple and found < self._worth():
                 self._compiled.put(key, found + 1)
                 return self._one_by_one(env, dims)
             arrays = [env[v] for v in self.part.block.inputs]
             found = self._compiled.put(key, self._made(dict(zip(self.symbols, key, strict=True)), arrays))
         outs = found(*[env[v] for v in self.part.block.inputs])
         return dict(zip(self.part.block.outputs, outs, strict=True))
+
+    def _worth(self) -> int:
+        """How often sizes come before it is compiled for them: where these are the caller's, it is a loop unrolled."""
+        if self.measured:
+            return max(len(self._compiled), 1)
+        return len(self.part.block.ops) if self.unrolled else 0
 
     def _made(self, dims: symbolic.Dims, arrays: Sequence[Any]) -> Callable[..., Any]:
         """What runs arrays like these: a small part of small arrays is NumPy's, as in eager code."""
