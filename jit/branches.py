@@ -56,9 +56,11 @@ class Outputs:
 
     def named(self) -> list[tuple[Any, Any]]:
         """The specs, with a name for each size that differs: those of one name are equal on both sides."""
-        sizes = [list(zip(shape, a.shape, b.shape, strict=True)) for (shape, _), (a, b) in zip(self.specs, self.pairs, strict=True)]
-        shapes = [tuple([f"{a} or {b}" if n is None else n for n, a, b in each]) for each in sizes]
-        return [(shape, dtype) for shape, (_, dtype) in zip(shapes, self.specs, strict=True)]
+        found = []
+        for (shape, dtype), (a, b) in zip(self.specs, self.pairs, strict=True):
+            sizes = zip(shape, a.shape, b.shape, strict=True)
+            found.append((tuple([f"{m} or {n}" if size is None else size for size, m, n in sizes]), dtype))
+        return found
 
     def final(self, a: Any, b: Any) -> tuple[Any, Any]:
         """The same on both sides as the branches have left it."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from paddle_lite_py.custom.kernel import kernels, unknown_kernels
 from paddle_lite_py.eager.execute import EAGER
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.host.tier import Tiers, for_xla, program_jit, xla_jit
+from paddle_lite_py.host.varying import sizes_vary
 from paddle_lite_py.ir import serialize
 from paddle_lite_py.ir.index_reads import index_reads
 from paddle_lite_py.ir.parts import is_unrolled, runs_in_parts
@@ -35,6 +35,7 @@ from paddle_lite_py.tracing.traced_scalars import NUMBER_LEAF, PythonNumber
 
 from .agreement import check_agreement, check_weights
 from .artifact import ArtifactError
+from .constraints import holds
 from .loaded_op import bind, meaningful
 from .spec import InputSpec
 
@@ -173,12 +174,12 @@ class Method:
         self._reads = index_reads(self.program)
         self._plain = self._result is nested.LEAF and not (self._state or self._checks or self._room or self._reads)
         in_parts = runs_in_parts(self.program)
+        self._has_gradient = any(is_inexact(v.dtype) for v in self.program.block.outputs)
         in_turn = in_parts or is_unrolled(self.program)
         self._parts: Any = PartedBlock(self.program.block, self.program.measured) if in_turn else None
         self._bound = None if in_parts else bind(name, self.program)
         if in_turn and self._bound is not None:
-            self._bound.jitted = self._compute
-            self._bound.keeps = any(is_inexact(v.dtype) for v in self.program.block.outputs)
+            self._bound.jitted, self._bound.keeps = self._compute, self._has_gradient
         self.forget()
         block, names = self.program.block, (self.program.input_names, self.program.output_names)
         given, made = (zip(v, n, strict=True) for v, n in zip((block.inputs, block.outputs), names, strict=True))
@@ -246,8 +247,9 @@ class Method:
         given = (*tensors, *self.handles)
         if self._bound is not None:
             out = mode.interpreter.run(self._bound, given)
-        elif mode.grad_enabled and not all(t.stop_gradient for t in given):
-            out = tuple(self._run_operators(tensors))
+        elif mode.grad_enabled and self._has_gradient and not all(t.stop_gradient for t in given):
+            with sizes_vary():
+                out = tuple(self._run_operators(tensors))
         else:
             with meaningful(self.name):
                 out = tuple(map(wrap, self._parts([for_xla(t._data) for t in given])))
@@ -380,25 +382,6 @@ class Method:
                     "without that constraint"
                 )
         return tensors
-
-
-def holds(constraint: str, dims: dict[str, Any]) -> bool:
-    """True if dimensions meet a constraint such as "seq >= 2" or "batch == 2*n"."""
-    left, sign, right = parse(constraint)
-    a, b = symbolic.evaluate_text(left, dims), symbolic.evaluate_text(right, dims)
-    return bool({">=": a >= b, "<=": a <= b, "==": a == b, "!=": a != b}[sign])
-
-
-def parse(constraint: str) -> tuple[str, str, str]:
-    """The two sides of a constraint and the sign between them.
-
-    Raises:
-        ValueError: if it is none.
-    """
-    found = re.fullmatch(r"\s*([\w\s+*^(),-]{1,200}?)\s*(>=|<=|==|!=)\s*([\w\s+*^(),-]{1,200}?)\s*", str(constraint))
-    if found is None:
-        raise ValueError(f"constraint {constraint!r} is no comparison of dimensions such as 'batch <= 64'")
-    return found[1], found[2], found[3]
 
 
 def _spec(value: Any, name: str) -> InputSpec:

@@ -12,8 +12,8 @@ from ..core.arrays import array_class
 from ..registry.bound import BoundOp
 from .joined import BackwardStep, CallStep
 
-# So many reads of one array from outside, such as a weight, are turns of a loop; in so many kinds of arguments of one op
-# shapes change there.
+# So many reads of one array from outside, such as a weight, are turns of a loop; where one op has so many kinds of
+# arguments, shapes change there.
 TURNS = 16
 
 

@@ -9,7 +9,7 @@ from ..core.cache import BoundedCache
 
 MAX_FORMS = 512
 # A structure is compiled when it is met first, as long as most that were came again, else when it is met for this
-# many-th time; for that many shapes, which must come back too then: where shapes vary, more often than there are of them.
+# many-th time; for that many shapes, which must come back too then: where they vary, more often than there are shapes.
 HOT = 2
 MAX_LONE = 4
 MAX_TRACES, MAX_VARYING = 8, 2

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 import jax
@@ -83,12 +82,11 @@ def tiered(
     """
     donated = options.get("donate_argnums", ())
     watch = Watch(fn) if n and not deep and not donated else None
-    fn = watch or fn
     plain = plain or (bool(like) and _is_pointwise(fn, like))
-    xla = program_jit(prepare(fn, donated) if deep else fn, operators, windows, plain, **options)
+    xla = program_jit(prepare(fn, donated) if deep else watch or fn, operators, windows, plain, **options)
     if n is None:
         return xla
-    trace = jax.jit(fn).trace if deep else xla.trace
+    trace = jax.jit(fn).trace if deep or watch else xla.trace
     return Tiers(fn, xla, trace, donated, most, watch).entry(n)
 
 
@@ -136,10 +134,9 @@ class Tiers:
     ) -> None:
         self.xla, self.trace, self.most, self.watch = xla, trace, most, watch
         self.donated = frozenset(donated)
+        self.name = getattr(fn, "__name__", "a function")
         # Key: shapes, dtypes and classes of numbers; cleared by flags; the function is pure.
-        self.known: BoundedCache[Any, Callable[..., Any]] = BoundedCache(
-            f"tiers of {getattr(fn, '__name__', 'a function')}", MAX_KINDS
-        )
+        self.known: BoundedCache[Any, Callable[..., Any]] = BoundedCache(f"tiers of {self.name}", MAX_KINDS)
         _all.add(self)
 
     def entry(self, n: int) -> Callable[..., Any]:
@@ -156,14 +153,14 @@ class Tiers:
         self._become(self.xla)
         if are_sizes_varying():
             self._vary()
-        elif only_moves(self.trace, self.watch, args):
+        elif only_moves(self.trace, args):
             self._vary(moves=True)
         return self.xla(*args)
 
     def _vary(self, moves: bool = False) -> None:
         """From now on NumPy computes what XLA would have to compile for few calls."""
         assert self.watch is not None
-        self.xla, self.watch.when_varying = VaryingShapes(self.xla, self.trace, self.watch, moves), None
+        self.xla, self.watch.when_varying = VaryingShapes(self.xla, self.trace, self.name, moves), None
         self._become(self.xla)
 
     def other(self, *args: Any) -> Any:
@@ -193,20 +190,13 @@ class Tiers:
     def _new(self, args: tuple[Any, ...]) -> Callable[..., Any]:
         """What runs arrays and numbers like these."""
         if any(np.size(a) > small.most() for a in args):
-            return self._compiled(len(args))
-        with nullcontext() if self.watch is None else self.watch.looking():
-            traced = self.trace(*args)
+            return self.handed(len(args))
+        traced = self.trace(*args)
         writer, hosted = chosen(traced, args, self.most)
         if writer is not None:
             return writer.function()
-        run = self._compiled(len(args))
+        run = self.handed(len(args))
         return _to_host(run, traced.out_info) if hosted else run
-
-    def _compiled(self, n: int) -> Callable[..., Any]:
-        """What runs n arrays of the host of another kind compiled."""
-        if self.watch is not None:
-            self.watch.count()
-        return self.handed(n)
 
 
 def _to_host(run: Callable[..., Any], info: Any) -> Callable[..., Any]:

@@ -1,7 +1,7 @@
 """Functions of arrays of XLA's whose shapes keep changing: NumPy computes what is not worth a compilation.
 
-A decode loop whose cache grows by `concat` has new shapes at each token, and XLA takes 20 to 50 ms to compile one op for
-them. So once a function was compiled for a few kinds of arguments, NumPy runs it for a new kind, until that has taken
+A decode loop whose cache grows by `concat` has new shapes at each token, and XLA takes 20 to 50 ms to compile one op.
+So once a function was compiled for a few kinds of arguments, NumPy runs it for a new kind, until that has taken
 about as long as a compilation. At worst that is twice the time of whichever is better.
 
 Times are estimates, so that a process that is started again and runs the same gives the same bits.
@@ -44,29 +44,15 @@ class Watch:
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         functools.update_wrapper(self, fn)
-        self.fn, self.kinds, self._looks = fn, 0, False
+        self.fn, self.kinds = fn, 0
         self.when_varying: Callable[[], None] | None = None
 
     def __call__(self, *args: Any) -> Any:
         """The function itself, which JAX traces."""
-        if not self._looks:
-            self.count()
-        return self.fn(*args)
-
-    def count(self) -> None:
-        """Count a kind of arguments that XLA compiles."""
         self.kinds += 1
         if self.kinds >= COMPILED_FIRST and self.when_varying is not None and _serves():
             self.when_varying()
-
-    @contextmanager
-    def looking(self) -> Iterator[None]:
-        """While it is traced for something else than XLA."""
-        before, self._looks = self._looks, True
-        try:
-            yield
-        finally:
-            self._looks = before
+        return self.fn(*args)
 
 
 def _serves() -> bool:
@@ -91,12 +77,12 @@ def are_sizes_varying() -> bool:
     return _sizes_vary.get() and _serves()
 
 
-def only_moves(trace: Callable[..., Any], watch: Watch, args: tuple[Any, ...]) -> bool:
+def only_moves(trace: Callable[..., Any], args: tuple[Any, ...]) -> bool:
     """Whether a function only moves elements: then NumPy gives the same bits, and may run it from the first call on."""
     if not _serves() or not all(a.__class__ in _kinds() for a in args):
         return False
     try:
-        with watch.looking(), reading():
+        with reading():
             return all(step.name in MOVES or step.name == "broadcast_in_dim" for step in Steps(trace(*args).jaxpr).list)
     except UnknownStepError:
         return False
@@ -106,17 +92,15 @@ class VaryingShapes:
     """A function by kinds of arguments: compiled, or run by NumPy until that has cost as much.
 
     Arguments:
-        xla: the compiled function. trace: tells what it is made of. watch: the function that JAX traces.
+        xla: the compiled function. trace: tells what it is made of. name: of the function.
         moves: it only moves elements: then what it gives is XLA's, else the host's where it is small.
     """
 
-    def __init__(self, xla: Callable[..., Any], trace: Callable[..., Any], watch: Watch, moves: bool) -> None:
-        self._xla, self._trace, self._watch = xla, trace, watch
+    def __init__(self, xla: Callable[..., Any], trace: Callable[..., Any], name: str, moves: bool) -> None:
+        self._xla, self._trace = xla, trace
         self._give = jax.device_put if moves else _payload
         # Key: shapes, dtypes and classes of numbers; the function is pure.
-        self._known: BoundedCache[Any, Callable[..., Any]] = BoundedCache(
-            f"kinds of {getattr(watch, '__name__', 'a function')}", MAX_KINDS
-        )
+        self._known: BoundedCache[Any, Callable[..., Any]] = BoundedCache(f"kinds of {name}", MAX_KINDS)
 
     def __call__(self, *args: Any) -> Any:
         """The results for arrays and numbers."""
@@ -131,7 +115,7 @@ class VaryingShapes:
     def _new(self, key: Any, args: tuple[Any, ...]) -> Callable[..., Any]:
         writer, each = None, float(COMPILATION)
         try:
-            with self._watch.looking(), reading():
+            with reading():
                 traced = self._trace(*args)
                 steps = Steps(traced.jaxpr)
                 numbers = frozenset([i for i, a in enumerate(args) if not hasattr(a, "shape")])

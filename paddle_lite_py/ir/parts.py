@@ -17,7 +17,8 @@ from .block import Block, Operator, Value
 from .graph import acts, ancestors, moved
 from .program import Measured, Program
 
-# A program of so many operators, in which one input is read so often, and one op gives so many shapes, is a loop unrolled.
+# A program of so many operators, in which one input is read so often and one op gives so many shapes, is a loop
+# unrolled.
 MIN_UNROLLED, TURNS = 200, 16
 _WORD = re.compile(r"[A-Za-z_]\w*\b(?!\()")  # but no function, such as max(
 
