@@ -176,8 +176,8 @@ class Method:
         in_parts = runs_in_parts(self.program)
         self._has_gradient = any(is_inexact(v.dtype) for v in self.program.block.outputs)
         in_turn = in_parts or is_unrolled(self.program)
-        self._parts: Any = PartedBlock(self.program.block, self.program.measured) if in_turn else None
-        self._bound = None if in_parts else bind(name, self.program)
+        self.parts: Any = PartedBlock(self.program.block, self.program.measured) if in_turn else None
+        self._bound: Any = None if in_parts else bind(name, self.program)
         if in_turn and self._bound is not None:
             self._bound.jitted, self._bound.keeps = self._compute, self._has_gradient
         self.forget()
@@ -187,7 +187,7 @@ class Method:
 
     def forget(self) -> None:
         """Drop what is compiled."""
-        self._jitted: Any = self._compute if self._parts is not None else xla_jit(self._bound.fn)
+        self._jitted: Any = self._compute if self.parts is not None else xla_jit(self._bound.fn)
         self._kinds: list[Any] | None = None  # shape and dtype of each input of the last call
 
     def __call__(self, *inputs: Any) -> Any:
@@ -234,7 +234,7 @@ class Method:
     def _compute(self, *arrays: Any) -> Any:
         """What a program in parts gives: its result, or all of them."""
         with meaningful(self.name):
-            outs = self._parts(arrays)
+            outs = self.parts(arrays)
         return outs[0] if len(outs) == 1 else tuple(outs)
 
     def _run_operators(self, tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -252,7 +252,7 @@ class Method:
                 out = tuple(self._run_operators(tensors))
         else:
             with meaningful(self.name):
-                out = tuple(map(wrap, self._parts([for_xla(t._data) for t in given])))
+                out = tuple(map(wrap, self.parts([for_xla(t._data) for t in given])))
         outs = list(out) if isinstance(out, tuple) else [out]
         if self._checks and (failed := int(outs[-2 if self._room else -1])):
             known = 0 < failed <= len(self._checks)
@@ -314,7 +314,7 @@ class Method:
         Where it is small NumPy runs it, as it does what is small in eager mode. None where a run does more than that:
         it changes state, or has something to check.
         """
-        if self._state or self._checks or self._room or self.constraints or self._parts is not None:
+        if self._state or self._checks or self._room or self.constraints or self.parts is not None:
             return None
         if all(small.is_small(h._data.shape, h._data.dtype) for h in self.handles):
             weights: list[Any] = [np.asarray(h._data) for h in self.handles]

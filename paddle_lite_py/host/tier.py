@@ -151,16 +151,14 @@ class Tiers:
         """The first call that is XLA's."""
         assert self.watch is not None
         self._become(self.xla)
-        if are_sizes_varying():
+        if are_sizes_varying() or only_moves(self.trace, args):
             self._vary()
-        elif only_moves(self.trace, args):
-            self._vary(moves=True)
         return self.xla(*args)
 
-    def _vary(self, moves: bool = False) -> None:
+    def _vary(self) -> None:
         """From now on NumPy computes what XLA would have to compile for few calls."""
         assert self.watch is not None
-        self.xla, self.watch.when_varying = VaryingShapes(self.xla, self.trace, self.name, moves), None
+        self.xla, self.watch.when_varying = VaryingShapes(self.xla, self.trace, self.name), None
         self._become(self.xla)
 
     def other(self, *args: Any) -> Any:
@@ -261,9 +259,9 @@ def for_xla(value: Any) -> Any:
 
 
 def on_host(value: Any) -> Any:
-    """An array of XLA's as one of the host if it is small; anything else as it is."""
-    small_one = value.__class__ is array_class() and small.is_small(value.shape, value.dtype)
-    return np.asarray(value) if small_one else value
+    """A small array of XLA's, or a scalar of NumPy's, as an array of the host; anything else as it is."""
+    others = value.__class__ is array_class() or isinstance(value, np.generic)
+    return np.asarray(value) if others and small.is_small(value.shape, value.dtype) else value
 
 
 def is_cheap(steps: list[HostStep]) -> bool:

@@ -4,6 +4,8 @@ A decode loop whose cache grows by `concat` has new shapes at each token, and XL
 So once a function was compiled for a few kinds of arguments, NumPy runs it for a new kind, until that has taken
 about as long as a compilation. At worst that is twice the time of whichever is better.
 
+Small results that NumPy makes are the host's, so that what follows is NumPy's as well.
+
 Times are estimates, so that a process that is started again and runs the same gives the same bits.
 """
 
@@ -93,12 +95,10 @@ class VaryingShapes:
 
     Arguments:
         xla: the compiled function. trace: tells what it is made of. name: of the function.
-        moves: it only moves elements: then what it gives is XLA's, else the host's where it is small.
     """
 
-    def __init__(self, xla: Callable[..., Any], trace: Callable[..., Any], name: str, moves: bool) -> None:
+    def __init__(self, xla: Callable[..., Any], trace: Callable[..., Any], name: str) -> None:
         self._xla, self._trace = xla, trace
-        self._give = jax.device_put if moves else _payload
         # Key: shapes, dtypes and classes of numbers; the function is pure.
         self._known: BoundedCache[Any, Callable[..., Any]] = BoundedCache(f"kinds of {name}", MAX_KINDS)
 
@@ -136,7 +136,7 @@ class VaryingShapes:
             left -= 1
             if left < 0:
                 return self._known.put(key, self._xla)(*args)
-            return jax.tree.map(self._give, function(*[np.asarray(a) if hasattr(a, "shape") else a for a in args]))
+            return jax.tree.map(_payload, function(*[np.asarray(a) if hasattr(a, "shape") else a for a in args]))
 
         return run
 

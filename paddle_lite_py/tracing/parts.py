@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core import small, symbolic
 from ..core.cache import BoundedCache
-from ..core.interpreter import no_grad, use
+from ..core.interpreter import no_grad, state, use
 from ..cpu_compiler import prepare
 from ..eager.execute import EAGER
 from ..eager.pending import held
@@ -45,15 +45,21 @@ class PartedBlock:
             for name in part.symbols:
                 if name not in dims:
                     dims[name] = 1 + self.measured[name].size(env[self.measured[name].value])
-            env.update(part.run(env, dims))
+            env.update(part.run(env, dims) if state.timer is None else self._timed(part, env, dims))
         return [read(env, v) for v in self.block.outputs]
+
+    def _timed(self, part: PreparedPart, env: dict[Value, Any], dims: symbolic.Dims) -> dict[Value, Any]:
+        """The same as a span of a profiler's trace."""
+        name = part.part.block.ops[0].name if part.apart else f"part {self.parts.index(part) + 1}"
+        made = state.timer(name, "part", lambda: [*part.run(env, dims).items()])
+        return dict(made)
 
 
 class PreparedPart:
     """A part, compiled for sizes that have come more often than there are sizes: such as come again and again."""
 
     def __init__(self, part: ProgramPart, measured: dict[str, Measured]) -> None:
-        self.part, self.symbols, self._traces = part, part.symbols, 0
+        self.part, self.symbols, self._traces, self.runs = part, part.symbols, 0, 0
         # Key: the sizes that the part is made of; what it is given has the shapes that they tell. Before it is compiled
         # for them, how often they have come.
         self._compiled: BoundedCache[Any, Any] = BoundedCache("sizes of a part of a program", MAX_SIZES)
@@ -68,12 +74,18 @@ class PreparedPart:
         """How many programs were compiled."""
         return self._traces + sum(op.traces for op in self.apart)
 
+    @property
+    def n_sizes(self) -> int:
+        """For how many sizes it has run."""
+        return len(self._compiled)
+
     def run(self, env: dict[Value, Any], dims: symbolic.Dims) -> dict[Value, Any]:
         """What the part gives, by value."""
+        self.runs += 1
         if self.apart:
             return self._apart(env, dims)
         key = tuple([dims[name] for name in self.symbols])
-        found = self._compiled.recent(key) or 0
+        found: Any = self._compiled.recent(key) or 0
         if found.__class__ is int:
             if self.simple and found < self._worth():
                 self._compiled.put(key, found + 1)

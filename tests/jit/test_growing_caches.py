@@ -9,6 +9,7 @@ from paddle_lite_py.jit import InputSpec, load, save, to_static
 import paddle_lite_py as paddle
 from helpers.decoders import compilations, decoder
 from paddle_lite_py import static
+from paddle_lite_py.__main__ import main
 
 PROMPT = np.arange(5).reshape(1, 5)
 MORE, MOST = 24, 3
@@ -127,3 +128,35 @@ def test_branches_that_grow_alike_give_sizes_that_are_equal(tmp_path):
     for flag in (1.0, 0.0):
         given = paddle.rand([4, 3]), paddle.to_tensor([flag])
         np.testing.assert_allclose(loaded(*given).numpy(), forward(*given).numpy(), rtol=1e-5)
+
+
+def test_the_parts_are_shown_with_what_their_runs_have_cost(tmp_path, capsys):
+    net, prefix = decoder(), str(tmp_path / "net")
+    save(to_static(net, input_spec=[InputSpec([1, None], "int64"), InputSpec([1], "int64")]), prefix)
+    loaded = load(prefix)
+    assert "run by Python" in loaded.text() and " runs" not in loaded.text()
+    loaded(paddle.to_tensor(PROMPT), paddle.to_tensor([3]))
+    loop = next(line for line in loaded.text().splitlines() if "while at decoders.py" in line)
+    assert "(1 runs" in loop
+    body = next(line for line in loaded.text().splitlines() if "compiled for each size_" in line)
+    assert "3 runs, 3 sizes, 0 compiled" in body
+    main(["inspect", prefix])
+    assert loop.split(" (")[0] in capsys.readouterr().out
+
+
+def test_a_profiler_tells_parts_apart():
+    paddle.enable_static()
+    try:
+        program = static.Program()
+        with static.program_guard(program):
+            x = static.data("x", [4])
+            out = (x[x > 0] * 2).sum()
+        assert "part 2: " in str(program)
+        profiler = paddle.profiler.Profiler()
+        profiler.start()
+        static.Executor().run(program, feed={"x": np.ones(4, "float32")}, fetch_list=[out])
+        profiler.stop()
+    finally:
+        paddle.disable_static()
+    names = {e.get("args", {}).get("op") for e in profiler.profiler_result.events}
+    assert {"part 1", "part 2"} <= names
