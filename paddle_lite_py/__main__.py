@@ -39,7 +39,7 @@ def main(argv: list[str] | None = None) -> None:
     inspect.add_argument("model", help="the prefix that was given to jit.save")
     inspect.add_argument(
         "--for", dest="target", metavar="TARGET",
-        help="compile it for cpu, h200, a TPU such as v5e, v5e:2x2 or v5p:8x8x8, or for a GPU by a file that describes it",
+        help="compile it for cpu, h200, a TPU such as v5e:2x2 or v5p:8x8x8, or a GPU that a file describes",
     )  # fmt: skip
     inspect.add_argument("--method", default="forward", help="which method; forward by default")
     inspect.add_argument("--size", type=int, default=1, help="of each unknown dimension; 1 by default")
