@@ -12,6 +12,7 @@ Times are estimates, so that a process that is started again and runs the same g
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -29,8 +30,9 @@ from .steps import Steps, UnknownStepError, reading
 
 # For so many kinds of arguments a function is compiled when they come first.
 COMPILED_FIRST = 2
-# Nanoseconds: a compilation, a call, and each step of NumPy's beside what depends on the number of elements.
-COMPILATION, CALL, STEP = 25_000_000, 20_000, 1000
+# Nanoseconds: a compilation, a call, each step of NumPy's beside what depends on the number of elements, and each element
+# of a result that is given to XLA.
+COMPILATION, CALL, STEP, COPY = 25_000_000, 20_000, 1000, 2.0
 MAX_KINDS = 1024
 
 
@@ -120,7 +122,9 @@ class VaryingShapes:
                 steps = Steps(traced.jaxpr)
                 numbers = frozenset([i for i, a in enumerate(args) if not hasattr(a, "shape")])
                 writer = written(steps, traced.out_info, numbers)
+                large = [math.prod(steps.types[n].shape) for n in steps.outputs]
                 each = CALL + STEP * writer.turns + sum(map(cost, steps.list))
+                each += COPY * sum(n for n in large if n > small.most())
         except UnknownStepError:
             pass
         if writer is None or each >= COMPILATION:
