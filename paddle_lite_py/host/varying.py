@@ -30,8 +30,8 @@ from .steps import Steps, UnknownStepError, reading
 
 # For so many kinds of arguments a function is compiled when they come first.
 COMPILED_FIRST = 2
-# Nanoseconds: a compilation, a call, each step of NumPy's beside what depends on the number of elements, and each element
-# of a result that is given to XLA.
+# Nanoseconds: a compilation, a call, each step of NumPy's beside what depends on the number of elements, and each
+# element of a result that is given to XLA.
 COMPILATION, CALL, STEP, COPY = 25_000_000, 20_000, 1000, 2.0
 MAX_KINDS = 1024
 
