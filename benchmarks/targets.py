@@ -28,6 +28,7 @@ GROUPS: dict[str, list[str]] = {
     **{f"infer_{net}": [f"infer_{net}_{mode}" for mode in ("eager", "net")] for net in NETS if net != "lm"},
     "predict": [f"predict_{net}" for net in PREDICTED],
     "detect": [f"detect_{mode}" for mode in ("eager", "program", "loaded")],
+    "decode_concat64": [f"decode_concat64_{mode}" for mode in ("eager", "program", "loaded")],
     "memory": ["memory_lenet_step", "memory_bert_step"],
 }
 # Hand-written JAX has one form of each: the compiled one.

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from decoding import decode
 from detection import detect
 from worker import EPOCH, Call, Workloads, serve
 
@@ -507,6 +508,7 @@ WORKLOADS: Workloads = {
     **{f"infer_{k}_{m}": lambda k=k, m=m: infer(k, m) for k in NETS for m in ("eager", "net")},
     **{f"predict_{k}": lambda k=k: predict(k) for k in PREDICTED},
     **{f"detect_{m}": lambda m=m: detect(paddle, m) for m in ("eager", "program", "loaded")},
+    **{f"decode_concat64_{m}": lambda m=m: decode(paddle, m) for m in ("eager", "program", "loaded")},
 }
 
 if __name__ == "__main__":

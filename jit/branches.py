@@ -54,6 +54,14 @@ class Outputs:
         self.specs.append((shape, made[0].dtype))
         self.are_numbers.append(all(x is None or merge.is_number_like(x) for x in (a, b)))
 
+    def named(self) -> list[tuple[Any, Any]]:
+        """The specs, with a name for each size that differs: those of one name are equal on both sides."""
+        found = []
+        for (shape, dtype), (a, b) in zip(self.specs, self.pairs, strict=True):
+            sizes = zip(shape, a.shape, b.shape, strict=True)
+            found.append((tuple([f"{m} or {n}" if size is None else size for size, m, n in sizes]), dtype))
+        return found
+
     def final(self, a: Any, b: Any) -> tuple[Any, Any]:
         """The same on both sides as the branches have left it."""
         return self.paths[0].final(a), self.paths[1].final(b)
@@ -220,7 +228,7 @@ def _emit(builder: Builder, pred: Tensor, outs: Outputs, where: Any) -> list[Ten
     grad = any(v.requires_grad for v in true.block.outputs + false.block.outputs)
     inputs = (builder.value_of(pred), *operands)
     differ = any(None in shape for shape, _ in outs.specs)
-    values = builder.append_measured(bound, inputs, outs.specs) if differ else builder.emit(bound, inputs, grad)
+    values = builder.append_measured(bound, inputs, outs.named()) if differ else builder.emit(bound, inputs, grad)
     next(op for op in reversed(builder.frame.block.ops) if op.bound is bound).where = where
     for value, (a, b), number in zip(values, outs.pairs, outs.are_numbers, strict=True):
         value.requires_grad, value.is_number = a.requires_grad or b.requires_grad, number

@@ -7,7 +7,7 @@ dtype that it promotes, or a write to state outside makes another attempt, until
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import jax
@@ -31,7 +31,7 @@ class Carry(NamedTuple):
     cell: Cell
     structure: Any
     leaves: list[Any]
-    shapes: list[tuple[Any, ...]]
+    shapes: list[tuple[Any, ...]]  # a size that changes is a name; those of one name are equal in each iteration
     dtypes: list[Any]
     are_numbers: list[bool]  # in eager code, in each iteration
     # Not surely defined before the loop: a flag is carried after the leaves.
@@ -69,15 +69,16 @@ class Loop:
             number = wrap(inputs[0])
         values = list(self.start)
         self.inside, self.since = {}, self.builder.aliases.clock
+        names: dict[str, Any] = {}
         for key, carry in self.carries.items():
             handles = []
             leaves = zip(carry.shapes, carry.dtypes, carry.leaves, carry.are_numbers, strict=True)
             for shape, dtype, leaf, stands_for_number in leaves:
                 grad = isinstance(leaf, Tensor) and not leaf.stop_gradient
-                fixed = tuple([0 if n is None else n for n in shape])
+                fixed = tuple([0 if isinstance(n, str) else n for n in shape])
                 value = frame.new_input(jax.ShapeDtypeStruct(fixed, dtype), grad or key in self.graded)
-                if None in shape:
-                    self.builder.measure(value, shape)
+                if fixed != shape:
+                    self.builder.measure(value, shape, names)
                 value.is_number = stands_for_number
                 inputs.append(value)
                 handles.append(self.builder.handle(value))
@@ -134,7 +135,31 @@ class Loop:
                 self.writes[key] = write
             cell = written_cell(write, self.bodies)
             changed |= self._widen_one(key, cell, replaced(self.writes[key]), content(after), path)
-        return changed
+        return changed or self._tell_apart(path)
+
+    def _tell_apart(self, path: Path) -> bool:
+        """Give sizes of one name that differ after an iteration names of their own; True if there were any."""
+        after: dict[str, set[str]] = {}
+        changing = [(c.shapes, i, axis, n) for c, i, axis, n in self._changing(path)]
+        for shapes, i, axis, size in changing:
+            after.setdefault(shapes[i][axis], set()).add(size)
+        for shapes, i, axis, size in changing:
+            if len(after[shapes[i][axis]]) > 1:
+                shapes[i] = (*shapes[i][:axis], f"{shapes[i][axis]}, then {size}", *shapes[i][axis + 1 :])
+        return any(len(sizes) > 1 for sizes in after.values())
+
+    def _changing(self, path: Path) -> Iterator[tuple[Carry, int, int, str]]:
+        """The sizes that change: of which leaf of a carry, on which axis, and what they are after an iteration."""
+        for key, carry in self.carries.items():
+            leaves = map(path.final, merge.parts(self._after(key, path))[1])
+            for i, (leaf, shape) in enumerate(zip(leaves, list(carry.shapes), strict=False)):
+                for axis, n in enumerate(shape):
+                    if isinstance(n, str):
+                        yield carry, i, axis, str(leaf._data.shape[axis])
+
+    def _after(self, key: Any, path: Path) -> Any:
+        """What a cell holds after an iteration."""
+        return path.values[key] if key not in self.writes else content(path.written[key][1])
 
     def _widen_one(self, key: Any, cell: Cell, before: Any, after: Any, path: Path) -> bool:
         if after is before:
@@ -157,9 +182,9 @@ class Loop:
                 given = _sample(carry, i)
                 free = self.builder.unknown is not None
                 shape, dtype = merge.join(given, leaf, strict=_is_tensor(carry.leaves[i]), any_size=free)
-                shape = tuple([None if m is None else n for m, n in zip(carry.shapes[i], shape, strict=True)])
-                if None in shape and shape != carry.shapes[i]:
-                    carry.shapes[i], changed = shape, True
+                named = tuple([_size_name(m) if n is None else n for m, n in zip(carry.shapes[i], shape, strict=True)])
+                if None in shape and named != carry.shapes[i]:
+                    carry.shapes[i], changed = named, True
             except merge.Mismatch:
                 found = merge.describe(_sample(carry, i))
                 raise loop_mismatch(cell.name, found, merge.describe(leaf), self.where) from None
@@ -210,7 +235,7 @@ class Loop:
 
     # -- the operator ----------------------------------------------------------------------------------------------
     def specs(self) -> list[tuple[Any, Any]]:
-        """Shape and dtype of what is carried; a size that changes is None."""
+        """Shape and dtype of what is carried; a size that changes is a name."""
         out: list[tuple[Any, Any]] = []
         for carry in self.carries.values():
             out += [*zip(carry.shapes, carry.dtypes, strict=True), *[((), "bool")] * carry.partial]
@@ -239,7 +264,7 @@ class Loop:
         out = []
         with self.builder.inner(path.frame):
             for key, carry in self.carries.items():
-                after = content(path.written[key][1]) if key in self.writes else path.values[key]
+                after = self._after(key, path)
                 leaves = [None] if carry.cell.is_gradient and merge.is_blank(after) else merge.parts(after)[1]
                 for leaf, shape, dtype in zip(map(path.final, leaves), carry.shapes, carry.dtypes, strict=True):
                     out.append(self._value(leaf, shape, dtype, self._remains_leaf(key, path)))
@@ -301,9 +326,15 @@ class Loop:
         return before
 
 
+def _size_name(size: Any) -> str:
+    """The name of a size that changes: those that begin alike are taken to be equal until they turn out to differ."""
+    return size if isinstance(size, str) else f"from {size}"
+
+
 def _sample(carry: Carry, i: int) -> Any:
     """A tensor of the type a leaf is carried in."""
-    sample = wrap(TracedValue(carry.shapes[i], carry.dtypes[i], None))
+    shape = tuple([None if isinstance(n, str) else n for n in carry.shapes[i]])
+    sample = wrap(TracedValue(shape, carry.dtypes[i], None))
     return as_number(sample) if carry.are_numbers[i] else sample
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -14,15 +13,17 @@ import numpy as np
 from paddle_lite_py.core import small, symbolic
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.arrays import as_array, spec_of
+from paddle_lite_py.core.dtypes import is_inexact
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.cpu_compiler import prepare
 from paddle_lite_py.custom.kernel import kernels, unknown_kernels
 from paddle_lite_py.eager.execute import EAGER
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.host.tier import Tiers, for_xla, program_jit, xla_jit
+from paddle_lite_py.host.varying import sizes_vary
 from paddle_lite_py.ir import serialize
 from paddle_lite_py.ir.index_reads import index_reads
-from paddle_lite_py.ir.parts import runs_in_parts
+from paddle_lite_py.ir.parts import is_unrolled, runs_in_parts
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.checks import Checks, LoopBuffer, look_at_indices, told
 from paddle_lite_py.tracing.effects import Argument, Effect, resolve
@@ -34,6 +35,7 @@ from paddle_lite_py.tracing.traced_scalars import NUMBER_LEAF, PythonNumber
 
 from .agreement import check_agreement, check_weights
 from .artifact import ArtifactError
+from .constraints import holds
 from .loaded_op import bind, meaningful
 from .spec import InputSpec
 
@@ -172,8 +174,12 @@ class Method:
         self._reads = index_reads(self.program)
         self._plain = self._result is nested.LEAF and not (self._state or self._checks or self._room or self._reads)
         in_parts = runs_in_parts(self.program)
-        self._parts: Any = PartedBlock(self.program.block, self.program.measured) if in_parts else None
-        self._bound = None if in_parts else bind(name, self.program)
+        self._has_gradient = any(is_inexact(v.dtype) for v in self.program.block.outputs)
+        in_turn = in_parts or is_unrolled(self.program)
+        self.parts: Any = PartedBlock(self.program.block, self.program.measured) if in_turn else None
+        self._bound: Any = None if in_parts else bind(name, self.program)
+        if in_turn and self._bound is not None:
+            self._bound.jitted, self._bound.keeps = self._compute, self._has_gradient
         self.forget()
         block, names = self.program.block, (self.program.input_names, self.program.output_names)
         given, made = (zip(v, n, strict=True) for v, n in zip((block.inputs, block.outputs), names, strict=True))
@@ -181,7 +187,7 @@ class Method:
 
     def forget(self) -> None:
         """Drop what is compiled."""
-        self._jitted: Any = xla_jit(self._bound.fn) if self._bound is not None else self._compute
+        self._jitted: Any = self._compute if self.parts is not None else xla_jit(self._bound.fn)
         self._kinds: list[Any] | None = None  # shape and dtype of each input of the last call
 
     def __call__(self, *inputs: Any) -> Any:
@@ -223,12 +229,12 @@ class Method:
     @property
     def runs_in_parts(self) -> bool:
         """Whether its operators run, each part compiled for the sizes at hand."""
-        return self._parts is not None
+        return self._bound is None
 
     def _compute(self, *arrays: Any) -> Any:
         """What a program in parts gives: its result, or all of them."""
         with meaningful(self.name):
-            outs = self._parts(arrays)
+            outs = self.parts(arrays)
         return outs[0] if len(outs) == 1 else tuple(outs)
 
     def _run_operators(self, tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -241,11 +247,12 @@ class Method:
         given = (*tensors, *self.handles)
         if self._bound is not None:
             out = mode.interpreter.run(self._bound, given)
-        elif mode.grad_enabled and not all(t.stop_gradient for t in given):
-            out = tuple(self._run_operators(tensors))
+        elif mode.grad_enabled and self._has_gradient and not all(t.stop_gradient for t in given):
+            with sizes_vary():
+                out = tuple(self._run_operators(tensors))
         else:
             with meaningful(self.name):
-                out = tuple(map(wrap, self._parts([for_xla(t._data) for t in given])))
+                out = tuple(map(wrap, self.parts([for_xla(t._data) for t in given])))
         outs = list(out) if isinstance(out, tuple) else [out]
         if self._checks and (failed := int(outs[-2 if self._room else -1])):
             known = 0 < failed <= len(self._checks)
@@ -307,7 +314,7 @@ class Method:
         Where it is small NumPy runs it, as it does what is small in eager mode. None where a run does more than that:
         it changes state, or has something to check.
         """
-        if self._state or self._checks or self._room or self.constraints or self._bound is None:
+        if self._state or self._checks or self._room or self.constraints or self.parts is not None:
             return None
         if all(small.is_small(h._data.shape, h._data.dtype) for h in self.handles):
             weights: list[Any] = [np.asarray(h._data) for h in self.handles]
@@ -375,25 +382,6 @@ class Method:
                     "without that constraint"
                 )
         return tensors
-
-
-def holds(constraint: str, dims: dict[str, Any]) -> bool:
-    """True if dimensions meet a constraint such as "seq >= 2" or "batch == 2*n"."""
-    left, sign, right = parse(constraint)
-    a, b = symbolic.evaluate_text(left, dims), symbolic.evaluate_text(right, dims)
-    return bool({">=": a >= b, "<=": a <= b, "==": a == b, "!=": a != b}[sign])
-
-
-def parse(constraint: str) -> tuple[str, str, str]:
-    """The two sides of a constraint and the sign between them.
-
-    Raises:
-        ValueError: if it is none.
-    """
-    found = re.fullmatch(r"\s*([\w\s+*^(),-]{1,200}?)\s*(>=|<=|==|!=)\s*([\w\s+*^(),-]{1,200}?)\s*", str(constraint))
-    if found is None:
-        raise ValueError(f"constraint {constraint!r} is no comparison of dimensions such as 'batch <= 64'")
-    return found[1], found[2], found[3]
 
 
 def _spec(value: Any, name: str) -> InputSpec:

@@ -16,6 +16,7 @@ from paddle_lite_py.eager.tensor import Parameter, Tensor, wrap
 from paddle_lite_py.ir.program import Program
 from paddle_lite_py.nn import unique_name
 from paddle_lite_py.nn.base import Layer
+from paddle_lite_py.tracing.part_texts import parts_text
 
 from . import artifact
 from .artifact import ArtifactError
@@ -173,6 +174,15 @@ class TranslatedLayer(Layer):
                     )
 
     # -- looking inside --------------------------------------------------------------------------------------------
+    def text(self, method_name: str = "forward") -> str:
+        """The program of a method as text, with the parts in which it runs and what they have cost so far.
+
+        Raises:
+            AttributeError: if the program was saved without that method.
+        """
+        method = self._method(method_name)
+        return f"{method.program}\n{'' if method.parts is None else parts_text(method.parts)}".rstrip("\n")
+
     def program(self, method_name: str = "forward") -> Program:
         """The program of a method in the mode that the layer is in."""
         return self._method(method_name).program

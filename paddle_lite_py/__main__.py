@@ -1,7 +1,7 @@
 """python -m paddle_lite_py run program.py ...: run a program written for Paddle, with this package as `paddle`.
 
 python -m paddle_lite_py migrate SOURCE: rewrite programs of Paddle 1.x, Paddle 2.x and PyTorch to run here.
-python -m paddle_lite_py inspect MODEL --for v5e:2x2: compile a saved model for a machine that is not here.
+python -m paddle_lite_py inspect MODEL [--for v5e:2x2]: show a saved model, or compile it for another machine.
 
 python -m paddle_lite_py serve MODEL ...: answer for saved models over HTTP and gRPC; `kubernetes` writes manifests.
 
@@ -35,11 +35,11 @@ def main(argv: list[str] | None = None) -> None:
     migrate = commands.add_parser("migrate", help="rewrite programs of Paddle 1.x, Paddle 2.x and PyTorch")
     migrate.add_argument("source", help="a file or folder")
     migrate.add_argument("-o", "--output", help="where the result goes; by default beside the source, as NAME_migrated")
-    inspect = commands.add_parser("inspect", help="compile a saved model for a machine that is not here")
+    inspect = commands.add_parser("inspect", help="show a saved model, or compile it for a machine that is not here")
     inspect.add_argument("model", help="the prefix that was given to jit.save")
     inspect.add_argument(
-        "--for", dest="target", required=True, metavar="TARGET",
-        help="cpu, h200, a TPU such as v5e, v5e:2x2 or v5p:8x8x8, or a file with a GPU's target configuration",
+        "--for", dest="target", metavar="TARGET",
+        help="compile it for cpu, h200, a TPU such as v5e:2x2 or v5p:8x8x8, or a GPU that a file describes",
     )  # fmt: skip
     inspect.add_argument("--method", default="forward", help="which method; forward by default")
     inspect.add_argument("--size", type=int, default=1, help="of each unknown dimension; 1 by default")
@@ -109,6 +109,9 @@ def _inspect(parser: argparse.ArgumentParser, given: argparse.Namespace) -> None
 
     try:
         model = load(given.model.removesuffix(".json"))
+        if given.target is None:
+            print(model.text(given.method))
+            return
         report = model.compile_for(given.target, method_name=given.method, size=given.size)
     except (AttributeError, ValueError) as e:
         parser.error(str(e))

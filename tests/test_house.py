@@ -90,6 +90,7 @@ KEEPING = {
         _NO_JAX,
     ),
     **dict.fromkeys(
+        ["dispatch.define INPLACE", "host.rules MOVES", "host.rules ELEMENTWISE"]
         + ["distribution.divergence _RULES", "model_files.operators.table OPERATORS", "optimizer.operators RULES"]
         + ["model_files.operators.table _ATTRIBUTES", "model_files.writing.rows.primitives PRIMITIVES"]
         + ["model_files.writing.rows.table ROWS", "passes.manager REGISTRY", "passes.manager PIPELINES"],

@@ -27,10 +27,12 @@ from ..core.interpreter import state
 from ..core.memo import Memo
 from ..core.references import is_shared
 from ..core.switches import deferral
+from ..host.varying import sizes_vary
 from ..registry.bound import BoundOp
 from . import gradients, tape
 from .casting import eager_interpreter, is_watched
 from .execute import EAGER, HOSTED, NUMBERS, Eager, begin, failure, forward_of, payload
+from .growing import is_growing
 from .joined import BackwardStep, CallStep, Wanted, checked, one_by_one, program_of
 from .pending import Failed, Pending, held, hold
 from .put_off import PutOff
@@ -325,6 +327,9 @@ class Deferred(Eager):
 
     def _run(self, wanted: Wanted) -> tuple[dict[int, Any], dict[int, Any]]:
         program = program_of(self._steps, self._outside, wanted)
+        if self._operators >= MOST_REPEATED and not program.traces and is_growing(self._steps, self._outside):
+            with sizes_vary():
+                return one_by_one(self._steps, self._outside)
         if not program.is_hot(self._outside):
             return program.run_once(self._outside) or one_by_one(self._steps, self._outside)
         if cache_checks.EVERY and cache_checks.is_due():

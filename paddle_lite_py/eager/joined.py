@@ -23,6 +23,7 @@ from .pending import Failed
 from .tensor import wrap
 
 MAX_PROGRAMS = 512
+MIN_ALIKE = 10  # programs of fewer ops may be of the same ones by chance
 Arrays = Sequence[Any]
 
 
@@ -75,6 +76,11 @@ class JoinedSteps(tape.Recurring):
 
     def __init__(self, steps: Steps, outside: Arrays, wanted: Wanted) -> None:
         super().__init__()
+        ops = tuple([s.bound.op for s in steps if isinstance(s, CallStep)])
+        self.varies = len(ops) == len(steps)  # a forward pass alone may be that of a decoder, whose shapes change
+        if self.varies and len(ops) >= MIN_ALIKE:
+            self.alike = _alike.get(ops) or _alike.put(ops, [0])
+            self.alike[0] += 1
         self._steps, self._wanted = tuple(steps), wanted
         # What the program takes: first what may be overwritten, in the order of the results that take its place.
         self._order = list(dict.fromkeys((*wanted.donated, *range(len(outside)))))
@@ -269,6 +275,10 @@ def checked(
 
 # Key: bound ops and how they follow each other, and what is wanted; jax.jit tells shapes and dtypes apart.
 _programs: Memo[Any, JoinedSteps] = Memo("programs of eager ops", MAX_PROGRAMS)
+
+
+# Key: the ops; whether to compile, not what.
+_alike: Memo[Any, list[int]] = Memo("how many programs are of the same eager ops", MAX_PROGRAMS)
 
 
 def forget_programs_with(bound: BoundOp) -> None:

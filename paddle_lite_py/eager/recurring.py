@@ -9,36 +9,40 @@ from ..core.memo import Memo
 
 MAX_FORMS = 512
 # A structure is compiled when it is met first, as long as most that were came again, else when it is met for this
-# many-th time; for that many shapes, which must come back too then.
+# many-th time; for that many shapes, which must come back too then: where they vary, more often than there are shapes.
 HOT = 2
 MAX_LONE = 4
-MAX_TRACES = 8
+MAX_TRACES, MAX_VARYING = 8, 2
 
 
 class Recurring:
     """A structure that is compiled if it comes again: how often it was met, and in how many shapes."""
 
-    __slots__ = ("__weakref__", "met", "shapes", "traces")
+    __slots__ = ("__weakref__", "alike", "met", "shapes", "traces", "varies")
 
     def __init__(self) -> None:
         self.met = 0
         self.traces = 0
+        self.varies = False  # shapes are likely to change for ever
+        self.alike = [1]  # how many structures differ in attributes alone, which shapes may be
         self.shapes: Memo[Any, int] | None = None
 
     def is_hot(self, arrays: Sequence[Any]) -> bool:
         """True if the compiled form should run: the structure came before, and its shapes are no stream of new ones."""
         self.met += 1
-        if self.traces < MAX_TRACES:
-            if self.met == 1 and len(_lone) < MAX_LONE:
+        few = self.alike[0] <= MAX_VARYING
+        if self.traces < (MAX_VARYING if self.varies else MAX_TRACES):
+            if self.met == 1 and few and len(_lone) < MAX_LONE:
                 _lone.add(self)
                 return True
             _lone.discard(self)
-            return self.met >= HOT
+            return self.met >= (HOT if few else self.alike[0])
         if self.shapes is None:
             # Key: shapes; whether to compile, not what.
             self.shapes = Memo("shapes of a structure", MAX_FORMS)
         key = tuple([getattr(x, "shape", None) for x in arrays])
-        return self.shapes.put(key, self.shapes.get(key, 0) + 1) >= HOT
+        times = self.shapes.put(key, self.shapes.get(key, 0) + 1)
+        return times >= max(HOT, len(self.shapes) if self.varies else 0)
 
 
 # Those that were compiled when they were met first, and have not come again.

@@ -138,12 +138,27 @@ def _top_k(step: HostStep) -> Function:
 # Larger products NumPy's library gives to threads of its own, which wait for each other by spinning: where others have
 # work, that takes a hundred times as long.
 _MOST_AT_ONCE = 1 << 18
+# Of fewer rows at once a product reads the other matrix too often.
+_FEW_ROWS = 8
 
 
-def in_blocks(x: Any, y: Any, each: int, out: Any) -> Any:
-    """A product of matrices, some rows at a time."""
-    for start in range(0, len(x), each):
-        np.dot(x[start : start + each], y, out[start : start + each])
+def in_blocks(x: Any, y: Any, out: Any) -> Any:
+    """A product of matrices, or of many, some rows at a time; where these alone would be too much some columns too."""
+    if x.ndim > 2:
+        for i in np.ndindex(x.shape[:-2]):
+            in_blocks(x[i], y[i], out[i])
+        return out
+    depth, columns = y.shape
+    rows = _MOST_AT_ONCE // (depth * columns)
+    if rows >= _FEW_ROWS:
+        for start in range(0, len(x), rows):
+            np.dot(x[start : start + rows], y, out[start : start + rows])
+        return out
+    rows = min(len(x), 2 * _FEW_ROWS)
+    width = max(_MOST_AT_ONCE // (depth * rows), 1)
+    for start in range(0, len(x), rows):
+        for first in range(0, columns, width):
+            out[start : start + rows, first : first + width] = x[start : start + rows].dot(y[:, first : first + width])
     return out
 
 
@@ -169,13 +184,10 @@ def product(step: HostStep, most: int) -> Any:
     left = _turned("{0}", x, (*batch_x, *free_x, *of_x), (*batch, rows, depth))
     right = _turned("{1}", y, (*batch_y, *of_y, *free_y), (*batch, depth, columns))
     shape = step.made[0].shape
-    each = max(most // max(depth * columns, 1), 1)
-    if rows <= each or x.dtype.kind != "f":
+    if rows * depth * columns <= most or x.dtype.kind != "f":
         made = f"({left} @ {right})" if batch else f"{left}.dot({right})"
-    elif not batch:
-        made = f"_in_blocks({left}, {right}, {each}, _empty({(rows, columns)}, {{0}}.dtype))"
     else:
-        raise UnknownStepError("many large products")
+        made = f"_in_blocks({left}, {right}, _empty({(*batch, rows, columns)}, {{0}}.dtype))"
     return made if shape == (*batch, rows, columns) else f"{made}.reshape({shape})"
 
 

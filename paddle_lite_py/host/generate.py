@@ -273,6 +273,18 @@ def _unchanged(step: HostStep, values: list[HeldValue]) -> int | None:
     return None
 
 
+def written(steps: Steps, info: Any, numbers: frozenset[int] = frozenset()) -> FunctionWriter:
+    """The text of the NumPy function of some steps, which gives results structured like `info`.
+
+    Arguments:
+        numbers: which of its arguments are Python numbers.
+    """
+    text, names = returning(jax.tree.structure(info))
+    writer = FunctionWriter(steps, text, numbers)
+    writer.env |= names
+    return writer
+
+
 def elements(steps: Steps) -> int:
     """The elements of the largest array of a function."""
     return max([math.prod(aval.shape) for aval in steps.types.values()], default=0)

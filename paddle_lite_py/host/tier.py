@@ -22,9 +22,10 @@ from ..core.memo import IdentityMemo, Memo, memo, once
 from ..cpu_compiler import Apart, may_be_large, prepare
 from . import loops  # noqa: F401  (their rules)
 from .baseline import baseline
-from .generate import FunctionWriter, elements, returning
+from .generate import FunctionWriter, elements, written
 from .rules import BARRIER, ELEMENTWISE, cost
 from .steps import HostStep, Steps, UnknownStepError, reading
+from .varying import VaryingShapes, Watch, are_sizes_varying, only_moves
 
 MAX_KINDS = 1024  # of one function: shapes may change for ever
 # A function of more steps is faster compiled, and so is one whose elements take longer: in nanoseconds, for all of it
@@ -84,13 +85,14 @@ def tiered(
         operators: of how many it is made.
         windows, plain: see config.compiler_options. most: how many steps NumPy takes. options: of jax.jit.
     """
-    plain = plain or (bool(like) and _is_pointwise(fn, like))
     donated = options.get("donate_argnums", ())
-    xla = program_jit(prepare(fn, donated) if deep else fn, operators, windows, plain, **options)
+    watch = Watch(fn) if n and not deep and not donated else None
+    plain = plain or (bool(like) and _is_pointwise(fn, like))
+    xla = program_jit(prepare(fn, donated) if deep else watch or fn, operators, windows, plain, **options)
     if n is None:
         return xla
-    trace = jax.jit(fn).trace if deep else xla.trace
-    return Tiers(fn, xla, trace, donated, most).entry(n)
+    trace = jax.jit(fn).trace if deep or watch else xla.trace
+    return Tiers(fn, xla, trace, donated, most, watch).entry(n)
 
 
 def _is_pointwise(fn: Callable[..., Any], like: Sequence[Any]) -> bool:
@@ -122,6 +124,7 @@ class Tiers:
     Arguments:
         fn: the function. xla: the same, compiled. trace: tells what it is made of, as that of jax.jit does.
         donated: whose memory XLA may reuse, by position. most: how many steps NumPy takes.
+        watch: counts for how many kinds of arguments XLA compiles it; None where it compiles it for each.
     """
 
     def __init__(
@@ -131,17 +134,35 @@ class Tiers:
         trace: Callable[..., Any],
         donated: tuple[int, ...] = (),
         most: int = MAX_STEPS,
+        watch: Watch | None = None,
     ) -> None:
-        self.xla, self.trace, self.most = xla, trace, most
+        self.xla, self.trace, self.most, self.watch = xla, trace, most, watch
         self.donated = frozenset(donated)
+        self.name = getattr(fn, "__name__", "a function")
         # Key: shapes, dtypes and classes of numbers; the function is pure.
-        self.known: Memo[Any, Callable[..., Any]] = Memo(
-            f"tiers of {getattr(fn, '__name__', 'a function')}", MAX_KINDS, tiered=True
-        )
+        self.known: Memo[Any, Callable[..., Any]] = Memo(f"tiers of {self.name}", MAX_KINDS, tiered=True)
 
     def entry(self, n: int) -> Callable[..., Any]:
         """What is called: it finds at once what runs arrays of the host, and of XLA's."""
-        return _entry(n, self.donated)(self.known, self.xla, self.other)
+        call, self._become = _entry(n, self.donated)(self.known, self.xla, self.other)
+        if self.watch is not None:
+            self._become(self._first)
+            self.watch.when_varying = self._vary
+        return call
+
+    def _first(self, *args: Any) -> Any:
+        """The first call that is XLA's."""
+        assert self.watch is not None
+        self._become(self.xla)
+        if are_sizes_varying() or only_moves(self.trace, args):
+            self._vary()
+        return self.xla(*args)
+
+    def _vary(self) -> None:
+        """From now on NumPy computes what XLA would have to compile for few calls."""
+        assert self.watch is not None
+        self.xla, self.watch.when_varying = VaryingShapes(self.xla, self.trace, self.name), None
+        self._become(self.xla)
 
     def other(self, *args: Any) -> Any:
         """A call that is new, or with other things than arrays of the host and numbers."""
@@ -167,15 +188,6 @@ class Tiers:
         """What runs n arrays compiled, as on_xla() does, with what leads there written out."""
         return self.on_xla if self.donated else _handing(n)(self.xla, _handed.get, for_xla)
 
-    def to_host(self, n: int, info: Any) -> Callable[..., Any]:
-        """What runs n arrays of the host compiled: then the results, structured like `info`, are the host's too."""
-        run, array = self.handed(n), np.asarray
-        if info.__class__ is tuple and all(part.__class__ is jax.ShapeDtypeStruct for part in info):
-            return lambda *args: tuple([array(x) for x in run(*args)])
-        if jax.tree_util.treedef_is_leaf(jax.tree.structure(info)):
-            return lambda *args: array(run(*args))
-        return lambda *args: jax.tree.map(array, run(*args))
-
     def _new(self, args: tuple[Any, ...]) -> Callable[..., Any]:
         """What runs arrays and numbers like these."""
         if any(np.size(a) > small.most() for a in args):
@@ -184,7 +196,18 @@ class Tiers:
         writer, hosted = chosen(traced, args, self.most)
         if writer is not None:
             return writer.function()
-        return self.to_host(len(args), traced.out_info) if hosted else self.handed(len(args))
+        run = self.handed(len(args))
+        return _to_host(run, traced.out_info) if hosted else run
+
+
+def _to_host(run: Callable[..., Any], info: Any) -> Callable[..., Any]:
+    """What runs arrays of the host compiled, with results, structured like `info`, that are the host's too."""
+    array = np.asarray
+    if info.__class__ is tuple and all(part.__class__ is jax.ShapeDtypeStruct for part in info):
+        return lambda *args: tuple([array(x) for x in run(*args)])
+    if jax.tree_util.treedef_is_leaf(jax.tree.structure(info)):
+        return lambda *args: array(run(*args))
+    return lambda *args: jax.tree.map(array, run(*args))
 
 
 def chosen(traced: Any, args: Sequence[Any], most: int) -> tuple[FunctionWriter | None, bool]:
@@ -236,27 +259,24 @@ def for_xla(value: Any) -> Any:
     return found
 
 
+def on_host(value: Any) -> Any:
+    """A small array of XLA's, or a scalar of NumPy's, as an array of the host; anything else as it is."""
+    others = value.__class__ is array_class() or isinstance(value, np.generic)
+    return np.asarray(value) if others and small.is_small(value.shape, value.dtype) else value
+
+
 def is_cheap(steps: list[HostStep]) -> bool:
     """Whether NumPy takes about as long for some steps as XLA would, compiled."""
     return len(steps) <= MAX_STEPS and sum(map(cost, steps)) <= _MOST + _MORE * len(steps)
 
 
-def written(steps: Steps, info: Any, numbers: frozenset[int] = frozenset()) -> FunctionWriter:
-    """The text of the NumPy function of some steps, which gives results structured like `info`.
-
-    Arguments:
-        numbers: which of its arguments are Python numbers.
-    """
-    text, names = returning(jax.tree.structure(info))
-    writer = FunctionWriter(steps, text, numbers)
-    writer.env |= names
-    return writer
-
-
 # Key: the number of arguments, and which are donated.
 @memo(256, context=False)
-def _entry(n: int, donated: frozenset[int]) -> Callable[..., Callable[..., Any]]:
-    """Makes the entry of functions of n arrays, written out because each step of it shows in the time of an op."""
+def _entry(n: int, donated: frozenset[int]) -> Callable[..., tuple[Callable[..., Any], Callable[..., None]]]:
+    """Makes the entry of functions of n arrays, and what changes its way to XLA.
+
+    It is written out because each step of it shows in the time of an op.
+    """
     names = [f"a{i}" for i in range(n)]
     given = ", ".join(names)
     arrays = " and ".join([f"{a}.__class__ is _ndarray" for a in names]) or "True"
@@ -281,7 +301,10 @@ def _entry(n: int, donated: frozenset[int]) -> Callable[..., Callable[..., Any]]
         except KeyError:
             return _other({given})
         return _run({given})
-    return call
+    def compile_by(xla):
+        nonlocal _xla
+        _xla = xla
+    return call, compile_by
 """
     env: dict[str, Any] = {"_ndarray": np.ndarray, "_jax_array": array_class(), "_for_xla": for_xla}
     exec(compile(text, "<entry of tiers>", "exec"), env)

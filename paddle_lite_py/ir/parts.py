@@ -7,6 +7,7 @@ elements a mask selects, say. What is made with that size belongs to a later par
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +17,9 @@ from .block import Block, Operator, Value
 from .graph import acts, ancestors, moved
 from .program import Measured, Program
 
+# A program of so many operators, in which one input is read so often and one op gives so many shapes, is a loop
+# unrolled.
+MIN_UNROLLED, TURNS = 200, 16
 _WORD = re.compile(r"[A-Za-z_]\w*\b(?!\()")  # but no function, such as max(
 
 
@@ -53,6 +57,21 @@ def words(value: Any) -> Iterator[str]:
 def runs_in_parts(program: Program) -> bool:
     """Whether a program has sizes that it finds itself, or operators that Python computes."""
     return bool(program.measured) or any(op.bound.op.on_host for op in program.block.all_ops())
+
+
+def is_unrolled(program: Program) -> bool:
+    """Whether a program has many turns of a loop in which shapes change, such as a decoder's, one after the other.
+
+    XLA takes half a minute for 64 of them, so its operators run one by one, as eager code runs them.
+    """
+    ops = program.block.ops
+    if len(ops) < MIN_UNROLLED or any(op.blocks or op.bound.op.effect or op.bound.op.across is not None for op in ops):
+        return False
+    given, reads, shapes = set(program.block.inputs), Counter[Value](), defaultdict[str, set[Any]](set)
+    for op in ops:
+        reads.update(v for v in op.inputs if isinstance(v, Value) and v in given)
+        shapes[op.name].update(str(v.shape) for v in op.outputs)
+    return max(reads.values(), default=0) >= TURNS and max(map(len, shapes.values())) >= TURNS
 
 
 def found_within(op: Operator, measured: dict[str, Measured]) -> set[str]:

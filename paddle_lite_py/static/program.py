@@ -19,6 +19,8 @@ from ..ir.block import Operator, Value
 from ..ir.program import Program as IRProgram
 from ..tracing.clone_map import CloneMap
 from ..tracing.frame import Capture, Write
+from ..tracing.part_texts import parts_text
+from ..tracing.parts import PartedBlock
 from . import evaluation, serial
 from .block import BlockView
 from .builder import StaticBuilder
@@ -126,7 +128,12 @@ class Program:
             f"{i.variable!r}: {i.variable.dtype}{list(i.variable.shape)} gets its first value\n"
             for i in self.initials.values()
         ]
-        return "".join(first) + (repr(self.snapshot()) if self.builder.root.block.ops or not first else "")
+        if first and not self.builder.root.block.ops:
+            return "".join(first)
+        whole = self.snapshot()
+        parted = [p for c in self.compiled.values() if (p := getattr(c.executable, "parts", None)) is not None]
+        parted = parted or [PartedBlock(whole.block, whole.measured)]
+        return "\n".join(["".join(first) + repr(whole), *map(parts_text, parted)]).rstrip("\n")
 
     __str__ = __repr__ = to_string
 

@@ -29,7 +29,7 @@ from ..host.tier import for_xla, program_jit, xla_jit
 from ..ir.block import Block, Value
 from ..ir.index_reads import index_reads
 from ..ir.lower import lower
-from ..ir.parts import runs_in_parts
+from ..ir.parts import is_unrolled, runs_in_parts
 from ..ir.program import Program
 from ..ir.simplify import only_needed
 from . import spans
@@ -112,8 +112,8 @@ class Executable:
         self._across: Any = jit if across else None  # compiles for all processes that run the program at once
         self._pullbacks: dict[tuple[bool, ...], Any] = {}
         self.jitted = jit(self._named(body.call if across else prepare(body.call, donated)), donate_argnums=donated)
-        if runs_in_parts(self.traced.program):
-            self.parts = PartedBlock(self.traced.program.block, self.traced.program.measured)
+        if runs_in_parts(program := self.traced.program) or (not self.mutable and is_unrolled(program)):
+            self.parts = PartedBlock(program.block, program.measured)
             self.jitted = lambda *arrays: self.parts(body.in_order(arrays))
         n = 0 if across else len(operators)
         self.forward: Any = Forward(self.name, body.flowing, hosted=False, plain=plain, deep=not across, operators=n)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core import symbolic
-from ..core.interpreter import no_grad, use
+from ..core import small, symbolic
+from ..core.interpreter import no_grad, state, use
 from ..core.memo import Memo
+from ..cpu_compiler import prepare
 from ..eager.execute import EAGER
 from ..eager.pending import held
 from ..eager.tensor import wrap
-from ..host.tier import for_xla, program_jit
+from ..host.tier import for_xla, on_host, program_jit, tiered
+from ..host.varying import sizes_vary
 from ..ir import control
 from ..ir.block import Block, Operator, Value
 from ..ir.lower import concrete, read, run_block
@@ -43,18 +45,26 @@ class PartedBlock:
             for name in part.symbols:
                 if name not in dims:
                     dims[name] = 1 + self.measured[name].size(env[self.measured[name].value])
-            env.update(part.run(env, dims))
+            env.update(part.run(env, dims) if state.timer is None else self._timed(part, env, dims))
         return [read(env, v) for v in self.block.outputs]
+
+    def _timed(self, part: PreparedPart, env: dict[Value, Any], dims: symbolic.Dims) -> dict[Value, Any]:
+        """The same as a span of a profiler's trace."""
+        name = part.part.block.ops[0].name if part.apart else f"part {self.parts.index(part) + 1}"
+        made = state.timer(name, "part", lambda: [*part.run(env, dims).items()])
+        return dict(made)
 
 
 class PreparedPart:
-    """A part, compiled for the sizes that come again."""
+    """A part, compiled for sizes that have come more often than there are sizes: such as come again and again."""
 
     def __init__(self, part: ProgramPart, measured: dict[str, Measured]) -> None:
-        self.part, self.symbols, self._traces = part, part.symbols, 0
-        # Key: the sizes that the part is made of; what it is given has the shapes that they tell.
+        self.part, self.symbols, self._traces, self.runs = part, part.symbols, 0, 0
+        # Key: the sizes that the part is made of; what it is given has the shapes that they tell. Before it is compiled
+        # for them, how often they have come.
         self._compiled: Memo[Any, Any] = Memo("sizes of a part of a program", MAX_SIZES)
         # What blocks are made of is compiled for their sizes: an operator alone does not tell them.
+        self.unrolled = not measured and not part.is_apart
         self.measured = not measured.keys().isdisjoint(part.symbols)
         self.simple = not any(op.blocks for op in part.block.ops)
         self.apart = [ApartOperator(op, measured) for op in part.block.ops] if part.is_apart else []
@@ -64,21 +74,35 @@ class PreparedPart:
         """How many programs were compiled."""
         return self._traces + sum(op.traces for op in self.apart)
 
+    @property
+    def n_sizes(self) -> int:
+        """For how many sizes it has run."""
+        return len(self._compiled)
+
     def run(self, env: dict[Value, Any], dims: symbolic.Dims) -> dict[Value, Any]:
         """What the part gives, by value."""
+        self.runs += 1
         if self.apart:
             return self._apart(env, dims)
         key = tuple([dims[name] for name in self.symbols])
-        found = self._compiled.recent(key)
-        if not found:
-            if found is None and self.simple and self.measured:
-                self._compiled.put(key, False)
+        found: Any = self._compiled.recent(key) or 0
+        if found.__class__ is int:
+            if self.simple and found < self._worth():
+                self._compiled.put(key, found + 1)
                 return self._one_by_one(env, dims)
-            found = self._compiled.put(key, self._made(dict(zip(self.symbols, key, strict=True))))
-        outs = found(*[for_xla(env[v]) for v in self.part.block.inputs])
+            arrays = [env[v] for v in self.part.block.inputs]
+            found = self._compiled.put(key, self._made(dict(zip(self.symbols, key, strict=True)), arrays))
+        outs = found(*[env[v] for v in self.part.block.inputs])
         return dict(zip(self.part.block.outputs, outs, strict=True))
 
-    def _made(self, dims: symbolic.Dims) -> Callable[..., Any]:
+    def _worth(self) -> int:
+        """How often sizes come before it is compiled for them: where these are the caller's, it is a loop unrolled."""
+        if self.measured:
+            return max(len(self._compiled), 1)
+        return len(self.part.block.ops) if self.unrolled else 0
+
+    def _made(self, dims: symbolic.Dims, arrays: Sequence[Any]) -> Callable[..., Any]:
+        """What runs arrays like these: a small part of small arrays is NumPy's, as in eager code."""
         block = self.part.block
 
         def part(*arrays: Any) -> list[Any]:
@@ -86,7 +110,12 @@ class PreparedPart:
             with symbolic.known(dims):
                 return run_block(block, arrays)
 
-        return program_jit(part, operators=len(block.ops))
+        n = len(block.ops)
+        if all(small.is_small(a.shape, a.dtype) for a in arrays):
+            run = tiered(part, len(arrays), deep=True, operators=n)
+            return lambda *given: run(*map(on_host, given))
+        compiled = program_jit(prepare(part), operators=n)
+        return lambda *given: compiled(*map(for_xla, given))
 
     def _apart(self, env: dict[Value, Any], dims: symbolic.Dims) -> dict[Value, Any]:
         made = dict(env)
@@ -97,8 +126,8 @@ class PreparedPart:
 
     def _one_by_one(self, env: dict[Value, Any], dims: symbolic.Dims) -> dict[Value, Any]:
         """The same, each operator as eager code runs it."""
-        tensors = {v: wrap(env[v]) for v in self.part.block.inputs}
-        with use(EAGER), no_grad(), symbolic.known(dims):
+        tensors = {v: wrap(on_host(env[v])) for v in self.part.block.inputs}
+        with use(EAGER), no_grad(), symbolic.known(dims), sizes_vary():
             for op in self.part.block.ops:
                 self._run(op, tensors)
         return {v: held(tensors[v]) for v in self.part.block.outputs}

@@ -1,0 +1,32 @@
+"""Loops in which shapes change: what waits of them is many turns, as a program of which none would come again."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.arrays import array_class
+from ..registry.bound import BoundOp
+from .joined import BackwardStep, CallStep
+
+# So many reads of one array from outside, such as a weight, are turns of a loop; where one op has so many kinds of
+# arguments, shapes change there.
+TURNS = 16
+
+
+def is_growing(steps: Sequence[CallStep | BackwardStep], outside: Sequence[Any]) -> bool:
+    """Whether steps are many turns of a loop in which shapes change, such as those of a decoder with a cache."""
+    values: list[Any] = []
+    kinds: defaultdict[BoundOp, set[int]] = defaultdict(set)
+    reads: Counter[int] = Counter()
+    for step in steps:
+        if isinstance(step, BackwardStep) or step.bound.put_off is None:
+            return False
+        found = step.bound.put_off.results([values[i] if i >= 0 else outside[~i] for i in step.places])
+        values += found.specs
+        kinds[step.bound].add(id(found))  # kept under the shapes and dtypes of arguments
+        reads.update(i for i in step.places if i < 0 and outside[~i].__class__ in (np.ndarray, array_class()))
+    return max(reads.values(), default=0) >= TURNS and max(map(len, kinds.values()), default=0) >= TURNS

@@ -1,0 +1,158 @@
+"""Functions of arrays of XLA's whose shapes keep changing: NumPy computes what is not worth a compilation.
+
+A decode loop whose cache grows by `concat` has new shapes at each token, and XLA takes 20 to 50 ms to compile one op.
+So once a function was compiled for a few kinds of arguments, NumPy runs it for a new kind, until that has taken
+about as long as a compilation. At worst that is twice the time of whichever is better.
+
+Small results that NumPy makes are the host's, so that what follows is NumPy's as well.
+
+Times are estimates, so that a process that is started again and runs the same gives the same bits.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..core import small
+from ..core.arrays import array_class
+from ..core.memo import Memo, once
+from .generate import FunctionWriter, written
+from .rules import MOVES, cost
+from .steps import Steps, UnknownStepError, reading
+
+# For so many kinds of arguments a function is compiled when they come first.
+COMPILED_FIRST = 2
+# Nanoseconds: a compilation, a call, each step of NumPy's beside what depends on the number of elements, and each
+# element of a result that is given to XLA.
+COMPILATION, CALL, STEP, COPY = 25_000_000, 20_000, 1000, 2.0
+MAX_KINDS = 1024
+
+
+class Watch:
+    """A function that counts for how many kinds of arguments XLA compiles it: JAX traces it for each.
+
+    Arguments:
+        fn: the function.
+
+    Attributes:
+        when_varying: called once, when there are so many that its shapes seem to vary.
+    """
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, fn)
+        self.fn, self.kinds = fn, 0
+        self.when_varying: Callable[[], None] | None = None
+
+    def __call__(self, *args: Any) -> Any:
+        """The function itself, which JAX traces."""
+        self.kinds += 1
+        if self.kinds >= COMPILED_FIRST and self.when_varying is not None and _serves():
+            self.when_varying()
+        return self.fn(*args)
+
+
+def _serves() -> bool:
+    return small.most() > 0 and jax.local_device_count() == 1 == jax.process_count()
+
+
+_sizes_vary: ContextVar[bool] = ContextVar("sizes_vary", default=False)
+
+
+@contextmanager
+def sizes_vary() -> Iterator[None]:
+    """While it is known that sizes change: what is called for the first time is not compiled either."""
+    token = _sizes_vary.set(True)
+    try:
+        yield
+    finally:
+        _sizes_vary.reset(token)
+
+
+def are_sizes_varying() -> bool:
+    """Whether it is known that sizes change."""
+    return _sizes_vary.get() and _serves()
+
+
+def only_moves(trace: Callable[..., Any], args: tuple[Any, ...]) -> bool:
+    """Whether a function only moves elements: then NumPy gives the same bits, and may run it from the first call on."""
+    if not _serves() or not all(a.__class__ in _kinds() for a in args):
+        return False
+    try:
+        with reading():
+            return all(step.name in MOVES or step.name == "broadcast_in_dim" for step in Steps(trace(*args).jaxpr).list)
+    except UnknownStepError:
+        return False
+
+
+class VaryingShapes:
+    """A function by kinds of arguments: compiled, or run by NumPy until that has cost as much.
+
+    Arguments:
+        xla: the compiled function. trace: tells what it is made of. name: of the function.
+    """
+
+    def __init__(self, xla: Callable[..., Any], trace: Callable[..., Any], name: str) -> None:
+        self._xla, self._trace = xla, trace
+        # Key: shapes, dtypes and classes of numbers; the function is pure.
+        self._known: Memo[Any, Callable[..., Any]] = Memo(f"kinds of {name}", MAX_KINDS)
+
+    def __call__(self, *args: Any) -> Any:
+        """The results for arrays and numbers."""
+        key = tuple([(a.shape, a.dtype) if hasattr(a, "shape") else a.__class__ for a in args])
+        run = self._known.get(key)
+        if run is None:
+            if not all(a.__class__ in _kinds() for a in args):  # JAX is tracing
+                return self._xla(*args)
+            run = self._known.put(key, self._new(key, args))
+        return run(*args)
+
+    def _new(self, key: Any, args: tuple[Any, ...]) -> Callable[..., Any]:
+        writer, each = None, float(COMPILATION)
+        try:
+            with reading():
+                traced = self._trace(*args)
+                steps = Steps(traced.jaxpr)
+                numbers = frozenset([i for i, a in enumerate(args) if not hasattr(a, "shape")])
+                writer = written(steps, traced.out_info, numbers)
+                large = [math.prod(steps.types[n].shape) for n in steps.outputs]
+                each = CALL + STEP * writer.turns + sum(map(cost, steps.list))
+                each += COPY * sum(n for n in large if n > small.most())
+        except UnknownStepError:
+            pass
+        if writer is None or each >= COMPILATION:
+            return self._xla
+        return self._by_numpy(key, writer, int(COMPILATION / each))
+
+    def _by_numpy(self, key: Any, writer: FunctionWriter, left: int) -> Callable[..., Any]:
+        """What runs so many calls by NumPy, and compiles then."""
+        function = writer.function()
+
+        def run(*args: Any) -> Any:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                return self._known.put(key, self._xla)(*args)
+            return jax.tree.map(_payload, function(*[np.asarray(a) if hasattr(a, "shape") else a for a in args]))
+
+        return run
+
+
+# Key: once a process: classes.
+@once
+def _kinds() -> frozenset[type]:
+    return frozenset((float, int, bool, np.ndarray, array_class()))
+
+
+def _payload(array: np.ndarray) -> Any:
+    """A result as a payload of its own: one that shares memory with an argument of XLA's would keep that."""
+    if not small.is_small(array.shape, array.dtype):
+        return jax.device_put(array)
+    return array if array.flags.owndata else array.copy()

@@ -1,0 +1,77 @@
+"""Functions of arrays of XLA's in many shapes: NumPy computes what is not worth a compilation."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+import pytest
+
+from helpers.decoders import compilations
+from paddle_lite_py.core import small
+from paddle_lite_py.host import varying
+from paddle_lite_py.host.tier import tiered
+
+
+def given(n, seed=0):
+    """An array of XLA's, made without a compilation."""
+    return jax.device_put(np.random.default_rng(seed).standard_normal((n, 3)).astype("float32"))
+
+
+def test_two_kinds_are_compiled_and_then_numpy_runs():
+    def scaled(x):
+        return jax.numpy.tanh(x) * 2
+
+    run, arrays = tiered(scaled, 1), [given(n) for n in range(1, 20)]
+    run(arrays[0]), run(arrays[1])
+    with compilations() as count:
+        found = [run(a) for a in arrays]
+    assert count[0] == 0
+    for a, b in zip(arrays, found, strict=True):
+        np.testing.assert_allclose(b, np.tanh(a) * 2, rtol=1e-6)
+
+
+def test_a_kind_that_comes_often_is_compiled(monkeypatch):
+    monkeypatch.setattr(varying, "COMPILATION", 10 * varying.CALL)
+    run = tiered(lambda x: jax.numpy.sin(x) + 1, 1)
+    x = [given(n) for n in (30, 31, 32)]
+    run(x[0]), run(x[1])
+    counts = []
+    for _ in range(12):
+        with compilations() as count:
+            run(x[2])
+        counts.append(count[0])
+    assert sum(counts) == 1 and counts[0] == 0
+
+
+def test_what_only_moves_elements_is_not_compiled_at_first():
+    with compilations() as count:
+        x = given(41)
+        found = tiered(lambda x: x.reshape(3, 41).T[2:], 1)(x)
+    assert count[0] == 0
+    np.testing.assert_array_equal(found, np.asarray(x).reshape(3, 41).T[2:])
+    assert not np.shares_memory(found, np.asarray(x))  # or it would keep XLA's array
+
+
+def test_large_results_are_xlas():
+    x = given(small.MOST)
+    found = tiered(lambda x: x.T, 1)(x)
+    assert isinstance(found, jax.Array)
+    np.testing.assert_array_equal(found, np.asarray(x).T)
+
+
+def test_what_numpy_cannot_do_is_compiled():
+    run = tiered(lambda x: jax.lax.reduce_window(x, 0.0, jax.lax.add, (1, 3), (1, 1), "SAME"), 1)
+    x = [given(n) for n in (50, 51, 52)]
+    with compilations() as count:
+        for a in x:
+            run(a)
+    assert count[0] >= 3
+
+
+@pytest.mark.parametrize("shape", [((70, 256), (256, 3000)), ((1, 600), (600, 3000)), ((2, 90, 80), (2, 80, 90))])
+def test_large_products_are_made_of_blocks(shape):
+    rng = np.random.default_rng(1)
+    x, y = (rng.standard_normal(s).astype("float32") for s in shape)
+    with varying.sizes_vary():
+        found = tiered(lambda x, y: x @ y, 2)(jax.device_put(x), jax.device_put(y))
+    np.testing.assert_allclose(found, x @ y, rtol=1e-3, atol=1e-3)
