@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from .gradients import GradientNode
 from .graph import LiteralOperand, ModelNode
 from .weights import DTYPES
 
@@ -28,6 +29,11 @@ def _all(names: str, row: LegacyRow) -> dict[str, LegacyRow]:
     return {name: row._replace(op=row.op or name) for name in names.split()}
 
 
+_ADAM = (
+    "Param Grad LearningRate Moment1 Moment2 Moment2Max Beta1Pow Beta2Pow MasterParam SkipUpdate Beta1Tensor|beta1 "
+    "Beta2Tensor|beta2 EpsilonTensor|epsilon"
+)
+GRADIENT = "@GRAD"
 _REDUCED = {"dim": "axis", "keep_dim": "keepdim"}
 _RESIZED = {"data_layout": "data_format"}
 _GRAPH = "X Src_index Dst_index Out_size"
@@ -162,7 +168,7 @@ ROWS: dict[str, LegacyRow] = {
     "layer_norm": LegacyRow("layer_norm", "X Scale Bias", "Y"),
     "group_norm": LegacyRow("group_norm", "X Scale Bias", "Y", {"data_layout": "data_format"}),
     "instance_norm": LegacyRow("instance_norm", "X Scale Bias", "Y"),
-    "dropout": LegacyRow("dropout", "X Seed dropout_prob", attrs={"dropout_implementation": "mode"}),
+    "dropout": LegacyRow("dropout", "X Seed dropout_prob", "Out Mask", {"dropout_implementation": "mode"}),
     "affine_channel": LegacyRow("affine_channel", "X Scale Bias"),
     **{f"{m}_interp{v}": LegacyRow(f"{m}_interp", "X OutSize SizeTensor* Scale", attrs=_RESIZED)
        for m in ("nearest", "linear", "bilinear", "trilinear", "bicubic") for v in ("_v2", "")},
@@ -220,6 +226,28 @@ ROWS: dict[str, LegacyRow] = {
     "lod_array_length": LegacyRow("array_length"),
     "tensor_array_to_tensor": LegacyRow("array_to_tensor", "X", "Out OutIndex"),
     "print": LegacyRow("print", "In"),
+    # training
+    "sum": LegacyRow("add_n", "X*"),
+    "squared_l2_norm": LegacyRow("squared_l2_norm"),
+    "clip_by_norm": LegacyRow("clip_by_norm"),
+    "check_finite_and_unscale": LegacyRow("check_finite_and_unscale_", "X* Scale", "Out* FoundInfinite"),
+    "dropout_grad": LegacyRow(
+        "dropout_grad", "Mask Out@GRAD dropout_prob", "X@GRAD", {"dropout_implementation": "mode"}),
+    "sgd": LegacyRow("sgd_", "Param LearningRate Grad MasterParam", "ParamOut MasterParamOut"),
+    "momentum": LegacyRow("momentum_", "Param Grad Velocity LearningRate MasterParam",
+                          "ParamOut VelocityOut MasterParamOut"),
+    **{n: LegacyRow(f"{n}_", _ADAM, "ParamOut Moment1Out Moment2Out Moment2MaxOut Beta1PowOut Beta2PowOut "
+                    "MasterParamOut") for n in ("adam", "adamw")},
+    "adamax": LegacyRow("adamax_", "Param Grad LearningRate Moment InfNorm Beta1Pow MasterParam",
+                        "ParamOut MomentOut InfNormOut MasterParamOut"),
+    "adagrad": LegacyRow("adagrad_", "Param Grad Moment LearningRate MasterParam",
+                         "ParamOut MomentOut MasterParamOut"),
+    "adadelta": LegacyRow("adadelta_", "Param Grad AvgSquaredGrad AvgSquaredUpdate LearningRate MasterParam",
+                          "ParamOut AvgSquaredGradOut AvgSquaredUpdateOut MasterParamOut"),
+    "rmsprop": LegacyRow("rmsprop_", "Param MeanSquare Grad Moment LearningRate MeanGrad MasterParam",
+                         "ParamOut MomentOut MeanSquareOut MeanGradOut MasterParamOut"),
+    "lamb": LegacyRow("lamb_", "Param Grad LearningRate Moment1 Moment2 Beta1Pow Beta2Pow MasterParam",
+                      "ParamOut Moment1Out Moment2Out Beta1PowOut Beta2PowOut MasterParamOut"),
 }  # fmt: skip
 _DTYPES = ("dtype", "out_dtype", "in_dtype")
 
@@ -236,6 +264,26 @@ def normalized(
     results = [r for token in row.results.split() for r in _results(token, outputs)]
     renamed = {row.attrs.get(k, k): v for k, v in given.items()}
     return ModelNode(row.op, operands, renamed, results)
+
+
+def gradient_of(forward: Any, node: ModelNode, gradient: Any) -> GradientNode:
+    """The gradient of an operator, which is a node, both as they stand in the file."""
+    row = ROWS.get(forward.kind, LegacyRow(forward.kind))
+    starts, wanted = _of_gradients(gradient.inputs), _of_gradients(gradient.outputs)
+    return GradientNode(
+        node.op, [], {}, [n for names in wanted.values() for n in names], forward=node,
+        starts=[r for token in row.results.split() for r in _results(token, starts)],
+        wanted=[_operand(token, wanted, {}, {}) for token in row.operands.split()],
+    )  # fmt: skip
+
+
+def _of_gradients(names: dict[str, list[str]]) -> dict[str, Any]:
+    """Those that are gradients, under the names of what they are gradients of; None for what nobody wants."""
+    return {
+        n.removesuffix(GRADIENT): [None if v == "@EMPTY@" else v for v in given]
+        for n, given in names.items()
+        if n.endswith(GRADIENT)
+    }
 
 
 def _dtype(number: Any) -> str | None:

@@ -28,7 +28,6 @@ from .saving import (
     load,
     load_inference_model,
     load_program_state,
-    load_vars,
     normalize_program,
     save,
     save_inference_model,
@@ -45,6 +44,7 @@ from .serialized import (
     serialize_program,
 )
 from .strategy import BuildStrategy, CompiledProgram, ExecutionStrategy
+from .variable_files import load_vars, save_vars
 from .variables import (
     Print,
     WeightNormParamAttr,
