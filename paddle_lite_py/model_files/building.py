@@ -15,9 +15,19 @@ from ..static.program import Program
 from ..static.scope_variable import ScopeVariable
 from .gradients import GradientNode, differentiate, is_gradient, of_operator
 from .graph import LiteralOperand, ModelBlock, ModelFileError, ModelGraph, ModelNode, ModelWeight
-from .operators import arrays, detection, earlier, elementwise, network, structure, values  # noqa: F401  (their operators)
+from .operators import (  # noqa: F401  (their operators)
+    arrays,
+    detection,
+    earlier,
+    elementwise,
+    layers,
+    library,
+    network,
+    structure,
+    values,
+)
 from .operators.arrays import stacked
-from .operators.table import OPERATORS, KnownValue, P, call, number, tensor
+from .operators.table import OPERATORS, KnownValue, P, call, known_as, number, tensor
 from .operators.training import IN_TRAINING, REPLACED
 
 Env = dict[Any, Any]
@@ -106,7 +116,7 @@ def refuse_unknown(graph: ModelGraph) -> None:
     missing: dict[str, str] = {}
     for node in _nodes(graph.block):
         known = isinstance(node, GradientNode) or is_gradient(node.op)
-        if not known and node.op not in OPERATORS and node.op not in CONTROL:
+        if not known and known_as(node.op) not in OPERATORS and node.op not in CONTROL:
             missing.setdefault(node.op, node.layer)
     if missing:
         named = ", ".join(f"`{op}`" + (f" (layer {layer})" if layer else "") for op, layer in missing.items())

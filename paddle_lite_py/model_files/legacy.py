@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from .gradients import GradientNode
@@ -130,7 +131,7 @@ ROWS: dict[str, LegacyRow] = {
     "meshgrid": LegacyRow("meshgrid", "X*", "Out*"),
     "slice": LegacyRow("slice", "Input StartsTensor|StartsTensorList*|starts EndsTensor|EndsTensorList*|ends"),
     "strided_slice": LegacyRow(
-        "strided_slice",
+        "strided_slice_to_first",
         "Input StartsTensor|StartsTensorList*|starts EndsTensor|EndsTensorList*|ends "
         "StridesTensor|StridesTensorList*|strides",
     ),
@@ -249,6 +250,23 @@ ROWS: dict[str, LegacyRow] = {
     "lamb": LegacyRow("lamb_", "Param Grad LearningRate Moment1 Moment2 Beta1Pow Beta2Pow MasterParam",
                       "ParamOut Moment1Out Moment2Out Beta1PowOut Beta2PowOut MasterParamOut"),
 }  # fmt: skip
+
+
+def _read_rows() -> dict[str, LegacyRow]:
+    out = dict[str, LegacyRow]()
+    for line in Path(__file__).with_name("legacy.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        names, _, rest = line.partition(":")
+        called, *renamed = rest.split(";")
+        kind, _, op = names.replace(" ", "").partition("=")
+        operands, results = (side.strip() for side in called.split(">"))
+        pairs = [(old.strip(), new) for old, _, new in (pair.partition("=") for pair in renamed)]
+        out[kind] = LegacyRow(op or kind, operands, results, dict(pairs))
+    return out
+
+
+ROWS |= _read_rows()
 _DTYPES = ("dtype", "out_dtype", "in_dtype")
 
 
@@ -258,7 +276,8 @@ def normalized(
     """An operator as the newest generation would have it; one that is not known stays as it is."""
     row = ROWS.get(kind)
     if row is None:
-        return ModelNode(kind, [], {}, [n for names in outputs.values() for n in names])
+        name = kind if kind.endswith("_grad") else f"fluid.{kind}"  # another one of today may have its name
+        return ModelNode(name, [], {}, [n for names in outputs.values() for n in names])
     given = {k: _dtype(v) if k in _DTYPES else v for k, v in attrs.items()}
     operands = [_operand(token, inputs, given, outputs) for token in row.operands.split()]
     results = [r for token in row.results.split() for r in _results(token, outputs)]

@@ -212,3 +212,13 @@ def test_damaged_files_end_in_an_error_that_names_them(name, ending, tmp_path):
         except ArtifactError:
             refused += 1
     assert refused >= 13  # all that are cut short
+
+
+def test_an_earlier_operator_is_not_taken_for_one_of_today_of_that_name(tmp_path):
+    folder = copied("pd26_lstm", tmp_path)
+    path = folder / "inference.pdmodel"
+    data = path.read_bytes()
+    assert b"\x1a\x06matmul" not in data and b"\x1a\x09matmul_v2" in data
+    path.write_bytes(data.replace(b"\x1a\x09matmul_v2", b"\x1a\x09reduce_as"))
+    with pytest.raises(ArtifactError, match=r"not known here: `fluid.reduce_as`"):
+        paddle.jit.load(str(folder / "inference"))
