@@ -58,7 +58,8 @@ def gather_tree(ids: Any, parents: Any) -> Any:
 
 @operator("viterbi_decode")
 def viterbi_decode(potentials: Any, transitions: Any, lengths: Any, *, include_bos_eos_tag: bool = True) -> Any:
-    return tuple(best_path(*map(tensor, (potentials, transitions, lengths)), include_bos_eos_tag))
+    potentials, transitions, lengths = map(tensor, (potentials, transitions, lengths))
+    return tuple(best_path(potentials, transitions, lengths, include_bos_eos_tag))
 
 
 @operator("hsigmoid_loss")
