@@ -59,7 +59,9 @@ def test_a_file_for_each_weight(tmp_path):
 def test_the_server_takes_them(name):
     model = load_model(str(MODELS / name))
     given = dict(zip([s.name for s in model.inputs], inputs(name, model), strict=True))
-    assert_recorded(name, list(model.run(given).values()))
+    found = model.run(given)
+    assert list(found) == create_predictor(Config(str(MODELS / name))).get_output_names()
+    assert_recorded(name, list(found.values()))
 
 
 def assert_recorded(name, found):
