@@ -31,9 +31,10 @@ from paddle_lite_py.tracing.trace import Traced
 from . import artifact
 from .agreement import digest_of
 from .at_run import calls_at_run
+from .described import describe
 from .inspection import passed, warn_of_sizes
 from .kept import for_file, warn_of_lost
-from .method import describe, parse
+from .method import parse
 from .pruned import WHOLE, Selection
 from .saved_calls import call_of, other_methods, static_of
 from .spec import SpecifiedCall, is_tensor
