@@ -15,6 +15,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from paddle_lite_py.core.arrays import stored_arrays
 from paddle_lite_py.framework.io import replace_file
 
 FORMAT = "paddle_lite_py.artifact"
@@ -100,8 +103,17 @@ def write_as(form: str, prefix: str, methods: dict[str, Any]) -> None:
         (path.parent / name).unlink(missing_ok=True)
 
 
-def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Manifest and data files of an artefact, checked; of a model file of the reference, what they would be.
+WEIGHTS = "safetensors"  # the data file with the weights
+
+
+def weights_of(blobs: dict[str, Any]) -> dict[str, np.ndarray]:
+    """The weights by name among what read() gives."""
+    found = blobs[WEIGHTS]
+    return found if isinstance(found, dict) else stored_arrays(found)
+
+
+def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Manifest and data files of an artefact, checked; of a model file of the reference, the weights are arrays.
 
     Arguments:
         weights: the file of the weights of a model file, where that has another name.

@@ -18,7 +18,7 @@ import ml_dtypes
 import numpy as np
 from safetensors.numpy import save as bytes_of
 
-from ..core.arrays import as_array, stored_arrays
+from ..core.arrays import as_array, from_host, stored_arrays
 from ..core.no_effect import Immaterial, no_effect, only_known
 from ..eager.tensor import Parameter, Tensor, wrap
 from .records import SavedObject, read_records
@@ -271,8 +271,8 @@ def _of_model(path: Any, return_numpy: bool) -> Any:
     """The weights of a model file by name."""
     found = importlib.import_module(_MODEL_FILES).read_state(str(path))
     if isinstance(found, np.ndarray):
-        return found if return_numpy else wrap(as_array(found.copy()))
-    return {k: a if return_numpy else wrap(as_array(a.copy())) for k, a in found.items()}
+        return found if return_numpy else wrap(from_host(found))
+    return {k: a if return_numpy else wrap(from_host(a)) for k, a in found.items()}
 
 
 def _read(file: Any, name: Any, reader: Callable[[Any], Any]) -> Any:

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import flax as safetensors
 
-from ..core.arrays import as_array
+from ..core.arrays import from_host
 from ..eager.tensor import Parameter, Tensor, wrap
 from ..framework.io import replace_file
 from ..framework.unpickle import read as read_data
 from ..ir.program import Program
-from ..jit.artifact import is_foreign, program_file
+from ..jit.artifact import WEIGHTS, is_foreign, program_file
 from ..jit.save_load import PLATFORMS, ArtifactWriter
 from ..passes.running import as_traced
 from ..static.program import Program as StaticProgram
@@ -27,8 +26,8 @@ from .program_desc import parse_program, read_program
 from .weights import read_weights, record
 
 
-def read(program_file: Path, weights_file: str | None = None) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The manifest and the data files that jit.save would write for a model file.
+def read(program_file: Path, weights_file: str | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The manifest that jit.save would write for a model file, and the weights as arrays.
 
     Arguments:
         weights_file: that of the program's name by default.
@@ -43,7 +42,7 @@ def read(program_file: Path, weights_file: str | None = None) -> tuple[dict[str,
         writer.methods[name]["eval"].data["for_each_size"] = True
     arrays = {n: h._data for n, h in writer.weights.values() if isinstance(h, Tensor)}
     head = {"name": program_file.stem, "saved_in": "eval"}
-    return head | writer.manifest(), {"safetensors": safetensors.save(arrays)}
+    return head | writer.manifest(), {WEIGHTS: arrays}
 
 
 def read_training(program: StaticProgram, data: bytes) -> StaticProgram:
@@ -187,7 +186,7 @@ def _weights(graph: ModelGraph, path: Path) -> dict[str, Tensor]:
             raise ModelFileError(
                 f"{path}: weight '{weight.name}' is {list(array.shape)}, and {list(weight.shape)} in the program"
             )
-        payload = as_array(array.copy())
+        payload = from_host(array)
         made: Tensor = (
             Parameter(wrap(payload), name=weight.name, trainable=True) if weight.is_trainable else wrap(payload)
         )

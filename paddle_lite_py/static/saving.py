@@ -365,7 +365,7 @@ def load_inference_model(
     only_known(load_inference_model, kwargs)
     manifest, blobs = artifact.read(str(path_prefix))
     program = from_manifest(Program(), manifest)
-    set_weights(program, blobs["safetensors"], global_scope())
+    _set_arrays(program, artifact.weights_of(blobs), global_scope())
     return [program, list(program.feeds), program.fetches]
 
 
@@ -375,6 +375,10 @@ def set_weights(program: Program, data: bytes, scope: Scope) -> None:
         arrays = stored_arrays(data)
     except Exception as e:
         raise ArtifactError(f"the weights are damaged: {type(e).__name__}: {e}") from None
+    _set_arrays(program, arrays, scope)
+
+
+def _set_arrays(program: Program, arrays: dict[str, Any], scope: Scope) -> None:
     missing = [n for n, s in program.states().items() if n not in arrays and s.home is None]
     if missing:
         raise ArtifactError(f"weight '{missing[0]}' of the program is not among the weights given")
