@@ -170,7 +170,8 @@ class Predictor:
 
     def _placed(self, given: Any) -> Tensor:
         """An input as a tensor on the predictor's device."""
-        if isinstance(given, jax.Array) and given.devices() == self._devices:
+        # Not by device_put() where the device is the default one: for what is put on one XLA compiles again.
+        if self._is_plain or (isinstance(given, jax.Array) and given.devices() == self._devices):
             return wrap(given)
         return wrap(jax.device_put(given, self._device))
 

@@ -7,6 +7,7 @@ import sys
 import threading
 import warnings
 
+import jax
 import numpy as np
 import pytest
 from paddle_lite_py.jit import ArtifactError, InputSpec
@@ -207,3 +208,17 @@ def test_runs_read_weights_as_they_are_now(saved):
         (after, _), fresh = method.run_arrays([X, SCALE]), method.flat(arrays)[0].numpy()
     assert not np.allclose(before, after)
     np.testing.assert_array_equal(np.asarray(after), fresh)
+
+
+def test_a_predictor_compiles_for_a_shape_once(saved):
+    compiled = []
+    jax.monitoring.register_event_duration_secs_listener(lambda event, *_, **__: compiled.append(event))
+    predictor = create_predictor(Config(saved[1]))
+    predictor.run([X[:3], SCALE])
+    first = len(compiled)
+    for given in (X[:3], X[:3], paddle.to_tensor(X[:3])):
+        predictor.run([given, SCALE])
+    for name, given in (("x", X[:3]), ("scale", SCALE)):
+        predictor.get_input_handle(name).copy_from_cpu(given)
+    predictor.run()
+    assert first and not [e for e in compiled[first:] if "compile" in e]
