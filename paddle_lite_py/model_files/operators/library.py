@@ -277,7 +277,7 @@ def matrix_rank(
 
 
 @operator("matrix_rank_tol")
-def matrix_rank_tol(x: Any, tol: Any, *, use_default_tol: bool = True, hermitian: bool = False) -> Any:
+def matrix_rank_tol(x: Any, tol: Any, *, hermitian: bool = False) -> Any:
     return L.matrix_rank(tensor(x), tensor(tol), hermitian)
 
 
