@@ -42,8 +42,9 @@ def dropout(x: Any, _seed: Any = None, p: Any = None, *, mode: str = "upscale_in
 
 
 @operator("dropout_grad")
-def dropout_gradient(mask: Any, grad: Any, p: Any = None, *, dropout_prob: Any = None, mode: str = "upscale_in_train",
-                     is_test: bool = False) -> Any:  # fmt: skip
+def dropout_gradient(
+    mask: Any, grad: Any, p: Any = None, *, dropout_prob: Any = None, mode: str = "upscale_in_train"
+) -> Any:
     return tensor(grad) * _weight(tensor(mask), tensor(grad), dropout_prob if p is None else p, mode)
 
 
