@@ -15,6 +15,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from paddle_lite_py.core.arrays import stored_arrays
 from paddle_lite_py.framework.io import replace_file
 
 FORMAT = "paddle_lite_py.artifact"
@@ -71,10 +74,15 @@ def _replaced_by(path: Path) -> set[str]:
     return {n for n in names if isinstance(n, str) and own.fullmatch(n)}
 
 
-# What reads files of the reference, for whoever loads one: a module of the package, with read(program, weights).
+# What reads files of the reference, for whoever loads one: a module of the package.
 FOREIGN = "paddle_lite_py.model_files.reading"
 # What writes programs in other forms than an artefact, by the name of the form: a module with write(prefix, methods).
 FORMS = {"paddle": "paddle_lite_py.model_files.writing.files"}
+
+
+def foreign_files() -> Any:
+    """What reads files of the reference: see model_files.reading."""
+    return importlib.import_module(FOREIGN)
 
 
 def check_format(name: str, samples: Any) -> None:
@@ -95,8 +103,17 @@ def write_as(form: str, prefix: str, methods: dict[str, Any]) -> None:
         (path.parent / name).unlink(missing_ok=True)
 
 
-def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Manifest and data files of an artefact, checked; of a model file of the reference, what they would be.
+WEIGHTS = "safetensors"  # the data file with the weights
+
+
+def weights_of(blobs: dict[str, Any]) -> dict[str, np.ndarray]:
+    """The weights by name among what read() gives."""
+    found = blobs[WEIGHTS]
+    return found if isinstance(found, dict) else stored_arrays(found)
+
+
+def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Manifest and data files of an artefact, checked; of a model file of the reference, the weights are arrays.
 
     Arguments:
         weights: the file of the weights of a model file, where that has another name.
@@ -105,8 +122,8 @@ def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[
         ArtifactError: saying which file is missing, damaged, foreign or too new.
     """
     path = Path(f"{prefix}.json")
-    if (foreign := _foreign(prefix)) is not None:
-        return importlib.import_module(FOREIGN).read(foreign, weights)
+    if (foreign := program_file(prefix)) is not None:
+        return foreign_files().read(foreign, weights)
     if not path.is_file():
         raise ArtifactError(f"no saved program at '{prefix}': {path} is not there")
     try:
@@ -118,7 +135,7 @@ def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[
     except (ValueError, RecursionError) as e:
         raise e if isinstance(e, ArtifactError) else ArtifactError(f"{path} is damaged: {e}") from None
     if isinstance(manifest, dict) and "base_code" in manifest:
-        return importlib.import_module(FOREIGN).read(path, weights)
+        return foreign_files().read(path, weights)
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ArtifactError(f"{path} is not a program saved by paddle.jit.save")
     version = manifest.get("version")
@@ -137,16 +154,21 @@ def read(prefix: str, weights: str | None = None) -> tuple[dict[str, Any], dict[
 
 def is_foreign(prefix: str) -> bool:
     """Whether a model file of the reference is there, and no program of jit.save."""
-    return _foreign(prefix) is not None
+    return program_file(prefix) is not None
 
 
-def _foreign(prefix: str) -> Path | None:
+def program_file(prefix: str) -> Path | None:
     """The model file of the reference that is there; the beginning of one of JSON tells it."""
     path = Path(f"{prefix}.json")
     if not path.is_file():
         return next((p for p in _older(prefix) if p.is_file()), None)
     with path.open("rb") as file:
-        return path if b'"base_code"' in file.read(200) else None
+        return path if is_foreign_program(file.read(200)) else None
+
+
+def is_foreign_program(start: bytes) -> bool:
+    """Whether a file that begins so is a program of the reference: JSON of its kind, or a message with a block."""
+    return b'"base_code"' in start if start[:1] == b"{" else start[:1] == b"\n"
 
 
 def _older(prefix: str) -> list[Path]:

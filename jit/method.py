@@ -1,9 +1,9 @@
-"""One method of a saved program, as JSON and at work."""
+"""One method of a saved program at work."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -12,18 +12,19 @@ import numpy as np
 
 from paddle_lite_py.core import small, symbolic
 from paddle_lite_py.core import structure as nested
-from paddle_lite_py.core.arrays import as_array, spec_of
+from paddle_lite_py.core.arrays import spec_of
 from paddle_lite_py.core.dtypes import is_inexact
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.cpu_compiler import prepare
-from paddle_lite_py.custom.kernel import kernels, unknown_kernels
-from paddle_lite_py.eager.execute import EAGER
+from paddle_lite_py.custom.kernel import unknown_kernels
+from paddle_lite_py.eager.execute import EAGER, failure
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.host.tier import Tiers, for_xla, program_jit, xla_jit
 from paddle_lite_py.host.varying import sizes_vary
 from paddle_lite_py.ir import serialize
 from paddle_lite_py.ir.index_reads import index_reads
 from paddle_lite_py.ir.parts import is_unrolled, runs_in_parts
+from paddle_lite_py.registry.bound import BoundOp
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.checks import Checks, LoopBuffer, look_at_indices, told
 from paddle_lite_py.tracing.effects import Argument, Effect, resolve
@@ -31,11 +32,12 @@ from paddle_lite_py.tracing.frame import Write
 from paddle_lite_py.tracing.interpretation import interpret
 from paddle_lite_py.tracing.parts import PartedBlock
 from paddle_lite_py.tracing.trace import Traced
-from paddle_lite_py.tracing.traced_scalars import NUMBER_LEAF, PythonNumber
+from paddle_lite_py.tracing.traced_scalars import NUMBER_LEAF
 
 from .agreement import check_agreement, check_weights
 from .artifact import ArtifactError
 from .constraints import holds
+from .described import structure_from_json
 from .loaded_op import bind, meaningful
 from .spec import InputSpec
 
@@ -45,98 +47,6 @@ if TYPE_CHECKING:
 _new = Tensor.__new__
 
 
-# -- to JSON -------------------------------------------------------------------------------------------------------
-def describe(traced: Traced, position: Callable[[Tensor], int], name: str) -> dict[str, Any]:
-    """What the manifest says of a method: program, weights, results and state.
-
-    Arguments:
-        position: the place of a tensor in the manifest's list of weights.
-
-    Raises:
-        ValueError: if the method changes or returns something that a file cannot keep.
-    """
-    place = {id(h): i for i, h in enumerate(traced.captures)}
-    state: list[Any] = []
-    for effect in traced.effects:
-        write = effect.write
-        if write.key == "_data" and effect.structure is nested.LEAF and isinstance(write.owner, Argument):
-            state.append({"argument": write.owner.position})
-            continue
-        state.append(place[id(write.owner)])
-    if traced.providers or traced.schedules:
-        raise ValueError(f"jit.save of `{name}`: it holds an optimizer step; save the layer instead")
-    used = kernels(traced.program)
-    return ({"kernels": used} if used else {}) | {
-        "program": serialize.to_json(traced.program),
-        "weights": [position(h) for h in traced.captures],
-        "n_args": traced.n_args,
-        "result": structure_to_json(traced.structure, name, place, position),
-        "n_results": traced.n_results,
-        "numbers": [i for i, is_number in enumerate(_numbers(traced.structure)) if is_number],
-        "state": state,
-        "checks": [] if traced.checks is None else traced.checks.texts(),
-        "constraints": list(traced.constraints),
-        "room": None if traced.loop_buffer is None else traced.loop_buffer.capacity.size,
-    }
-
-
-def structure_to_json(structure: Any, name: str, place: dict[int, int], position: Callable[[Tensor], int]) -> Any:
-    """A structure of results as JSON-ready data.
-
-    Arguments:
-        place: of a captured tensor among those of the method, by id.
-        position: the place of any tensor in the manifest's list of weights.
-    """
-    if structure is nested.LEAF:
-        return "*"
-    if isinstance(structure, nested.Static):
-        if structure.value is None or isinstance(structure.value, bool | int | float | str):
-            return {"py": structure.value}
-        if isinstance(structure.value, Argument):
-            return {"argument": structure.value.position}
-        if id(structure.value) in place:
-            return {"weight": place[id(structure.value)]}
-        if isinstance(structure.value, Tensor | np.ndarray | jax.Array):
-            held = structure.value
-            return {"constant": position(held if isinstance(held, Tensor) else wrap(as_array(held)))}
-        raise ValueError(
-            f"jit.save of `{name}`: it returns a {type(structure.value).__name__}, which a file cannot hold"
-        )
-    children = [structure_to_json(c, name, place, position) for c in structure.children]
-    if structure.kind is PythonNumber:
-        return children[0]
-    if issubclass(structure.kind, dict):
-        return {"dict": [list(structure.keys), children]}
-    if issubclass(structure.kind, tuple | list):
-        return {"list" if issubclass(structure.kind, list) else "tuple": children}
-    raise ValueError(
-        f"jit.save of `{name}`: it returns a {structure.kind.__name__}; return a dict, tuple or list instead"
-    )
-
-
-def structure_from_json(data: Any, handles: list[Tensor], weights: list[Tensor]) -> Any:
-    """The structure again, with the tensors of the method and all that were saved."""
-    if data == "*":
-        return nested.LEAF
-    ((kind, value),) = data.items()
-    if kind in ("py", "argument"):
-        return nested.Static(value if kind == "py" else Argument(value))
-    if kind in ("weight", "constant"):
-        return nested.Static((handles if kind == "weight" else weights)[value])
-    keys, items = (tuple(value[0]), value[1]) if kind == "dict" else (None, value)
-    children = tuple([structure_from_json(v, handles, weights) for v in items])
-    return nested.Nest({"list": list, "tuple": tuple, "dict": dict}[kind], keys, children)
-
-
-def _numbers(structure: Any, is_number: bool = False) -> Iterator[bool]:
-    """Of each leaf, whether it is a number of Python."""
-    if structure is nested.LEAF:
-        yield is_number
-    for child in structure.children if isinstance(structure, nested.Nest) else ():
-        yield from _numbers(child, structure.kind is PythonNumber)
-
-
-# -- at work -------------------------------------------------------------------------------------------------------
 class Method:
     """A loaded method in one mode.
 
@@ -187,8 +97,11 @@ class Method:
 
     def forget(self) -> None:
         """Drop what is compiled."""
-        self._jitted: Any = self._compute if self.parts is not None else xla_jit(self._bound.fn)
+        self._jitted: Any = self._compute
+        if self._bound is not None and self.parts is None:
+            self._jitted = program_jit(prepare(self._bound.fn), len(self.program.ops()))
         self._kinds: list[Any] | None = None  # shape and dtype of each input of the last call
+        self._array_kinds: list[Any] | None = None  # the same, where nothing is to be done but compute all results
 
     def __call__(self, *inputs: Any) -> Any:
         """Run it on tensors or arrays."""
@@ -212,7 +125,19 @@ class Method:
         """All its results as tensors, what it gives as a number of Python too."""
         found: list[Tensor] = []
         nested.flatten(self._run(inputs, self._tensors), lambda v: isinstance(v, Tensor), found)
+        if self._bound is not None and len(found) == self._n and not (self._state or self._checks or self._room):
+            self._array_kinds = [(x._data.shape, x._data.dtype) for x in inputs]
         return found
+
+    def run_arrays(self, arrays: Sequence[Any]) -> tuple[Any, ...] | None:
+        """What flat() gives, as arrays, for arrays like those of its last call; None for others."""
+        kinds = self._array_kinds
+        if kinds is None or [(a.shape, a.dtype) for a in arrays] != kinds:
+            return None
+        if self._reads:
+            look_at_indices(self._reads, (*map(wrap, arrays), *self.handles))
+        found = self._jitted(*arrays, *[for_xla(h._data) for h in self.handles])
+        return found if isinstance(found, tuple) else (found,)
 
     def _run(self, inputs: Sequence[Any], structure: Any = None) -> Any:
         structure = self._result if structure is None else structure
@@ -245,9 +170,12 @@ class Method:
         """What the program gives, its checks looked at."""
         look_at_indices(self._reads, (*tensors, *self.handles))
         given = (*tensors, *self.handles)
-        if self._bound is not None:
+        records = mode.grad_enabled and not all(t.stop_gradient for t in given)
+        if self._bound is not None and mode.interpreter is EAGER and not records:
+            out = self._computed(self._bound, [for_xla(t._data) for t in given])
+        elif self._bound is not None:
             out = mode.interpreter.run(self._bound, given)
-        elif mode.grad_enabled and self._has_gradient and not all(t.stop_gradient for t in given):
+        elif records and self._has_gradient:
             with sizes_vary():
                 out = tuple(self._run_operators(tensors))
         else:
@@ -261,6 +189,14 @@ class Method:
             # The values are right, but the gradient would lack iterations.
             return [t.detach() for t in outs]
         return outs
+
+    def _computed(self, bound: BoundOp, arrays: list[Any]) -> tuple[Tensor, ...]:
+        """What it gives where no gradient is wanted: compiled as a whole, as nobody differentiates it."""
+        try:
+            found = self._jitted(*arrays)
+        except Exception as e:
+            raise failure(bound, tuple(map(wrap, arrays)), e) from None
+        return tuple(map(wrap, found)) if isinstance(found, tuple) else (wrap(found),)
 
     def _inlined(self, tensors: list[Tensor], builder: Builder) -> list[Tensor]:
         """Its operators as a part of the program that is being built."""
@@ -319,10 +255,11 @@ class Method:
         if all(small.is_small(h._data.shape, h._data.dtype) for h in self.handles):
             weights: list[Any] = [np.asarray(h._data) for h in self.handles]
             inputs = tuple(range(len(self.inputs)))  # the caller's, who may fill them anew: none is known by identity
-            compiled = Tiers(self._bound.fn, self._jitted, self._jitted.trace, inputs).entry(len(inputs) + len(weights))
+            jitted = xla_jit(self._bound.fn)
+            compiled = Tiers(self._bound.fn, jitted, jitted.trace, inputs).entry(len(inputs) + len(weights))
         else:
             weights = [jax.device_put(h._data) for h in self.handles]
-            compiled = program_jit(prepare(self._bound.fn), len(self.program.ops()))
+            compiled = self._jitted
 
         def run(*arrays: Any) -> tuple[Any, ...]:
             if self._reads:

@@ -32,9 +32,9 @@ from . import artifact
 from .agreement import digest_of
 from .at_run import calls_at_run
 from .constraints import parse
+from .described import describe
 from .inspection import passed, warn_of_sizes
 from .kept import for_file, warn_of_lost
-from .method import describe
 from .pruned import WHOLE, Selection
 from .saved_calls import call_of, other_methods, static_of
 from .spec import SpecifiedCall, is_tensor

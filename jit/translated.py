@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from safetensors import flax as safetensors
 
 from paddle_lite_py.core.arrays import as_array, stored_arrays
@@ -73,15 +74,15 @@ def load_with(path: str, weights: str | None = None) -> TranslatedLayer:
     except MEANINGLESS as e:  # of a model file of the reference
         raise ArtifactError(f"the program at '{path}' is damaged: {type(e).__name__}: {e}") from None
     try:
-        return TranslatedLayer(manifest, blobs, _arrays(blobs["safetensors"]))
+        return TranslatedLayer(manifest, blobs, _arrays(artifact.weights_of(blobs)))
     except ArtifactError:
         raise
     except Exception as e:
         raise ArtifactError(f"the saved program at '{path}' is damaged: {type(e).__name__}: {e}") from None
 
 
-def _arrays(data: bytes) -> dict[str, Any]:
-    return {name: as_array(array) for name, array in stored_arrays(data).items()}
+def _arrays(held: dict[str, np.ndarray]) -> dict[str, Any]:
+    return {name: as_array(array) if isinstance(array, np.ndarray) else array for name, array in held.items()}
 
 
 class TranslatedLayer(Layer):
@@ -104,7 +105,7 @@ class TranslatedLayer(Layer):
 
     def __init__(self, manifest: dict[str, Any], blobs: dict[str, bytes], weights: dict[str, Any]) -> None:
         super().__init__(name_scope=str(manifest["name"]))
-        self._manifest, self._blobs = manifest, blobs
+        self._manifest, self._blobs = manifest, {k: v for k, v in blobs.items() if k != artifact.WEIGHTS}
         self._handles = [self._weight(w, weights.get(w["name"])) for w in manifest["weights"]]
         self._methods: dict[str, dict[str, Method]] = {}
         for name, modes in manifest["methods"].items():
@@ -161,7 +162,7 @@ class TranslatedLayer(Layer):
         """
         if "samples" not in self._blobs:
             raise ArtifactError("nothing to check: it was saved without samples=[...]")
-        held, method = _arrays(self._blobs["samples"]), self._methods["forward"]["eval"]
+        held, method = _arrays(stored_arrays(self._blobs["samples"])), self._methods["forward"]["eval"]
         for i in range(1 + max(int(k.partition(".")[0]) for k in held)):
             given = [wrap(held[f"{i}.in.{k}"]) for k in range(len(method.inputs))]
             with no_grad():

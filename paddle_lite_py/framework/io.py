@@ -18,7 +18,7 @@ import ml_dtypes
 import numpy as np
 from safetensors.numpy import save as bytes_of
 
-from ..core.arrays import as_array, stored_arrays
+from ..core.arrays import as_array, from_host, stored_arrays
 from ..core.no_effect import Immaterial, no_effect, only_known
 from ..eager.tensor import Parameter, Tensor, wrap
 from .records import SavedObject, read_records
@@ -28,8 +28,10 @@ from .unpickle import RefusedError, read
 NAMES = "StructuredToParameterName@@"
 EagerParamBase = Parameter
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
-# What reads a program of static mode: a module above this one. Its text begins as no pickle does.
-_PROGRAMS, _TEXT = f"{__name__.partition('.')[0]}.static.serialized", b"{"
+# What reads a program of static mode, and model files: modules above this one. These begin as no pickle does.
+_PROGRAMS = f"{__name__.partition('.')[0]}.static.serialized"
+_MODEL_FILES = f"{__name__.partition('.')[0]}.model_files.reading"
+_OF_PROGRAMS, _OF_WEIGHTS = (b"{", b"\n"), b"\0\0\0\0"
 
 
 @no_effect(use_binary_format=Immaterial("a file holds one format, which PaddlePaddle reads too"))
@@ -202,7 +204,8 @@ def load(
     """Load what paddle.save() wrote, here or in PaddlePaddle; no code of the file is run.
 
     Arguments:
-        path: the file, or a file object.
+        path: the file, or a file object. Of a model file of PaddlePaddle its weights are loaded by name: the path is
+            its prefix, or that of path.pdiparams. A program of static mode is loaded as a Program.
         return_numpy: NumPy arrays instead of tensors.
         keep_name_table: keep the table of names of a state_dict.
         safetensors: read that format.
@@ -225,6 +228,8 @@ def load(
         return _loaded(
             path, getattr(path, "name", "the file object"), return_numpy, keep_name_table, safetensors, as_records
         )
+    if not os.path.isfile(path) and _is_model(path):
+        return _of_model(path, return_numpy)
     if not os.path.isfile(path):
         similar = " (it is a folder)" if os.path.isdir(path) else ""
         raise MissingFileError(f"paddle.load: there is no file '{path}'{similar}")
@@ -235,8 +240,11 @@ def load(
 def _loaded(
     file: Any, name: Any, return_numpy: bool, keep_name_table: bool, safetensors: bool, as_records: bool
 ) -> Any:
-    if not safetensors and _is_text(file):
+    start = b"" if safetensors else _start(file)
+    if start.startswith(_OF_PROGRAMS):
         return importlib.import_module(_PROGRAMS).deserialize_program(file.read())
+    if start == _OF_WEIGHTS and os.path.isfile(name):
+        return _of_model(name, return_numpy)
     if not safetensors:
         reader = read_records if as_records else read
         return _unpacked(_read(file, name, reader), return_numpy, keep_name_table)
@@ -244,13 +252,27 @@ def _loaded(
     return {k: a if return_numpy else wrap(as_array(a)) for k, a in found.items()}
 
 
-def _is_text(file: Any) -> bool:
+def _start(file: Any) -> bytes:
     if not file.seekable():
-        return False
+        return b""
     at = file.tell()
-    start = file.read(len(_TEXT))
+    start = file.read(len(_OF_WEIGHTS))
     file.seek(at)
-    return start == _TEXT
+    return start
+
+
+def _is_model(prefix: Any) -> bool:
+    return any(os.path.isfile(f"{prefix}{end}") for end in (".pdmodel", "/__model__")) or (
+        os.path.isfile(f"{prefix}.json") and os.path.isfile(f"{prefix}.pdiparams")
+    )
+
+
+def _of_model(path: Any, return_numpy: bool) -> Any:
+    """The weights of a model file by name."""
+    found = importlib.import_module(_MODEL_FILES).read_state(str(path))
+    if isinstance(found, np.ndarray):
+        return found if return_numpy else wrap(from_host(found))
+    return {k: a if return_numpy else wrap(from_host(a)) for k, a in found.items()}
 
 
 def _read(file: Any, name: Any, reader: Callable[[Any], Any]) -> Any:

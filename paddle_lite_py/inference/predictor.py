@@ -113,6 +113,7 @@ class Predictor:
         self._method: Method = layer._methods["forward"]["eval"]
         self._device = as_place("{}:{}".format(*config.device()) if config.device()[0] != "cpu" else "cpu").device
         self._devices = {self._device}
+        self._is_plain = self._device == jax.local_devices()[0] and self._device.platform == "cpu"
         self._inputs = {str(s.name): Handle(str(s.name), s.dtype) for s in self._method.inputs}
         self._outputs = {str(s.name): Handle(str(s.name), s.dtype) for s in self._method.outputs}
         self._hooks: list[Callable[..., Any]] = []
@@ -151,23 +152,28 @@ class Predictor:
             RuntimeError: if an input handle holds nothing.
             ValueError: if an input does not fit.
         """
-        given = list(inputs) if inputs is not None else [self._held(h) for h in self._inputs.values()]
-        tensors = [self._placed(t) for t in given]
-        with use(EAGER), no_grad():  # in static mode too, where it was saved perhaps
-            found = self._method.flat(tensors)
+        given = list(map(_own, inputs)) if inputs is not None else [self._held(h) for h in self._inputs.values()]
+        found = self._again(given) if self._is_plain else None
+        if found is None:
+            with use(EAGER), no_grad():  # in static mode too, where it was saved perhaps
+                found = self._method.flat([self._placed(a) for a in given])
         for handle, tensor in zip(self._outputs.values(), found, strict=False):
             handle._data = tensor._data
             for hook in self._hooks:
                 hook(handle.name(), tensor)
         return True if inputs is None else found
 
+    def _again(self, given: list[Any]) -> list[Tensor] | None:
+        """The results for arrays like those of the last run, without what only the first of a kind needs."""
+        found = self._method.run_arrays(given)
+        return None if found is None else list(map(wrap, found))
+
     def _placed(self, given: Any) -> Tensor:
         """An input as a tensor on the predictor's device."""
-        data = given._data if isinstance(given, Tensor) else given
-        if isinstance(data, jax.Array) and data.devices() == self._devices:
-            return given if isinstance(given, Tensor) else wrap(data)
-        # A copy of what the caller has, who may fill it anew while XLA still reads.
-        return wrap(jax.device_put(data if isinstance(data, jax.Array) else np.array(data), self._device))
+        # Not by device_put() where the device is the default one: for what is put on one XLA compiles again.
+        if self._is_plain or (isinstance(given, jax.Array) and given.devices() == self._devices):
+            return wrap(given)
+        return wrap(jax.device_put(given, self._device))
 
     def _held(self, handle: Handle) -> Any:
         if handle._data is None:
@@ -189,6 +195,12 @@ class Predictor:
     def try_shrink_memory(self) -> int:
         """Nothing to give back."""
         return 0
+
+
+def _own(given: Any) -> Any:
+    """An array that the caller does not fill anew while XLA still reads it."""
+    data = given._data if isinstance(given, Tensor) else given
+    return data if isinstance(given, Tensor) or isinstance(data, jax.Array) else np.array(data)
 
 
 class PredictorPool:

@@ -5,16 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ..core.dtypes import as_dtype
 from ..core.interpreter import state, use
-from ..eager.tensor import Tensor
+from ..eager.tensor import Parameter, Tensor, wrap
 from ..ir.parts import words
 from ..static import nn as static_nn
 from ..static.mode import data, program_guard
 from ..static.program import Program
-from .graph import LiteralOperand, ModelBlock, ModelFileError, ModelGraph, ModelNode
-from .operators import arrays, detection, earlier, elementwise, network, structure, values  # noqa: F401  (their operators)
+from ..static.scope_variable import ScopeVariable
+from .gradients import GradientNode, differentiate, is_gradient, of_operator
+from .graph import LiteralOperand, ModelBlock, ModelFileError, ModelGraph, ModelNode, ModelWeight
+from .operators import (  # noqa: F401  (their operators)
+    arrays,
+    detection,
+    earlier,
+    elementwise,
+    layers,
+    library,
+    network,
+    structure,
+    values,
+)
 from .operators.arrays import stacked
-from .operators.table import OPERATORS, KnownValue, P, call, number, tensor
+from .operators.table import OPERATORS, KnownValue, P, call, known_as, number, tensor
+from .operators.training import IN_TRAINING, REPLACED
 
 Env = dict[Any, Any]
 CONTROL = ("if", "while", "conditional_block", "select_input")
@@ -41,13 +55,55 @@ def build(graph: ModelGraph, weights: dict[str, Tensor]) -> tuple[Program, list[
     """
     refuse_unknown(graph)
     program = Program()
-    env: Env = {w.ref: weights[w.name] for w in graph.weights}
     with use(program.builder), program_guard(program):
-        feeds = [data(f.name, [None if n < 0 else n for n in f.shape], f.dtype) for f in graph.feeds]
-        env.update({f.ref: t for f, t in zip(graph.feeds, feeds, strict=True)})
+        env, feeds = _begun(graph, weights)
         _run(graph.block, env)
         fetches = [_fetched(tensor(_operand(ref, env))) for ref in graph.fetches]
     return program, feeds, fetches
+
+
+def build_training(graph: ModelGraph, program: Program) -> None:
+    """Let an empty program be a graph that trains: its weights are state in scopes, which it leaves changed.
+
+    Raises:
+        ModelFileError: an operator is not known, or cannot be what it says.
+    """
+    for node in _nodes(graph.block):
+        node.op = IN_TRAINING.get(node.op, node.op) if node.attrs.get("is_test") is False else node.op
+    refuse_unknown(graph)
+    with use(program.builder), program_guard(program):
+        states = {w.name: _state(w) for w in graph.weights}
+        program.parameters.update({n: s for n, s in states.items() if isinstance(s, Parameter)})
+        env, _ = _begun(graph, states)
+        _run(graph.block, env)
+        for weight in graph.weights:
+            if (new := env[weight.ref]) is not states[weight.name]:
+                states[weight.name]._set_payload(P.cast(tensor(new), weight.dtype)._data)
+        program.fetches = [tensor(_operand(ref, env)) for ref in graph.fetches]
+    _name_values(env)
+
+
+def _begun(graph: ModelGraph, weights: dict[str, Tensor]) -> tuple[Env, list[Tensor]]:
+    """The values that a program begins with, and its feeds among them."""
+    feeds = [data(f.name, [None if n < 0 else n for n in f.shape], f.dtype) for f in graph.feeds]
+    env: Env = {w.ref: weights[w.name] for w in graph.weights}
+    return env | {f.ref: t for f, t in zip(graph.feeds, feeds, strict=True)}, feeds
+
+
+def _state(weight: ModelWeight) -> Any:
+    variable: Any = ScopeVariable(weight.name, weight.shape, as_dtype(weight.dtype).np)
+    if weight.is_parameter:
+        return Parameter.of_payload(variable, weight.name, weight.is_trainable)
+    made = wrap(variable)
+    made.name, made.persistable = weight.name, True
+    return made
+
+
+def _name_values(env: Env) -> None:
+    """Give values the names that they have in the file, by which they are fetched."""
+    for name, held in env.items():
+        if isinstance(name, str) and isinstance(held, Tensor) and not isinstance(held._data, ScopeVariable):
+            held._data.name = name
 
 
 def _fetched(found: Any) -> Tensor:
@@ -59,7 +115,8 @@ def refuse_unknown(graph: ModelGraph) -> None:
     """Raise for operators that are not in the table, all of them at once."""
     missing: dict[str, str] = {}
     for node in _nodes(graph.block):
-        if node.op not in OPERATORS and node.op not in CONTROL:
+        known = isinstance(node, GradientNode) or is_gradient(node.op)
+        if not known and known_as(node.op) not in OPERATORS and node.op not in CONTROL:
             missing.setdefault(node.op, node.layer)
     if missing:
         named = ", ".join(f"`{op}`" + (f" (layer {layer})" if layer else "") for op, layer in missing.items())
@@ -74,9 +131,9 @@ def _nodes(block: ModelBlock) -> Any:
 
 
 def _run(block: ModelBlock, env: Env) -> None:
-    for node in block.nodes:
+    for i, node in enumerate(block.nodes):
         try:
-            _node(node, env)
+            _node(of_operator(node, block.nodes[:i], env) if is_gradient(node.op) else node, env)
         except ModelFileError:
             raise
         except Exception as e:
@@ -84,6 +141,8 @@ def _run(block: ModelBlock, env: Env) -> None:
 
 
 def _node(node: ModelNode, env: Env) -> None:
+    if isinstance(node, GradientNode):
+        return _gradient(node, env)
     operands = [_operand(o, env) for o in node.operands]
     if node.op == "if":
         found: Any = _branch(node, operands, env)
@@ -97,12 +156,24 @@ def _node(node: ModelNode, env: Env) -> None:
         found = call(node.op, operands, node.attrs)
     if node.op in IN_PLACE:
         env[node.operands[IN_PLACE[node.op]]] = found
+    for at, new in zip(REPLACED.get(node.op, ()), found if node.op in REPLACED else (), strict=False):
+        if at is not None and at < len(node.operands) and node.operands[at] is not None:
+            env[node.operands[at]] = new
     results = found if isinstance(found, tuple) else found if _is_one_list(found, node) else (found,)
     for ref, value in zip(node.results, results, strict=False):
         if isinstance(ref, list):
             env.update(zip(ref, value, strict=False))
         elif ref is not None:
             env[ref] = value
+
+
+def _gradient(node: GradientNode, env: Env) -> None:
+    operands = [_operand(o, env) for o in node.forward.operands]
+    starts = [_operand(s, env) if s is not None else None for s in node.starts]
+    found = differentiate(node, operands, starts, lambda given: call(node.forward.op, given, node.forward.attrs))
+    for ref, value in zip(node.wanted, found, strict=True):
+        pairs = zip(ref, value, strict=False) if isinstance(ref, list) else [(ref, value)]
+        env.update({r: v for r, v in pairs if r is not None})
 
 
 def _is_one_list(found: Any, node: ModelNode) -> bool:

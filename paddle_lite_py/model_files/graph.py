@@ -103,18 +103,18 @@ def read_graph(path: Path, parse: Callable[[bytes], ModelGraph], limit: int) -> 
     """
     if path.stat().st_size > limit:
         raise ModelFileError(f"{path} is larger than any program ({path.stat().st_size} bytes)")
+    return parsed(path.read_bytes(), str(path), parse)
+
+
+def parsed(data: bytes, name: str, parse: Callable[[bytes], ModelGraph]) -> ModelGraph:
+    """The program that bytes are, under a name for messages.
+
+    Raises:
+        ModelFileError: they are damaged, or no such program.
+    """
     try:
-        return parse(path.read_bytes())
-    except ModelFileError:
-        raise
-    except (
-        KeyError,
-        TypeError,
-        IndexError,
-        AttributeError,
-        ValueError,
-        ArithmeticError,
-        struct.error,
-        RecursionError,
-    ) as e:
-        raise ModelFileError(f"{path} is damaged: {type(e).__name__}: {e}") from None
+        return parse(data)
+    except ModelFileError as e:
+        raise ModelFileError(f"{name}: {e}") from None
+    except (*DAMAGED, ArithmeticError) as e:
+        raise ModelFileError(f"{name} is damaged: {type(e).__name__}: {e}") from None

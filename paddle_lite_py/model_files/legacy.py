@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from .gradients import GradientNode
 from .graph import LiteralOperand, ModelNode
 from .weights import DTYPES
 
@@ -28,6 +30,11 @@ def _all(names: str, row: LegacyRow) -> dict[str, LegacyRow]:
     return {name: row._replace(op=row.op or name) for name in names.split()}
 
 
+_ADAM = (
+    "Param Grad LearningRate Moment1 Moment2 Moment2Max Beta1Pow Beta2Pow MasterParam SkipUpdate Beta1Tensor|beta1 "
+    "Beta2Tensor|beta2 EpsilonTensor|epsilon"
+)
+GRADIENT = "@GRAD"
 _REDUCED = {"dim": "axis", "keep_dim": "keepdim"}
 _RESIZED = {"data_layout": "data_format"}
 _GRAPH = "X Src_index Dst_index Out_size"
@@ -124,7 +131,7 @@ ROWS: dict[str, LegacyRow] = {
     "meshgrid": LegacyRow("meshgrid", "X*", "Out*"),
     "slice": LegacyRow("slice", "Input StartsTensor|StartsTensorList*|starts EndsTensor|EndsTensorList*|ends"),
     "strided_slice": LegacyRow(
-        "strided_slice",
+        "strided_slice_to_first",
         "Input StartsTensor|StartsTensorList*|starts EndsTensor|EndsTensorList*|ends "
         "StridesTensor|StridesTensorList*|strides",
     ),
@@ -162,7 +169,7 @@ ROWS: dict[str, LegacyRow] = {
     "layer_norm": LegacyRow("layer_norm", "X Scale Bias", "Y"),
     "group_norm": LegacyRow("group_norm", "X Scale Bias", "Y", {"data_layout": "data_format"}),
     "instance_norm": LegacyRow("instance_norm", "X Scale Bias", "Y"),
-    "dropout": LegacyRow("dropout", "X Seed dropout_prob", attrs={"dropout_implementation": "mode"}),
+    "dropout": LegacyRow("dropout", "X Seed dropout_prob", "Out Mask", {"dropout_implementation": "mode"}),
     "affine_channel": LegacyRow("affine_channel", "X Scale Bias"),
     **{f"{m}_interp{v}": LegacyRow(f"{m}_interp", "X OutSize SizeTensor* Scale", attrs=_RESIZED)
        for m in ("nearest", "linear", "bilinear", "trilinear", "bicubic") for v in ("_v2", "")},
@@ -220,7 +227,46 @@ ROWS: dict[str, LegacyRow] = {
     "lod_array_length": LegacyRow("array_length"),
     "tensor_array_to_tensor": LegacyRow("array_to_tensor", "X", "Out OutIndex"),
     "print": LegacyRow("print", "In"),
+    # training
+    "sum": LegacyRow("add_n", "X*"),
+    "squared_l2_norm": LegacyRow("squared_l2_norm"),
+    "clip_by_norm": LegacyRow("clip_by_norm"),
+    "check_finite_and_unscale": LegacyRow("check_finite_and_unscale_", "X* Scale", "Out* FoundInfinite"),
+    "dropout_grad": LegacyRow(
+        "dropout_grad", "Mask Out@GRAD dropout_prob", "X@GRAD", {"dropout_implementation": "mode"}),
+    "sgd": LegacyRow("sgd_", "Param LearningRate Grad MasterParam", "ParamOut MasterParamOut"),
+    "momentum": LegacyRow("momentum_", "Param Grad Velocity LearningRate MasterParam",
+                          "ParamOut VelocityOut MasterParamOut"),
+    **{n: LegacyRow(f"{n}_", _ADAM, "ParamOut Moment1Out Moment2Out Moment2MaxOut Beta1PowOut Beta2PowOut "
+                    "MasterParamOut") for n in ("adam", "adamw")},
+    "adamax": LegacyRow("adamax_", "Param Grad LearningRate Moment InfNorm Beta1Pow MasterParam",
+                        "ParamOut MomentOut InfNormOut MasterParamOut"),
+    "adagrad": LegacyRow("adagrad_", "Param Grad Moment LearningRate MasterParam",
+                         "ParamOut MomentOut MasterParamOut"),
+    "adadelta": LegacyRow("adadelta_", "Param Grad AvgSquaredGrad AvgSquaredUpdate LearningRate MasterParam",
+                          "ParamOut AvgSquaredGradOut AvgSquaredUpdateOut MasterParamOut"),
+    "rmsprop": LegacyRow("rmsprop_", "Param MeanSquare Grad Moment LearningRate MeanGrad MasterParam",
+                         "ParamOut MomentOut MeanSquareOut MeanGradOut MasterParamOut"),
+    "lamb": LegacyRow("lamb_", "Param Grad LearningRate Moment1 Moment2 Beta1Pow Beta2Pow MasterParam",
+                      "ParamOut Moment1Out Moment2Out Beta1PowOut Beta2PowOut MasterParamOut"),
 }  # fmt: skip
+
+
+def _read_rows() -> dict[str, LegacyRow]:
+    out = dict[str, LegacyRow]()
+    for line in Path(__file__).with_name("legacy.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        names, _, rest = line.partition(":")
+        called, *renamed = rest.split(";")
+        kind, _, op = names.replace(" ", "").partition("=")
+        operands, results = (side.strip() for side in called.split(">"))
+        pairs = [(old.strip(), new) for old, _, new in (pair.partition("=") for pair in renamed)]
+        out[kind] = LegacyRow(op or kind, operands, results, dict(pairs))
+    return out
+
+
+ROWS |= _read_rows()
 _DTYPES = ("dtype", "out_dtype", "in_dtype")
 
 
@@ -230,12 +276,33 @@ def normalized(
     """An operator as the newest generation would have it; one that is not known stays as it is."""
     row = ROWS.get(kind)
     if row is None:
-        return ModelNode(kind, [], {}, [n for names in outputs.values() for n in names])
+        name = kind if kind.endswith("_grad") else f"fluid.{kind}"  # another one of today may have its name
+        return ModelNode(name, [], {}, [n for names in outputs.values() for n in names])
     given = {k: _dtype(v) if k in _DTYPES else v for k, v in attrs.items()}
     operands = [_operand(token, inputs, given, outputs) for token in row.operands.split()]
     results = [r for token in row.results.split() for r in _results(token, outputs)]
     renamed = {row.attrs.get(k, k): v for k, v in given.items()}
     return ModelNode(row.op, operands, renamed, results)
+
+
+def gradient_of(forward: Any, node: ModelNode, gradient: Any) -> GradientNode:
+    """The gradient of an operator, which is a node, both as they stand in the file."""
+    row = ROWS.get(forward.kind, LegacyRow(forward.kind))
+    starts, wanted = _of_gradients(gradient.inputs), _of_gradients(gradient.outputs)
+    return GradientNode(
+        node.op, [], {}, [n for names in wanted.values() for n in names], forward=node,
+        starts=[r for token in row.results.split() for r in _results(token, starts)],
+        wanted=[_operand(token, wanted, {}, {}) for token in row.operands.split()],
+    )  # fmt: skip
+
+
+def _of_gradients(names: dict[str, list[str]]) -> dict[str, Any]:
+    """Those that are gradients, under the names of what they are gradients of; None for what nobody wants."""
+    return {
+        n.removesuffix(GRADIENT): [None if v == "@EMPTY@" else v for v in given]
+        for n, given in names.items()
+        if n.endswith(GRADIENT)
+    }
 
 
 def _dtype(number: Any) -> str | None:

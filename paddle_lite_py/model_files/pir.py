@@ -20,14 +20,16 @@ _NOT_FINITE = {"INF": float("inf"), "-INF": float("-inf"), "NaN": float("nan"), 
 
 def read_pir(path: Path) -> ModelGraph:
     """The program of a file; see read_graph()."""
-    return read_graph(path, lambda data: _GraphReader().graph(_program(json.loads(data), path)), MAX_FILE)
+    return read_graph(path, parse_pir, MAX_FILE)
 
 
-def _program(data: Any, path: Path) -> Any:
-    base = data.get("base_code") if isinstance(data, dict) else None
+def parse_pir(data: bytes) -> ModelGraph:
+    """The program that bytes are."""
+    found = json.loads(data)
+    base = found.get("base_code") if isinstance(found, dict) else None
     if not isinstance(base, dict) or base.get("magic") != "pir":
-        raise ModelFileError(f"{path} is no program of the reference")
-    return data
+        raise ModelFileError("it is no program of the reference")
+    return _GraphReader().graph(found)
 
 
 class _GraphReader:
@@ -35,6 +37,7 @@ class _GraphReader:
         self.weights: list[ModelWeight] = []
         self.feeds: list[ModelFeed] = []
         self.fetches: list[tuple[int, Any, str]] = []
+        self.combined: dict[Any, list[Any]] = {}  # several values that are one operand
 
     def graph(self, data: Any) -> ModelGraph:
         (region,) = data["program"]["regions"]
@@ -56,7 +59,10 @@ class _GraphReader:
         kind = op["#"]
         if kind == "p":
             return self.weights.append(_weight(op))
-        operands = [o["%"] or None for o in op.get("I", ())]
+        operands = [self.combined.get(o["%"], o["%"] or None) for o in op.get("I", ())]
+        if kind == "0.combine":
+            self.combined[op["O"][0]["%"]] = operands
+            return None
         if kind == "2.yield":
             block.results = operands
             return None
@@ -65,6 +71,10 @@ class _GraphReader:
         results = [o["%"] or None for o in op.get("O", ())]
         if kind == "1.data":
             shape, dtype = dims(op["O"][0]["TT"])
+            if _is_state(op):
+                return self.weights.append(
+                    ModelWeight(results[0], str(attrs["name"]), shape, dtype, False, False, False)
+                )
             return self.feeds.append(ModelFeed(results[0], str(attrs["name"]), shape, dtype))
         if kind == "1.fetch":
             return self.fetches.append((int(attrs["col"]), operands[0], str(attrs["name"])))
@@ -73,6 +83,11 @@ class _GraphReader:
         name = {"0": "builtin.", "1": "", "2": "cf.", "3": "custom."}.get(dialect, f"{dialect}.") + name
         block.nodes.append(ModelNode(name, operands, attrs, results, blocks, layer))
         return None
+
+
+def _is_state(op: Any) -> bool:
+    """Whether an input is what an optimizer keeps between runs."""
+    return any(a["N"] == "persistable" and attribute(a["AT"]) == [True] for a in op.get("OA", ()))
 
 
 def _weight(op: Any) -> ModelWeight:

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .gradients import alike
 from .graph import ModelBlock, ModelFeed, ModelFileError, ModelGraph, ModelNode, ModelWeight, read_graph
-from .legacy import normalized
+from .legacy import GRADIENT, ROWS, gradient_of, normalized
 from .weights import tensor_description
 from .wire import doubles, fields, floats, signed, varints
 
@@ -45,18 +46,20 @@ class VariableDescription:
     is_persistable: bool = False
     is_parameter: bool = False
     stops_gradient: bool = False
+    needs_check: bool = False  # of what it is fed
 
 
 def read_program(path: Path) -> ModelGraph:
     """The program of a file; see read_graph()."""
+    return read_graph(path, parse_program, MAX_FILE)
 
-    def parse(data: bytes) -> ModelGraph:
-        blocks = [_block(v) for n, v in fields(memoryview(data)) if n == 1]
-        if not blocks:
-            raise ModelFileError(f"{path} is no program: it has no blocks")
-        return _graph(blocks)
 
-    return read_graph(path, parse, MAX_FILE)
+def parse_program(data: bytes) -> ModelGraph:
+    """The program that bytes are."""
+    blocks = [_block(v) for n, v in fields(memoryview(data)) if n == 1]
+    if not blocks:
+        raise ModelFileError("it is no program: it has no blocks")
+    return _graph(blocks)
 
 
 Blocks = list[tuple[dict[str, VariableDescription], list[OperatorDescription]]]
@@ -80,9 +83,24 @@ def _graph(blocks: Blocks) -> ModelGraph:
         ModelWeight(v.name, v.name, v.shape, v.dtype, v.is_parameter, v.is_parameter and not v.stops_gradient, True)
         for v in states
     ]
+    fed = {f.name for _, f in feeds} | {v.name for v in states}
+    feeds += [(i, ModelFeed(v.name, v.name, v.shape, v.dtype)) for i, v in enumerate(_not_made(blocks[0], fed))]
     block = ModelBlock([], list(_nodes(blocks, 0, 0)), [])
     names = [r for _, r in sorted(fetches, key=_first)]
     return ModelGraph(weights, [f for _, f in sorted(feeds, key=_first)], names, block, names)
+
+
+def _not_made(block: Any, known: set[str]) -> Iterator[VariableDescription]:
+    """What operators read before any has made it: the feeds of a program in training, which has no such operators."""
+    variables, operations = block
+    made = set(known)
+    for op in operations:
+        for name in [n for names in op.inputs.values() for n in names]:
+            v = variables.get(name)
+            if op.kind != "fetch" and v is not None and name not in made and v.kind == 7 and v.needs_check:
+                made.add(name)
+                yield v
+        made.update(n for names in op.outputs.values() for n in names)
 
 
 def _first(pair: tuple[int, Any]) -> int:
@@ -92,15 +110,49 @@ def _first(pair: tuple[int, Any]) -> int:
 def _nodes(blocks: Blocks, number: int, depth: int) -> Iterator[ModelNode]:
     if not 0 <= number < len(blocks) or depth > len(blocks):
         raise ModelFileError(f"block {number} of {len(blocks)}, or blocks that hold themselves")
+    made = list[tuple[OperatorDescription, ModelNode]]()
     for op in blocks[number][1]:
         if op.kind in ("feed", "fetch"):
+            continue
+        if (forward := _differentiated(op, made)) is not None:
+            yield gradient_of(*forward, op)
             continue
         inner = op.attrs.pop("sub_block", None)
         node = normalized(op.kind, op.inputs, op.outputs, op.attrs)
         if inner is not None:
             results = op.inputs.get("Condition", []) if op.kind == "while" else []
             node.blocks = [ModelBlock([], list(_nodes(blocks, int(inner), depth + 1)), results)]
+        made.append((op, node))
         yield node
+
+
+def _differentiated(
+    op: OperatorDescription, before: list[tuple[OperatorDescription, ModelNode]]
+) -> tuple[OperatorDescription, ModelNode] | None:
+    """The operator that one is the gradient of: it has the operands and results of it that are no gradients."""
+    kind = op.kind.removesuffix("_grad")
+    if kind == op.kind or op.kind in ROWS:
+        return None
+    kept = {n: names for n, names in op.inputs.items() if not n.endswith(GRADIENT) and names}
+    starts = {n: names for n, names in op.inputs.items() if n.endswith(GRADIENT)}
+
+    def fits(other: OperatorDescription) -> bool:
+        known = other.inputs | other.outputs
+        named = [_are_of(names, known.get(n.removesuffix(GRADIENT))) for n, names in starts.items()]
+        return (
+            other.kind == kind
+            and all(known.get(n, names) == names for n, names in kept.items())
+            and alike(other.attrs, op.attrs)
+            and all(named)
+        )
+
+    return next((pair for pair in reversed(before) if fits(pair[0])), None)
+
+
+def _are_of(gradients: list[str], results: list[str] | None) -> bool:
+    """Whether these are the gradients of those, by their names."""
+    pairs = zip(gradients, results or (), strict=False)
+    return all(g == "@EMPTY@" or g.startswith(r) for g, r in pairs)
 
 
 # -- messages ------------------------------------------------------------------------------------------------------
@@ -128,6 +180,8 @@ def _variable(data: memoryview) -> VariableDescription:
             _type(value, out)
         elif number == 3:
             out.is_persistable = bool(value)
+        elif number == 4:
+            out.needs_check = bool(value)
         elif number == 5:
             out.is_parameter = bool(value)
         elif number == 6:

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import glob
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import flax as safetensors
 
-from ..core.arrays import as_array
+from ..core.arrays import from_host
 from ..eager.tensor import Parameter, Tensor, wrap
+from ..framework.io import replace_file
+from ..framework.unpickle import read as read_data
 from ..ir.program import Program
-from ..jit.artifact import is_foreign
+from ..jit.artifact import WEIGHTS, is_foreign, program_file
 from ..jit.save_load import PLATFORMS, ArtifactWriter
 from ..passes.running import as_traced
+from ..static.program import Program as StaticProgram
 from ..static.saving import bound
-from .building import build
-from .graph import ModelFileError, ModelGraph
-from .pir import read_pir
-from .program_desc import read_program
-from .weights import read_weights
+from .building import build, build_training
+from .graph import ModelFileError, ModelGraph, ModelWeight, parsed
+from .pir import parse_pir, read_pir
+from .program_desc import parse_program, read_program
+from .weights import read_weights, record
 
 
-def read(program_file: Path, weights_file: str | None = None) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The manifest and the data files that jit.save would write for a model file.
+def read(program_file: Path, weights_file: str | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The manifest that jit.save would write for a model file, and the weights as arrays.
 
     Arguments:
         weights_file: that of the program's name by default.
@@ -39,7 +42,94 @@ def read(program_file: Path, weights_file: str | None = None) -> tuple[dict[str,
         writer.methods[name]["eval"].data["for_each_size"] = True
     arrays = {n: h._data for n, h in writer.weights.values() if isinstance(h, Tensor)}
     head = {"name": program_file.stem, "saved_in": "eval"}
-    return head | writer.manifest(), {"safetensors": safetensors.save(arrays)}
+    return head | writer.manifest(), {WEIGHTS: arrays}
+
+
+def read_training(program: StaticProgram, data: bytes) -> StaticProgram:
+    """Let an empty static program be the one that bytes are, of either generation: static.load() gives it its state.
+
+    Raises:
+        ModelFileError: they are damaged, or hold what cannot be run here.
+    """
+    build_training(parsed(data, "the program", parse_pir if data[:1] == b"{" else parse_program), program)
+    return program
+
+
+def read_state(path: str) -> dict[str, np.ndarray] | np.ndarray:
+    """The weights of a model file by name, by that of the layer's state_dict() where the files say it.
+
+    Arguments:
+        path: of the weights, or the prefix of the files; one tensor alone needs no program for its name.
+
+    Raises:
+        ModelFileError: a file is missing or damaged.
+    """
+    given = Path(path)
+    prefix = given.with_suffix("") if given.suffix == ".pdiparams" else given
+    program = program_file(str(prefix))
+    if program is None:
+        (only, *others) = list(read_weights(given))
+        if others:
+            raise ModelFileError(
+                f"{path} holds {1 + len(others)} tensors without names: these are in the program, {prefix}.json or "
+                f"{prefix}.pdmodel, which is not there"
+            )
+        return only
+    beside = given if given.suffix == ".pdiparams" else _beside(program)
+    names, stored = _structured(beside), _stored(_graph(program))
+    arrays = _arrays([w.name for w in stored], beside)
+    return {names.get(w.name, w.name): a for w, a in zip(stored, arrays, strict=True)}
+
+
+def read_variables(folder: str, names: Sequence[str], file: str | None) -> dict[str, np.ndarray]:
+    """Variables from a file each, or all from one, where they stand in the order of their names.
+
+    Raises:
+        FileNotFoundError: a file is not there.
+        ModelFileError: a file is damaged, or holds another number of variables.
+    """
+    in_order = sorted(names)
+    if file is not None:
+        arrays = list(read_weights(Path(folder, file)))
+    else:
+        arrays = [a for n in in_order for a in read_weights(within(folder, n))]
+    if len(arrays) != len(in_order):
+        raise ModelFileError(f"{Path(folder, file or '')} has {len(arrays)} variables; {len(in_order)} are asked for")
+    return dict(zip(in_order, arrays, strict=True))
+
+
+def write_variables(folder: str, values: dict[str, np.ndarray], file: str | None) -> None:
+    """Write variables as read_variables() reads them."""
+    if file is not None:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        return replace_file(Path(folder, file), b"".join(record(values[n]) for n in sorted(values)))
+    for name, array in values.items():
+        path = within(folder, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, record(array))
+    return None
+
+
+def within(folder: str, name: str) -> Path:
+    """The file of a name in a folder.
+
+    Raises:
+        ModelFileError: the name leads out of it.
+    """
+    path = Path(folder, name)
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        raise ModelFileError(f"variable '{name}' would be a file outside of the folder {folder}")
+    return path
+
+
+def _structured(weights_file: Path) -> dict[str, str]:
+    """The names that weights have in the layer, which jit.save of earlier generations wrote beside them."""
+    info = weights_file.with_name(f"{weights_file.name}.info")
+    if not info.is_file():
+        return {}
+    with info.open("rb") as file:
+        found = read_data(file)
+    return {n: str(d["structured_name"]) for n, d in found.items() if "structured_name" in d}
 
 
 def _methods(file: Path) -> dict[str, Path]:
@@ -52,13 +142,22 @@ def _methods(file: Path) -> dict[str, Path]:
 
 def _program(file: Path, weights_file: Path, known: dict[str, Tensor]) -> Program:
     """The program of a file; weights of a name that is known are those."""
-    graph = read_pir(file) if file.suffix == ".json" else read_program(file)
+    graph = _graph(file)
     for name, weight in _weights(graph, weights_file).items():
         known.setdefault(name, weight)
     found = bound(*build(graph, known))
     if len(set(graph.fetch_names)) == len(found.output_names):
         found.output_names = graph.fetch_names
     return found
+
+
+def _graph(file: Path) -> ModelGraph:
+    return read_pir(file) if file.suffix == ".json" else read_program(file)
+
+
+def _stored(graph: ModelGraph) -> list[ModelWeight]:
+    """What the file of weights holds: they stand in the order of their names' bytes."""
+    return sorted([w for w in graph.weights if w.is_stored], key=lambda w: w.name.encode())
 
 
 def _beside(program: Path) -> Path:
@@ -76,8 +175,8 @@ def _arrays(names: list[str], path: Path) -> list[np.ndarray]:
 
 
 def _weights(graph: ModelGraph, path: Path) -> dict[str, Tensor]:
-    """Parameters and buffers by name: in the file they stand in the order of their names' bytes."""
-    stored = sorted([w for w in graph.weights if w.is_stored], key=lambda w: w.name.encode())
+    """Parameters and buffers by name."""
+    stored = _stored(graph)
     arrays = _arrays([w.name for w in stored], path)
     if len(arrays) != len(stored):
         raise ModelFileError(f"{path} has {len(arrays)} tensors, and the program {len(stored)} weights")
@@ -87,7 +186,7 @@ def _weights(graph: ModelGraph, path: Path) -> dict[str, Tensor]:
             raise ModelFileError(
                 f"{path}: weight '{weight.name}' is {list(array.shape)}, and {list(weight.shape)} in the program"
             )
-        payload = as_array(array.copy())
+        payload = from_host(array)
         made: Tensor = (
             Parameter(wrap(payload), name=weight.name, trainable=True) if weight.is_trainable else wrap(payload)
         )

@@ -27,7 +27,7 @@ MAX_DIMENSIONS = 32
 
 
 def read_weights(path: Path) -> Iterator[np.ndarray]:
-    """The tensors of a file, one after the other; they share its bytes.
+    """The tensors of a file, one after the other, each with memory of its own.
 
     Raises:
         ModelFileError: the file is damaged.
@@ -58,8 +58,9 @@ def read_one(data: memoryview, at: int) -> tuple[np.ndarray, int]:
     count = math.prod(shape)
     if at + count * dtype.itemsize > len(data):
         raise ValueError(f"{dtype}{list(shape)} is larger than what is left of the file")
-    array = np.frombuffer(data, dtype, count, at).reshape(shape)
-    return array, at + count * dtype.itemsize
+    end = at + count * dtype.itemsize
+    # Copied as bytes: NumPy copies what lies at any address element by element.
+    return np.frombuffer(data[at:end], np.uint8).copy().view(dtype).reshape(shape), end
 
 
 def tensor_description(data: memoryview) -> tuple[np.dtype, tuple[int, ...]]:

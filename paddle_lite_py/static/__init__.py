@@ -29,7 +29,6 @@ from .saving import (
     load,
     load_inference_model,
     load_program_state,
-    load_vars,
     normalize_program,
     save,
     save_inference_model,
@@ -46,6 +45,7 @@ from .serialized import (
     serialize_program,
 )
 from .strategy import BuildStrategy, CompiledProgram, ExecutionStrategy
+from .variable_files import load_vars, save_vars
 from .variables import (
     Print,
     WeightNormParamAttr,

@@ -36,6 +36,8 @@ def deserialize(out: Program, data: bytes) -> Program:
         raise TypeError(f"deserialize_program: data is a {type(data).__name__}; expected bytes")
     if len(data) > MAX_PROGRAM:
         raise ArtifactError(f"{len(data)} bytes are more than any program has ({MAX_PROGRAM})")
+    if artifact.is_foreign_program(bytes(data[:200])):
+        return artifact.foreign_files().read_training(out, bytes(data))
     try:
         manifest = json.loads(bytes(data))
     except (ValueError, RecursionError) as e:

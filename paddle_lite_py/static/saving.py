@@ -30,7 +30,7 @@ from .scope import Scope, global_scope
 from .snapshot import home_of, snapshot
 
 __all__ = [
-    *("load", "load_inference_model", "load_program_state", "load_vars", "normalize_program", "save"),
+    *("load", "load_inference_model", "load_program_state", "normalize_program", "save"),
     *("save_inference_model", "set_program_state"),
 ]
 
@@ -66,21 +66,28 @@ def save(
     only_known(save, configs)
     protocol = protocol if pickle_protocol is None else pickle_protocol
     check(program, "save")
-    save_file(program.state_dict("param"), f"{model_path}.pdparams", protocol)
-    rest = program.state_dict("opt")
-    vectors = program.state_dict("opt")
-    for vector, names in _numbers(program):
-        if vector in vectors:
-            held = vectors[vector].numpy()
-            rest.pop(vector, None)
-            rest |= {name: wrap(as_array(held[i : i + 1])) for name, i in names.items()}
-    for k, optimizer in enumerate(program.optimizers):  # PaddlePaddle asks for it; here the optimizer itself has it
-        rest[f"learning_rate_{k}"] = wrap(as_array(np.float32(optimizer.get_lr())))
-    save_file(rest, f"{model_path}.pdopt", protocol)
+    state = state_by_name(program)
+    params = {n: state.pop(n) for n in program.states("param")}
+    save_file(params, f"{model_path}.pdparams", protocol)
+    save_file(state, f"{model_path}.pdopt", protocol)
     try:
         Path(f"{model_path}.json").write_bytes(serial.dumps(program))
     except (TypeError, ValueError) as e:
         warnings.warn(f"static.save: the state is written, the program itself is not: {e}", stacklevel=2)
+
+
+def state_by_name(program: Program) -> dict[str, Tensor]:
+    """The state of a program in the scope in force, under the names that it has in files of PaddlePaddle."""
+    out = program.state_dict()
+    for vector, names in _numbers(program):
+        if vector in out:
+            held = out.pop(vector).numpy()
+            out |= {name: wrap(as_array(held[i : i + 1])) for name, i in names.items()}
+    for k, optimizer in enumerate(program.optimizers):  # PaddlePaddle asks for it; here the optimizer itself has it
+        out[f"learning_rate_{k}"] = wrap(as_array(np.float32(optimizer.get_lr())))
+    for value in out.values():
+        value.persistable = True
+    return out
 
 
 def _numbers(program: Program) -> Iterator[tuple[str, dict[str, int]]]:
@@ -130,7 +137,10 @@ def load(program: Program, model_path: str, executor: Any = None, var_list: Sequ
 
 
 def load_program_state(model_path: str, var_list: Sequence[Any] | None = None) -> dict[str, np.ndarray]:
-    """What save() wrote, as arrays by name.
+    """What save() wrote, as arrays by name; a folder or a file of save_vars() is read as well.
+
+    Arguments:
+        var_list: the variables, or their names; all if None.
 
     Raises:
         FileNotFoundError: if there are no such files.
@@ -150,7 +160,12 @@ def load_program_state(model_path: str, var_list: Sequence[Any] | None = None) -
         2
         >>> paddle.disable_static()
     """
-    prefix = str(model_path).removesuffix(".pdparams")
+    prefix = str(model_path)
+    for ending in (".pdparams", ".pdopt", ".pdmodel", ".json"):
+        prefix = prefix.removesuffix(ending)
+    alone = None if Path(f"{prefix}.pdparams").exists() else _of_folder(str(model_path), var_list)
+    if alone is not None:
+        return alone
     out: dict[str, np.ndarray] = dict(load_file(f"{prefix}.pdparams", return_numpy=True))
     if Path(f"{prefix}.pdopt").exists():
         out.update(load_file(f"{prefix}.pdopt", return_numpy=True))
@@ -158,6 +173,23 @@ def load_program_state(model_path: str, var_list: Sequence[Any] | None = None) -
         return out
     wanted = {v if isinstance(v, str) else v.name for v in var_list}
     return {n: a for n, a in out.items() if n in wanted}
+
+
+def _of_folder(path: str, var_list: Sequence[Any] | None) -> dict[str, np.ndarray] | None:
+    """What save_vars() wrote to a folder or a file; None where there is nothing.
+
+    Raises:
+        ValueError: if it is a file, and var_list does not say which variables it has.
+    """
+    names = None if var_list is None else [v if isinstance(v, str) else v.name for v in var_list]
+    if Path(path).is_file():
+        if names is None:
+            raise ValueError(f"load_program_state: '{path}' has no names: say in var_list which variables it holds")
+        return artifact.foreign_files().read_variables(str(Path(path).parent), names, Path(path).name)
+    if not Path(path).is_dir():
+        return None
+    found = [p.relative_to(path).as_posix() for p in sorted(Path(path).rglob("*")) if p.is_file()]
+    return artifact.foreign_files().read_variables(path, names or found, None)
 
 
 def set_program_state(program: Program, state_dict: dict[str, Any]) -> None:
@@ -187,28 +219,6 @@ def set_program_state(program: Program, state_dict: dict[str, Any]) -> None:
                 now[i] = np.asarray(found.pop(n, now[i])).reshape(-1)[0]
             found[vector] = now
     program.set_state_dict(found)
-
-
-def load_vars(
-    executor: Any, dirname: str, main_program: Any = None, vars: Any = None, predicate: Any = None, filename: Any = None
-) -> None:
-    """Not available: files of single variables are of Paddle 1.
-
-    Raises:
-        NotImplementedError: always.
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> try:
-        ...     paddle.static.load_vars(None, "folder")
-        ... except NotImplementedError:
-        ...     print("not available")
-        not available
-    """
-    raise NotImplementedError(
-        "load_vars reads files of Paddle 1; load them there, write them with paddle.static.save, and use "
-        "paddle.static.load here"
-    )
 
 
 # -- inference models ----------------------------------------------------------------------------------------------
@@ -355,7 +365,7 @@ def load_inference_model(
     only_known(load_inference_model, kwargs)
     manifest, blobs = artifact.read(str(path_prefix))
     program = from_manifest(Program(), manifest)
-    set_weights(program, blobs["safetensors"], global_scope())
+    _set_arrays(program, artifact.weights_of(blobs), global_scope())
     return [program, list(program.feeds), program.fetches]
 
 
@@ -365,6 +375,10 @@ def set_weights(program: Program, data: bytes, scope: Scope) -> None:
         arrays = stored_arrays(data)
     except Exception as e:
         raise ArtifactError(f"the weights are damaged: {type(e).__name__}: {e}") from None
+    _set_arrays(program, arrays, scope)
+
+
+def _set_arrays(program: Program, arrays: dict[str, Any], scope: Scope) -> None:
     missing = [n for n, s in program.states().items() if n not in arrays and s.home is None]
     if missing:
         raise ArtifactError(f"weight '{missing[0]}' of the program is not among the weights given")

@@ -7,6 +7,7 @@ import sys
 import threading
 import warnings
 
+import jax
 import numpy as np
 import pytest
 from paddle_lite_py.jit import ArtifactError, InputSpec
@@ -176,3 +177,48 @@ def test_it_is_a_module_that_runs(saved):
     command = [sys.executable, "-m", "paddle_lite_py.inference", saved[1]]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0 and "out1" in done.stdout, done.stderr
+
+
+def test_runs_on_arrays_like_the_last_ones_give_what_the_first_would(saved):
+    net, prefix = saved
+    predictor = create_predictor(Config(prefix))
+    given = X.copy()
+    for k in range(3):
+        given[:] = X + k
+        found = predictor.run([given, SCALE])
+        given[:] = -1  # what XLA reads is its own
+        for a, b in zip(found, expected(net, X + k), strict=True):
+            np.testing.assert_allclose(a.numpy(), b, rtol=1e-5)
+    like_these = predictor._method.run_arrays
+    assert like_these([X, SCALE]) is not None
+    assert like_these([X[:2], SCALE]) is None and like_these([X.astype("float64"), SCALE]) is None
+    for a, b in zip(predictor.run([X[:2], SCALE]), expected(net, X[:2]), strict=True):
+        np.testing.assert_allclose(a.numpy(), b, rtol=1e-5)
+    with pytest.raises(ValueError, match="`x`"):
+        predictor.run([X[:, :2], SCALE])
+
+
+def test_runs_read_weights_as_they_are_now(saved):
+    layer = paddle.jit.load(saved[1])
+    method = layer._methods["forward"]["eval"]
+    arrays = [paddle.to_tensor(X), paddle.to_tensor(SCALE)]
+    with paddle.no_grad():
+        before = method.flat(arrays)[0].numpy()
+        layer.parameters()[0].set_value(layer.parameters()[0] * 2)
+        (after, _), fresh = method.run_arrays([X, SCALE]), method.flat(arrays)[0].numpy()
+    assert not np.allclose(before, after)
+    np.testing.assert_array_equal(np.asarray(after), fresh)
+
+
+def test_a_predictor_compiles_for_a_shape_once(saved):
+    compiled = []
+    jax.monitoring.register_event_duration_secs_listener(lambda event, *_, **__: compiled.append(event))
+    predictor = create_predictor(Config(saved[1]))
+    predictor.run([X[:3], SCALE])
+    first = len(compiled)
+    for given in (X[:3], X[:3], paddle.to_tensor(X[:3])):
+        predictor.run([given, SCALE])
+    for name, given in (("x", X[:3]), ("scale", SCALE)):
+        predictor.get_input_handle(name).copy_from_cpu(given)
+    predictor.run()
+    assert first and not [e for e in compiled[first:] if "compile" in e]

@@ -59,7 +59,9 @@ def test_a_file_for_each_weight(tmp_path):
 def test_the_server_takes_them(name):
     model = load_model(str(MODELS / name))
     given = dict(zip([s.name for s in model.inputs], inputs(name, model), strict=True))
-    assert_recorded(name, list(model.run(given).values()))
+    found = model.run(given)
+    assert list(found) == create_predictor(Config(str(MODELS / name))).get_output_names()
+    assert_recorded(name, list(found.values()))
 
 
 def assert_recorded(name, found):
@@ -209,3 +211,13 @@ def test_damaged_files_end_in_an_error_that_names_them(name, ending, tmp_path):
         except ArtifactError:
             refused += 1
     assert refused >= 13  # all that are cut short
+
+
+def test_an_earlier_operator_is_not_taken_for_one_of_today_of_that_name(tmp_path):
+    folder = copied("pd26_lstm", tmp_path)
+    path = folder / "inference.pdmodel"
+    data = path.read_bytes()
+    assert b"\x1a\x06matmul" not in data and b"\x1a\x09matmul_v2" in data
+    path.write_bytes(data.replace(b"\x1a\x09matmul_v2", b"\x1a\x09reduce_as"))
+    with pytest.raises(ArtifactError, match=r"not known here: `fluid.reduce_as`"):
+        paddle.jit.load(str(folder / "inference"))

@@ -64,7 +64,7 @@ def test_programs_of_static_mode(tmp_path, static_mode):
     paddle.static.save_inference_model(str(tmp_path / "program"), [x], [y], exe)
     given = np.ones((2, 3), "float32")
     (want,) = exe.run(feed={"x": given}, fetch_list=[y])
-    np.testing.assert_allclose(load_model(str(tmp_path / "program")).run({"x": given})["out0"], want, rtol=1e-5)
+    np.testing.assert_allclose(load_model(str(tmp_path / "program")).run({"x": given})[y.name], want, rtol=1e-5)
 
 
 def test_onnx_files(tmp_path):

@@ -56,8 +56,6 @@ def test_checkpoints_restore_training(tmp_path):
     with pytest.raises(ValueError, match="'other', a parameter of the program, is not in"):
         static.create_parameter([1], "float32", name="other") + 1
         static.load(main, path)
-    with pytest.raises(NotImplementedError, match=r"Paddle 1.*paddle\.static\.save"):
-        static.load_vars(exe, path)
 
 
 def test_inference_models_are_read_everywhere(tmp_path):

@@ -113,6 +113,18 @@ def split_(x: Any, axis: Any = None, *, num: int = 0, sections: Any = ()) -> Any
     return [P.split(tensor(x), list(sections) or num, number(axis) if axis is not None else 0)]
 
 
+@operator("strided_slice_to_first")
+def strided_slice_to_first(x: Any, starts: Any, ends: Any, strides: Any, *, axes: Any) -> Any:
+    """Backwards, an end of -1 lies before the first element; today it is the last one."""
+    ends, strides = _listed(ends), _listed(strides)
+    if isinstance(ends, list) and isinstance(strides, list):
+        ends = [
+            -(2**31) if isinstance(s, int) and s < 0 and isinstance(b, int) and b == -1 else b
+            for b, s in zip(ends, strides, strict=True)
+        ]
+    return P.strided_slice(tensor(x), list(axes), _listed(starts), ends, strides)
+
+
 @operator("set_values")
 def set_values(
     x: Any, value: Any = None, *, axes: Any, starts: Any, ends: Any, steps: Any, shape: Any = (), values: Any = (),

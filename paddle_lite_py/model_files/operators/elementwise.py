@@ -40,7 +40,10 @@ def pow_(x: Any, *, y: float) -> Any:
 
 @operator("clip")
 def clip(x: Any, min: Any = None, max: Any = None) -> Any:
-    return P.clip(tensor(x), number(min), number(max))
+    x, bounds = tensor(x), [number(min), number(max)]
+    if x.dtype.name.startswith(("int", "uint")):  # bounds are numbers of the dtype of x there
+        bounds = [int(b) if isinstance(b, float) else b for b in bounds]
+    return P.clip(x, *bounds)
 
 
 @operator("round")

@@ -17,7 +17,7 @@ Function = Callable[..., Any]
 
 # By name: a function of the operands, with the attributes that it reads as keywords.
 OPERATORS: dict[str, Function] = {}
-_ATTRIBUTES: dict[str, frozenset[str]] = {}
+_ATTRIBUTES: dict[str, frozenset[str] | None] = {}  # None: all that there are
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ def operator(*names: str) -> Callable[[Function], Function]:
     def enter(function: Function) -> Function:
         for name in names:
             OPERATORS[name] = function
-            _ATTRIBUTES[name] = frozenset(
-                p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY
-            )
+            known = inspect.signature(function).parameters.values()
+            every = any(p.kind is p.VAR_KEYWORD for p in known)
+            _ATTRIBUTES[name] = None if every else frozenset(p.name for p in known if p.kind is p.KEYWORD_ONLY)
         return function
 
     return enter
@@ -60,8 +60,14 @@ def same(names: Iterable[str], functions: Any, **other: str) -> None:
 
 def call(name: str, operands: list[Any], attrs: dict[str, Any]) -> Any:
     """What an operator gives."""
-    wanted = _ATTRIBUTES[name]
-    return OPERATORS[name](*operands, **{k: v for k, v in attrs.items() if k in wanted})
+    of = known_as(name)
+    wanted = _ATTRIBUTES[of]
+    return OPERATORS[of](*operands, **{k: v for k, v in attrs.items() if wanted is None or k in wanted})
+
+
+def known_as(name: str) -> str:
+    """The name under which an operator is in the table: one in place is what it is otherwise."""
+    return name if name in OPERATORS else name.removesuffix("_")
 
 
 def tensor(value: Any) -> Any:
