@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 def is_on(name: str, default: str = "1") -> bool:
@@ -19,6 +21,15 @@ class Switch:
     def set(self, wanted: bool) -> None:
         """Switch it on or off."""
         self.on = bool(wanted)
+
+    @contextmanager
+    def off(self) -> Iterator[None]:
+        """Switch it off for the block."""
+        before, self.on = self.on, False
+        try:
+            yield
+        finally:
+            self.on = before
 
 
 # Whether eager ops that gradients are recorded of wait until somebody looks: see eager/deferred.py.

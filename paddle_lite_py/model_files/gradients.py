@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..core.interpreter import state
+from ..core.memo import once
 from ..eager.tensor import Tensor
 from .graph import ModelFileError, ModelNode
 from .operators.table import OPERATORS, P, tensor
@@ -27,8 +27,7 @@ class GradientNames(NamedTuple):
     wanted: list[str]
 
 
-# Key: once a process: a file of the package.
-@cache
+@once
 def signatures() -> dict[str, GradientNames]:
     """The operators that have a gradient, by name."""
     lines = Path(__file__).with_name("gradients.txt").read_text(encoding="utf-8").splitlines()
