@@ -92,7 +92,7 @@ class JoinedSteps(tape.Recurring):
         n = len(self._wanted.donated)
         arrays = [outside[i] for i in self._order[:n]]
         arrays += [for_xla(outside[i]) for i in self._order[n:]]
-        same = all(outside[i].__class__ is int and outside[i] == known for i, known in self._integers.items())
+        same = self._has_integers(outside)
         program = self._compiled.get(same)
         if program is not None:
             return program(*arrays)
@@ -104,11 +104,16 @@ class JoinedSteps(tape.Recurring):
 
     def run_once(self, outside: Arrays) -> tuple[dict[int, Any], dict[int, Any]] | None:
         """The same without a compiler, for what may not come again; None where that is not to be had."""
+        if not self._has_integers(outside):
+            return None
         program = self._compiled.get(True) or self._compiled.setdefault(True, self._program(outside, self._integers))
-        same = all(outside[i].__class__ is int and outside[i] == known for i, known in self._integers.items())
         arrays = [for_xla(outside[i]) for i in self._order]
-        run = program.without_compiler(*arrays) if same and isinstance(program, Apart) else None
+        run = program.without_compiler(*arrays) if isinstance(program, Apart) else None
         return None if run is None else run(*arrays)
+
+    def _has_integers(self, outside: Arrays) -> bool:
+        """Whether the integers are those that are part of the program."""
+        return all(outside[i].__class__ is int and outside[i] == known for i, known in self._integers.items())
 
     def _program(self, outside: Arrays, known: dict[int, int]) -> Callable[..., Any]:
         """The program where some of what comes from outside is known."""

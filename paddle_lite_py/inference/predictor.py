@@ -41,6 +41,7 @@ class Handle:
     def __init__(self, name: str, dtype: Any) -> None:
         self._name, self._dtype = name, dtype
         self._data: Any = None
+        self._is_shared = False  # with the caller, who may fill it anew
         self._shape: tuple[int, ...] | None = None
 
     def name(self) -> str:
@@ -64,10 +65,12 @@ class Handle:
                 f"{list(array.shape)}; leave reshape() out, or give it that shape"
             )
         self._data, self._shape = array if self._shape is None else array.reshape(self._shape), None
+        self._is_shared = False
 
     def share_external_data(self, data: Any) -> None:
-        """Set the input to a tensor or array without a copy, where that can be."""
+        """Set the input to a tensor or array; an array is read by each run, so that it may be filled anew between runs."""
         self._data, self._shape = data._data if isinstance(data, Tensor) else np.asarray(data), None
+        self._is_shared = not isinstance(data, Tensor)
 
     def copy_to_cpu(self) -> np.ndarray:
         """The output as a NumPy array.
@@ -178,7 +181,7 @@ class Predictor:
     def _held(self, handle: Handle) -> Any:
         if handle._data is None:
             raise RuntimeError(f"input `{handle.name()}` has no data: call copy_from_cpu() on its handle before run()")
-        return handle._data
+        return np.array(handle._data) if handle._is_shared else handle._data
 
     @no_effect(stream=IN_ORDER)
     def clone(self, stream: Any = None) -> Predictor:

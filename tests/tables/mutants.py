@@ -226,15 +226,15 @@ MUTANTS = [
     Mutant(
         "what a predictor shares is never copied",
         "paddle_lite_py/inference/predictor.py",
-        "else np.array(data), self._device",
-        "else np.asarray(data), self._device",
+        "return np.array(handle._data) if handle._is_shared else handle._data",
+        "return handle._data",
         f"{CACHES} tests/inference",
     ),
     Mutant(
         "a request is known by identity",
         f"{JIT}/method.py",
-        "self._jitted.trace, inputs)",
-        "self._jitted.trace)",
+        "jitted.trace, inputs)",
+        "jitted.trace)",
         CACHES,
     ),
     Mutant(
@@ -383,14 +383,14 @@ MUTANTS = [
     ),
     Mutant(
         "a compiled program's file does not say what it overwrites",
-        "paddle_lite_py/cpu_compiler/apart.py",
-        "self.small.__name__, self.donated, self.options",
-        "self.small.__name__, self.options",
+        "paddle_lite_py/cpu_compiler/executables.py",
+        "self.name, self.donated, self.options, os",
+        "self.name, self.options, os",
         f"{APART} tests/cpu_compiler/test_fingerprints.py",
     ),
     Mutant(
         "a compiled program's file does not say XLA's options",
-        "paddle_lite_py/cpu_compiler/apart.py",
+        "paddle_lite_py/cpu_compiler/executables.py",
         "self.donated, self.options, os",
         "self.donated, os",
         f"{APART} tests/cpu_compiler/test_fingerprints.py",
