@@ -68,7 +68,7 @@ class Handle:
         self._is_shared = False
 
     def share_external_data(self, data: Any) -> None:
-        """Set the input to a tensor or array; an array is read by each run, so that it may be filled anew between runs."""
+        """Set the input to a tensor or array; each run reads an array anew, which may be refilled between runs."""
         self._data, self._shape = data._data if isinstance(data, Tensor) else np.asarray(data), None
         self._is_shared = not isinstance(data, Tensor)
 
