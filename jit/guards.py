@@ -59,7 +59,7 @@ class Guard(NamedTuple):
         return f"{self.name} changed from {self.value!r:.60} to {self.read(self.key, ABSENT)!r:.60}"
 
 
-def kind_of(tensor: Tensor, absent: Any = None) -> tuple[Any, ...]:
+def kind_of(tensor: Tensor, _absent: Any = None) -> tuple[Any, ...]:
     """Shape and dtype of a tensor, as what a Guard reads."""
     return (*held(tensor).shape, held(tensor).dtype.name)
 

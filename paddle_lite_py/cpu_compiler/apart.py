@@ -105,7 +105,7 @@ class Apart:
                 pass
         if any(isinstance(a, jax.core.Tracer) for a in args):
             return self.small(*args)
-        args = tuple([a if isinstance(a, _ARRAYS) else jnp.asarray(a) for a in args])  # numbers
+        args = _arrays(args)
         key = _kinds(args)
         run = self._known.get(key) or self._known.put(key, self._new(args))
         if isinstance(run, Warming):
@@ -123,9 +123,10 @@ class Apart:
 
     def without_compiler(self, *args: Any) -> Function | None:
         """What runs arrays like these, which may not come again, and compiles nothing; None where nothing does."""
-        key = _kinds(args)
+        arrays = _arrays(args)
+        key = _kinds(arrays)
         run = self._known.get(key)
-        if run is None and (run := self._warming(TracedFunction(self.fn, args))) is not None:
+        if run is None and (run := self._warming(TracedFunction(self.fn, arrays))) is not None:
             self._known.put(key, run)
         return run.baseline if isinstance(run, Warming) else run
 
@@ -135,10 +136,14 @@ class Apart:
         self._known.clear()
 
     def _new(self, args: Sequence[Any]) -> Any:
+        if jax.default_backend() != "cpu" or jax.local_device_count() > 1:
+            return self.small  # which tells devices apart
         is_alike = executables.is_any_alike(self.name, args)
         if self._may_be_large and serves() and not is_alike:
             process.start()
         traced = TracedFunction(self.fn, args)
+        if traced.closed.effects:
+            return self.small
         found = self._warming(traced, SHARE_IF_ALIKE if is_alike else SHARE)
         if found is None and serves() and (traced.size >= LARGE or (is_alike and traced.size >= BASELINE)):
             executable = self.executable(traced)
@@ -166,8 +171,8 @@ class Apart:
         return loaded(executable, since)
 
     def compiled_here(self, traced: TracedFunction) -> Any:
-        """The function of a kind of arguments that this process compiles."""
-        return self.jit(traced.function(), traced.size >= LARGE)
+        """What this process compiles for a kind of arguments, and what refuses all others."""
+        return self.jit(traced.function(), traced.size >= LARGE).lower(*traced.specs).compile()
 
 
 class Warming:
@@ -211,6 +216,11 @@ def loaded(executable: ExecutableFile, since: float | None = None) -> Any:
         seconds = time.perf_counter() - since
         monitoring.record_event_duration_secs(COMPILED, seconds, fun_name=f"jit({executable.name})")
     return found
+
+
+def _arrays(args: Sequence[Any]) -> tuple[Any, ...]:
+    """Arguments with arrays in the place of numbers, which promote as these do."""
+    return tuple([a if isinstance(a, _ARRAYS) else jnp.asarray(a) for a in args])
 
 
 def _kinds(args: Sequence[Any]) -> tuple[Any, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import textwrap
 from collections.abc import Callable
 from typing import Any
@@ -314,3 +315,7 @@ def in_declarative_mode() -> bool:
         False
     """
     return not is_eager()
+
+
+# What inspect shows of a layer that has no __init__ of its own.
+Layer.__new__.__signature__ = inspect.signature(Layer.__init__)  # type: ignore[attr-defined]

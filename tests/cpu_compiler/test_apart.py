@@ -406,6 +406,7 @@ def test_without_a_compiler_nothing_is_compiled(warming):
     f = program_jit(affine, 20)
     for _ in range(3):
         np.testing.assert_allclose(f.without_compiler(X, X)(X, X)["sum"], np.sin(X) + X, rtol=1e-6)
+        assert f.without_compiler(X, 2.0)(X, 2.0)["sum"].dtype == X.dtype
     assert warming == []
 
 
@@ -498,3 +499,11 @@ def test_the_file_of_an_executable_tells_how_it_is_compiled():
         return program_jit(affine, 20, windows).executable(TracedFunction(affine, (X, X))).path
 
     assert at(False) == at(False) != at(True)
+
+
+def test_a_program_of_this_process_takes_no_other_shapes(monkeypatch):
+    monkeypatch.setattr(apart, "LARGE", 10**9)
+    f = program_jit(lambda a: jnp.concatenate([a, a]) @ a.T, 20)
+    for n in (2, 3, 1, 3):
+        a = np.ones((n, 4), np.float32)
+        np.testing.assert_array_equal(f(a), np.full((2 * n, n), 4.0))
