@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import re
 import sys
 import types
 from pathlib import Path
@@ -29,6 +30,7 @@ NOTEBOOKS = "Notebooks, to be read here with what they print and draw, or run: e
 MODULES = "What each public module gives. The search knows every name."
 # By module the classes that it gives too, and where they are described.
 ELSEWHERE: dict[str, dict[str, str]] = {}
+_TOCTREE = re.compile(r"```\{toctree\}\n(.*?)```", re.DOTALL)
 TUTORIALS = """
     ten_minutes ten_minutes.zh eager_to_static digits characters transformer shipping own_ops fast coming_from
     serving server programs recommender
@@ -54,7 +56,7 @@ def gather(sources: Path) -> None:
     """Put the sources of the site into one folder: only those that have changed are built again."""
     pages = {p.relative_to(HERE): p.read_text() for p in HERE.rglob("*.md")}
     pages[Path("contributing.md")] = (ROOT / "CONTRIBUTING.md").read_text().replace("](docs/", "](")
-    named = pages[Path("index.md")].split()
+    named = {name for text in pages.values() for toc in _TOCTREE.findall(text) for name in toc.split()}
     rest = [name for p in sorted(pages) if (name := str(p.with_suffix(""))) != "index" and name not in named]
     pages[Path("index.md")] += toctree(rest, "More") if rest else ""
     notebooks = [Path("tutorials") / f"{name}.ipynb" for name in TUTORIALS]

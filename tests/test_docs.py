@@ -90,7 +90,7 @@ def test_a_section_is_completed_and_not_replaced():
 # -- pages -------------------------------------------------------------------------------------------------------------
 DOCS = house.ROOT / "docs"
 # Their code has tests of its own: a page of passes needs a compiler, one of errors is full of programs that fail.
-ELSEWHERE = {"passes.md", "errors.md", "dy2static.md", "design.md"}
+ELSEWHERE = {"passes.md", "errors.md", "dy2static.md"}
 BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
 PAGES = [p for p in sorted(DOCS.rglob("*.md")) if p.name not in ELSEWHERE and BLOCK.search(p.read_text())]
 
@@ -106,6 +106,15 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
             runpy.run_path(str(script), run_name="__main__")
     finally:
         paddle.disable_static()
+
+
+def test_a_page_of_the_design_is_short_has_a_picture_and_is_listed():
+    index = (DOCS / "design.md").read_text()
+    for page in (DOCS / "design").glob("*.md"):
+        lines = page.read_text().splitlines()
+        assert len(lines) <= 150, page.name
+        assert [line for line in lines if line.startswith("    ")], page.name
+        assert f"(design/{page.name})" in index and f"\ndesign/{page.stem}\n" in index, page.name
 
 
 def test_links_between_pages_lead_somewhere():

@@ -52,13 +52,13 @@ class Immaterial(str):
 
 # Arguments of any function that change nothing that a user can see, in PaddlePaddle on a CPU either.
 EXEMPT = {
-    "name": "a name for the operation, which nothing asks for",
-    "blocking": "who reads the data of a tensor waits for them",
-    "non_blocking": "who reads the data of a tensor waits for them",
-    "force": "a copy is made of a tensor on any device, whether it takes a gradient or not",
-    "pin_memory": "XLA pins what it transfers",
-    "sync_op": "who reads what an exchange gives waits for it",
-    "use_calc_stream": "who reads what an exchange gives waits for it",
+    "name": "a label of the operation, without effect on the result",
+    "blocking": "a read of the tensor's data waits for them",
+    "non_blocking": "a read of the tensor's data waits for them",
+    "force": "a tensor on any device is copied, whether it requires a gradient or not",
+    "pin_memory": "XLA pins the memory of its transfers",
+    "sync_op": "a read of an exchange's result waits for it",
+    "use_calc_stream": "a read of an exchange's result waits for it",
 }
 # Reasons that several functions share.
 AT_HAND = Immaterial("the scope is at hand without running a program")
