@@ -1,4 +1,4 @@
-"""Adaptive pooling: as many windows as the result has elements, whatever the size of the input."""
+"""Adaptive pooling: the output size is given, and the windows follow from it."""
 
 from __future__ import annotations
 
@@ -105,7 +105,12 @@ def _checked(x: Any, n: int) -> Any:
 
 @call_cached("x")
 def adaptive_avg_pool1d(x: Tensor, output_size: Ints, name: str | None = None) -> Any:
-    """Means of output_size windows that cover a sequence [n, c, length] evenly.
+    """Apply 1-D adaptive average pooling to `x` [N, C, L].
+
+    Window i averages the elements from `floor(i * L / output_size)` to `ceil((i + 1) * L / output_size)`.
+
+    Returns:
+        The means [N, C, output_size].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -118,10 +123,13 @@ def adaptive_avg_pool1d(x: Tensor, output_size: Ints, name: str | None = None) -
 
 @call_cached("x")
 def adaptive_avg_pool2d(x: Tensor, output_size: Ints, data_format: str = "NCHW", name: str | None = None) -> Any:
-    """Means over a grid of windows that covers an image evenly.
+    """Apply 2-D adaptive average pooling to `x` [N, C, H, W]; windows as in `adaptive_avg_pool1d()`.
 
     Arguments:
-        output_size: a number, or height and width; None keeps the size of x.
+        output_size: int, or (height, width); None keeps the size of `x` in that dimension.
+
+    Returns:
+        The means [N, C, H_out, W_out].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -134,7 +142,10 @@ def adaptive_avg_pool2d(x: Tensor, output_size: Ints, data_format: str = "NCHW",
 
 @call_cached("x")
 def adaptive_avg_pool3d(x: Tensor, output_size: Ints, data_format: str = "NCDHW", name: str | None = None) -> Any:
-    """Means over a grid of windows that covers a volume evenly.
+    """Apply 3-D adaptive average pooling to `x` [N, C, D, H, W]; windows as in `adaptive_avg_pool1d()`.
+
+    Returns:
+        The means [N, C, D_out, H_out, W_out].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -153,7 +164,10 @@ def _adaptive_max(n: int, x: Any, size: Any, mask: bool) -> Any:
 
 @call_cached("x")
 def adaptive_max_pool1d(x: Tensor, output_size: Ints, return_mask: bool = False, name: str | None = None) -> Any:
-    """Largest elements of output_size windows that cover a sequence [n, c, length] evenly.
+    """Apply 1-D adaptive max pooling to `x` [N, C, L]; windows as in `adaptive_avg_pool1d()`.
+
+    Returns:
+        The maxima [N, C, output_size], or (maxima, int32 indices) if `return_mask`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -165,10 +179,13 @@ def adaptive_max_pool1d(x: Tensor, output_size: Ints, return_mask: bool = False,
 
 @call_cached("x")
 def adaptive_max_pool2d(x: Tensor, output_size: Ints, return_mask: bool = False, name: str | None = None) -> Any:
-    """Largest elements over a grid of windows that covers an image evenly.
+    """Apply 2-D adaptive max pooling to `x` [N, C, H, W]; windows as in `adaptive_avg_pool1d()`.
 
     Arguments:
-        return_mask: return also where in its image each result stands, as a flat index (int32).
+        return_mask: return the index of each maximum in its flattened channel as well. Default: False.
+
+    Returns:
+        The maxima [N, C, H_out, W_out], or (maxima, int32 indices) if `return_mask`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -180,7 +197,10 @@ def adaptive_max_pool2d(x: Tensor, output_size: Ints, return_mask: bool = False,
 
 @call_cached("x")
 def adaptive_max_pool3d(x: Tensor, output_size: Ints, return_mask: bool = False, name: str | None = None) -> Any:
-    """Largest elements over a grid of windows that covers a volume evenly.
+    """Apply 3-D adaptive max pooling to `x` [N, C, D, H, W]; windows as in `adaptive_avg_pool1d()`.
+
+    Returns:
+        The maxima [N, C, D_out, H_out, W_out], or (maxima, int32 indices) if `return_mask`.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -24,7 +24,10 @@ __all__ = ["bilinear", "embedding", "gather_tree", "linear", "one_hot", "sequenc
 
 @op(amp="white")
 def linear(x: Array, weight: Array, bias: Array | None = None, /) -> Any:
-    """x @ weight + bias; weight is [in, out].
+    """Apply a linear transformation: `y = x @ weight + bias`.
+
+    Returns:
+        A tensor [..., out_features].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -42,7 +45,10 @@ def linear(x: Array, weight: Array, bias: Array | None = None, /) -> Any:
 
 @op(amp="white")
 def bilinear(x1: Array, x2: Array, weight: Array, bias: Array | None = None, /) -> Any:
-    """x1^T W x2 + bias for each W of weight [out, in1, in2].
+    """Apply a bilinear transformation: `y[n, k] = x1[n] @ weight[k] @ x2[n] + bias[k]`.
+
+    Returns:
+        A tensor [N, out_features].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -104,15 +110,18 @@ def embedding(
     scale_grad_by_freq: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Rows of weight for the ids in x.
+    """Look up rows of an embedding table: `out = weight[x]`.
 
     Arguments:
-        padding_idx: the row that reads as zeros and gets no gradient.
-        max_norm: scale the rows read, in weight itself, so that none has a larger norm.
-        norm_type: the p of that norm.
-        sparse: parameter servers keep the table, in a job that has some and in a static program.
-        scale_grad_by_freq: divide the gradient of each row by how often x names it.
-        x: ids; one that is no row of weight gives NaN.
+        x: integer tensor of row indices; an index out of range gives NaN.
+        padding_idx: index whose row reads as zeros and receives no gradient; None: no such row.
+        max_norm: rescale the rows that are read, in `weight` itself, to at most this norm; None: no rescaling.
+        norm_type: order of that norm. Default: 2.0.
+        sparse: store the table on parameter servers, in static programs of a job that has them. Default: False.
+        scale_grad_by_freq: divide the gradient of each row by the number of its occurrences in `x`. Default: False.
+
+    Returns:
+        A tensor of shape [*x.shape, embedding_dim].
 
     Raises:
         ValueError: if padding_idx is no row of weight.
@@ -143,7 +152,10 @@ def _sequence_mask(x: Any, /, length: int, dtype: str) -> Any:
 
 
 def sequence_mask(x: Any, maxlen: Any = None, dtype: Any = "int64", name: Any = None) -> Any:
-    """For each length in x a row with so many ones, then zeros; maxlen is the largest length by default.
+    """Create a mask from sequence lengths: `mask[..., j] = j < x[...]`.
+
+    Returns:
+        A tensor of shape [*x.shape, maxlen] in the dtype `dtype`; `maxlen` is the largest length by default.
 
     Raises:
         DataDependentError: without maxlen in a static program that no call is under way for.
@@ -161,7 +173,10 @@ def sequence_mask(x: Any, maxlen: Any = None, dtype: Any = "int64", name: Any = 
 
 @op(grad=False, loops=True)
 def gather_tree(ids: Array, parents: Array, /) -> Any:
-    """The sequences of a beam search, read back from the last step; both are [time, batch, beams].
+    """Backtrace the full sequences of a beam search from ids and parent beams.
+
+    Returns:
+        The sequences, an integer tensor [time, batch, beams].
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -18,7 +18,7 @@ __all__ = ["conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d",
 
 
 def tuple_of(value: Any, n: int, what: str) -> tuple[int, ...]:
-    """An int or list of n ints as a tuple of n."""
+    """Normalize an int or a list of n ints to a tuple of n ints."""
     if isinstance(value, int):
         return (value,) * n
     out = tuple(value) * n if len(value) == 1 else tuple(value)
@@ -28,9 +28,9 @@ def tuple_of(value: Any, n: int, what: str) -> tuple[int, ...]:
 
 
 def paddings(padding: Any, n: int, data_format: str = "NC") -> Any:
-    """Paddle's padding as n pairs, or as "SAME" or "VALID".
+    """Normalize Paddle's `padding` argument to n pairs, "SAME" or "VALID".
 
-    It is a number, n numbers, 2n numbers (before and after each axis), n pairs, or n + 2 pairs, one for each axis.
+    Accepted are an int, n ints, 2n ints (before and after each dimension), n pairs, or n + 2 pairs, one per dimension.
     """
     if isinstance(padding, str):
         if padding.upper() not in ("SAME", "VALID"):
@@ -51,7 +51,7 @@ def paddings(padding: Any, n: int, data_format: str = "NC") -> Any:
 
 
 def channels_first(data_format: str, n: int) -> bool:
-    """Whether the channels stand before the n spatial axes; the format is checked."""
+    """Check `data_format` and return whether channels come before the n spatial dimensions."""
     letters = {1: "L", 2: "HW", 3: "DHW"}[n]
     if data_format not in (known := (f"NC{letters}", f"N{letters}C", "NCHW", "NHWC")):
         raise ValueError(f"data_format is {data_format!r}; expected {known[0]!r} or {known[1]!r}")
@@ -179,10 +179,14 @@ def conv1d(
     groups: int = 1,
     data_format: str = "NCL",
 ) -> Any:
-    """1-D convolution (cross-correlation); weight is [out, in / groups, length].
+    """Compute a 1-D convolution (cross-correlation) of `x` [N, C_in, L].
 
     Arguments:
-        padding: a number, a pair, three pairs (one for each axis), "SAME" or "VALID".
+        weight: float tensor [C_out, C_in / groups, K].
+        padding: int, pair (left, right), three pairs (one per dimension), "SAME" or "VALID". Default: 0.
+
+    Returns:
+        A tensor [N, C_out, L_out] with `L_out = floor((L + 2 * padding - dilation * (K - 1) - 1) / stride) + 1`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -205,10 +209,16 @@ def conv2d(
     groups: int = 1,
     data_format: str = "NCHW",
 ) -> Any:
-    """2-D convolution (cross-correlation); weight is [out, in / groups, height, width].
+    """Compute a 2-D convolution (cross-correlation) of `x` [N, C_in, H, W].
 
     Arguments:
-        padding: a number, two, four [top, bottom, left, right], four pairs (one for each axis), "SAME" or "VALID".
+        weight: float tensor [C_out, C_in / groups, KH, KW].
+        padding: int, two ints, four ints [top, bottom, left, right], four pairs (one per dimension), "SAME" or "VALID".
+            Default: 0.
+
+    Returns:
+        A tensor [N, C_out, H_out, W_out] with `H_out = floor((H + 2 * padding - dilation * (KH - 1) - 1) / stride) +
+        1`.
 
     Raises:
         ValueError: if x has other channels than weight takes, or an option has a wrong length.
@@ -233,7 +243,10 @@ def conv3d(
     groups: int = 1,
     data_format: str = "NCDHW",
 ) -> Any:
-    """3-D convolution (cross-correlation); weight is [out, in / groups, depth, height, width].
+    """Compute a 3-D convolution (cross-correlation) of `x` [N, C_in, D, H, W].
+
+    Returns:
+        A tensor [N, C_out, D_out, H_out, W_out], whose sizes follow as in `conv2d()`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -319,7 +332,10 @@ def conv1d_transpose(
     output_size: Ints | None = None,
     data_format: str = "NCL",
 ) -> Any:
-    """The gradient of conv1d() as a function: each element of x goes to a window; weight is [in, out / groups, k].
+    """Compute a 1-D transposed convolution: the gradient of `conv1d()` with respect to its input.
+
+    Returns:
+        A tensor [N, C_out, L_out], `L_out = (L - 1) * stride - 2 * padding + dilation * (K - 1) + 1 + output_padding`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -344,11 +360,15 @@ def conv2d_transpose(
     output_size: Ints | None = None,
     data_format: str = "NCHW",
 ) -> Any:
-    """The gradient of conv2d() as a function; weight is [in, out / groups, height, width].
+    """Compute a 2-D transposed convolution: the gradient of `conv2d()` with respect to its input.
 
     Arguments:
-        output_padding: rows and columns added after the last ones.
-        output_size: height and width of the result instead; with a stride several sizes are possible.
+        output_padding: rows and columns added at the end of the output. Default: 0.
+        output_size: (height, width) of the output, instead of `output_padding`: with a stride above 1 several sizes are
+            possible.
+
+    Returns:
+        A tensor [N, C_out, H_out, W_out], whose sizes follow as in `conv1d_transpose()`.
 
     Raises:
         ValueError: if output_size is not a possible size.
@@ -375,7 +395,10 @@ def conv3d_transpose(
     output_size: Ints | None = None,
     data_format: str = "NCDHW",
 ) -> Any:
-    """The gradient of conv3d() as a function; weight is [in, out / groups, depth, height, width].
+    """Compute a 3-D transposed convolution: the gradient of `conv3d()` with respect to its input.
+
+    Returns:
+        A tensor [N, C_out, D_out, H_out, W_out], whose sizes follow as in `conv1d_transpose()`.
 
     Examples:
         >>> import paddle_lite_py as paddle

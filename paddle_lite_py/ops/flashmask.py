@@ -1,4 +1,4 @@
-"""Attention whose mask is given by rows: for each key, from where to where queries do not see it."""
+"""Attention with a row-wise sparse mask: for each key, the range of queries that do not attend to it."""
 
 from __future__ import annotations
 
@@ -52,13 +52,17 @@ def flashmask_attention(
     softmax_scale: float | None = None,
     block_mask: Tensor | None = None,
 ) -> Any:
-    """scaled_dot_product_attention() with a mask that is given by rows.
+    """Compute `scaled_dot_product_attention()` with a compact mask of query ranges for each key.
 
     Arguments:
-        startend_row_indices: int32 [batch, heads, keys, n]. If causal, queries from [0] on (up to [1], if n is 2) do
-            not see the key. Otherwise those from [0] on and those before [1] (n 2) do not, or those from [0] to [1] and
-            from [2] to [3] (n 4).
-        window_size: how far back and ahead a query sees; a number or both.
+        startend_row_indices: int32 tensor [batch, heads, keys, n]. Causal: queries from [0] on (n = 1), or from [0] up
+            to [1] (n = 2), do not attend to the key. Not causal: queries from [0] on and before [1] are masked (n = 2),
+            or those in [0] to [1] and [2] to [3] (n = 4). None: no mask.
+        window_size: int or (left, right), the number of keys before and after each query to attend to; None: all.
+
+    Returns:
+        The output [batch, queries, heads, head_dim]; a tuple with the log-sum-exp and the seed offset if they are
+        requested.
 
     Raises:
         NotImplementedError: for what only the GPU kernel gives: log-sum-exps, seeds and block masks.

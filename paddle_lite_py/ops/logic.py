@@ -111,7 +111,10 @@ logical_xor = _logical("logical_xor", jnp.logical_xor, "Elementwise exclusive or
 
 @op(methods=["logical_not"], grad=False)
 def logical_not(x: Array, /) -> Any:
-    """Elementwise not.
+    """Compute the elementwise logical NOT.
+
+    Returns:
+        A boolean tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -153,7 +156,10 @@ bitwise_xor = _bitwise("bitwise_xor", jnp.bitwise_xor, "Bitwise exclusive or", "
     out_first=True,
 )
 def bitwise_not(x: Array, /) -> Any:
-    """Each bit inverted; for booleans, not.
+    """Invert the bits of each integer; for booleans, the logical NOT.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -175,7 +181,10 @@ bitwise_invert = bitwise_not
 )
 @no_effect(is_arithmetic=Immaterial("the bits that come in from the right are 0 either way"))
 def bitwise_left_shift(x: Array, y: Array, /, is_arithmetic: bool = True) -> Any:
-    """The bits of x moved y places to the left.
+    """Shift the bits of each integer to the left: `out = x << y`.
+
+    Returns:
+        The shifted integers, of the broadcast shape of `x` and `y`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -193,10 +202,13 @@ def bitwise_left_shift(x: Array, y: Array, /, is_arithmetic: bool = True) -> Any
     out_first=True,
 )
 def bitwise_right_shift(x: Array, y: Array, /, is_arithmetic: bool = True) -> Any:
-    """The bits of x moved y places to the right.
+    """Shift the bits of each integer to the right: `out = x >> y`.
 
     Arguments:
-        is_arithmetic: keep the sign; otherwise zeros move in from the left.
+        is_arithmetic: True: keep the sign bit; False: shift in zeros from the left. Default: True.
+
+    Returns:
+        The shifted integers, of the broadcast shape of `x` and `y`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -227,7 +239,10 @@ signbit = _classify("signbit", jnp.signbit, "the sign bit is set", "[False, Fals
 
 @op(methods=["isclose"], grad=False)
 def isclose(x: Array, y: Array, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
-    """Elementwise, whether |x - y| <= atol + rtol * |y|.
+    """Test elementwise whether `|x - y| <= atol + rtol * |y|`.
+
+    Returns:
+        A boolean tensor of the broadcast shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -240,7 +255,10 @@ def isclose(x: Array, y: Array, /, rtol: float = 1e-05, atol: float = 1e-08, equ
 
 @op(methods=["allclose"], grad=False)
 def allclose(x: Array, y: Array, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
-    """Whether every element of x is close to that of y, as a tensor.
+    """Test whether all elements satisfy `|x - y| <= atol + rtol * |y|`.
+
+    Returns:
+        A 0-D boolean tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -253,7 +271,10 @@ def allclose(x: Array, y: Array, /, rtol: float = 1e-05, atol: float = 1e-08, eq
 
 @op(methods=["equal_all"], grad=False)
 def equal_all(x: Array, y: Array, /) -> Any:
-    """Whether x and y have one shape and equal elements, as a tensor.
+    """Test whether two tensors have the same shape and equal elements.
+
+    Returns:
+        A 0-D boolean tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -266,7 +287,10 @@ def equal_all(x: Array, y: Array, /) -> Any:
 
 @op(methods=["isin"], grad=False)
 def isin(x: Array, test_x: Array, /, assume_unique: bool = False, invert: bool = False) -> Any:
-    """Elementwise, whether x is among the elements of test_x.
+    """Test whether each element of `x` occurs in `test_x`.
+
+    Returns:
+        A boolean tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -279,7 +303,10 @@ def isin(x: Array, test_x: Array, /, assume_unique: bool = False, invert: bool =
 
 @op(methods=["is_empty"], grad=False)
 def is_empty(x: Array, /) -> Any:
-    """Whether a tensor has no elements, as a tensor.
+    """Test whether a tensor has no elements.
+
+    Returns:
+        A 0-D boolean tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -36,7 +36,7 @@ __all__ = [
 
 
 def reduce(loss: Any, reduction: str) -> Any:
-    """A loss an element as its mean, its sum, or as it is."""
+    """Reduce elementwise losses by "mean" or "sum"; "none" returns them unchanged."""
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"reduction is {reduction!r}; expected 'mean', 'sum' or 'none'")
     return jnp.mean(loss) if reduction == "mean" else jnp.sum(loss) if reduction == "sum" else loss
@@ -152,7 +152,11 @@ def cross_entropy(
     label_smoothing: float = 0.0,
     name: str | None = None,
 ) -> Any:
-    """Cross entropy of logits (or probabilities, use_softmax=False) against class ids or soft labels.
+    """Compute the cross-entropy between logits and class indices or class probabilities.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum"; for "none" the shape of `input` without `axis` (size 1 there if `label` has
+        it).
 
     Example:
         >>> import paddle_lite_py as paddle
@@ -175,7 +179,10 @@ def cross_entropy(
 
 @op
 def mse_loss(input: Array, label: Array, /, reduction: str = "mean") -> Any:
-    """Squared difference.
+    """Compute the mean squared error: `(input - label) ** 2`, reduced.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", the broadcast shape for "none".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -188,7 +195,10 @@ def mse_loss(input: Array, label: Array, /, reduction: str = "mean") -> Any:
 
 @op
 def l1_loss(input: Array, label: Array, /, reduction: str = "mean") -> Any:
-    """Absolute difference.
+    """Compute the mean absolute error: `|input - label|`, reduced.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", the broadcast shape for "none".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -201,7 +211,7 @@ def l1_loss(input: Array, label: Array, /, reduction: str = "mean") -> Any:
 
 @op
 def square_error_cost(input: Array, label: Array, /) -> Any:
-    """Squared difference of each element.
+    """Compute the elementwise squared error `(input - label) ** 2`, without reduction.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -226,7 +236,10 @@ def _bce(x: Any, label: Any, weight: Any = None, /, *, reduction: str) -> Any:
 def binary_cross_entropy(
     input: Tensor, label: Tensor, weight: Tensor | None = None, reduction: str = "mean", name: str | None = None
 ) -> Any:
-    """Cross entropy of probabilities against labels between 0 and 1.
+    """Compute the binary cross-entropy of probabilities: `-(y * log(p) + (1 - y) * log(1 - p))`, reduced.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", the shape of `input` for "none".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -253,7 +266,10 @@ def binary_cross_entropy_with_logits(
     pos_weight: Tensor | None = None,
     name: str | None = None,
 ) -> Any:
-    """Cross entropy of logits against labels between 0 and 1.
+    """Compute the binary cross-entropy of logits: sigmoid and cross-entropy in one stable step.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", the shape of `logit` for "none".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -285,7 +301,10 @@ def nll_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Any:
-    """Negative log likelihood of class ids under log probabilities [batch, classes, ...].
+    """Compute the negative log likelihood of class indices under log probabilities [N, C, ...].
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", the shape of `label` for "none".
 
     Example:
         >>> import paddle_lite_py as paddle
@@ -297,7 +316,10 @@ def nll_loss(
 
 @op
 def kl_div(input: Array, label: Array, /, reduction: str = "mean", log_target: bool = False) -> Any:
-    """Kullback-Leibler divergence of `label` from exp(input).
+    """Compute the Kullback-Leibler divergence `label * (log(label) - input)`; `input` holds log probabilities.
+
+    Returns:
+        The loss: 0-D for "mean", "batchmean" and "sum", the broadcast shape for "none".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -313,7 +335,10 @@ def kl_div(input: Array, label: Array, /, reduction: str = "mean", log_target: b
 def smooth_l1_loss(
     input: Array, label: Array, /, reduction: str = "mean", delta: float = 1.0, is_huber: bool = True
 ) -> Any:
-    """Squared difference where it is small, absolute difference elsewhere.
+    """Compute the smooth L1 (Huber) loss: quadratic where `|input - label| < delta`, linear elsewhere.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", the shape of `input` for "none".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -328,7 +353,7 @@ def smooth_l1_loss(
 
 @op(amp="black")
 def log_loss(input: Array, label: Array, /, epsilon: float = 0.0001) -> Any:
-    """-label * log(input + epsilon) - (1 - label) * log(1 - input + epsilon).
+    """Compute the elementwise log loss `-label * log(input + epsilon) - (1 - label) * log(1 - input + epsilon)`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -341,7 +366,7 @@ def log_loss(input: Array, label: Array, /, epsilon: float = 0.0001) -> Any:
 
 @op
 def soft_margin_loss(input: Array, label: Array, /, reduction: str = "mean") -> Any:
-    """log(1 + exp(-label * input)).
+    """Compute the two-class logistic loss `log(1 + exp(-label * input))` for labels of 1 and -1, reduced.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -371,7 +396,7 @@ def sigmoid_focal_loss(
     reduction: str = "sum",
     name: str | None = None,
 ) -> Any:
-    """Focal loss (Lin et al., 2017): cross entropy with the easy examples weighed down.
+    """Compute the focal loss (Lin et al., 2017): binary cross-entropy that down-weights easy examples.
 
     Example:
         >>> import paddle_lite_py as paddle
@@ -383,7 +408,7 @@ def sigmoid_focal_loss(
 
 @op
 def label_smooth(label: Array, prior_dist: Array | None = None, /, epsilon: float = 0.1) -> Any:
-    """(1 - epsilon) * label + epsilon * prior, uniform by default.
+    """Smooth one-hot labels: `(1 - epsilon) * label + epsilon * prior_dist`, with a uniform prior by default.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -407,7 +432,10 @@ def softmax_with_cross_entropy(
     return_softmax: bool = False,
     axis: int = -1,
 ) -> Any:
-    """Cross entropy of logits an element, with the class axis kept; and the softmax too if asked for.
+    """Compute the unreduced cross-entropy of logits, and the softmax if `return_softmax`.
+
+    Returns:
+        The loss, or (loss, softmax); the loss has size 1 along `axis`, the softmax has the shape of `logits`.
 
     Example:
         >>> import paddle_lite_py as paddle

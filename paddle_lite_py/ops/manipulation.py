@@ -27,7 +27,7 @@ __all__ = [
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
-    """An int or a sequence of them as a tuple."""
+    """Normalize an int or a sequence of ints to a tuple."""
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
@@ -172,9 +172,6 @@ def transpose(x: Array, /, perm: Sequence[int]) -> Any:
 def permute(input: Array, /, dims: Sequence[int]) -> Any:
     """Permute the dimensions: dimension i of the result is dimension `dims[i]` of `input`.
 
-    Returns:
-        A tensor with the dimensions of `input` in the new order.
-
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.zeros([2, 3, 4]).permute(2, 0, 1).shape
@@ -186,9 +183,6 @@ def permute(input: Array, /, dims: Sequence[int]) -> Any:
 @op(methods=["t"], inplace="t_", reshapes=True, views=PERMUTED)
 def t(input: Array, /) -> Any:
     """Transpose a matrix; tensors of fewer than two dimensions are returned as they are.
-
-    Returns:
-        The transpose, [n, m] for an input [m, n].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -203,9 +197,6 @@ def t(input: Array, /) -> Any:
 @op(methods=["moveaxis"], views=PERMUTED)
 def moveaxis(x: Array, /, source: Any, destination: Any) -> Any:
     """Move dimensions to other positions; the others keep their order.
-
-    Returns:
-        A tensor with the dimensions of `x` in the new order.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -228,10 +219,7 @@ def _by_perm(x: Any, axis0: Any = None, axis1: int | None = None, *, perm: Any =
     views=PERMUTED,
 )
 def swapaxes(x: Array, /, axis0: int, axis1: int) -> Any:
-    """Swap two dimensions.
-
-    Returns:
-        A tensor with the two dimensions exchanged. A list of all dimensions (perm) instead of two ints permutes them.
+    """Swap two dimensions; a list of all dimensions (`perm`) instead of two ints permutes them.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -305,9 +293,6 @@ def expand(x: Array, /, shape: Sequence[int]) -> Any:
 def broadcast_to(x: Array, /, shape: Sequence[int]) -> Any:
     """Broadcast a tensor to a larger shape.
 
-    Returns:
-        A tensor of the shape `shape`, where -1 keeps the size of `x`.
-
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.broadcast_to(paddle.to_tensor([1, 2]), [2, 2]).tolist()
@@ -319,9 +304,6 @@ def broadcast_to(x: Array, /, shape: Sequence[int]) -> Any:
 @op(methods=["expand_as"])
 def expand_as(x: Array, y: Array, /) -> Any:
     """Broadcast `x` to the shape of `y`.
-
-    Returns:
-        A tensor with the shape of `y` and the elements of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -379,9 +361,6 @@ def tile(x: Array, /, repeat_times: Sequence[int]) -> Any:
 @op(methods=["repeat"], variadic="repeats")
 def repeat(x: Array, /, repeats: Sequence[int]) -> Any:
     """Repeat a tensor along its dimensions, as `tile()` does.
-
-    Returns:
-        A tensor whose size along each dimension is that of `x` times its repeat count.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -59,10 +59,14 @@ def seeded(seed: int, draw: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) 
 def uniform(
     shape: Shape, dtype: DTypeLike = None, min: TensorLike = 0.0, max: TensorLike = 1.0, seed: int = 0
 ) -> Tensor:
-    """Numbers equally likely in [min, max).
+    """Sample from the uniform distribution on [min, max).
 
     Arguments:
-        seed: above 0: of a stream of its own, so that each call (and each run of a program) gives the same numbers.
+        seed: int; above 0: use a separate random stream with this seed, so that each call returns the same numbers.
+            Default: 0.
+
+    Returns:
+        A tensor of shape `shape`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -77,7 +81,10 @@ def uniform(
 
 @composite(variadic="shape", creates=True)
 def rand(shape: Shape, dtype: DTypeLike = None) -> Tensor:
-    """Numbers equally likely in [0, 1).
+    """Sample from the uniform distribution on [0, 1).
+
+    Returns:
+        A tensor of shape `shape`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -89,7 +96,10 @@ def rand(shape: Shape, dtype: DTypeLike = None) -> Tensor:
 
 @composite(variadic="shape", creates=True)
 def randn(shape: Shape, dtype: DTypeLike = None) -> Tensor:
-    """Numbers of the standard normal distribution.
+    """Sample from the standard normal distribution.
+
+    Returns:
+        A tensor of shape `shape`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -106,10 +116,14 @@ standard_normal = randn
 def gaussian(
     shape: Shape, mean: TensorLike = 0.0, std: TensorLike = 1.0, seed: int = 0, dtype: DTypeLike = None
 ) -> Tensor:
-    """Numbers of a normal distribution.
+    """Sample from the normal distribution with the given mean and standard deviation.
 
     Arguments:
-        seed: above 0: of a stream of its own, so that each call (and each run of a program) gives the same numbers.
+        seed: int; above 0: use a separate random stream with this seed, so that each call returns the same numbers.
+            Default: 0.
+
+    Returns:
+        A tensor of shape `shape`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -123,7 +137,10 @@ def gaussian(
 
 @composite(creates=True)
 def normal(mean: TensorLike = 0.0, std: TensorLike = 1.0, shape: Shape | None = None) -> Tensor:
-    """Numbers of a normal distribution; mean and std may be tensors.
+    """Sample from normal distributions; `mean` and `std` may be tensors.
+
+    Returns:
+        A tensor of shape `shape`, or of the broadcast shape of `mean` and `std`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -138,7 +155,10 @@ def normal(mean: TensorLike = 0.0, std: TensorLike = 1.0, shape: Shape | None = 
 
 @composite
 def log_normal(mean: TensorLike = 1.0, std: TensorLike = 2.0, shape: Shape | None = None) -> Tensor:
-    """Numbers whose logarithms are normally distributed.
+    """Sample from log-normal distributions: `exp(z)` with z normal.
+
+    Returns:
+        A tensor of shape `shape`, or of the broadcast shape of `mean` and `std`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -166,7 +186,10 @@ def bounds(who: str, low: Any, high: Any) -> tuple[Any, Any]:
 def randint(
     low: TensorLike = 0, high: TensorLike | None = None, shape: Shape = (1,), dtype: DTypeLike = None
 ) -> Tensor:
-    """Integers equally likely in [low, high); one bound alone is the upper one.
+    """Sample integers uniformly from [low, high); a single bound is `high`, with `low` = 0.
+
+    Returns:
+        An integer tensor of shape `shape`; int64 by default.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -179,7 +202,10 @@ def randint(
 
 @composite
 def randint_like(x: Tensor, low: TensorLike = 0, high: TensorLike | None = None, dtype: DTypeLike = None) -> Tensor:
-    """randint() with the shape (and dtype) of another tensor.
+    """Sample integers uniformly from [low, high) in the shape of another tensor.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype unless `dtype` is given.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -193,7 +219,10 @@ def randint_like(x: Tensor, low: TensorLike = 0, high: TensorLike | None = None,
 
 @composite(creates=True)
 def rand_like(input: Tensor, name: str | None = None, *, dtype: DTypeLike = None) -> Tensor:
-    """rand() with the shape (and dtype) of another tensor.
+    """Sample from the uniform distribution on [0, 1) in the shape of another tensor.
+
+    Returns:
+        A tensor with the shape of `input`, and its dtype unless `dtype` is given.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -205,7 +234,10 @@ def rand_like(input: Tensor, name: str | None = None, *, dtype: DTypeLike = None
 
 @composite(creates=True)
 def randn_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
-    """randn() with the shape (and dtype) of another tensor.
+    """Sample from the standard normal distribution in the shape of another tensor.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype unless `dtype` is given.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -222,7 +254,10 @@ def _randperm(key: Any, /, n: int, dtype: Any) -> Any:
 
 @composite(creates=True)
 def randperm(n: int, dtype: DTypeLike = "int64") -> Tensor:
-    """The numbers 0 to n - 1 in random order.
+    """Return a random permutation of the integers from 0 to n - 1.
+
+    Returns:
+        A 1-D tensor of length `n`; int64 by default.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -242,7 +277,10 @@ def _bernoulli(key: Any, x: Any, /, shape: Any = None, dtype: Any = None) -> Any
 
 @composite(methods=["bernoulli"])
 def bernoulli(x: Tensor, p: float | None = None) -> Tensor:
-    """Ones and zeros; each is 1 with the probability x, or p if it is given.
+    """Sample from Bernoulli distributions: 1 with probability `x` (or `p` if given), else 0.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -265,7 +303,10 @@ def _multinomial(key: Any, x: Any, /, num_samples: int, replacement: bool) -> An
 
 @composite(methods=["multinomial"])
 def multinomial(x: Tensor, num_samples: int = 1, replacement: bool = False) -> Tensor:
-    """Indices drawn with probabilities proportional to x, along the last axis.
+    """Sample category indices with probabilities proportional to `x` along the last dimension.
+
+    Returns:
+        An int64 tensor of shape [*x.shape[:-1], num_samples].
 
     Raises:
         ValueError: if more are drawn, without replacement, than there are.
@@ -294,7 +335,10 @@ def _poisson(key: Any, x: Any, /) -> Any:
 
 @composite
 def poisson(x: Tensor) -> Tensor:
-    """Numbers of Poisson distributions with the means x.
+    """Sample from Poisson distributions with the rates `x`.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -311,7 +355,10 @@ def _binomial(key: Any, count: Any, prob: Any, /) -> Any:
 
 @composite
 def binomial(count: TensorLike, prob: Tensor) -> Tensor:
-    """Numbers of successes in `count` trials with the probability `prob`.
+    """Sample from binomial distributions: the number of successes in `count` trials of probability `prob`.
+
+    Returns:
+        An int64 tensor of the broadcast shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -328,7 +375,10 @@ def _standard_gamma(key: Any, x: Any, /) -> Any:
 
 @composite
 def standard_gamma(x: Tensor) -> Tensor:
-    """Numbers of gamma distributions with the shapes x and scale 1.
+    """Sample from gamma distributions with the shape parameters `x` and scale 1.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -174,7 +174,7 @@ def prod(x: Array, /, axis: Axis = None, keepdim: bool = False, dtype: DTypeLike
     """Compute the product of the elements over the given dimensions.
 
     Returns:
-        The products; the dtype is chosen as by `sum()` unless `dtype` is given.
+        The products, in the dtype of `x` (int64 for booleans) unless `dtype` is given.
 
     Examples:
         >>> import paddle_lite_py as paddle

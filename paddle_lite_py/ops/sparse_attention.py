@@ -23,7 +23,7 @@ def attention_where(
     attn_mask: Array | None = None,
     /,
 ) -> Any:
-    """Attention [batch, heads, length, size] at the places of `keep` [batch, heads, length, length] only."""
+    """Compute attention of [batch, heads, length, head_dim] at the True places of `keep` only."""
     if key_padding_mask is not None:
         keep = keep & (key_padding_mask != 0)[:, None, None]
     if attn_mask is not None:
@@ -55,12 +55,18 @@ def sparse_attention(
     attn_mask: Any = None,
     name: Any = None,
 ) -> Any:
-    """softmax(query @ key / sqrt(size)) @ value, [batch, heads, length, size], at places listed by rows.
+    """Compute `softmax(query @ key^T / sqrt(head_dim)) @ value` at the query-key pairs of a CSR pattern.
+
+    `query`, `key` and `value` are [batch, heads, length, head_dim].
 
     Arguments:
-        sparse_csr_offset: where each row's places begin, and the end, [batch, heads, length + 1].
-        sparse_csr_columns: the key of each place, [batch, heads, n].
-        key_padding_mask: [batch, length], attn_mask: [length, length]; 0 where a key does not count.
+        sparse_csr_offset: int tensor [batch, heads, length + 1], the start of each row in the columns, and the end.
+        sparse_csr_columns: int tensor [batch, heads, nnz], the key index of each pair.
+        key_padding_mask: tensor [batch, length]; 0 masks the key. None: no mask.
+        attn_mask: tensor [length, length]; 0 masks the pair. None: no mask.
+
+    Returns:
+        A tensor [batch, heads, length, head_dim].
 
     Raises:
         ValueError: if the shapes do not fit.

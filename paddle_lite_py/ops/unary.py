@@ -132,11 +132,14 @@ fix, gammaln, negative = trunc, lgamma, neg
 
 @op(methods=["round"], inplace="round_")
 def round(x: Array, /, decimals: int = 0) -> Any:
-    """Round to a number of decimals, halves to even.
+    """Round each element to `decimals` decimal places, halves to even.
 
     Arguments:
-        x: a tensor; integers stay as they are.
-        decimals: places kept; negative ones round tens, hundreds, ...
+        x: tensor of any shape; integers are returned unchanged.
+        decimals: number of decimal places; negative values round to tens, hundreds, ... Default: 0.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -149,11 +152,14 @@ def round(x: Array, /, decimals: int = 0) -> Any:
 
 @op(methods=["logit"], inplace="logit_")
 def logit(x: Array, /, eps: float | None = None) -> Any:
-    """log(x / (1 - x)) of each element.
+    """Compute the logit elementwise: `out = log(x / (1 - x))`.
 
     Arguments:
-        x: probabilities.
-        eps: if given, x is first clipped to [eps, 1 - eps].
+        x: tensor of probabilities.
+        eps: clamp `x` to [eps, 1 - eps] first; None: no clamping, so that 0 and 1 give infinities.
+
+    Returns:
+        A floating-point tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -166,7 +172,7 @@ def logit(x: Array, /, eps: float | None = None) -> Any:
 
 @op(methods=["stanh"])
 def stanh(x: Array, /, scale_a: float = 0.67, scale_b: float = 1.7159) -> Any:
-    """scale_b * tanh(scale_a * x) of each element.
+    """Compute the scaled hyperbolic tangent elementwise: `out = scale_b * tanh(scale_a * x)`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -178,7 +184,7 @@ def stanh(x: Array, /, scale_a: float = 0.67, scale_b: float = 1.7159) -> Any:
 
 @op(methods=["polygamma"], inplace="polygamma_")
 def polygamma(x: Array, /, n: int) -> Any:
-    """The n-th derivative of digamma at each element.
+    """Compute the polygamma function of order `n`: the n-th derivative of `digamma()` at `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -191,7 +197,7 @@ def polygamma(x: Array, /, n: int) -> Any:
 
 @op(methods=["multigammaln"], inplace="multigammaln_")
 def multigammaln(x: Array, /, p: int) -> Any:
-    """Logarithm of the multivariate gamma function of dimension p.
+    """Compute the logarithm of the multivariate gamma function of dimension `p`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -203,7 +209,10 @@ def multigammaln(x: Array, /, p: int) -> Any:
 
 @op(methods=["nan_to_num"], inplace="nan_to_num_")
 def nan_to_num(x: Array, /, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
-    """Replace NaN, and the infinities (by the largest finite numbers unless given).
+    """Replace NaN and infinities by finite numbers.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -215,7 +224,10 @@ def nan_to_num(x: Array, /, nan: float = 0.0, posinf: float | None = None, negin
 
 @op(methods=["real"], views=PART)
 def real(x: Array, /) -> Any:
-    """Real part of each element.
+    """Return the real part of each element.
+
+    Returns:
+        A real tensor with the shape of `x`; a view of a complex `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -227,7 +239,10 @@ def real(x: Array, /) -> Any:
 
 @op(methods=["imag"], views=PART)
 def imag(x: Array, /) -> Any:
-    """Imaginary part of each element.
+    """Return the imaginary part of each element.
+
+    Returns:
+        A real tensor with the shape of `x`; a view of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -239,7 +254,7 @@ def imag(x: Array, /) -> Any:
 
 @op(methods=["conj"])
 def conj(x: Array, /) -> Any:
-    """Complex conjugate of each element.
+    """Compute the complex conjugate of each element.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -251,7 +266,10 @@ def conj(x: Array, /) -> Any:
 
 @op(methods=["angle"])
 def angle(x: Array, /) -> Any:
-    """Angle of each element in the complex plane.
+    """Compute the phase angle of each element in radians.
+
+    Returns:
+        A real tensor with the shape of `x`, in [-pi, pi].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -263,7 +281,10 @@ def angle(x: Array, /) -> Any:
 
 @op(methods=["as_real", "view_as_real"], views=PAIRS)
 def as_real(x: Array, /) -> Any:
-    """A complex tensor as a real one with a last dimension of (real, imaginary).
+    """View a complex tensor as a real one with a trailing dimension (real, imaginary).
+
+    Returns:
+        A real tensor of shape [*x.shape, 2].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -275,7 +296,10 @@ def as_real(x: Array, /) -> Any:
 
 @op(methods=["as_complex", "view_as_complex"], views=NUMBERS)
 def as_complex(x: Array, /) -> Any:
-    """A real tensor whose last dimension is (real, imaginary) as a complex one.
+    """View a real tensor with a trailing dimension (real, imaginary) as a complex tensor.
+
+    Returns:
+        A complex tensor of shape `x.shape[:-1]`.
 
     Examples:
         >>> import paddle_lite_py as paddle
