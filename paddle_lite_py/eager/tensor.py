@@ -38,7 +38,7 @@ PAYLOADS = frozenset({"data", "grad"})
 
 
 class Tensor(TensorData):
-    """A multi-dimensional array with the operators, methods and gradient of Paddle's Tensor.
+    """A multi-dimensional array with the operators, methods and automatic differentiation of Paddle's Tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -80,35 +80,35 @@ class Tensor(TensorData):
     # -- what it is ------------------------------------------------------------------------------------------------
     @property
     def shape(self) -> Size:
-        """Sizes of the dimensions."""
+        """The shape: the size of each dimension."""
         shape = held(self).shape
         return Size(shape.listed() if shape.__class__ is Shape else shape)
 
     @property
     def dtype(self) -> dtypes.DType:
-        """Type of the elements."""
+        """The dtype of the elements."""
         return dtypes.from_numpy(held(self).dtype)
 
     @property
     def ndim(self) -> int:
-        """Number of dimensions."""
+        """The number of dimensions."""
         return len(held(self).shape)
 
     @property
     def size(self) -> Any:
-        """Number of elements; called, the sizes of the dimensions."""
+        """The number of elements; called as `x.size()`, the shape."""
         shape = self.shape
         out = math.prod(shape)
         return TensorSize(shape) if out.__class__ is int else out
 
     @property
     def place(self) -> places.Place:
-        """Where the data are."""
+        """The device of the data."""
         return places.of_array(self._data) if self._pending is None and is_array(self._data) else places.current()
 
     @property
     def name(self) -> str:
-        """A name, unique if it was not set."""
+        """The name, generated if it was not set."""
         if self._name is None:
             if (given := getattr(held(self), "name", None)) is not None:
                 return str(given)
@@ -124,21 +124,21 @@ class Tensor(TensorData):
 
     @property
     def is_leaf(self) -> bool:
-        """True unless an op that is on the tape made it."""
+        """True unless the tensor was computed by an op recorded on the tape."""
         return state.interpreter.is_leaf(self)
 
     def dim(self) -> int:
-        """Number of dimensions."""
+        """Return the number of dimensions."""
         return self.ndim
 
     ndimension = dim
 
     def is_contiguous(self) -> bool:
-        """True if the elements lie one after the other, in the storage that the tensor shares with its views."""
+        """Return True if the elements are contiguous, in row-major order, in the storage shared with views."""
         return views.is_contiguous(self)
 
     def contiguous(self) -> Tensor:
-        """Itself if it is contiguous, else a copy."""
+        """Return the tensor itself if it is contiguous, else a copy."""
         return self if self.is_contiguous() else self.clone()
 
     __hash__ = object.__hash__
@@ -188,7 +188,7 @@ class Tensor(TensorData):
         return state.interpreter.twin(self)
 
     def set_value(self, value: Any) -> None:
-        """Replace the data by `value` (a tensor or array of the same shape), keeping the dtype.
+        """Replace the data by `value` (a tensor or an array of the same shape), converted to this dtype.
 
         Raises:
             ValueError: if the shapes differ; nothing is changed then.
@@ -203,12 +203,12 @@ class Tensor(TensorData):
         self._set_payload(data)
 
     def copy_(self, other: Any, blocking: bool = True, non_blocking: bool = False) -> Tensor:
-        """Replace the data by those of `other`, converted to this dtype and shape."""
+        """Copy the data of `other` (a tensor or an array of the same shape) into this tensor."""
         self.set_value(other)
         return self
 
     def get_tensor(self) -> Tensor:
-        """Itself."""
+        """Return the tensor itself."""
         return self
 
     value = get_tensor
@@ -216,7 +216,7 @@ class Tensor(TensorData):
     # -- gradient --------------------------------------------------------------------------------------------------
     @property
     def grad(self) -> Tensor | None:
-        """The gradient that backward() accumulated, or None."""
+        """The gradient accumulated by `backward()`; None if there is none."""
         state.interpreter.gradient_state(self)
         if self._grad is ZEROS:
             return state.interpreter.as_gradient(wrap(filled(0, held(self).shape, held(self).dtype)))
@@ -255,11 +255,11 @@ class Tensor(TensorData):
         *,
         dump_backward_graph_path: str | None = None,
     ) -> None:
-        """Accumulate the gradient of this tensor in the .grad of the leaves that it depends on.
+        """Compute the gradients of this tensor and accumulate them in the `.grad` of the leaves of its graph.
 
         Arguments:
-            grad_tensor: gradient of the final result with respect to this tensor; ones by default.
-            retain_graph: keep what the graph saved, so that backward() may run again.
+            grad_tensor: gradient of the final result with respect to this tensor. Default: ones.
+            retain_graph: keep the recorded graph, so that `backward()` can run again. Default: False.
 
         Raises:
             RuntimeError: if this tensor requires no gradient, or its graph has been freed.
@@ -273,13 +273,13 @@ class Tensor(TensorData):
         run_backward([self], [grad_tensor], retain_graph)
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemoveHandle:
-        """Call `hook` with this tensor's gradient in each backward(); a tensor that it returns replaces it."""
+        """Call `hook(grad)` with this tensor's gradient in each `backward()`; a returned tensor replaces it."""
         if self.stop_gradient:
             raise RuntimeError(f"register_hook on '{self.name}', which has stop_gradient=True: no gradient reaches it")
         return state.interpreter.register_hook(self, hook)
 
     def retain_grads(self) -> None:
-        """Keep the gradient of this tensor though it is not a leaf."""
+        """Keep the gradient of this tensor in `.grad` although it is not a leaf."""
         if self._source is not None:
             me = weakref.ref(self)
 
@@ -300,17 +300,17 @@ class Tensor(TensorData):
             self._set_grad(before + grad)
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
-        """Set the gradient to zeros (the default) or None."""
+        """Set the gradient to zeros (`set_to_zero=True`, the default) or to None."""
         self._set_grad(state.interpreter.cleared(self) if set_to_zero else None)
 
     clear_grad = clear_gradient
 
     def detach(self) -> Tensor:
-        """A tensor on the same data that is not part of the graph: a change of either shows in both."""
+        """Return a tensor that shares the data but is detached from the graph: in-place changes show in both."""
         return views.alias(self, state.interpreter.twin(self, detached=True))
 
     def detach_(self) -> Tensor:
-        """Leave the graph in place."""
+        """Detach the tensor from the graph in place."""
         self._source, self.stop_gradient = None, True
         return self
 
@@ -336,7 +336,7 @@ class Tensor(TensorData):
 
 
 class Parameter(Tensor):
-    """A Tensor that an optimizer trains.
+    """A trainable tensor: a Tensor with `stop_gradient=False` that layers register and optimizers update.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -365,7 +365,7 @@ class Parameter(Tensor):
 
     @classmethod
     def of_payload(cls, data: Any, name: str, trainable: bool) -> Parameter:
-        """A parameter on a payload as it is."""
+        """Create a parameter on an existing payload."""
         out = cls.__new__(cls)
         out._data, out._name = data, name
         out.stop_gradient = not trainable
@@ -373,7 +373,7 @@ class Parameter(Tensor):
 
     @classmethod
     def from_tensor(cls, tensor: Tensor, **kwargs: Any) -> Parameter:
-        """A parameter that starts as a tensor; keywords are attributes of it: name, trainable, ..."""
+        """Create a parameter from a tensor; keyword arguments set attributes (name, trainable, ...)."""
         out = cls(tensor, None, kwargs.pop("name", None), kwargs.pop("trainable", True))
         for name, value in kwargs.items():
             setattr(out, name, value)
@@ -386,7 +386,7 @@ class Parameter(Tensor):
 
     @property
     def trainable(self) -> bool:
-        """True if gradients reach it."""
+        """True if gradients are recorded for the parameter."""
         return not self.stop_gradient
 
     @trainable.setter
@@ -398,7 +398,7 @@ _new: Any = object.__new__
 
 
 def wrap(data: Any) -> Tensor:
-    """A new handle on a payload."""
+    """Return a new handle on a payload."""
     out = _new(Tensor)
     out._data = data
     return out

@@ -32,7 +32,7 @@ _OPERATORS = {
 
 
 class TensorData:
-    """The part of Tensor that gives its data out; a traced tensor has none, and says so."""
+    """The part of Tensor that converts its data to Python and NumPy; a traced tensor has no data and raises."""
 
     _data: Any
     shape: Any
@@ -68,18 +68,25 @@ class TensorData:
         return found
 
     def numpy(self, blocking: bool = True, *, force: bool = False) -> np.ndarray:
-        """A NumPy copy of the data, yours to change; reading them waits for them in any case."""
+        """Copy the data to a NumPy array, waiting for the computation.
+
+        Returns:
+            A writable `numpy.ndarray` with the shape and dtype of the tensor.
+        """
         return np.array(self._read("numpy()"))
 
     def item(self, *args: int) -> Any:
-        """The Python number of the only element, or of the one at the given index.
+        """Return the only element, or the one at the given index, as a Python number.
 
-        While a program is traced it is a tensor of no dimensions, as what int() and float() give then.
+        While a program is traced, return a 0-D tensor, as `int()` and `float()` do.
+
+        Arguments:
+            args: ints: a flat index, or one index per dimension.
         """
         return state.interpreter.item(self, args)
 
     def tolist(self) -> Any:
-        """Nested Python lists of the elements."""
+        """Convert the tensor to nested Python lists."""
         return self._read("tolist()").tolist()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -161,11 +168,11 @@ class TensorData:
 
     @property
     def itemsize(self) -> int:
-        """Bytes of one element."""
+        """Size of one element in bytes."""
         return held(self).dtype.itemsize
 
     def element_size(self) -> int:
-        """Bytes of one element."""
+        """Return the size of one element in bytes."""
         return self.itemsize
 
     def __repr__(self) -> str:
@@ -184,9 +191,9 @@ class TensorData:
         )
 
     def is_floating_point(self) -> bool:
-        """True for the floating dtypes."""
+        """Return True if the dtype is floating-point."""
         return self.dtype.is_floating
 
     def gradient(self) -> np.ndarray | None:
-        """The gradient as a NumPy array, or None."""
+        """Return the gradient as a NumPy array, or None."""
         return None if self.grad is None else self.grad.numpy()

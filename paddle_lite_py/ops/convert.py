@@ -219,7 +219,7 @@ def shape(input: Array, /) -> Any:
     """Return the shape as a tensor.
 
     Returns:
-        A 1-D int32 or int64 tensor of length `input.ndim`.
+        A 1-D int64 tensor of length `input.ndim`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -231,7 +231,7 @@ def shape(input: Array, /) -> Any:
 
 @op(name="dimension", grad=False)
 def dimension(*, size: Ints) -> Any:
-    """An unknown dimension of a program (`x.shape[0]`) as a tensor, where a number is wanted."""
+    """Return an unknown dimension of a program (`x.shape[0]`) as a tensor."""
     return jnp.asarray(size, jnp.int64)
 
 
@@ -240,7 +240,7 @@ def rank(input: Array, /) -> Any:
     """Return the number of dimensions as a tensor.
 
     Returns:
-        A 0-D integer tensor.
+        A 0-D int32 tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle

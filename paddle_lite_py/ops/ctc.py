@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: sequences without an alignment."""
+"""Connectionist temporal classification (CTC): the loss of label sequences without a given alignment."""
 
 from __future__ import annotations
 
@@ -68,16 +68,19 @@ def ctc_loss(
     norm_by_times: bool = False,
     zero_infinity: bool = False,
 ) -> Any:
-    """Negative log likelihood of label sequences, summed over all their alignments with the input.
+    """Compute the CTC loss: the negative log likelihood of label sequences, summed over all alignments.
 
     Arguments:
-        log_probs: logits [time, batch, classes]; log_softmax() is applied here, and changes nothing if it was before.
-        labels: [batch, longest], padded.
-        input_lengths, label_lengths: [batch].
-        blank: the class that stands for no label.
-        reduction: "mean" divides each loss by its label length first.
-        norm_by_times: divide the gradient by the input length.
-        zero_infinity: a sequence that cannot be aligned counts 0 instead of infinity.
+        log_probs: float tensor [time, batch, classes], logits or log probabilities (`log_softmax()` is applied here).
+        labels: integer tensor [batch, max_label_length], padded label sequences.
+        input_lengths, label_lengths: integer tensors [batch].
+        blank: int, index of the blank class. Default: 0.
+        reduction: "mean": divide each loss by its label length, then average; "sum" or "none". Default: "mean".
+        norm_by_times: divide the gradient by the input length. Default: False.
+        zero_infinity: set infinite losses (sequences that cannot be aligned) to 0. Default: False.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", [batch] for "none".
 
     Source: Graves et al., Connectionist Temporal Classification, 2006.
 

@@ -15,7 +15,7 @@ from ..eager.tensor import Tensor, wrap
 
 
 def is_eager() -> bool:
-    """True when ops run at once.
+    """Return True if ops execute immediately (eager mode).
 
     Examples:
         >>> is_eager()
@@ -25,7 +25,7 @@ def is_eager() -> bool:
 
 
 def concrete(x: Any, what: str, instead: str) -> np.ndarray:
-    """The values of a tensor as NumPy.
+    """Return the values of a tensor as a NumPy array; raise in a program, where they are unknown.
 
     Raises:
         DataDependentError: in a static program, naming the call and what to write instead.

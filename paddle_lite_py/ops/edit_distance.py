@@ -1,4 +1,4 @@
-"""How far sequences are from each other."""
+"""The edit distance of sequences."""
 
 from __future__ import annotations
 
@@ -54,16 +54,16 @@ def edit_distance(
     input_length: Tensor | None = None,
     label_length: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """How many tokens have to be inserted, removed or replaced to make one sequence of another.
+    """Compute the Levenshtein distance: the fewest insertions, deletions and substitutions between sequences.
 
     Arguments:
-        input, label: sequences of tokens [batch, length].
-        normalized: divide by the lengths of the labels.
-        ignored_tokens: tokens that do not count.
-        input_length, label_length: how many tokens of each sequence count; all by default.
+        input, label: integer tensors [batch, length], token sequences.
+        normalized: divide by the length of the label. Default: True.
+        ignored_tokens: list of tokens removed before the comparison; None: none.
+        input_length, label_length: integer tensors [batch], the lengths of the sequences; None: the full length.
 
     Returns:
-        The number of sequences, and the distances [batch, 1].
+        (count, distance): the number of sequences, int64 [1], and the float distances [batch, 1].
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -1,4 +1,4 @@
-"""The loss of a recurrent transducer: output sequences summed over their alignments with the input."""
+"""The loss of a recurrent neural network transducer (RNN-T)."""
 
 from __future__ import annotations
 
@@ -57,15 +57,18 @@ def rnnt_loss(
     reduction: str = "mean",
     name: Any = None,
 ) -> Any:
-    """Negative log likelihood of label sequences under a transducer, summed over all alignments with the input.
+    """Compute the RNN-T loss: the negative log likelihood of label sequences, summed over all alignments.
 
     Arguments:
-        input: log probabilities [batch, time, longest label + 1, classes]; apply log_softmax() before.
-        label: integers [batch, longest], padded.
-        input_lengths, label_lengths: integers [batch].
-        blank: the class that stands for no label.
-        fastemit_lambda: how much more the gradient of an emitted label counts.
-        reduction: "mean" (over the batch), "sum" or "none".
+        input: float tensor [batch, time, max_label_length + 1, classes], log probabilities.
+        label: integer tensor [batch, max_label_length], padded label sequences.
+        input_lengths, label_lengths: integer tensors [batch].
+        blank: int, index of the blank class. Default: 0.
+        fastemit_lambda: weight of the FastEmit regularization, which favors early labels. Default: 0.001.
+        reduction: "mean" (over the batch), "sum" or "none". Default: "mean".
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", [batch] for "none".
 
     Raises:
         ValueError: if the shapes do not fit.

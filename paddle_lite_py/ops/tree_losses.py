@@ -1,4 +1,4 @@
-"""Losses over so many classes that the classes are grouped: along a tree, or in clusters by frequency."""
+"""Losses over many classes, grouped in a tree or in clusters by frequency."""
 
 from __future__ import annotations
 
@@ -59,14 +59,20 @@ def hsigmoid_loss(
     is_sparse: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Hierarchical sigmoid loss [n, 1]: a decision at each node on the way through a tree to the leaf of a class.
+    """Compute the hierarchical sigmoid loss: binary decisions along the path from the root to the class's leaf.
 
     Arguments:
-        input: float [n, d]. label: integers [n] or [n, 1].
-        num_classes: leaves of the tree, which is a complete binary one by default.
-        weight: [num_classes - 1, d], a row for each inner node. bias: [num_classes - 1, 1].
-        path_table: for a tree of one's own, the nodes on the way to each sample's leaf, [n, longest], padded with -1.
-        path_code: 0 or 1, the turn at each of these.
+        input: float tensor [N, D].
+        label: integer tensor [N] or [N, 1].
+        num_classes: int, number of leaves of the default tree, a complete binary one.
+        weight: float tensor [num_classes - 1, D], one row per inner node.
+        bias: float tensor [num_classes - 1, 1]; None: no bias.
+        path_table: integer tensor [N, max_path_length] for a custom tree, the nodes on each sample's path, padded with
+            -1.
+        path_code: integer tensor with the shape of `path_table`, the decision (0 or 1) at each node.
+
+    Returns:
+        The losses [N, 1].
 
     Raises:
         ValueError: if num_classes is below 2, only one of path_table and path_code is given, or a label is no class.
@@ -114,14 +120,18 @@ def adaptive_log_softmax_with_loss(
     head_bias: Any = None,
     name: Any = None,
 ) -> tuple[Any, Any]:
-    """Log probability of each label [n], and the mean loss, with frequent classes in the head and the rest in clusters.
+    """Compute the adaptive softmax: frequent classes in the head, the others in clusters.
 
     Arguments:
-        input: float [n, d], or [d] with one label.
-        label: integers [n] below the last of the cutoffs.
-        head_weight: [d, first cutoff + number of clusters]. head_bias: as many numbers.
-        tail_weights: for each cluster two matrices: [d, its size of features], and from there to its classes.
-        cutoffs: where each group of classes ends, growing; the last is the number of classes.
+        input: float tensor [N, D], or [D] with one label.
+        label: integer tensor [N], below the last cutoff.
+        head_weight: float tensor [D, cutoffs[0] + clusters].
+        head_bias: float tensor [cutoffs[0] + clusters]; None: no bias.
+        tail_weights: for each cluster two matrices: [D, projected size], and [projected size, classes of the cluster].
+        cutoffs: list of ascending ints, where each group of classes ends; the last one is the number of classes.
+
+    Returns:
+        (output, loss): the log probability of each label [N], and the mean negative log likelihood.
 
     Raises:
         ValueError: if the shapes do not fit, or a label is no class.
@@ -158,11 +168,15 @@ def _places_and_classes(given: dict[str, Any]) -> Any:
 @on_host(_places_and_classes)
 @no_effect(group=ONE_PROCESS)
 def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group: Any = None) -> tuple[Tensor, Tensor]:
-    """Classes of which a loss looks at the centers: all in `label` and random others; and label by places among them.
+    """Sample class centers for a loss over many classes: all classes in `label`, and random negative ones.
 
     Arguments:
-        label: integers [n].
-        num_samples: how many classes; more if label has more.
+        label: integer tensor [N].
+        num_samples: int, number of classes to sample; more if `label` has more.
+
+    Returns:
+        (remapped_label, sampled): the labels as positions among the sampled classes, and these classes in ascending
+        order.
 
     Raises:
         ValueError: if num_samples is above num_classes, or a label is no class.

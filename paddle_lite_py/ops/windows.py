@@ -13,7 +13,7 @@ from .convolution import paddings, tuple_of
 
 
 class Windows(NamedTuple):
-    """Sizes, steps and paddings of the windows, one entry a spatial axis; the first spatial axis is `at`."""
+    """Sizes, strides and paddings of sliding windows, one entry per spatial dimension; the first one is `at`."""
 
     kernel: tuple[int, ...]
     step: tuple[int, ...]
@@ -45,7 +45,7 @@ class Windows(NamedTuple):
 
 
 def windows(x: Any, n: int, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, first: bool) -> Windows:
-    """The windows of a pooling over n spatial axes."""
+    """Parse the arguments of a pooling over n spatial dimensions."""
     if x.ndim != n + 2:
         raise ValueError(f"x has {x.ndim} dimensions; expected {n + 2}: batch, channels and {n} of space")
     at = 2 if first else 1

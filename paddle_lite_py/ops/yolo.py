@@ -39,7 +39,7 @@ def yolo_loss(
     smooth: bool,
     scale: float,
 ) -> Any:
-    """The loss of each picture [n] for a head [n, anchors * (5 + classes), h, w] and boxes [n, b, 4] in parts of it."""
+    """Compute the YOLOv3 loss [n] of a head [n, anchors * (5 + classes), h, w] and relative boxes [n, b, 4]."""
     n, _, h, w = x.shape
     head = jnp.moveaxis(x.reshape(n, len(mask), 5 + classes, h, w), 2, -1)  # [n, anchors, h, w, 5 + classes]
     shapes = jnp.asarray(anchors, x.dtype).reshape(-1, 2) / (ratio * h)

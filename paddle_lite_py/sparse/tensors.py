@@ -36,7 +36,7 @@ def _frozen(indices: np.ndarray) -> tuple[tuple[int, ...], ...]:
 
 
 def gathered(x: Tensor, indices: np.ndarray) -> Tensor:
-    """The elements of a dense tensor at places [dimensions, n]."""
+    """Return the elements of a dense tensor at indices [ndim, nnz]."""
     fn: Any = _gathered
     return fn(x, places=_frozen(indices))
 
@@ -171,7 +171,7 @@ class _Sparse:
 
 
 class SparseCooTensor(_Sparse):
-    """A sparse tensor by coordinates: values, and the place of each.
+    """A sparse tensor in coordinate format: the indices [ndim, nnz] and the values [nnz].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -186,44 +186,44 @@ class SparseCooTensor(_Sparse):
         self._indices, self._values, self.shape, self._coalesced = indices, values, Size(shape), coalesced
 
     def indices(self) -> Tensor:
-        """Places [dimensions, n]."""
+        """Return the indices, an int64 tensor [sparse_dim, nnz]."""
         return fresh(self._indices)
 
     def is_sparse_coo(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
     def is_sparse_csr(self) -> bool:
-        """False."""
+        """Return False."""
         return False
 
     def _with(self, values: Tensor) -> SparseCooTensor:
         return SparseCooTensor(self._indices, values, self.shape)
 
     def to_dense(self) -> Tensor:
-        """The dense tensor; values of one place are added."""
+        """Convert to a dense tensor; values of duplicate indices are summed."""
         fn: Any = _scatter
         return fn(self._values, places=_frozen(self._indices), shape=tuple(self.shape[: len(self._indices)]))
 
     @no_effect(sparse_dim=Immaterial("it has its sparse dimensions"))
     def to_sparse_coo(self, sparse_dim: int | None = None) -> SparseCooTensor:
-        """Itself."""
+        """Return the tensor itself."""
         return self
 
     def coalesce(self) -> SparseCooTensor:
-        """The places in order, and each of them once."""
+        """Sort the indices and sum the values of duplicates."""
         found = np.unique(self._indices, axis=1)
         return SparseCooTensor(found, gathered(self.to_dense(), found), self.shape, True)
 
     def is_coalesced(self) -> bool:
-        """Whether it is known that the places are in order, and each of them once: coalesce() was called."""
+        """Return True if `coalesce()` has been applied."""
         return self._coalesced
 
     def _repeats(self) -> bool:
         return np.unique(self._indices, axis=1).shape[1] < self._indices.shape[1]
 
     def to_sparse_csr(self) -> SparseCsrTensor:
-        """The same in compressed rows: a matrix, or several of one shape."""
+        """Convert a matrix, or a batch of matrices, to compressed sparse row format."""
         c = self.coalesce()
         if c.ndim not in (2, 3) or len(c._indices) != c.ndim:
             raise ValueError(f"to_sparse_csr: the tensor has {c.ndim} dimensions; expected 2 or 3")
@@ -234,7 +234,7 @@ class SparseCooTensor(_Sparse):
 
 
 class SparseCsrTensor(_Sparse):
-    """A sparse matrix (or several) in compressed rows: where each row begins, and the columns of its values.
+    """A sparse matrix, or a batch of them, in compressed sparse row format: row offsets, columns and values.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -250,19 +250,19 @@ class SparseCsrTensor(_Sparse):
         self._crows, self._cols, self._values, self.shape = crows, cols, values, Size(shape)
 
     def crows(self) -> Tensor:
-        """Where each row begins, and the end."""
+        """Return the row offsets, [rows + 1] per matrix."""
         return fresh(self._crows)
 
     def cols(self) -> Tensor:
-        """The column of each value."""
+        """Return the column index of each value, [nnz]."""
         return fresh(self._cols)
 
     def is_sparse_coo(self) -> bool:
-        """False."""
+        """Return False."""
         return False
 
     def is_sparse_csr(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
     def _with(self, values: Tensor) -> SparseCsrTensor:
@@ -276,17 +276,17 @@ class SparseCsrTensor(_Sparse):
         return np.stack([*rows, self._cols]).astype(np.int64)
 
     def to_sparse_coo(self, sparse_dim: int | None = None) -> SparseCooTensor:
-        """The same by coordinates, all of whose dimensions are sparse."""
+        """Convert to coordinate format; all dimensions are sparse."""
         if sparse_dim not in (None, len(self.shape)):
             raise ValueError(f"to_sparse_coo: sparse_dim is {sparse_dim}; expected {len(self.shape)}, all dimensions")
         return SparseCooTensor(self._indices, self._values, self.shape)
 
     def to_sparse_csr(self) -> SparseCsrTensor:
-        """Itself."""
+        """Return the tensor itself."""
         return self
 
     def to_dense(self) -> Tensor:
-        """The dense matrix."""
+        """Convert to a dense tensor."""
         return self.to_sparse_coo().to_dense()
 
 
@@ -297,13 +297,16 @@ def _host(value: Any, who: str) -> np.ndarray:
 def sparse_coo_tensor(
     indices: Any, values: Any, shape: Any = None, dtype: Any = None, place: Any = None, stop_gradient: bool = True
 ) -> SparseCooTensor:
-    """A sparse tensor by coordinates.
+    """Create a sparse tensor in coordinate format.
 
     Arguments:
-        indices: places [dimensions, n].
-        values: [n], or [n, ...] for blocks.
-        shape: as small as the places allow by default.
-        place: the device of the values.
+        indices: integer tensor [ndim, nnz].
+        values: tensor [nnz], or [nnz, ...] for dense blocks.
+        shape: list of ints. Default: the smallest shape that contains the indices.
+        place: device of the values. Default: the current device.
+
+    Returns:
+        A SparseCooTensor.
 
     Raises:
         ValueError: if the numbers of places and values differ, or a place lies outside the shape.
@@ -339,13 +342,17 @@ def sparse_csr_tensor(
     place: Any = None,
     stop_gradient: bool = True,
 ) -> SparseCsrTensor:
-    """A sparse matrix in compressed rows.
+    """Create a sparse matrix in compressed sparse row format.
 
     Arguments:
-        crows: where each row begins, and the end, [rows + 1]; of several matrices one after the other.
-        cols: the column of each value.
-        shape: as many columns as the values reach by default.
-        place: the device of the values.
+        crows: 1-D integer tensor [rows + 1], the offset of each row in `cols` and the end; for several matrices,
+            concatenated.
+        cols: 1-D integer tensor [nnz], the column index of each value.
+        shape: list of ints. Default: the smallest shape that contains the values.
+        place: device of the values. Default: the current device.
+
+    Returns:
+        A SparseCsrTensor.
 
     Raises:
         ValueError: if they do not fit together.
@@ -371,7 +378,7 @@ def sparse_csr_tensor(
 
 
 def to_sparse_coo(self: Tensor, sparse_dim: int | None = None) -> SparseCooTensor:
-    """The elements that are not zero, by coordinates."""
+    """Convert a dense tensor to coordinate format; zeros are not stored."""
     array = concrete(self, "to_sparse_coo()", "a mask")
     rest = tuple(range(sparse_dim or array.ndim, array.ndim))
     places = np.stack(np.nonzero(np.abs(array).sum(rest) if rest else array)).astype(np.int64)
@@ -379,5 +386,5 @@ def to_sparse_coo(self: Tensor, sparse_dim: int | None = None) -> SparseCooTenso
 
 
 def to_sparse_csr(self: Tensor) -> SparseCsrTensor:
-    """The elements that are not zero, in compressed rows."""
+    """Convert a dense matrix to compressed sparse row format; zeros are not stored."""
     return to_sparse_coo(self).to_sparse_csr()

@@ -1,4 +1,4 @@
-"""Convolution and pooling of sparse tensors: rows of channels gathered by a table, and one product."""
+"""Convolution and pooling of sparse tensors: rows gathered by a table, then one matrix product."""
 
 from __future__ import annotations
 
@@ -138,12 +138,15 @@ def max_pool3d(
     data_format: str = "NDHWC",
     name: str | None = None,
 ) -> SparseCooTensor:
-    """The greatest value of each channel among the sites in a window; windows without a site have none.
+    """Apply 3-D max pooling to a sparse tensor: the maximum of each channel over the sites in each window.
 
     Arguments:
-        x: [N, D, H, W, C] that keeps rows of channels.
-        stride: kernel_size by default.
-        ceil_mode: windows may reach over the end.
+        x: sparse COO tensor [N, D, H, W, C] with dense channels.
+        stride: int or three ints. Default: `kernel_size`.
+        ceil_mode: round the output size up instead of down. Default: False.
+
+    Returns:
+        A sparse tensor [N, D_out, H_out, W_out, C] with a site for each window that contains one.
 
     Raises:
         ValueError: if x has another form.
