@@ -50,7 +50,7 @@ def reindex_graph(
         (source, destination, nodes): the endpoints of each edge in new numbers, and the original ids in new order.
 
     Raises:
-        ValueError: if count has no number for each node.
+        ValueError: if `count` does not have one entry per node.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -24,6 +24,9 @@ __all__ = [
 def relu(x: Array, /) -> Any:
     """Apply the rectified linear unit elementwise: `out = max(x, 0)`.
 
+    Returns:
+        A tensor with the shape and dtype of `x`.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.functional.relu(paddle.to_tensor([-1.0, 2.0])).tolist()
@@ -35,6 +38,9 @@ def relu(x: Array, /) -> Any:
 @op
 def relu6(x: Array, /) -> Any:
     """Apply ReLU limited to 6 elementwise: `out = min(max(x, 0), 6)`.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -48,6 +54,9 @@ def relu6(x: Array, /) -> Any:
 def leaky_relu(x: Array, /, negative_slope: float = 0.01) -> Any:
     """Apply leaky ReLU elementwise: `x` where `x >= 0`, else `negative_slope * x`.
 
+    Returns:
+        A tensor with the shape and dtype of `x`.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.functional.leaky_relu(paddle.to_tensor([-1.0, 2.0]), 0.5).tolist()
@@ -59,6 +68,9 @@ def leaky_relu(x: Array, /, negative_slope: float = 0.01) -> Any:
 @op(inplace="elu_")
 def elu(x: Array, /, alpha: float = 1.0) -> Any:
     """Apply the exponential linear unit elementwise: `x` where `x > 0`, else `alpha * (exp(x) - 1)`.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -72,6 +84,9 @@ def elu(x: Array, /, alpha: float = 1.0) -> Any:
 def celu(x: Array, /, alpha: float = 1.0) -> Any:
     """Apply the continuous ELU elementwise: `out = max(0, x) + min(0, alpha * (exp(x / alpha) - 1))`.
 
+    Returns:
+        A tensor with the shape and dtype of `x`.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.functional.celu(paddle.to_tensor([-100.0, 2.0]), 2.0).tolist()
@@ -83,6 +98,9 @@ def celu(x: Array, /, alpha: float = 1.0) -> Any:
 @op
 def selu(x: Array, /, scale: float = 1.0507009873554805, alpha: float = 1.6732632423543772) -> Any:
     """Apply the scaled ELU elementwise: `scale * x` where `x > 0`, else `scale * alpha * (exp(x) - 1)`.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -99,8 +117,11 @@ def gelu(x: Array, /, approximate: bool | str = False) -> Any:
     Arguments:
         approximate: True or "tanh": use the tanh approximation; False or "none": the exact form. Default: False.
 
+    Returns:
+        A tensor with the shape and dtype of `x`.
+
     Raises:
-        ValueError: for another word.
+        ValueError: if the value is invalid.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -121,6 +142,9 @@ def _silu(x: Any, /) -> Any:
 def silu(x: Tensor, inplace: bool = False, name: str | None = None) -> Any:
     """Apply the sigmoid linear unit (SiLU, swish) elementwise: `out = x * sigmoid(x)`.
 
+    Returns:
+        A tensor with the shape and dtype of `x`.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.functional.silu(paddle.to_tensor([0.0, 100.0])).tolist()
@@ -132,6 +156,9 @@ def silu(x: Tensor, inplace: bool = False, name: str | None = None) -> Any:
 @op
 def swish(x: Array, /) -> Any:
     """Apply swish elementwise: `out = x * sigmoid(x)`, as `silu()`.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -145,6 +172,9 @@ def swish(x: Array, /) -> Any:
 def mish(x: Array, /) -> Any:
     """Apply Mish elementwise: `out = x * tanh(softplus(x))`.
 
+    Returns:
+        A tensor with the shape and dtype of `x`.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.functional.mish(paddle.to_tensor([0.0, 100.0])).tolist()
@@ -156,6 +186,9 @@ def mish(x: Array, /) -> Any:
 @op
 def hardswish(x: Array, /) -> Any:
     """Apply hard swish elementwise: `out = x * min(max(x + 3, 0), 6) / 6`.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -169,6 +202,9 @@ def hardswish(x: Array, /) -> Any:
 def hardsigmoid(x: Array, /, slope: float = 0.1666667, offset: float = 0.5) -> Any:
     """Apply the piecewise linear sigmoid elementwise: `out = min(max(slope * x + offset, 0), 1)`.
 
+    Returns:
+        A tensor with the shape and dtype of `x`.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.functional.hardsigmoid(paddle.to_tensor([-4.0, 0.0, 5.0])).tolist()
@@ -180,6 +216,9 @@ def hardsigmoid(x: Array, /, slope: float = 0.1666667, offset: float = 0.5) -> A
 @op(inplace="hardtanh_")
 def hardtanh(x: Array, /, min: float = -1.0, max: float = 1.0) -> Any:
     """Clamp each element to [min, max]: `out = min(max(x, min), max)`.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -193,6 +232,9 @@ def hardtanh(x: Array, /, min: float = -1.0, max: float = 1.0) -> Any:
 def softplus(x: Array, /, beta: float = 1, threshold: float = 20) -> Any:
     """Apply softplus elementwise: `out = log(1 + exp(beta * x)) / beta`, or `x` where `beta * x > threshold`.
 
+    Returns:
+        A tensor with the shape and dtype of `x`.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.functional.softplus(paddle.to_tensor([-200.0, 100.0])).tolist()
@@ -204,6 +246,9 @@ def softplus(x: Array, /, beta: float = 1, threshold: float = 20) -> Any:
 @op
 def softsign(x: Array, /) -> Any:
     """Apply softsign elementwise: `out = x / (1 + |x|)`.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -217,6 +262,9 @@ def softsign(x: Array, /) -> Any:
 def tanhshrink(x: Array, /) -> Any:
     """Apply tanhshrink elementwise: `out = x - tanh(x)`.
 
+    Returns:
+        A tensor with the shape and dtype of `x`.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.functional.tanhshrink(paddle.to_tensor([0.0])).tolist()
@@ -228,6 +276,9 @@ def tanhshrink(x: Array, /) -> Any:
 @op
 def log_sigmoid(x: Array, /) -> Any:
     """Compute the logarithm of the sigmoid elementwise: `out = -log(1 + exp(-x))`.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -242,6 +293,9 @@ def prelu(x: Array, weight: Array, /, data_format: str = "NCHW") -> Any:
     """Apply parametric ReLU: `x` where `x > 0`, else `weight * x`.
 
     `weight` has one element for all channels, or one per channel.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -259,6 +313,9 @@ def prelu(x: Array, weight: Array, /, data_format: str = "NCHW") -> Any:
 def hardshrink(x: Array, /, threshold: float = 0.5) -> Any:
     """Apply hard shrinkage elementwise: `x` where `|x| > threshold`, else 0.
 
+    Returns:
+        A tensor with the shape and dtype of `x`.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.functional.hardshrink(paddle.to_tensor([-1.0, 0.25])).tolist()
@@ -271,6 +328,9 @@ def hardshrink(x: Array, /, threshold: float = 0.5) -> Any:
 def softshrink(x: Array, /, threshold: float = 0.5) -> Any:
     """Apply soft shrinkage elementwise: `out = sign(x) * max(|x| - threshold, 0)`.
 
+    Returns:
+        A tensor with the shape and dtype of `x`.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.functional.softshrink(paddle.to_tensor([-1.0, 0.25])).tolist()
@@ -282,6 +342,9 @@ def softshrink(x: Array, /, threshold: float = 0.5) -> Any:
 @op(inplace="thresholded_relu_")
 def thresholded_relu(x: Array, /, threshold: float = 1.0, value: float = 0.0) -> Any:
     """Apply thresholded ReLU elementwise: `x` where `x > threshold`, else `value`.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -301,6 +364,9 @@ def rrelu(x: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool 
     """Apply randomized leaky ReLU: in training, a slope drawn uniformly from [lower, upper] per element.
 
     Otherwise the slope is the mean of `lower` and `upper`.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Raises:
         ValueError: if not 0 <= lower <= upper <= 1.

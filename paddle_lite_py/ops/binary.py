@@ -70,6 +70,9 @@ def atan2(x: Array, y: Array, /) -> Any:
 def hypot(x: Array, y: Array, /) -> Any:
     """Compute `sqrt(x ** 2 + y ** 2)` elementwise without overflow.
 
+    Returns:
+        A floating-point tensor of the broadcast shape.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.hypot(paddle.to_tensor(3.0), paddle.to_tensor(4.0)).item()
@@ -82,6 +85,9 @@ def hypot(x: Array, y: Array, /) -> Any:
 def logaddexp(x: Array, y: Array, /) -> Any:
     """Compute `log(exp(x) + exp(y))` elementwise without overflow.
 
+    Returns:
+        A floating-point tensor of the broadcast shape.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> f"{paddle.logaddexp(paddle.to_tensor(0.0), paddle.to_tensor(0.0)).item():.4f}"
@@ -93,6 +99,9 @@ def logaddexp(x: Array, y: Array, /) -> Any:
 @op(methods=["copysign"], inplace="copysign_")
 def copysign(x: Array, y: Array, /) -> Any:
     """Return the magnitude of `x` with the sign of `y`, elementwise.
+
+    Returns:
+        A floating-point tensor of the broadcast shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -114,6 +123,9 @@ def _copysign_by_float32(x: Any, y: Any) -> Any:
 def nextafter(x: Array, y: Array, /) -> Any:
     """Return the next representable number after `x` towards `y`, elementwise.
 
+    Returns:
+        A floating-point tensor of the broadcast shape.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nextafter(paddle.to_tensor(1.0), paddle.to_tensor(2.0)).item() > 1
@@ -125,6 +137,9 @@ def nextafter(x: Array, y: Array, /) -> Any:
 @op(methods=["heaviside"])
 def heaviside(x: Array, y: Array, /) -> Any:
     """Compute the Heaviside step function: 0 where `x < 0`, `y` where `x == 0`, 1 where `x > 0`.
+
+    Returns:
+        A tensor of the broadcast shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -139,6 +154,9 @@ def heaviside(x: Array, y: Array, /) -> Any:
 def gcd(x: Array, y: Array, /) -> Any:
     """Compute the greatest common divisor of two integer tensors elementwise.
 
+    Returns:
+        An integer tensor of the broadcast shape.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.gcd(paddle.to_tensor([4, 9]), paddle.to_tensor([6, 6])).tolist()
@@ -150,6 +168,9 @@ def gcd(x: Array, y: Array, /) -> Any:
 @op(methods=["lcm"], inplace="lcm_", grad=False)
 def lcm(x: Array, y: Array, /) -> Any:
     """Compute the least common multiple of two integer tensors elementwise.
+
+    Returns:
+        An integer tensor of the broadcast shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -163,6 +184,9 @@ def lcm(x: Array, y: Array, /) -> Any:
 def gammainc(x: Array, y: Array, /) -> Any:
     """Compute the regularized lower incomplete gamma function P(x, y) elementwise.
 
+    Returns:
+        A floating-point tensor of the broadcast shape.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> f"{paddle.gammainc(paddle.to_tensor(1.0), paddle.to_tensor(2.0)).item():.4f}"
@@ -174,6 +198,9 @@ def gammainc(x: Array, y: Array, /) -> Any:
 @op(methods=["gammaincc"], inplace="gammaincc_")
 def gammaincc(x: Array, y: Array, /) -> Any:
     """Compute the regularized upper incomplete gamma function Q(x, y) = 1 - P(x, y) elementwise.
+
+    Returns:
+        A floating-point tensor of the broadcast shape.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -1,7 +1,7 @@
-"""In eager mode on the CPU, indices are looked at before an op runs: the errors of the reference instead of NaN.
+"""Checks of indices in eager mode on the CPU before an op runs: the reference's errors instead of NaN.
 
-A program, an accelerator, and an index that is still being computed cannot be looked at without waiting; there an index
-that is out of range reads as NaN.
+In programs, on accelerators, and for indices still being computed, where a check would wait, an index out of range
+reads as NaN.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def _within(
 
 
 def expect_within(index: Any, low: int, size: int, what: str) -> None:
-    """Look at the values of a tensor, where that is possible without waiting.
+    """Check that the values of an index tensor lie in a range, if that needs no waiting.
 
     Raises:
-        ValueError: if one lies outside of low ... size - 1.
+        ValueError: if a value lies outside of [low, size).
     """
     _within(index._data, low, size, what, ValueError)
 
@@ -258,7 +258,7 @@ CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
 
 
 def install() -> None:
-    """Give the ops their checks, once all of them are defined."""
+    """Attach the checks to the ops, once all are defined."""
     for name, check in CHECKS.items():
         REGISTRY[name].input_check = check
     for name, look in singular.LOOKS.items():

@@ -1,4 +1,4 @@
-"""Convolution in three dimensions as a sum of those in two: on CPUs XLA has fast code for these alone."""
+"""3-D convolution as a sum of 2-D convolutions, for which alone XLA has fast CPU code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Losses of classes beyond cross entropy, and of counts and densities."""
+"""Classification losses beyond cross-entropy, and losses of counts and densities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linear and bilinear maps, embedding and other functions of ids and lengths."""
+"""Linear and bilinear maps, embedding, and other functions of ids and lengths."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def embedding(
         A tensor of shape [*x.shape, embedding_dim].
 
     Raises:
-        ValueError: if padding_idx is no row of weight.
+        ValueError: if `padding_idx` is out of range.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -158,7 +158,7 @@ def sequence_mask(x: Any, maxlen: Any = None, dtype: Any = "int64", name: Any = 
         A tensor of shape [*x.shape, maxlen] in the dtype `dtype`; `maxlen` is the largest length by default.
 
     Raises:
-        DataDependentError: without maxlen in a static program that no call is under way for.
+        DataDependentError: if `maxlen` is missing in a static program that is compiled without a call.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -1,4 +1,4 @@
-"""Convolutions of few channels or few windows as one matrix product: on CPUs several times as fast as XLA's."""
+"""Convolutions with few channels or windows as one matrix product: on CPUs several times as fast as XLA's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data as tensors, copies, and what a tensor is."""
+"""Create tensors from data, copy them, and query their type."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ def conv2d(
         1`.
 
     Raises:
-        ValueError: if x has other channels than weight takes, or an option has a wrong length.
+        ValueError: if the channels of `x` do not match `weight`, or an option has a wrong length.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -1,4 +1,4 @@
-"""New tensors."""
+"""Tensor creation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def shape_tuple(shape: Any) -> tuple[Any, ...]:
-    """A shape argument: an int, a sequence (0-D tensors allowed) or a 1-D tensor."""
+    """Convert a shape argument (int, sequence with 0-D tensors, or 1-D tensor) to a tuple."""
     if isinstance(shape, Tensor) and shape.ndim:
         found = shape._static_value("a shape")
         return tuple(found if isinstance(found, list) else [found])
@@ -34,7 +34,7 @@ def shape_tuple(shape: Any) -> tuple[Any, ...]:
 
 
 def float_dtype(dtype: Any) -> Any:
-    """A dtype argument whose default is the default float."""
+    """Convert a dtype argument whose default is the default floating dtype."""
     return dtypes.default_dtype() if dtype is None else dtypes.as_dtype(dtype)
 
 
@@ -47,7 +47,7 @@ def _of_text(value: Any) -> Any:
     """The number of a text such as "-inf"; anything else as it is.
 
     Raises:
-        ValueError: the text is that of no number.
+        ValueError: if `fill_value` is a text that is not a number.
     """
     if not isinstance(value, str):
         return value

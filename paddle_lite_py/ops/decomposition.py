@@ -1,4 +1,4 @@
-"""Decompositions of matrices, and what they give: inverses, solutions, determinants, rank."""
+"""Matrix decompositions and what follows from them: inverses, linear systems, determinants, rank."""
 
 from __future__ import annotations
 

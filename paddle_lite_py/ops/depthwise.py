@@ -1,4 +1,4 @@
-"""Depthwise convolution as a sum of shifted products: on CPUs many times as fast as XLA's convolution in groups."""
+"""Depthwise convolution as a sum of shifted products: on CPUs many times as fast as XLA's grouped convolution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Losses of pairs and triplets, by their distance or their angle."""
+"""Losses of pairs and triplets, based on distances or angles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dropout: elements, channels or features zeroed at random while training."""
+"""Dropout of elements, channels or features in training."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def dropout(
         A tensor with the shape and dtype of `x`.
 
     Raises:
-        ValueError: if p is not in [0, 1] or mode is not one of the two.
+        ValueError: if `p` is not in [0, 1], or `mode` is invalid.
 
     Source: Srivastava et al., Dropout, 2014.
 

@@ -51,7 +51,7 @@ def lstsq(x: Tensor, y: TensorLike, rcond: float | None = None, driver: str | No
         (solution, residuals, rank, singular_values); what the driver leaves out is empty.
 
     Raises:
-        ValueError: if driver is none of these.
+        ValueError: if `driver` is invalid.
 
     Examples:
         >>> import paddle_lite_py as paddle

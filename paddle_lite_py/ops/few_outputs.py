@@ -1,7 +1,7 @@
-"""Convolutions to a few channels: each element of the kernel has a map of its own, made of all channels by one product.
+"""Convolutions with few output channels: one matrix product per kernel element, then shifted sums.
 
-The maps are shifted and added. XLA's code for CPUs computes many channels of a result at once, and most of that is
-wasted here: 64 channels to three on a picture of 256x256 take it three times as long.
+XLA's CPU code computes many output channels at once, and most of that is wasted here: 64 to 3 channels on a 256 x 256
+image take it three times as long.
 """
 
 from __future__ import annotations

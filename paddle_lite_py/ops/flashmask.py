@@ -61,11 +61,10 @@ def flashmask_attention(
         window_size: int or (left, right), the number of keys before and after each query to attend to; None: all.
 
     Returns:
-        The output [batch, queries, heads, head_dim]; a tuple with the log-sum-exp and the seed offset if they are
-        requested.
+        The output [batch, queries, heads, head_dim].
 
     Raises:
-        NotImplementedError: for what only the GPU kernel gives: log-sum-exps, seeds and block masks.
+        NotImplementedError: for features of the GPU kernel only: log-sum-exp, seed offsets and block masks.
 
     Source: Wang et al., FlashMask, 2024.
 

@@ -1,4 +1,4 @@
-"""Choose elements by index."""
+"""Select elements by index."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 
 
 def wrap_negative(index: Any, size: Any) -> Any:
-    """Indices counted from the end, as from the start."""
+    """Convert negative indices to non-negative ones."""
     return jnp.where(index < 0, index + size, index)
 
 
@@ -46,7 +46,7 @@ def gather(x: Tensor, index: Any, axis: Any = None, *, dim: int | None = None) -
         A tensor with the shape of `x`, but of the size of `index` along `axis`.
 
     Raises:
-        ValueError: if index has more dimensions.
+        ValueError: if `index` has more dimensions.
 
     Examples:
         >>> import paddle_lite_py as paddle

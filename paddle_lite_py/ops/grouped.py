@@ -1,4 +1,4 @@
-"""Convolution in groups as matrix products, one a group: on CPUs many times as fast as XLA's, gradients above all."""
+"""Grouped convolution as one matrix product per group: on CPUs many times as fast as XLA's, above all its gradient."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def parse(x: Tensor, index: Any, keep_masks: bool = False) -> Parsed:
 
     Raises:
         IndexError: if there are too many indices, or one is out of range, or a mask does not fit.
-        TypeError: if a part is nothing to index with.
+        TypeError: if a part is not a valid index.
     """
     shape = tuple(held(x).shape)
     parts = _without_truths([_plain(p) for p in (index if isinstance(index, tuple) else (index,))])

@@ -1,4 +1,4 @@
-"""In-place methods that fill a tensor, and every in-place method as a function: paddle.add_(x, y)."""
+"""In-place methods that fill a tensor, and every in-place method as a function: `paddle.add_(x, y)`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Join tensors, and repeat them."""
+"""Concatenate, stack and repeat tensors."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def repeat_interleave(
         A tensor with the dtype of `x`; 1-D if `axis` is None.
 
     Raises:
-        ValueError: if there are not so many.
+        ValueError: if `num` is not the size of the dimension.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -194,6 +194,12 @@ def _stacker(name: str, f: Any, what: str, shape: str) -> Any:
     made.__module__ = __name__
     made.__doc__ = f"""{what}.
 
+Arguments:
+    x: list of tensors.
+
+Returns:
+    The concatenated tensor, in the promoted dtype.
+
 Examples:
     >>> import paddle_lite_py as paddle
     >>> paddle.{name}([paddle.zeros([2, 3]), paddle.zeros([2, 3])]).shape
@@ -202,11 +208,17 @@ Examples:
     return made
 
 
-hstack = _stacker("hstack", jnp.hstack, "Join tensors along the columns", "paddle.Size([2, 6])")
-vstack = _stacker("vstack", jnp.vstack, "Join tensors along the rows", "paddle.Size([4, 3])")
+hstack = _stacker(
+    "hstack", jnp.hstack, "Concatenate tensors along dimension 1 (1-D tensors along dimension 0)", "paddle.Size([2, 6])"
+)
+vstack = _stacker(
+    "vstack", jnp.vstack, "Concatenate tensors along dimension 0, 1-D tensors as rows", "paddle.Size([4, 3])"
+)
 row_stack = vstack
-dstack = _stacker("dstack", jnp.dstack, "Join tensors along the third axis", "paddle.Size([2, 3, 2])")
-column_stack = _stacker("column_stack", jnp.column_stack, "Join vectors and matrices as columns", "paddle.Size([2, 6])")
+dstack = _stacker("dstack", jnp.dstack, "Concatenate tensors along dimension 2", "paddle.Size([2, 3, 2])")
+column_stack = _stacker(
+    "column_stack", jnp.column_stack, "Concatenate 1-D and 2-D tensors as columns of a matrix", "paddle.Size([2, 6])"
+)
 
 
 @op

@@ -103,7 +103,7 @@ def bmm(x: Array, y: Array, /) -> Any:
         A tensor [b, n, m] for `x` [b, n, k] and `y` [b, k, m].
 
     Raises:
-        ValueError: if x or y has not three dimensions.
+        ValueError: if `x` or `y` does not have three dimensions.
 
     Examples:
         >>> import paddle_lite_py as paddle

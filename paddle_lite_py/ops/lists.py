@@ -24,7 +24,7 @@ def create_array(dtype: DTypeLike = "float32", initialized_list: Sequence[Tensor
         A list.
 
     Raises:
-        TypeError: if something in it is no tensor.
+        TypeError: if an element is not a tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -69,7 +69,7 @@ def array_read(array: list[Tensor], i: Any) -> Tensor:
     """Return the tensor at position `i` of a list.
 
     Raises:
-        IndexError: if there is none.
+        IndexError: if there is no such element.
 
     Examples:
         >>> import paddle_lite_py as paddle

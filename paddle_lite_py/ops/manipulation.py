@@ -1,4 +1,4 @@
-"""Shape, order of axes and dtype: nothing here computes."""
+"""Change the shape, the order of dimensions or the dtype of tensors."""
 
 from __future__ import annotations
 

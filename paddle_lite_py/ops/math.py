@@ -1,4 +1,4 @@
-"""Arithmetic of two tensors, and scaling."""
+"""Elementwise arithmetic, interpolation, clamping and scaling."""
 
 from __future__ import annotations
 

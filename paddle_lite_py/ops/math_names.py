@@ -150,6 +150,9 @@ def _method(f: Any) -> Any:
 def where_(condition: Tensor, x: Any = None, y: Any = None, name: Any = None) -> Tensor:
     """In-place form of `where()`: replace `x` by `where(condition, x, y)`.
 
+    Returns:
+        `x`, with its new value.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> x = paddle.to_tensor([1.0, 2.0])
@@ -227,7 +230,7 @@ def data_ptr(x: Tensor) -> int:
     """Return the address of the data.
 
     Raises:
-        ValueError: in a program, whose tensors have no data yet.
+        ValueError: in a program, where tensors have no data.
     """
     if not is_eager():
         raise ValueError("data_ptr(): a tensor of a program has no data before it runs; ask outside of it")

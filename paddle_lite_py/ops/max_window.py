@@ -1,4 +1,4 @@
-"""The largest element of each window, with the gradient going to the first of equal ones as in Paddle."""
+"""Window maximum, with the gradient going to the first of equal maxima as in Paddle."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .windows import Windows, lowest
 
 
 def max_of_windows(x: Any, w: Windows) -> Any:
-    """The largest element of each window."""
+    """Compute the maximum of each window."""
     inexact = jnp.issubdtype(x.dtype, jnp.inexact)
     if inexact and w.kernel == w.step and not w.ceil and not any(map(any, w.pad)):
         return _tiled_max(_tiles(x, w))

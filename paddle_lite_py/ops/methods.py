@@ -1,4 +1,4 @@
-"""Methods and properties of Tensor that are not ops of their own: conversion, placement, siblings."""
+"""Methods and properties of Tensor that are not ops: conversion, placement, new tensors of the same dtype."""
 
 from __future__ import annotations
 
@@ -336,7 +336,7 @@ def grad_fn(self: Tensor) -> Any:
 
 
 def _get_data(self: Tensor) -> Tensor:
-    """The tensor without its place in the graph, on the same data; assigning puts it on those of another one."""
+    """The data as a detached tensor; assigning replaces the data of this tensor."""
     return self.detach()
 
 
@@ -347,7 +347,7 @@ def _set_data(self: Tensor, value: Any) -> None:
 
 
 def _get_requires_grad(self: Tensor) -> bool:
-    """The opposite of stop_gradient."""
+    """True if gradients are recorded for the tensor: the opposite of `stop_gradient`."""
     return not self.stop_gradient
 
 
@@ -359,7 +359,7 @@ def _of_sparse(name: str) -> Callable[..., Any]:
     def method(self: Tensor) -> Any:
         raise ValueError(f"{name}() is of sparse tensors, and this one is dense; make one with to_sparse_coo() before")
 
-    method.__doc__ = "Of sparse tensors; a dense one raises ValueError."
+    method.__doc__ = "Available for sparse tensors only; a dense tensor raises ValueError."
     return method
 
 

@@ -333,7 +333,7 @@ def layer_norm(
         A tensor with the shape and dtype of `x`.
 
     Raises:
-        ValueError: if they have another.
+        ValueError: if the shapes differ.
 
     Source: Ba et al., Layer Normalization, 2016.
 

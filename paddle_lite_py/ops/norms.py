@@ -91,7 +91,7 @@ def norm(
         The norms, without the dimensions in `axis`, or with size 1 there if `keepdim`.
 
     Raises:
-        ValueError: if p has no meaning for these axes.
+        ValueError: if `p` is not defined for these dimensions.
 
     Examples:
         >>> import paddle_lite_py as paddle

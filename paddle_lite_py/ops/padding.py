@@ -50,7 +50,7 @@ def pad(
         The padded tensor, in the dtype of `x`.
 
     Raises:
-        ValueError: if mode is none of these, or pad has another length.
+        ValueError: if `mode` is invalid, or `pad` has a wrong length.
 
     Examples:
         >>> import paddle_lite_py as paddle

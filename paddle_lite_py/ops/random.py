@@ -309,7 +309,7 @@ def multinomial(x: Tensor, num_samples: int = 1, replacement: bool = False) -> T
         An int64 tensor of shape [*x.shape[:-1], num_samples].
 
     Raises:
-        ValueError: if more are drawn, without replacement, than there are.
+        ValueError: if more samples are requested without replacement than there are categories.
 
     Examples:
         >>> import paddle_lite_py as paddle

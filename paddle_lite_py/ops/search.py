@@ -1,4 +1,4 @@
-"""Searching and sorting, and the ops whose output shape depends on the data."""
+"""Searching and sorting, and ops whose output shape depends on the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums, means and extremes of the rows of a segment, and messages along the edges of a graph."""
+"""Segment reductions, and message passing along the edges of a graph."""
 
 from __future__ import annotations
 

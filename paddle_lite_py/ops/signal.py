@@ -1,4 +1,4 @@
-"""Short-time Fourier transforms."""
+"""Framing and short-time Fourier transforms."""
 
 from __future__ import annotations
 

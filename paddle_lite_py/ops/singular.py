@@ -1,6 +1,6 @@
-"""In eager mode on the CPU, what a decomposition found is looked at: the errors of the reference instead of NaN.
+"""Checks of the results of decompositions in eager mode on the CPU: the reference's errors instead of NaN.
 
-In a program and on an accelerator, where looking would mean waiting, a matrix without inverse gives NaN or infinity.
+In programs and on accelerators, where a check would wait for the device, a singular matrix gives NaN or infinity.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _numbers_of(shape: tuple[int, ...], dtype: np.dtype) -> Callable[[Any], Any]
 
 
 def on_cpu(array: Any) -> bool:
-    """True for an array that NumPy can look at where it is."""
+    """Return True for an array that NumPy can read in place."""
     return _only_cpu() or array.__class__ is np.ndarray or next(iter(array.devices())).platform == "cpu"
 
 

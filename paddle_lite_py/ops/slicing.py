@@ -1,4 +1,4 @@
-"""Parts of a tensor, and its elements moved along axes."""
+"""Slicing, flipping, rolling, rotation, strided views and sliding windows."""
 
 from __future__ import annotations
 
@@ -46,6 +46,9 @@ _SLICED = ViewRule(
 @op(methods=["flip"])
 def flip(x: Array, /, axis: Axis) -> Any:
     """Reverse the order of elements along the given dimensions.
+
+    Returns:
+        A tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle

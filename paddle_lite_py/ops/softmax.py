@@ -1,4 +1,4 @@
-"""Softmax and its kin: activations that weigh elements against each other."""
+"""Softmax and related activations that normalize or gate elements."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def sparse_attention(
         A tensor [batch, heads, length, head_dim].
 
     Raises:
-        ValueError: if the shapes do not fit.
+        ValueError: if the shapes do not match.
 
     Source: Child et al., Generating Long Sequences with Sparse Transformers, 2019.
 

@@ -1,4 +1,4 @@
-"""Take tensors apart along an axis."""
+"""Split tensors along a dimension."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def split(x: Tensor, num_or_sections: Any, axis: int = 0) -> list[Any]:
         A list of tensors, views of `x`.
 
     Raises:
-        ValueError: if the axis cannot be split so.
+        ValueError: if the dimension cannot be split into these sizes.
 
     Examples:
         >>> import paddle_lite_py as paddle

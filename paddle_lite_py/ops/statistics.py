@@ -1,4 +1,4 @@
-"""Spread, order statistics and counts."""
+"""Variance, order statistics, covariance and histograms."""
 
 from __future__ import annotations
 
@@ -311,7 +311,7 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> An
         A 1-D tensor of length `max(x) + 1`, at least `minlength`.
 
     Raises:
-        ValueError: for numbers below 0.
+        ValueError: if an element is negative.
 
     Examples:
         >>> import paddle_lite_py as paddle

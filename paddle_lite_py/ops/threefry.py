@@ -1,4 +1,4 @@
-"""The random bits that JAX draws, as operations that XLA fuses with what reads them; on CPUs JAX's loop over arrays.
+"""JAX's random bits as operations that XLA fuses with their consumers; on CPUs, JAX's loop over arrays.
 
 Source: Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, 2011 (Threefry-2x32 with 20 rounds).
 """

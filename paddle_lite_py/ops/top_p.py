@@ -59,7 +59,7 @@ def top_p_sampling(
         (values, indices): the sampled probabilities and their category indices, both [rows, 1].
 
     Raises:
-        ValueError: for another mode.
+        ValueError: if `mode` is invalid.
 
     Examples:
         >>> import paddle_lite_py as paddle

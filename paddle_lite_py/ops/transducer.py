@@ -71,7 +71,7 @@ def rnnt_loss(
         The loss: 0-D for "mean" and "sum", [batch] for "none".
 
     Raises:
-        ValueError: if the shapes do not fit.
+        ValueError: if the shapes do not match.
 
     Source: Graves, Sequence Transduction with Recurrent Neural Networks, 2012; Yu et al., FastEmit, 2021.
 

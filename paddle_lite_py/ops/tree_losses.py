@@ -75,7 +75,8 @@ def hsigmoid_loss(
         The losses [N, 1].
 
     Raises:
-        ValueError: if num_classes is below 2, only one of path_table and path_code is given, or a label is no class.
+        ValueError: if `num_classes` is below 2, only one of `path_table` and `path_code` is given, or a label is out of
+            range.
 
     Source: Morin and Bengio, Hierarchical Probabilistic Neural Network Language Model, 2005.
 
@@ -134,7 +135,7 @@ def adaptive_log_softmax_with_loss(
         (output, loss): the log probability of each label [N], and the mean negative log likelihood.
 
     Raises:
-        ValueError: if the shapes do not fit, or a label is no class.
+        ValueError: if the shapes do not match, or a label is out of range.
 
     Source: Grave et al., Efficient Softmax Approximation for GPUs, 2017.
 
@@ -179,7 +180,7 @@ def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group
         order.
 
     Raises:
-        ValueError: if num_samples is above num_classes, or a label is no class.
+        ValueError: if `num_samples` exceeds `num_classes`, or a label is out of range.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -256,6 +256,9 @@ def logit(x: Array, /, eps: float | None = None) -> Any:
 def stanh(x: Array, /, scale_a: float = 0.67, scale_b: float = 1.7159) -> Any:
     """Compute the scaled hyperbolic tangent elementwise: `out = scale_b * tanh(scale_a * x)`.
 
+    Returns:
+        A floating-point tensor with the shape of `x`.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> f"{paddle.stanh(paddle.to_tensor(1.0)).item():.4f}"
@@ -267,6 +270,9 @@ def stanh(x: Array, /, scale_a: float = 0.67, scale_b: float = 1.7159) -> Any:
 @op(methods=["polygamma"], inplace="polygamma_")
 def polygamma(x: Array, /, n: int) -> Any:
     """Compute the polygamma function of order `n`: the n-th derivative of `digamma()` at `x`.
+
+    Returns:
+        A floating-point tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -280,6 +286,9 @@ def polygamma(x: Array, /, n: int) -> Any:
 @op(methods=["multigammaln"], inplace="multigammaln_")
 def multigammaln(x: Array, /, p: int) -> Any:
     """Compute the logarithm of the multivariate gamma function of dimension `p`.
+
+    Returns:
+        A floating-point tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -337,6 +346,9 @@ def imag(x: Array, /) -> Any:
 @op(methods=["conj"])
 def conj(x: Array, /) -> Any:
     """Compute the complex conjugate of each element.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle

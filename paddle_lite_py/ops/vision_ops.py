@@ -1,4 +1,4 @@
-"""Ops on images: patches, channels moved to space and back, sampling at points of a grid."""
+"""Image ops: patches, rearranging channels and space, grid sampling."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def fold(
         A tensor [N, C, H, W], from `x` [N, C * kernel_height * kernel_width, patches].
 
     Raises:
-        ValueError: if images of this size have another number of patches.
+        ValueError: if the number of patches does not match the image size.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -307,7 +307,7 @@ def grid_sample(
         The samples [N, C, H_out, W_out], or [N, C, D_out, H_out, W_out].
 
     Raises:
-        ValueError: if a mode is none of these.
+        ValueError: if `mode` or `padding_mode` is invalid.
 
     Source: Jaderberg et al., Spatial Transformer Networks, 2015.
 

@@ -1,4 +1,4 @@
-"""The most likely path through a chain of tags."""
+"""Viterbi decoding of a linear-chain model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows over the spatial axes of a tensor, which pooling, unfolding and their inverses share."""
+"""Sliding windows over spatial dimensions, shared by pooling, unfolding and their inverses."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def matmul(x: Any, y: Any, name: Any = None) -> Any:
         A dense tensor for a dense `y`, a sparse one for a sparse `y`.
 
     Raises:
-        ValueError: if x is no sparse matrix, or the sizes do not fit.
+        ValueError: if `x` is not a sparse matrix, or the sizes do not match.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -309,7 +309,7 @@ def sparse_coo_tensor(
         A SparseCooTensor.
 
     Raises:
-        ValueError: if the numbers of places and values differ, or a place lies outside the shape.
+        ValueError: if the numbers of indices and values differ, or an index is out of range.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -355,7 +355,7 @@ def sparse_csr_tensor(
         A SparseCsrTensor.
 
     Raises:
-        ValueError: if they do not fit together.
+        ValueError: if their shapes do not match.
 
     Example:
         >>> import paddle_lite_py as paddle

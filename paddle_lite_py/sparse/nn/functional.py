@@ -80,7 +80,7 @@ def softmax(x: Any, axis: int = -1, name: Any = None) -> Any:
         A sparse tensor with the sparsity pattern of `x`.
 
     Raises:
-        ValueError: there is no such axis among those of the indices.
+        ValueError: if `axis` is out of range.
 
     Examples:
         >>> import paddle_lite_py as paddle
