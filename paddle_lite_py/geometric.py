@@ -62,7 +62,7 @@ def reindex_graph(
 
 
 def _turns(nodes: int, counts: np.ndarray) -> np.ndarray:
-    """Which node each count is of."""
+    """Return the node that each count belongs to."""
     if nodes == 0 or len(counts) % nodes:
         raise ValueError(f"reindex_graph: count has {len(counts)} numbers for {nodes} nodes; expected one for each")
     return np.arange(len(counts)) % nodes

@@ -145,13 +145,13 @@ class Tensor(TensorData):
 
     # -- rebinding -------------------------------------------------------------------------------------------------
     def _set_payload(self, data: Any) -> None:
-        """Rebind to a new immutable value (unrecorded: buffers, parameters under an optimizer)."""
+        """Rebind to a new immutable payload without recording (buffers, parameters under an optimizer)."""
         state.interpreter.overwrite(self, data)
         if self._views is not None or self._view is not None:
             views.replaced(self)
 
     def _rebind(self, new: Tensor, reshapes: bool = False, assigned: bool = False) -> Tensor:
-        """Become `new` in place, value and place in the graph; `reshapes`: of any shape; `assigned`: even a leaf."""
+        """Take over value and graph position of `new` in place; `reshapes`: of any shape; `assigned`: even for a leaf."""
         before, after = held(self), held(new)
         same = after.shape == before.shape and after.dtype == before.dtype
         if not reshapes and not same:
@@ -174,7 +174,7 @@ class Tensor(TensorData):
         return self
 
     def _become(self, new: Tensor) -> None:
-        """Take the value of `new`, and its place in the graph; where no gradients are recorded, the value alone."""
+        """Take over the value and graph position of `new`; without gradient recording, the value only."""
         if not state.grad_enabled:
             state.interpreter.overwrite(self, held(new))
             return
@@ -184,7 +184,7 @@ class Tensor(TensorData):
             self.stop_gradient = new.stop_gradient
 
     def _twin(self) -> Tensor:
-        """Another handle on the same value, at the same place in the graph."""
+        """Return another handle with the same value and graph position."""
         return state.interpreter.twin(self)
 
     def set_value(self, value: Any) -> None:
@@ -233,7 +233,7 @@ class Tensor(TensorData):
             self._set_grad(value)
 
     def _in_place(self) -> bool:
-        """Whether the gradient that is there is changed in place, which who holds it sees."""
+        """Return whether the existing gradient is updated in place, visible to all references to it."""
         return self._grad.is_leaf
 
     def _set_grad(self, value: Any) -> None:
@@ -241,7 +241,7 @@ class Tensor(TensorData):
         self._grad = value
 
     def _accumulate(self, grad: Tensor) -> None:
-        """Add to the gradient, hooks first."""
+        """Add to the gradient, after running the hooks."""
         for hook in list((self._hooks or {}).values()):
             changed = hook(grad)
             grad = grad if changed is None else state.interpreter.as_gradient(changed)  # the user's own stays

@@ -1,4 +1,4 @@
-"""The data of a tensor as Python and NumPy values."""
+"""Conversion of tensor data to Python and NumPy values."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TensorData:
     _HEADING = ""  # what stands above the text of a tensor of this class
 
     def _array(self, what: str) -> jax.Array:
-        """The payload as data; `what` is the user's call, for the error where there are none yet."""
+        """Return the payload as an array; `what` names the user's call in the error for a traced tensor."""
         data = self._data
         return data if is_array(data) else state.interpreter.data_of(self, what)
 
@@ -93,7 +93,7 @@ class TensorData:
         return np.array(self._read("numpy()"), dtype=dtype)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """`array + tensor` is the tensor's operator; NumPy's other functions work on the values."""
+        """Dispatch `array + tensor` to the tensor's operator; other NumPy functions work on the values."""
         names = _OPERATORS.get(ufunc)
         if names and method == "__call__" and not kwargs:
             first, second = inputs

@@ -29,7 +29,7 @@ TILE = 16  # columns of a product that a GPU computes at once
 
 
 def _sizes(size: Any, space: Any) -> tuple[Any, ...]:
-    """The output sizes; None keeps the size of x."""
+    """Resolve the output sizes; None keeps the size of `x`."""
     n = len(space)
     given = (size,) * n if size is None else tuple_of(size, n, "output_size")
     return tuple([a if s is None else s for s, a in zip(given, space, strict=True)])
@@ -52,7 +52,7 @@ def _avg(x: Any, /, n: int, size: Any, first: bool) -> Any:
 
 
 def _mean_of_all(x: Any, at: int, n: int) -> Any:
-    """The mean over n axes from `at` on, which stay with one element each; as a product up to four times as fast."""
+    """Average over n axes from `at` on, keeping them with size 1; a matrix product is up to four times as fast."""
     space, axes = x.shape[at : at + n], tuple(range(at, at + n))
     if not dtypes.is_inexact(x.dtype) or not all(isinstance(a, int) for a in space):
         return jnp.mean(x, axis=axes, keepdims=True)
@@ -62,9 +62,9 @@ def _mean_of_all(x: Any, at: int, n: int) -> Any:
 
 
 def _mean_along(x: Any, axis: int, k: int) -> Any:
-    """Means of k windows of one axis: a mean over equal parts, or a product with a matrix of weights.
+    """Average the k windows along one axis: a mean over equal parts, or a product with a weight matrix.
 
-    XLA's compiler for GPUs fails on some products with fewer columns than its tiles have: there, a mean of each window.
+    XLA's GPU compiler fails on some products with fewer columns than its tiles; there, each window is averaged.
     """
     n = x.shape[axis]
     if k == n:

@@ -20,7 +20,7 @@ __all__ = ["flash_attention", "flash_attn_qkvpacked", "flash_attn_unpadded", "sc
 
 
 def _per_query(k: Any, q: Any) -> Any:
-    """k with its heads repeated, where several heads of the queries share one."""
+    """Repeat the key heads, if several query heads share one."""
     heads, own = q.shape[2], k.shape[2]
     if heads == own:
         return k
@@ -31,7 +31,7 @@ def _per_query(k: Any, q: Any) -> Any:
 
 @op(name="attention_weights", amp="black")
 def _weights(q: Any, k: Any, mask: Any = None, /, *, causal: bool, scale: float) -> Any:
-    """softmax(q k^T * scale + mask), [batch, heads, queries, keys]."""
+    """Compute the attention weights softmax(q k^T * scale + mask), [batch, heads, queries, keys]."""
     scores = jnp.einsum("bqhd,bkhd->bhqk", q, _per_query(k, q)) * jnp.asarray(scale, q.dtype)
     return jax.nn.softmax(_masked(scores, mask, causal), axis=-1)
 
@@ -56,7 +56,7 @@ def _attention(q: Any, k: Any, v: Any, mask: Any = None, /, *, causal: bool, sca
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(4, 5))
 def _attend(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: float) -> Any:
-    """Attention whose gradient computes the weights anew: to keep them takes queries x keys of memory, and longer."""
+    """Compute attention and recompute the weights in backward: saving them takes queries x keys memory, and longer."""
     q, k, v = (jnp.swapaxes(a, 1, 2) for a in (q, _per_query(k, q), _per_query(v, q)))
     scores = _masked(q @ jnp.swapaxes(k, 2, 3) * jnp.asarray(scale, q.dtype), mask, causal)
     if k.shape[2] != v.shape[2]:
@@ -198,7 +198,7 @@ def flash_attn_qkvpacked(
 
 @op(name="packed_mask", grad=False)
 def _packed_mask(ends_q: Any, ends_k: Any, /, queries: int, keys: int, causal: bool) -> Any:
-    """Which key each query of packed sequences sees, [queries, keys]; sequence i goes from ends[i] to ends[i + 1]."""
+    """Return the mask [queries, keys] of packed sequences; sequence i spans ends[i] to ends[i + 1]."""
     i, j = jnp.arange(queries), jnp.arange(keys)
     own_q = jnp.searchsorted(ends_q, i, side="right") - 1
     own_k = jnp.searchsorted(ends_k, j, side="right") - 1

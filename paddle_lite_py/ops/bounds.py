@@ -27,7 +27,7 @@ _seen = IdentityMemo("ranges of indices")
 
 
 def _range(index: Any) -> Any:
-    """Least and greatest element of an index; None where it cannot be looked at without waiting, or is empty."""
+    """Return the minimum and maximum of an index; None if it is empty, or reading it would wait."""
     found = _seen.find(index)
     if found is not None:
         return found
@@ -62,7 +62,7 @@ def expect_within(index: Any, low: int, size: int, what: str) -> None:
 
 
 def _at_hand(index: Any) -> bool:
-    """False for an index that is still computed: to wait for it costs what eager mode gains."""
+    """Return False for an index that is still being computed: waiting for it would cost what eager mode gains."""
     return index.__class__ is np.ndarray or (index.is_ready() and singular.on_cpu(index))
 
 
@@ -79,7 +79,7 @@ def _complain(
 
 
 def _along(name: str, error: type[Exception]) -> Any:
-    """An index into the axis of the first argument that an attribute names; the first axis by default."""
+    """Check an index into the axis of the first argument given by an attribute; the first axis by default."""
 
     def prepare(attrs: dict[str, Any]) -> Check:
         axis = attrs.get("axis") or 0
@@ -129,7 +129,7 @@ def _flat(attrs: dict[str, Any]) -> Check | None:
 
 
 def _picked(attrs: dict[str, Any], first: int = 1) -> Check | None:
-    """The index tensors among the operands of a plan (see indexing.py): which operand, for which dimension."""
+    """Return the index tensors among the operands of a plan (see indexing.py): operand, and dimension."""
     places, dim, at = [], 0, first
     for kind, *rest in attrs["plan"]:
         if kind in (AT, PICK):
@@ -213,7 +213,7 @@ def _labels(error: type[Exception], axis: int | None = None) -> Any:
 
 
 def _divisor(attrs: dict[str, Any]) -> Check:
-    """No integer is divided by 0, which for integers has no result."""
+    """Check that no integer is divided by 0, which has no integer result."""
 
     def check(x: Any, y: Any) -> None:
         if _is_float(y) or _is_float(x):

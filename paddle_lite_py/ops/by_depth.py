@@ -16,7 +16,7 @@ MAX_TERMS = 16
 
 
 def pays(x: Any, weight: Any, groups: int) -> bool:
-    """True if x is [n, c, depth, height, width], and weight is no product of matrices."""
+    """Return True if `x` is [n, c, depth, height, width] and the kernel is no plain matrix product."""
     if x.ndim != 5 or groups > 1 or x.dtype != weight.dtype or not dtypes.is_inexact(x.dtype):
         return False
     known = all(isinstance(n, int) for n in (*x.shape, *weight.shape))
@@ -24,7 +24,7 @@ def pays(x: Any, weight: Any, groups: int) -> bool:
 
 
 def convolve(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints, apart: Ints = (1, 1, 1)) -> Any:
-    """The convolution of x [n, c, depth, height, width], its elements so far apart, and weight [o, c, *sizes]."""
+    """Convolve `x` [n, c, depth, height, width], dilated by `apart`, with `weight` [o, c, *sizes]."""
     spans = [d * (k - 1) + 1 for k, d in zip(weight.shape[2:], steps, strict=True)]
     space = [(a - 1) * d + 1 for a, d in zip(x.shape[2:], apart, strict=True)]
     counts = window_counts(tuple(space), tuple(spans), strides, pads)

@@ -75,7 +75,7 @@ def _embedding(x: Any, weight: Any, /, row: int | None) -> Any:
 
 @op(name="limit_rows")
 def _limit_rows(weight: Any, x: Any, /, max_norm: float, norm_type: float) -> Any:
-    """weight with the rows that x names scaled down to max_norm."""
+    """Scale the rows of `weight` that `x` refers to down to `max_norm`."""
     norm = jnp.linalg.norm(weight, norm_type, axis=1, keepdims=True)
     named = jnp.zeros(weight.shape[0], bool).at[x.reshape(-1)].set(True)[:, None]
     return jnp.where(named & (norm > max_norm), weight * (max_norm / (norm + 1e-7)), weight).astype(weight.dtype)
@@ -95,7 +95,7 @@ _even.defvjp(lambda weight, counts: (weight, counts), _evened)
 
 @op(name="even_rows")
 def _even_rows(weight: Any, x: Any, /) -> Any:
-    """weight, the gradient of whose rows is divided by how often x names each."""
+    """Return `weight` with the gradient of each row divided by its number of occurrences in `x`."""
     return _even(weight, jnp.zeros(weight.shape[0], jnp.int32).at[x.reshape(-1)].add(1))
 
 

@@ -56,7 +56,7 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
 
 
 def _holds_tensors(data: Any) -> bool:
-    """True for a tensor of a program, or a list that holds one somewhere: its value is not there yet."""
+    """Return True for a traced tensor, or a nested list with one: its value is not known yet."""
     if isinstance(data, list | tuple):
         return any(_holds_tensors(d) for d in data)
     return isinstance(data, Tensor) and not is_array(data._data)
@@ -123,7 +123,7 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
 
 
 class _Capsule:
-    """A bare capsule, of data on the CPU, as an object that speaks DLPack."""
+    """Wraps a bare DLPack capsule of CPU data in an object with the DLPack protocol."""
 
     def __init__(self, capsule: Any) -> None:
         self._capsule = capsule

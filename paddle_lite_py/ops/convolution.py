@@ -1,4 +1,4 @@
-"""Convolutions: channels last inside, because that is what XLA's CPU kernels want; transposes cancel between layers."""
+"""Convolutions with channels last inside, as XLA's CPU kernels need; transposes cancel between layers."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def channels_first(data_format: str, n: int) -> bool:
 
 
 def _convolve(x: Any, kernel: Any, bias: Any, first: bool, **options: Any) -> Any:
-    """A convolution with a kernel [*sizes, in / groups, out]; x has its channels second or last."""
+    """Convolve with a kernel [*sizes, in / groups, out]; the channels of `x` come second or last."""
     numbers = conv_gemm.axes_of(x.ndim - 2)
     x = jnp.moveaxis(x, 1, -1) if first else x
     out = jax.lax.conv_general_dilated(x, kernel, dimension_numbers=numbers, **options)
@@ -67,7 +67,7 @@ def _convolve(x: Any, kernel: Any, bias: Any, first: bool, **options: Any) -> An
 
 
 def _finish(out: Any, bias: Any, first: bool) -> Any:
-    """Add the bias, and put the channels where they belong; they stand last."""
+    """Add the bias, and move the channels from the last dimension to their place."""
     out = out if bias is None else out + bias.reshape(-1)
     return jnp.moveaxis(out, -1, 1) if first else out
 
@@ -117,7 +117,7 @@ def _on_platforms(by_xla: Any, form: Any, x: Any, weight: Any, bias: Any, first:
 def _form_for_cpus(
     x: Any, weight: Any, window_strides: Any, padding: Any, rhs_dilation: Any, feature_group_count: int
 ) -> Callable[..., Any] | None:
-    """The faster form of a convolution there, of x with the channels second; None where XLA's is as fast."""
+    """Return the faster CPU form for `x` with channels second; None if XLA's is as fast."""
     strides, steps, groups = window_strides, rhs_dilation, feature_group_count
     if groups == 1 and set(steps) == {1} and conv_gemm.pays(x, weight, strides, padding):
         return lambda x, w: conv_gemm.convolve(x, w, strides, padding)
@@ -139,7 +139,7 @@ def _form_for_cpus(
 def _transposed_for_cpus(
     x: Any, weight: Any, lhs_dilation: Any, padding: Any, rhs_dilation: Any, feature_group_count: int
 ) -> Callable[..., Any] | None:
-    """The same for a transposed convolution, with weight [in, out / groups, *sizes]."""
+    """Return the CPU form of a transposed convolution, with weight [in, out / groups, *sizes]."""
     apart, steps, groups = lhs_dilation, rhs_dilation, feature_group_count
     ones, none = (1,) * len(steps), ((0, 0),) * len(steps)
 
@@ -311,7 +311,7 @@ def _output_padding(size: Any, least: Any, steps: Any) -> tuple[int, ...]:
 
 
 def _flipped(weight: Any, groups: int) -> Any:
-    """[in, out / groups, *sizes] as [*sizes, in / groups, out], mirrored in space."""
+    """Convert [in, out / groups, *sizes] to [*sizes, in / groups, out], mirrored in space."""
     n_in, n_out, *sizes = weight.shape
     w = jnp.flip(weight, range(2, weight.ndim)).reshape(groups, n_in // groups, n_out, *sizes)
     w = jnp.moveaxis(w, (1, 0, 2), (-3, -2, -1))

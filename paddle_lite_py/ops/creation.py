@@ -44,7 +44,7 @@ def _full(fill_value: Any, /, shape: Any, dtype: Any) -> Any:
 
 
 def _of_text(value: Any) -> Any:
-    """The number of a text such as "-inf"; anything else as it is.
+    """Convert the text of a number, such as "-inf"; return anything else unchanged.
 
     Raises:
         ValueError: if `fill_value` is a text that is not a number.

@@ -20,7 +20,7 @@ _NEVER = -1e30
 
 @op(name="ctc_loss", amp="black", loops=True)
 def _ctc(logits: Any, labels: Any, input_lengths: Any, label_lengths: Any, /, *, blank: int) -> Any:
-    """Negative log likelihood of each label sequence under logits [time, batch, classes]."""
+    """Compute the negative log likelihood of each label sequence under logits [time, batch, classes]."""
     log_p = jax.nn.log_softmax(logits, axis=-1)
     batch, longest = labels.shape
     # Each label stands between two blanks.
@@ -46,7 +46,7 @@ def _ctc(logits: Any, labels: Any, input_lengths: Any, label_lengths: Any, /, *,
 
 @op(name="ctc_scaled")
 def _by_times(loss: Any, lengths: Any, /) -> Any:
-    """The loss, with its gradient divided by the number of steps."""
+    """Return the loss with its gradient divided by the number of steps."""
     part = loss / lengths.astype(loss.dtype)
     return part + jax.lax.stop_gradient(loss - part)
 

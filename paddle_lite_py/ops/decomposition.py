@@ -25,24 +25,24 @@ __all__ = [
 
 
 def T(x: Any) -> Any:
-    """Matrices with rows and columns exchanged."""
+    """Transpose the last two dimensions."""
     return jnp.swapaxes(x, -1, -2)
 
 
 def H(x: Any) -> Any:
-    """Matrices with rows and columns exchanged, conjugated."""
+    """Compute the conjugate transpose of the last two dimensions."""
     return jnp.conj(T(x))
 
 
 def _mirrored(x: Any, lower: bool) -> Any:
-    """The Hermitian matrices of which one triangle is read; its gradient is that of x as a whole."""
+    """Return the Hermitian matrices of which one triangle is read, with the gradient of all of `x`."""
     one = (jnp.tril if lower else jnp.triu)(x)
     other = H((jnp.tril if lower else jnp.triu)(x, -1 if lower else 1))
     return x + jax.lax.stop_gradient(one + other - x)
 
 
 def batched(x: Any, y: Any) -> tuple[Any, Any]:
-    """Two stacks of matrices in one dtype and one number of matrices."""
+    """Convert two stacks of matrices to one dtype and broadcast their batch dimensions."""
     x, y = promote(x, y)
     batch = jnp.broadcast_shapes(x.shape[:-2], y.shape[:-2])
     return jnp.broadcast_to(x, (*batch, *x.shape[-2:])), jnp.broadcast_to(y, (*batch, *y.shape[-2:]))

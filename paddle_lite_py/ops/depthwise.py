@@ -19,7 +19,7 @@ MAX_TERMS = 64
 
 
 def pays(x: Any, weight: Any, groups: int) -> bool:
-    """True if each channel of x [n, c, *space] has kernels of its own, weight [c * m, 1, *sizes]."""
+    """Return True if each channel of `x` [n, c, *space] has its own kernels, weight [c * m, 1, *sizes]."""
     if x.dtype != weight.dtype or not dtypes.is_inexact(x.dtype) or weight.shape[0] % groups:
         return False  # exact sums of integers, and what to say of the others, are XLA's
     terms = math.prod(weight.shape[2:])
@@ -28,7 +28,7 @@ def pays(x: Any, weight: Any, groups: int) -> bool:
 
 
 def convolve(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints) -> Any:
-    """The convolution of each channel of x [n, c, *space] with its m kernels of weight [c * m, 1, *sizes]."""
+    """Convolve each channel of `x` [n, c, *space] with its m kernels of `weight` [c * m, 1, *sizes]."""
     wide = jnp.promote_types(x.dtype, jnp.float32)  # what low precision sums in, in XLA's convolution as well
     copies = weight.shape[0] // x.shape[1]
     x = x.astype(wide)
@@ -38,7 +38,7 @@ def convolve(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints) -> An
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(2, 3, 4))
 def _convolve(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints) -> Any:
-    """x [n, c, *space], weight [c, *sizes]."""
+    """Convolve `x` [n, c, *space] with `weight` [c, *sizes]."""
     spans = tuple([d * (k - 1) + 1 for k, d in zip(weight.shape[1:], steps, strict=True)])
     counts = window_counts(x.shape[2:], spans, strides, pads)
     x, kernels = _padded(x, pads), weight.reshape(weight.shape[0], -1, *[1] * len(counts))

@@ -24,9 +24,9 @@ __all__ = [
 
 
 def lower_triangle(shape: Sequence[int], diagonal: int = 0) -> Any:
-    """Which elements of matrices of this shape lie on a diagonal or below it.
+    """Return the mask of the elements on or below a diagonal, for matrices of this shape.
 
-    In 32 bits: accelerators emulate 64-bit integers, which NumPy's spelling counts in.
+    Computed in 32 bits, since accelerators emulate the 64-bit integers of NumPy's version.
     """
     if len(shape) < 2:
         raise ValueError(f"a matrix, or several, is expected; the shape is {[*shape]}")
@@ -220,7 +220,7 @@ def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Any = None, append: Any
 
 
 def _areas(y: Any, x: Any, dx: Any, axis: int) -> Any:
-    """Areas under the line between neighbours along an axis."""
+    """Compute the trapezoid areas between neighbors along an axis."""
     y = jnp.moveaxis(floating(y), axis, -1)
     if x is not None:
         dx = jnp.diff(x if x.ndim == 1 else jnp.moveaxis(x, axis, -1))

@@ -19,7 +19,7 @@ _SATURATED = -1.0507009873554805 * 1.6732632423543772
 
 
 def _keep(key: Any, x: Any, p: float, axis: Any) -> Any:
-    """A draw for each element, shared along the axes that are not named."""
+    """Draw a keep mask, shared along the axes that are not listed."""
     shape = x.shape
     if axis is not None:
         own = {from_start(a, x.ndim) for a in ((axis,) if isinstance(axis, int) else axis)}

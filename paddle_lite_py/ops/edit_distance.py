@@ -16,14 +16,14 @@ __all__ = ["edit_distance"]
 
 
 def _without(tokens: Any, length: Any, ignored: tuple[int, ...]) -> tuple[Any, Any]:
-    """The tokens that count in front, in their order, and how many they are."""
+    """Move the tokens that are not ignored to the front, in order, and count them."""
     at = jnp.arange(tokens.shape[0])
     left = (at < length) & ~jnp.isin(tokens, jnp.asarray(ignored, tokens.dtype))
     return tokens[jnp.argsort(~left, stable=True)], left.sum()
 
 
 def _distance(a: Any, b: Any, n: Any, m: Any) -> Any:
-    """The Levenshtein distance of the first n tokens of a and the first m of b: the rows of its table in turn."""
+    """Compute the Levenshtein distance of the first n tokens of a and the first m of b, row by row."""
     at = jnp.arange(b.shape[0] + 1)
 
     def row(before: Any, now: Any) -> tuple[Any, None]:

@@ -22,7 +22,7 @@ MAX_OUTPUTS, MIN_CHANNELS, MIN_PRODUCTS, MAX_BYTES = 4, 16, 4 << 20, 32 << 20
 
 
 def pays(x: Any, weight: Any, strides: Ints, groups: int) -> bool:
-    """True if x [n, c, *space] goes to a few channels through weight [o, c, *sizes], a window at each place."""
+    """Return True if `x` [n, c, *space] maps to a few channels through `weight` [o, c, *sizes] with strides of 1."""
     if groups > 1 or set(strides) != {1} or not (x.dtype == weight.dtype == np.float32):
         return False
     o, c, *sizes = weight.shape
@@ -35,7 +35,7 @@ def pays(x: Any, weight: Any, strides: Ints, groups: int) -> bool:
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(2, 3))
 def convolve(x: Any, weight: Any, pads: Pairs, steps: Ints) -> Any:
-    """The convolution of x [n, c, *space] and weight [o, c, *sizes] with strides of 1."""
+    """Convolve `x` [n, c, *space] with `weight` [o, c, *sizes] with strides of 1."""
     o, c, *sizes = weight.shape
     x = jnp.pad(x, ((0, 0), (0, 0), *pads))
     spans = tuple([d * (k - 1) + 1 for k, d in zip(sizes, steps, strict=True)])

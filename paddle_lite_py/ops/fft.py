@@ -34,7 +34,7 @@ Examples:
 
 
 def _result(name: str) -> str:
-    """What a transform returns."""
+    """Describe the result of a transform."""
     kind = name.rstrip("2n")
     if kind in ("irfft", "hfft"):
         return "A real tensor; by default an input of size m along the last dimension gives size 2 * (m - 1)"
@@ -56,7 +56,7 @@ def _some(x: Any, name: str, axis: int) -> Any:
 
 
 def _define(name: str, f: Any, what: str, where: str, x: str, value: str) -> Any:
-    """A transform along one axis (n, axis) or several (s, axes)."""
+    """Define a transform along one dimension (n, axis) or several (s, axes)."""
     if where == "the last axis":
 
         def fn(x: Any, /, n: Any = None, axis: Any = -1, norm: str = "backward") -> Any:

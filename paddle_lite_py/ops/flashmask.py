@@ -17,7 +17,7 @@ __all__ = ["flashmask_attention"]
 
 @op(name="flashmask", grad=False)
 def _seen(bounds: Any, /, *, queries: int, causal: bool, window: Any) -> Any:
-    """Whether query i sees key j: [batch, heads, queries, keys]."""
+    """Return the mask [batch, heads, queries, keys] of the keys that each query attends to."""
     i = jnp.arange(queries)[:, None]
     j = jnp.arange(bounds.shape[2])[None]
     b = [bounds[..., k][:, :, None] for k in range(bounds.shape[-1])]  # [batch, heads, 1, keys]
@@ -97,6 +97,6 @@ def flashmask_attention(
 
 
 def _open(rows: Any) -> Any:
-    """Bounds that hide nothing."""
+    """Return bounds that mask nothing."""
     rows[..., 1] = 0
     return rows

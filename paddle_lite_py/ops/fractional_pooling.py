@@ -19,7 +19,7 @@ __all__ = ["fractional_max_pool2d", "fractional_max_pool3d"]
 
 
 def _axis(u: Any, n: int, size: int, kernel: int | None) -> tuple[Any, Any]:
-    """Indices of the windows along an axis, and which of them count."""
+    """Return the indices of the windows along an axis, and the mask of valid ones."""
     if kernel is None:
         step = n / size
         u = u * min((n // size + 2) / step - 1, (n + 1 - n // size) / step - (size - 1))

@@ -150,7 +150,7 @@ def take_along_dim(arr: Tensor, indices: Tensor, axis: int | None = None, broadc
 
 
 def crop_others(x: Any, shape: tuple[Any, ...], axis: int) -> Any:
-    """x cut to a shape on all axes but one."""
+    """Crop `x` to a shape in all dimensions but one."""
     return x[tuple([slice(None) if i == axis else slice(n) for i, n in enumerate(shape)])]
 
 

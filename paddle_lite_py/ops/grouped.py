@@ -19,7 +19,7 @@ MAX_TERMS = 64
 
 
 def pays(x: Any, weight: Any, groups: int) -> bool:
-    """True if x [n, c, *space] and weight [o, c / groups, *sizes] are in groups."""
+    """Return True if `x` [n, c, *space] and `weight` [o, c / groups, *sizes] form a grouped convolution."""
     if x.dtype != weight.dtype or not dtypes.is_inexact(x.dtype) or weight.shape[0] % groups:
         return False  # exact sums of integers, and what to say of the others, are XLA's
     known = all(isinstance(n, int) for n in x.shape[1:])
@@ -27,7 +27,7 @@ def pays(x: Any, weight: Any, groups: int) -> bool:
 
 
 def convolve(x: Any, weight: Any, groups: int, strides: Ints, pads: Pairs, steps: Ints) -> Any:
-    """The convolution of each group of channels of x [n, c, *space] with its part of weight [o, c / groups, *sizes]."""
+    """Convolve each group of channels of `x` [n, c, *space] with its part of `weight` [o, c / groups, *sizes]."""
     wide = jnp.promote_types(x.dtype, jnp.float32)  # what low precision sums in, in XLA's convolution as well
     wide_x, wide_weight = x.astype(wide), weight.astype(wide)
     if groups <= FEW_GROUPS and math.prod(weight.shape[1:]) > MAX_WINDOW:

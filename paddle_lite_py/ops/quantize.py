@@ -57,6 +57,9 @@ def quantize_linear(x: Array, scale: Array, /, axis: int | None = None, most: fl
 def dequantize_linear(x: Array, scale: Array, /, axis: int | None = None, most: float = 127.0) -> Any:
     """Dequantize int8 values: `out = x * scale / most`.
 
+    Arguments:
+        axis: int, the dimension with one scale per position; None: a single scale.
+
     Returns:
         A tensor with the shape of `x` and the dtype of `scale`.
     """

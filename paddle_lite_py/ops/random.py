@@ -41,7 +41,7 @@ def _gaussian(key: Any, mean: Any, std: Any, /, shape: Any, dtype: Any) -> Any:
 
 
 def drawn_from(generator: Generator | None, draw: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
-    """What a random op draws from a generator, which moves on; from the stream of the process where there is none."""
+    """Run a random op with a generator, which advances; None uses the default random stream."""
     if generator is None:
         return draw(*args, *attrs)
     out, following = state.interpreter.run(draw.__op__.bind(attrs), (generator.state, *args))
@@ -50,7 +50,7 @@ def drawn_from(generator: Generator | None, draw: Any, args: tuple[Any, ...], at
 
 
 def seeded(seed: int, draw: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
-    """What a random op draws first from the stream that begins at a seed."""
+    """Run a random op with the first key of the stream of a seed."""
     start = constant(value=(int(seed) & 0xFFFFFFFF, 0), dtype="uint32")
     return state.interpreter.run(draw.__op__.bind(attrs), (start, *args))[0]
 
@@ -175,7 +175,7 @@ def _randint(key: Any, low: Any, high: Any, /, shape: Any, dtype: Any) -> Any:
 
 
 def bounds(who: str, low: Any, high: Any) -> tuple[Any, Any]:
-    """Both bounds of a range of integers, of which one alone is the upper one."""
+    """Resolve the bounds of a range of integers; a single bound is the upper one."""
     low, high = (0, low) if high is None else (low, high)
     if isinstance(low, int) and isinstance(high, int) and low >= high:
         raise ValueError(f"{who}(): the range from {low} to {high} is empty; high must exceed low")

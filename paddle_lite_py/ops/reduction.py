@@ -18,7 +18,7 @@ __all__ = [
 
 
 def _summed(x: Any, dtype: Any) -> Any:
-    """The dtype of a sum: as asked; int64 for booleans and the signed integers up to 32 bits."""
+    """Return the dtype of a sum: as given; int64 for booleans and signed integers; else that of `x`."""
     return numpy_dtype(dtype) or (jnp.int64 if x.dtype.kind in "bi" else x.dtype)
 
 
@@ -29,8 +29,8 @@ def sum(x: Array, /, axis: Axis = None, dtype: DTypeLike = None, keepdim: bool =
 
     Arguments:
         axis: int or list of ints, the dimensions to reduce; None reduces all.
-        dtype: dtype of the result. Default: int64 for booleans and integers up to 32 bits, else that of `x`. A bool
-            given here is taken as `keepdim`.
+        dtype: dtype of the result. Default: int64 for booleans and signed integers up to 32 bits, else that of `x`. A
+            bool given here is taken as `keepdim`.
         keepdim: keep the reduced dimensions with size 1. Default: False.
 
     Returns:
@@ -250,7 +250,7 @@ def logsumexp(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
 
 
 def _along(x: Any, axis: int | None) -> tuple[Any, int]:
-    """x and its axis, counted from 0; flat and 0 for None."""
+    """Return `x` and its axis, counted from 0; for None, the flattened tensor and 0."""
     return (x.reshape(-1), 0) if axis is None else (x, from_start(axis, x.ndim) if x.ndim else 0)
 
 
@@ -308,7 +308,7 @@ def logcumsumexp(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) 
 
 
 def _latest(best: Any, x: Any, axis: int, dtype: Any) -> Any:
-    """Where along the axis each running extreme was last met."""
+    """Return the last index at which each running extreme occurred."""
     here = jax.lax.broadcasted_iota(numpy_dtype(dtype), x.shape, axis)
     return jax.lax.cummax(jnp.where(x == best, here, 0), axis)
 

@@ -1,4 +1,4 @@
-"""Ops on boxes and regions of feature maps."""
+"""Region-of-interest pooling, deformable convolution, and box decoding."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def roi_align(
 
 
 def _bins(start: Any, length: Any, count: int, limit: int) -> Any:
-    """[count, limit]: which pixels lie in which bin."""
+    """Return the mask [count, limit] of the pixels in each bin."""
     k, step = jnp.arange(count), quotient(length, jnp.asarray(count, length.dtype))
     low = jnp.clip(jnp.floor(k * step) + start, 0, limit)
     high = jnp.clip(jnp.ceil((k + 1) * step) + start, 0, limit)

@@ -226,7 +226,7 @@ def masked_scatter(x: Array, mask: Array, value: Array, /) -> Any:
 
 
 def _scattered_product(shape: Any, at: tuple[Any, ...], values: Any) -> Any:
-    """Products of the values that meet at each place, 1 where there is none."""
+    """Multiply the values that are scattered to the same index; 1 where there is none."""
 
     @jax.custom_jvp
     def product(values: Any) -> Any:
@@ -299,7 +299,7 @@ def _put_along_axis(
 
 
 def _reduced(x: Any, at: tuple[Any, ...], values: Any, reduce: str, include_self: bool) -> Any:
-    """x with values written or reduced into it."""
+    """Return `x` with values written or reduced into it."""
     if reduce == "assign":
         return x.at[at].set(values)
     if reduce == "mean":

@@ -278,12 +278,12 @@ def _unravel(flat: Any, /, shape: Any) -> Any:
 
 
 def positions(mask: Tensor, what: str, instead: str) -> Tensor:
-    """Where a traced mask is true, as positions in the flattened mask."""
+    """Return the positions in the flattened mask where a traced mask is True."""
     return _flat_nonzero(mask, known(mask.astype("int64").sum(), what, instead))
 
 
 def coordinates(mask: Tensor, what: str, instead: str) -> tuple[Tensor, ...]:
-    """Where a traced mask is true: the indices along each axis."""
+    """Return the indices along each dimension where a traced mask is True."""
     return _unravel(positions(mask, what, instead), tuple(mask.shape))
 
 
@@ -304,7 +304,7 @@ def argwhere(input: Tensor) -> Any:
 
 @op(name="_take_flat")
 def take_flat(x: Array, index: Array, /, shape: Shape | None = None) -> Any:
-    """Elements of x, flattened (after broadcasting to a shape)."""
+    """Return elements of the flattened `x` (after broadcasting to a shape)."""
     return (x if shape is None else jnp.broadcast_to(x, shape)).reshape(-1)[index]
 
 
@@ -383,7 +383,7 @@ def _unique(x: Any, /, size: int, axis: int | None = None) -> Any:
 
 
 def _chosen(x: Any, first: Any, inverse: Any, counts: Any, wanted: Any, axis: int | None, dtype: Any) -> Any:
-    """The result of unique(): the elements by index, so that gradients flow, and the counts asked for."""
+    """Assemble the result of `unique()`: elements by index, so that gradients flow, and the requested counts."""
     at = first if isinstance(first, Tensor) else fresh(first)
     out = take_flat(x, first) if axis is None else x.gather(at, axis)
     kind = numpy_dtype(dtype)

@@ -16,7 +16,7 @@ __all__ = ["segment_max", "segment_mean", "segment_min", "segment_sum", "send_u_
 
 
 def _pooled(rows: Any, at: Any, count: int, pool: str) -> Any:
-    """The rows of each place as one: zeros where there is none."""
+    """Reduce the rows of each segment; empty segments are zeros."""
     if pool == "sum":
         return jax.ops.segment_sum(rows, at, count)
     sizes = jax.ops.segment_sum(jnp.ones(at.shape, rows.dtype), at, count)
@@ -33,7 +33,7 @@ def _segment(data: Any, ids: Any, /, *, count: int, pool: str) -> Any:
 
 
 def _count(ids: Tensor, who: str) -> Any:
-    """One more than the largest id."""
+    """Return the largest id plus 1."""
     if not ids.shape or not ids.shape[0]:
         return 0
     return ids.max()._static_value(f"the number of segments of {who}()") + 1
@@ -124,7 +124,7 @@ def _send_ue_recv(x: Any, y: Any, source: Any, target: Any, /, *, message: str, 
 
 
 def _aligned(a: Any, b: Any) -> tuple[Any, Any]:
-    """Rows with as many dimensions: those that one lacks are put behind the first."""
+    """Give both operands the same number of dimensions, inserting missing ones after the first."""
     n = max(a.ndim, b.ndim)
     return tuple(v.reshape(v.shape[0], *[1] * (n - v.ndim), *v.shape[1:]) for v in (a, b))
 

@@ -38,14 +38,14 @@ def _bad_input(array: Any) -> Any:
 
 
 def _bad(array: Any, axes: tuple[int, ...] = (-2, -1)) -> Any:
-    """Where matrices hold what is not finite; None if they do not, or that cannot be looked at."""
+    """Return a mask of the matrices with non-finite elements; None if there are none, or they cannot be read."""
     if _is_finite(array):
         return None
     return ~np.isfinite(np.asarray(array)).all(axis=axes[-array.ndim :])
 
 
 def _is_finite(array: Any) -> bool:
-    """Whether all numbers are finite; True where they cannot be looked at where they are."""
+    """Return whether all elements are finite; True if they cannot be read in place."""
     if array.__class__ is np.ndarray:
         array = np.ascontiguousarray(array)  # what is read are bytes
     try:
@@ -56,7 +56,7 @@ def _is_finite(array: Any) -> bool:
 
 
 def _are_finite(numbers: Any) -> bool:
-    """Whether all numbers are finite, of a tuple or a flat array."""
+    """Return whether all numbers of a tuple or a flat array are finite."""
     if numbers.__class__ is tuple:
         return isfinite(sum(numbers)) or all(map(isfinite, numbers))
     # A sum of squares is finite only if all are, and takes a tenth of the time of the look at each.
@@ -94,7 +94,7 @@ def _place(bad: Any) -> str:
 
 
 def _unless_finite(complain: Callable[..., None]) -> Callable[[Run], Run]:
-    """A decorator: complain(result, *arguments) is called where the result is not finite."""
+    """Decorate an op: call `complain(result, *arguments)` if the result is not finite."""
 
     def looking(run: Run) -> Run:
         last: Any = None, None  # kind of the result before this one, and what reads its numbers
@@ -126,7 +126,7 @@ def _singular(out: Any, axes: tuple[int, ...] = (-2, -1)) -> ValueError:
 
 @_unless_finite
 def _inverted(out: Any, x: Any, y: Any = None) -> None:
-    """Raises, unless the result is not finite because y is not."""
+    """Raise unless the result is not finite because `y` is not."""
     if y is None or _is_finite(y):
         raise _singular(out)
 
@@ -139,7 +139,7 @@ def _condition_found(out: Any, x: Any) -> None:
 
 @_unless_finite
 def _factored(out: Any, x: Any) -> None:
-    """Raises, unless the result is not finite because x is not."""
+    """Raise unless the result is not finite because `x` is not."""
     bad, given = _bad(out), _bad_input(x)
     if (bad if given is None else (bad := bad & ~given)).any():
         raise ValueError(f"{_place(bad)} is not positive definite; expected a symmetric matrix all of whose "
@@ -147,7 +147,7 @@ def _factored(out: Any, x: Any) -> None:
 
 
 def _given_numbers(run: Run) -> Run:
-    """A decorator: an error where x holds NaN."""
+    """Decorate an op: raise if `x` contains NaN."""
 
     def looked_at(x: Any, *others: Any) -> Any:
         out = run(x, *others)

@@ -1,4 +1,4 @@
-"""Attention in which each query looks at some keys only, that are listed by rows."""
+"""Attention at the query-key pairs of a sparse pattern in compressed rows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def attention_where(
 
 @op(name="places_of_rows", grad=False)
 def _places(offset: Any, columns: Any, /) -> Any:
-    """Compressed rows [batch, heads, length + 1] and columns [batch, heads, n] as truths."""
+    """Convert compressed rows [batch, heads, length + 1] and columns [batch, heads, n] to a boolean mask."""
     length = offset.shape[-1] - 1
     at = jnp.arange(columns.shape[-1])
     row = jnp.sum(offset[..., None, 1:] <= at[:, None], -1)  # those beyond the last are dropped

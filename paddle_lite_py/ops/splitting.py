@@ -19,7 +19,7 @@ __all__ = ["chunk", "dsplit", "hsplit", "split", "tensor_split", "unbind", "unst
 
 
 def _sections(size: Any, parts: Any) -> list[Any]:
-    """Sizes of the parts of an axis: an equal number of them, or a list with at most one -1."""
+    """Resolve the sizes of the parts of a dimension: an equal number, or a list with at most one -1."""
     if isinstance(parts, int):
         if parts < 1:
             raise ValueError(f"the number of parts is {parts}; expected at least 1")

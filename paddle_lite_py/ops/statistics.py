@@ -130,7 +130,9 @@ def _lower_middle_of_numbers(x: Any, /, axis: Any, keepdim: bool) -> Any:
 
 
 def _pick(x: Any, axis: Any, keepdim: bool, rank: Any) -> tuple[Any, Any]:
-    """The element of a rank in sorted order over axes, and its index; `rank` is asked for the flattened axes."""
+    """Return the element of a rank in sorted order over axes, and its index; `rank` is an int or a function of the
+    elements.
+    """
     flat, shape = _flattened(x, axis, keepdim)
     k, order = rank(flat), ordering.argsort(flat, -1)
     order = order[..., k : k + 1] if isinstance(k, int) else jnp.take_along_axis(order, k, -1)
@@ -139,7 +141,7 @@ def _pick(x: Any, axis: Any, keepdim: bool, rank: Any) -> tuple[Any, Any]:
 
 
 def _flattened(x: Any, axis: Any, keepdim: bool) -> tuple[Any, list[Any]]:
-    """x with these axes as one, the last; and the shape of what is left when that is reduced."""
+    """Return `x` with these axes merged into a last one, and the shape after reducing it."""
     axis = tuple([from_start(a, x.ndim) for a in (range(x.ndim) if axis is None else as_tuple(axis))])
     rest = [i for i in range(x.ndim) if i not in axis]
     flat = jnp.transpose(x, (*rest, *axis)).reshape(*[x.shape[i] for i in rest], math.prod([x.shape[i] for i in axis]))

@@ -18,7 +18,7 @@ __all__ = ["top_p_sampling"]
 
 @op(name="top_p", grad=False)
 def _drawn(x: Any, ps: Any, threshold: Any, draw: Any, /, truncated: bool) -> Any:
-    """What uniform numbers choose of each row, the most probable first; and where it stands."""
+    """Choose a category of each row by uniform numbers, the most probable first; return its probability and index."""
     order = ordering.argsort(-x, -1)
     p = jnp.take_along_axis(x, order, -1).astype(jnp.float32)
     before = jnp.cumsum(p, -1) - p

@@ -17,7 +17,7 @@ _NEVER = -1e30
 
 
 def _skewed(x: Any) -> Any:
-    """[batch, time, labels] by diagonals: [time + labels - 1, batch, labels], where entry (n, u) is x at (n - u, u)."""
+    """Skew [batch, time, labels] to diagonals [time + labels - 1, batch, labels]: entry (n, u) is x at (n - u, u)."""
     time, labels = x.shape[1:]
     t = jnp.arange(time + labels - 1)[:, None] - jnp.arange(labels)
     found = jnp.moveaxis(x, 0, -1)[jnp.clip(t, 0, time - 1), jnp.arange(labels)]

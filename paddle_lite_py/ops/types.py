@@ -1,4 +1,4 @@
-"""What the arguments of public functions may be."""
+"""Type aliases of the arguments of public functions."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def _define(name: str, fn: Callable[[Any], Any], what: str, x: Any, value: str, 
 
 
 def _floating(name: str, f: Callable[[Any], Any], what: str, x: Any, value: str, **options: Any) -> Callable[..., Any]:
-    """An op whose result is floating (or complex) for every input."""
+    """Define an op with a floating-point (or complex) result for every input."""
 
     def fn(x: Any, /) -> Any:
         return f(floating(x))
@@ -50,7 +50,7 @@ def _floating(name: str, f: Callable[[Any], Any], what: str, x: Any, value: str,
 
 
 def _keeping(name: str, f: Callable[[Any], Any], what: str, x: Any, value: str, **options: Any) -> Callable[..., Any]:
-    """An op whose result has the dtype of its input."""
+    """Define an op that keeps the dtype of its input."""
 
     def fn(x: Any, /) -> Any:
         return f(natural(x))
@@ -191,7 +191,7 @@ sign = _keeping("sign", jnp.sign, "Compute the sign of each element: -1, 0 or 1"
 
 
 def _direction(x: Any) -> Any:
-    """jnp.sign has no gradient, which that of a complex number does."""
+    """Compute the sign; unlike jnp.sign, with a gradient for complex numbers."""
     return x / jnp.where(x == 0, 1, jnp.abs(x)) if jnp.iscomplexobj(x) else jnp.sign(x)
 
 

@@ -34,7 +34,7 @@ __all__ = [
 
 
 def _patches(space: Any, kernel: Any, stride: Any, pads: Any, dilation: Any) -> tuple[Windows, Any]:
-    """The windows of unfold and fold, whose elements lie `dilation` apart."""
+    """Return the dilated windows of unfold and fold."""
     k, s, d = (tuple_of(v, 2, n) for v, n in ((kernel, "kernel_sizes"), (stride, "strides"), (dilation, "dilations")))
     # Four numbers are [top, left, bottom, right].
     p = tuple(pads) if not isinstance(pads, int) and len(pads) == 4 else tuple_of(pads, 2, "paddings") * 2
@@ -242,7 +242,7 @@ def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name:
 
 
 def _reflect(at: Any, n: int, align_corners: bool) -> Any:
-    """Coordinates folded back into an axis of n pixels."""
+    """Reflect coordinates into an axis of n pixels."""
     low, span = (0.0, n - 1.0) if align_corners else (-0.5, float(n))
     if span == 0:
         return jnp.zeros_like(at)
@@ -251,7 +251,7 @@ def _reflect(at: Any, n: int, align_corners: bool) -> Any:
 
 
 def _read(x: Any, at: list[Any], border: bool) -> Any:
-    """Elements of one image [c, *space] at whole coordinates; zeros outside unless `border`."""
+    """Read elements of an image [c, *space] at integer coordinates; zeros outside unless `border`."""
     flat: Any = 0
     inside: Any = True
     for i, n in zip(at, x.shape[1:], strict=True):
@@ -262,7 +262,7 @@ def _read(x: Any, at: list[Any], border: bool) -> Any:
 
 
 def _sample(x: Any, grid: Any, nearest: bool, padding: str, align_corners: bool) -> Any:
-    """One image [c, *space] at the points [..., dimensions] of a grid."""
+    """Sample an image [c, *space] at the points [..., dimensions] of a grid."""
     at = []
     for i, n in enumerate(x.shape[1:]):
         u = grid[..., x.ndim - 2 - i]

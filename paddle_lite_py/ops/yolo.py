@@ -16,7 +16,7 @@ def _cross_entropy(logit: Any, target: Any) -> Any:
 
 
 def _overlap(a: Any, b: Any) -> Any:
-    """Intersection over union of boxes (center and size, last axis), which broadcast."""
+    """Compute the intersection over union of boxes (center and size in the last axis), with broadcasting."""
     low = jnp.maximum(a[..., :2] - a[..., 2:] / 2, b[..., :2] - b[..., 2:] / 2)
     high = jnp.minimum(a[..., :2] + a[..., 2:] / 2, b[..., :2] + b[..., 2:] / 2)
     shared = jnp.prod(jnp.maximum(high - low, 0), -1)

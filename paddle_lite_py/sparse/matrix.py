@@ -14,7 +14,7 @@ from .tensors import SparseCooTensor, SparseCsrTensor, _Sparse, gathered
 
 @op(name="sparse_matmul", amp="white")
 def _product(values: Any, y: Any, /, *, rows: Any, columns: Any, count: int) -> Any:
-    """Rows of y, weighted and added: no dense matrix is made."""
+    """Sum weighted rows of `y`, without creating a dense matrix."""
     weight = values.reshape(-1, *[1] * (y.ndim - 1))
     out = jnp.zeros((count, *y.shape[1:]), y.dtype)
     return out.at[np.array(rows, np.int64)].add(weight * y[np.array(columns, np.int64)])
@@ -22,7 +22,7 @@ def _product(values: Any, y: Any, /, *, rows: Any, columns: Any, count: int) -> 
 
 @op(name="sampled_matmul", amp="white")
 def _sampled(x: Any, y: Any, /, *, rows: Any, columns: Any) -> Any:
-    """Elements of x @ y at places: the others are not computed."""
+    """Compute x @ y at the given indices only."""
     return jnp.sum(x[np.array(rows, np.int64)] * y.T[np.array(columns, np.int64)], -1)
 
 
@@ -117,7 +117,7 @@ def _alike(who: str, x: Any, y: Any) -> None:
 
 
 def _joined(who: str, x: Any, y: Any, function: Any) -> Any:
-    """function of two sparse tensors, at the places of either."""
+    """Apply a function to two sparse tensors at the union of their indices."""
     _alike(who, x, y)
     places = np.unique(np.concatenate([x._indices, y._indices], 1), axis=1)
     a, b = (gathered(v.to_dense(), places) for v in (x, y))

@@ -1,4 +1,4 @@
-"""The two kinds of sparse tensors. The places are known on the host; the values are a tensor with a gradient."""
+"""Sparse tensors in COO and CSR format: indices are known on the host; values are a tensor with a gradient."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _floating(value: Any, dtype: Any, place: Any = None) -> Tensor:
 
 
 class _Sparse:
-    """What both kinds share: `shape`, the values, and the places as arrays of the host."""
+    """Base class of both formats: shape, values, and the indices as host arrays."""
 
     shape: Size
     _values: Tensor
@@ -56,27 +56,27 @@ class _Sparse:
     _PRINTED: tuple[str, ...]
 
     def values(self) -> Tensor:
-        """The values that are kept."""
+        """Return the stored values."""
         return self._values
 
     @property
     def dtype(self) -> Any:
-        """Type of the values."""
+        """The dtype of the values."""
         return self._values.dtype
 
     @property
     def ndim(self) -> int:
-        """Number of dimensions."""
+        """The number of dimensions."""
         return len(self.shape)
 
     @property
     def place(self) -> Any:
-        """Where the values are."""
+        """The device of the values."""
         return self._values.place
 
     @property
     def stop_gradient(self) -> bool:
-        """That of the values."""
+        """True if no gradients are recorded for the values."""
         return self._values.stop_gradient
 
     @stop_gradient.setter
@@ -85,51 +85,51 @@ class _Sparse:
 
     @property
     def grad(self) -> Any:
-        """The gradient, at the same places; None if there is none."""
+        """The gradient, with the same indices; None if there is none."""
         found = self._values.grad
         return None if found is None else self._with(found)
 
     def dim(self) -> int:
-        """Number of dimensions."""
+        """Return the number of dimensions."""
         return self.ndim
 
     def sparse_dim(self) -> int:
-        """How many of the dimensions have places."""
+        """Return the number of sparse dimensions."""
         return len(self._indices)
 
     def dense_dim(self) -> int:
-        """How many dimensions each value has."""
+        """Return the number of dense dimensions: those of each value."""
         return self.ndim - self.sparse_dim()
 
     def is_sparse(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
     def is_dense(self) -> bool:
-        """False."""
+        """Return False."""
         return False
 
     def nnz(self) -> int:
-        """How many values are kept."""
+        """Return the number of stored values."""
         return self._values.shape[0]
 
     def numpy(self) -> np.ndarray:
-        """The dense array."""
+        """Convert to a dense NumPy array."""
         return self.to_dense().numpy()
 
     def astype(self, dtype: Any) -> Any:
-        """The values in another dtype."""
+        """Convert the values to another dtype."""
         return self._with(self._values.astype(dtype))
 
     cast = astype
 
     def element_size(self) -> int:
-        """Bytes of one value."""
+        """Return the size of one value in bytes."""
         return self._values.element_size()
 
     @property
     def is_leaf(self) -> bool:
-        """Whether no op made the values."""
+        """True if no op computed the values."""
         return self._values.is_leaf
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
@@ -139,19 +139,19 @@ class _Sparse:
     clear_grad = clear_gradient
 
     def clone(self) -> Any:
-        """A copy that gradients flow through."""
+        """Copy the tensor; gradients flow through the copy."""
         return self._with(self._values.clone())
 
     def cpu(self) -> Any:
-        """The same on the CPU."""
+        """Return the tensor on the CPU."""
         return self._with(self._values.cpu())
 
     def detach(self) -> Any:
-        """The same without its gradient."""
+        """Return the tensor detached from the graph."""
         return self._with(self._values.detach())
 
     def backward(self, grad_tensor: Any = None, retain_graph: bool = False) -> None:
-        """Gradients of the values."""
+        """Compute the gradients of the values."""
         grad = grad_tensor.values() if isinstance(grad_tensor, _Sparse) else grad_tensor
         self._values.backward(grad, retain_graph)
 
@@ -159,7 +159,7 @@ class _Sparse:
         raise NotImplementedError
 
     def to_dense(self) -> Tensor:
-        """The dense tensor."""
+        """Convert to a dense tensor."""
         raise NotImplementedError
 
     def __repr__(self) -> str:

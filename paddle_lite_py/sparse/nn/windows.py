@@ -16,7 +16,7 @@ __all__ = ["BatchNorm", "Conv2D", "Conv3D", "MaxPool3D", "SubmConv2D", "SubmConv
 
 
 class _SparseConv(Layer):
-    """What all convolutions share; subclasses say how many dimensions they have."""
+    """Base class of sparse convolutions; subclasses set the number of dimensions."""
 
     _n: ClassVar[int]
     _same_sites: ClassVar[bool] = False
@@ -41,13 +41,13 @@ class _SparseConv(Layer):
         self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
 
     def forward(self, x: Any) -> Any:
-        """The convolution of x."""
+        """Apply the convolution."""
         function = getattr(convolution, f"{'subm_' * self._same_sites}conv{self._n}d")
         settings = self._stride, self._padding, self._dilation
         return function(x, self.weight, self.bias, *settings, data_format=self._data_format)
 
     def extra_repr(self) -> str:
-        """Its settings, but for those at their defaults."""
+        """Return the settings that differ from the defaults, as text."""
         out = f"{self._in_channels}, {self._out_channels}, kernel_size={self._kernel_size}"
         for name, default in (("stride", 1), ("padding", 0), ("dilation", 1)):
             value = getattr(self, f"_{name}")
