@@ -151,7 +151,7 @@ class Tensor(TensorData):
             views.replaced(self)
 
     def _rebind(self, new: Tensor, reshapes: bool = False, assigned: bool = False) -> Tensor:
-        """Take over value and graph position of `new` in place; `reshapes`: of any shape; `assigned`: even for a leaf."""
+        """Take over value and graph position of `new`; `reshapes`: of any shape; `assigned`: even for a leaf."""
         before, after = held(self), held(new)
         same = after.shape == before.shape and after.dtype == before.dtype
         if not reshapes and not same:

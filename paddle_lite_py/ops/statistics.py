@@ -130,9 +130,7 @@ def _lower_middle_of_numbers(x: Any, /, axis: Any, keepdim: bool) -> Any:
 
 
 def _pick(x: Any, axis: Any, keepdim: bool, rank: Any) -> tuple[Any, Any]:
-    """Return the element of a rank in sorted order over axes, and its index; `rank` is an int or a function of the
-    elements.
-    """
+    """Return the element of a rank in sorted order, and its index; `rank(flat)` gives the rank."""
     flat, shape = _flattened(x, axis, keepdim)
     k, order = rank(flat), ordering.argsort(flat, -1)
     order = order[..., k : k + 1] if isinstance(k, int) else jnp.take_along_axis(order, k, -1)
