@@ -23,7 +23,7 @@ _MOST = 40.0
 
 
 def _path(label: Any, num_classes: int) -> tuple[Any, Any]:
-    """Return the nodes from the root to each class of a complete binary tree [n, longest], and the decisions; -1 pads."""
+    """Return the nodes from the root to each class of a complete binary tree [n, longest], and the turns; -1 pads."""
     code = label.reshape(-1, 1).astype(jnp.int64) + num_classes
     down = jnp.arange((2 * num_classes - 1).bit_length() - 1)
     above = code >> (down + 1)
