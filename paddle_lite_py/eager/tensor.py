@@ -29,11 +29,11 @@ from .pending import DataOnDemand, held
 from .remove_handle import RemoveHandle
 from .tensor_data import TensorData
 
-# What `_grad` holds after clear_grad(): zeros that nobody has read yet.
+# Value of `_grad` after clear_grad(): zeros that have not been read yet.
 ZEROS = "zeros"
-# Attributes that tie a tensor to others on the same storage, which a copy has not.
+# Attributes that link a tensor to others on the same storage; copies drop them.
 TIES = ("_view", "_views")
-# What programs read before each run: all other attributes that users see are settings.
+# Attributes that programs read before each run; all other public attributes are settings.
 PAYLOADS = frozenset({"data", "grad"})
 
 
@@ -48,7 +48,7 @@ class Tensor(TensorData):
     """
 
     _data: Any = DataOnDemand()
-    _pending: Any = None  # what stands for the data while the op that makes them waits (pending.Pending)
+    _pending: Any = None  # placeholder of the data while its op is deferred (pending.Pending)
     # Class attributes are the defaults, so that making a Tensor sets one attribute only.
     stop_gradient = True
     persistable = False
@@ -56,17 +56,17 @@ class Tensor(TensorData):
     _source: Any = None
     _grad: Any = None
     _hooks: dict[int, Callable[[Any], Any]] | None = None
-    _changes = 0  # in place, so far
+    _changes = 0  # number of in-place changes
     _name: str | None = None
     _view: Any = None  # of a view: its root, and how it was taken (views.View)
     _views: Any = None  # of a root: its views (views.Viewers)
-    # What an optimizer asks of what it trains.
+    # Attributes read by optimizers.
     regularizer: Any = None
     need_clip = True
     optimize_attr = cached_property(lambda _: VersionedDict(learning_rate=1.0))
 
     if TYPE_CHECKING:
-        # The methods and operators of the ops, which dispatch.define.add_methods() puts here.
+        # Methods and operators of ops, installed by dispatch.define.add_methods().
         __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = cast(Any, None)
         __floordiv__ = __mod__ = __pow__ = __rpow__ = __matmul__ = __neg__ = __abs__ = __invert__ = cast(Any, None)
         __and__ = __or__ = __xor__ = __lt__ = __le__ = __gt__ = __ge__ = cast(Any, None)
@@ -244,7 +244,7 @@ class Tensor(TensorData):
         """Add to the gradient, after running the hooks."""
         for hook in list((self._hooks or {}).values()):
             changed = hook(grad)
-            grad = grad if changed is None else state.interpreter.as_gradient(changed)  # the user's own stays
+            grad = grad if changed is None else state.interpreter.as_gradient(changed)  # the user's tensor is unchanged
         self._accumulate_plain(grad)
 
     @no_effect(dump_backward_graph_path=NOT_DRAWN)
@@ -347,7 +347,7 @@ class Parameter(Tensor):
     stop_gradient = False
     persistable, _HEADING = True, "Parameter containing:\n"
     is_distributed = False
-    is_table = False  # whether it is looked up by ids, and an optimizer may take its gradient as that of some rows
+    is_table = False  # an embedding table: optimizers may treat its gradient as that of some rows
     block: Any = None  # `initializer(p, p.block)`, as programs draw it anew
 
     def __init__(

@@ -17,7 +17,7 @@ from ..core.symbolic import is_symbolic
 from ..core.unknown_size import UnknownSize
 from .pending import held
 
-# NumPy's functions behind operators: what a tensor on the left is asked for, and one on the right.
+# NumPy functions behind operators: the method of a left operand, and of a right one.
 _OPERATORS = {
     getattr(np, name): (f"__{left}__", f"__{right}__")
     for name, left, right in [
@@ -41,7 +41,7 @@ class TensorData:
     grad: Any
     stop_gradient: Any
     __getitem__: Any
-    _HEADING = ""  # what stands above the text of a tensor of this class
+    _HEADING = ""  # first line of the repr
 
     def _array(self, what: str) -> jax.Array:
         """Return the payload as an array; `what` names the user's call in the error for a traced tensor."""

@@ -204,7 +204,7 @@ def _packed_mask(ends_q: Any, ends_k: Any, /, queries: int, keys: int, causal: b
     own_k = jnp.searchsorted(ends_k, j, side="right") - 1
     seen = own_q[:, None] == own_k
     if causal:
-        # The last query of a sequence stands at its last key.
+        # The last query of a sequence is aligned with its last key.
         at_q, at_k = i - jnp.take(ends_q, own_q + 1, mode="clip"), j - jnp.take(ends_k, own_k + 1, mode="clip")
         seen = seen & (at_k <= at_q[:, None])
     return seen

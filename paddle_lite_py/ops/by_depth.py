@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from ..core import dtypes
 from .conv_gemm import Ints, Pairs, axes_of, strided, window_counts
 
-# Each layer of the kernel is a term of the sum, which takes time to compile.
+# Each kernel layer is a term of the sum, and costs compile time.
 MAX_TERMS = 16
 
 
@@ -30,7 +30,7 @@ def convolve(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints, apart
     counts = window_counts(tuple(space), tuple(spans), strides, pads)
     around = [(0, 0, 0)] * 5
     around[1] = (*pads[0], apart[0] - 1)
-    dtype, wide = x.dtype, jnp.promote_types(x.dtype, jnp.float32)  # in which XLA's convolution sums as well
+    dtype, wide = x.dtype, jnp.promote_types(x.dtype, jnp.float32)  # XLA's convolution accumulates in float32 as well
     x = jax.lax.pad(jnp.moveaxis(x.astype(wide), 1, -1), jnp.zeros((), wide), around)
     kernel = jnp.moveaxis(weight.astype(wide), (0, 1), (-1, -2))
     out: Any = 0

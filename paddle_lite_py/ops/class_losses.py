@@ -196,7 +196,7 @@ def multi_margin_loss(
 @op(name="margin_cross_entropy", amp="black")
 def _margin(x: Any, label: Any, /, margins: tuple[float, float, float], scale: float) -> Any:
     wanted = jax.nn.one_hot(label.reshape(-1), x.shape[-1], dtype=bool)
-    # An arc cosine has no slope at its ends.
+    # arccos has no finite derivative at -1 and 1.
     angle = jnp.arccos(jnp.clip(x, -1 + 1e-6, 1 - 1e-6))
     moved = jnp.where(wanted, jnp.cos(margins[0] * angle + margins[1]) - margins[2], x) * scale
     log_p = jax.nn.log_softmax(moved)

@@ -62,9 +62,9 @@ def bilinear(x1: Array, x2: Array, weight: Array, bias: Array | None = None, /) 
 
 @op(name="embedding", amp="float32")
 def _embedding(x: Any, weight: Any, /, row: int | None) -> Any:
-    # An id that is no row reads as NaN: loud, where the nearest row would be a silent wrong answer. As in Paddle, -1
-    # stands for padding where no row does. In terms of lax, since it is traced anew for each length of a sentence:
-    # NumPy's spelling takes four times as long.
+    # An id out of range reads as NaN, since the nearest row would be silently wrong. As in Paddle, -1
+    # is padding if there is no padding row. Written in lax, since it is retraced for each sequence length:
+    # the jnp version takes four times as long.
     n = x.ndim
     ids = lax.select(lax.lt(x, lax.full_like(x, 0)), lax.full_like(x, weight.shape[0]), x)
     rows = lax.GatherDimensionNumbers(offset_dims=(n,), collapsed_slice_dims=(0,), start_index_map=(0,))

@@ -21,9 +21,9 @@ FEW_CHANNELS, MAX_BYTES_FEW_CHANNELS = 6, 32 << 20
 FEW_WINDOWS, MIN_PRODUCTS, MAX_BYTES_FEW = 400, 8 << 20, 8 << 20
 # Where oneDNN has the others, the product is faster for no more windows than that, and never for the gradient of x.
 FEW_BESIDE_ONEDNN = 100
-# Of some channels oneDNN has no gradient, and XLA's is slow; that of a picture in so many colours is seldom asked for.
+# oneDNN has no gradient for some channel counts, and XLA's is slow; for input images it is seldom needed.
 COLOURS = 4
-# Elements of a window from which on the kernels that XLA would make of them take longer than they save.
+# Window size above which compiling XLA's kernels takes longer than they save.
 MANY_TAPS = 36
 
 Ints = tuple[int, ...]

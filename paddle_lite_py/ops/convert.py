@@ -156,7 +156,7 @@ def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) ->
     if copy is False:
         raise BufferError("from_dlpack: copy=False cannot be had, since tensors do not share their data; leave it out")
     shared = jnp.from_dlpack(dlpack if hasattr(dlpack, "__dlpack__") else _Capsule(dlpack))
-    out = wrap(jnp.copy(shared).block_until_ready())  # whoever owns the memory may write there next
+    out = wrap(jnp.copy(shared).block_until_ready())  # the owner of the memory may overwrite it
     return out if device is None else out.to(device)
 
 

@@ -80,7 +80,7 @@ def _conv(
     _check(x, n, weight.shape[1] * groups, first, weight, groups)
     if any(isinstance(s, int) and s < 1 for s in (*tuple_of(stride, n, "stride"), *tuple_of(dilation, n, "dilation"))):
         raise ValueError(f"stride is {stride} and dilation {dilation}; expected numbers of at least 1")
-    # As in Paddle, "SAME" speaks of an undilated kernel.
+    # As in Paddle, "SAME" ignores the dilation.
     strides, steps = tuple_of(stride, n, "stride"), (1,) * n if pad == "SAME" else tuple_of(dilation, n, "dilation")
     space = x.shape[2:] if first else x.shape[1:-1]
     if not isinstance(pad, str) and any(
@@ -124,7 +124,7 @@ def _form_for_cpus(
     if depthwise.pays(x, weight, groups):
         return lambda x, w: depthwise.convolve(x, w, strides, padding, steps)
     in_groups, in_depth = grouped.pays(x, weight, groups), by_depth.pays(x, weight, groups)
-    # Where oneDNN had one kind of it only, XLA's forms of the others would be the slowest.
+    # With only one kind in oneDNN, XLA's forms of the others would be the slowest.
     if (in_groups or in_depth) and takes(x, weight, strides, padding, steps, groups, *KINDS):
         return lambda x, w: conv_gemm.direct(x, w, strides, padding, steps, groups)
     if in_groups:

@@ -14,7 +14,7 @@ from .losses import reduce
 
 __all__ = ["ctc_loss"]
 
-# The logarithm of "impossible": finite, so that no gradient becomes NaN.
+# Stands for log(0), but finite, so that no gradient becomes NaN.
 _NEVER = -1e30
 
 
@@ -23,7 +23,7 @@ def _ctc(logits: Any, labels: Any, input_lengths: Any, label_lengths: Any, /, *,
     """Compute the negative log likelihood of each label sequence under logits [time, batch, classes]."""
     log_p = jax.nn.log_softmax(logits, axis=-1)
     batch, longest = labels.shape
-    # Each label stands between two blanks.
+    # Blanks surround each label.
     states = jnp.full((batch, 2 * longest + 1), blank, labels.dtype).at[:, 1::2].set(labels)
     at = jnp.arange(2 * longest + 1)
     skips = (at >= 2) & (states != blank) & (states != jnp.roll(states, 2, axis=1))

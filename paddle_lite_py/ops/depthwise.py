@@ -14,14 +14,14 @@ import jax.numpy as jnp
 from ..core import dtypes
 from .conv_gemm import Ints, Pairs, taps, window_counts
 
-# Each element of the kernel is a term of the sum, which takes time to compile.
+# Each kernel element is a term of the sum, and costs compile time.
 MAX_TERMS = 64
 
 
 def pays(x: Any, weight: Any, groups: int) -> bool:
     """Return True if each channel of `x` [n, c, *space] has its own kernels, weight [c * m, 1, *sizes]."""
     if x.dtype != weight.dtype or not dtypes.is_inexact(x.dtype) or weight.shape[0] % groups:
-        return False  # exact sums of integers, and what to say of the others, are XLA's
+        return False  # XLA sums integers exactly, and raises for other dtypes
     terms = math.prod(weight.shape[2:])
     known = all(isinstance(n, int) for n in x.shape[1:])
     return 1 < groups == x.shape[1] and known and terms <= MAX_TERMS
@@ -29,7 +29,7 @@ def pays(x: Any, weight: Any, groups: int) -> bool:
 
 def convolve(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints) -> Any:
     """Convolve each channel of `x` [n, c, *space] with its m kernels of `weight` [c * m, 1, *sizes]."""
-    wide = jnp.promote_types(x.dtype, jnp.float32)  # what low precision sums in, in XLA's convolution as well
+    wide = jnp.promote_types(x.dtype, jnp.float32)  # XLA's convolution accumulates low precision in float32 as well
     copies = weight.shape[0] // x.shape[1]
     x = x.astype(wide)
     x = x if copies == 1 else jnp.repeat(x, copies, axis=1)

@@ -33,7 +33,7 @@ def _lstsq(x: Any, y: Any, /, rcond: float | None) -> Any:
     return out, residual, jnp.sum(kept, -1).astype(jnp.int32), s
 
 
-# Which of residuals, rank and singular values each method of LAPACK gives; one that it does not is empty.
+# Which of residuals, rank and singular values each LAPACK driver returns; the others are empty.
 _GIVEN = {"gels": (True, False, False), "gelsy": (False, True, False)}
 _GIVEN |= dict.fromkeys(("gelsd", "gelss"), (True, True, True))
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from .conv_gemm import Ints, Pairs, direct, strided, window_counts
 
-# Measured. The maps take memory: for each element of the kernel as much as the result.
+# Measured. The maps take memory: as much as the result for each kernel element.
 MAX_OUTPUTS, MIN_CHANNELS, MIN_PRODUCTS, MAX_BYTES = 4, 16, 4 << 20, 32 << 20
 
 
@@ -51,7 +51,7 @@ def convolve(x: Any, weight: Any, pads: Pairs, steps: Ints) -> Any:
 
 @convolve.defjvp
 def _jvp(pads: Pairs, steps: Ints, primals: Any, tangents: Any) -> Any:
-    # The gradient of x goes to many channels, where XLA's code is faster.
+    # The gradient of x has many channels, for which XLA's code is faster.
     (x, weight), (dx, dw) = primals, tangents
     of_x = direct(dx, weight, (1,) * len(steps), pads, steps)
     return convolve(x, weight, pads, steps), of_x + convolve(x, dw, pads, steps)

@@ -197,7 +197,7 @@ def _cut(x: Any, box: Box) -> Any:
         if all(isinstance(s, int) for s in box.starts):
             stops = [s + n for s, n in zip(box.starts, box.span(), strict=True)]
             x = jax.lax.slice(x, box.starts, stops)
-        else:  # of nothing, in an iteration that no run comes to, zeros
+        else:  # zeros of an empty tensor, in an iteration that no run reaches
             whole = jnp.zeros(box.span(), x.dtype) if 0 in x.shape else x
             x = jax.lax.dynamic_slice(whole, _starts(box), box.span())
     if any(s != 1 for s in box.steps):
@@ -329,7 +329,7 @@ def _masked(held: Any, value: Any, operands: list[Any], plan: Plan) -> Any:
     kinds = [part[0] for part in plan if part[0] in (AT, CUT, PICK, MASK)]
     mask = operands[kinds.index(MASK)]
     mask = mask.reshape(*mask.shape, *([1] * behind))
-    if value.ndim > behind:  # its dimension for the mask has size 1, which stands for every dimension of the mask
+    if value.ndim > behind:  # its mask dimension has size 1, and broadcasts over all dimensions of the mask
         at = value.ndim - behind
         value = value.reshape(*value.shape[: at - 1], *([1] * ndim), *value.shape[at:])
     return jnp.where(mask, _trimmed(value, held.ndim), held)
@@ -367,7 +367,7 @@ def _bound_of_one(x: Tensor, index: Any) -> Any:
     return None
 
 
-# Key: the kind, the number of dimensions and the axis; an index takes elements as they are, whatever the default dtype.
+# Key: the kind, the number of dimensions and the axis; indexing does not depend on the default dtype.
 _bound: Memo[Any, Any] = Memo("indices along one axis", 1024)
 
 
@@ -379,7 +379,7 @@ def _along(kind: str, ndim: int, axis: int = 0) -> Any:
     return found
 
 
-# Of what gives all slices along an axis: each is a view of its own, that an index gives.
+# For ops that return all slices along an axis: each slice is a view by an index.
 SLICES = _BASIC._replace(each=lambda bound, ndim, i: ViewStep(_along(AT, ndim, bound.attrs[0] % ndim), (i,)))
 
 

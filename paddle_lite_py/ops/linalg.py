@@ -46,7 +46,7 @@ def matmul(x: Array, y: Array, /, transpose_x: bool = False, transpose_y: bool =
     return product(x, y)
 
 
-# Up to so many multiplications a loop that fuses with its neighbours is faster than a call of the GEMM library.
+# Up to this many multiplications a fused loop is faster than a GEMM call.
 TINY = 512
 
 
@@ -326,7 +326,7 @@ def tensordot(x: Array, y: Array, /, axes: int | Sequence[Any] = 2) -> Any:
         return jnp.tensordot(x, y, (axes, axes))
     pairs = [(a,) if isinstance(a, int) else tuple(a) for a in axes]
     first, second = (pairs[0], pairs[0]) if len(pairs) == 1 else pairs
-    # Of the longer list, what the other one lacks is meant for both.
+    # The extra entries of the longer list apply to both operands.
     return jnp.tensordot(x, y, (first + second[len(first) :], second + first[len(second) :]))
 
 

@@ -69,11 +69,11 @@ def _cross_entropy(
         w = None if weight is None else jnp.take(weight, at)
     loss = loss if w is None else loss * w
     loss = loss if keep is None else jnp.where(keep, loss, 0)
-    # As in Paddle, only an ignore_index that could be a class leaves its rows out of the count (not of weights).
+    # As in Paddle, only a non-negative ignore_index excludes its rows from the count (not from the weights).
     if reduction == "mean" and ((keep is not None and ignore_index >= 0) or w is not None):
         count: Any = keep if w is None else w if keep is None else jnp.where(keep, w, 0)
         return jnp.sum(loss) / jnp.maximum(jnp.sum(count.astype(x.dtype)), 1e-12)
-    kept = label.ndim == x.ndim or label_smoothing > 0  # the class axis stays, with size 1
+    kept = label.ndim == x.ndim or label_smoothing > 0  # the class axis is kept with size 1
     return reduce(loss if kept or reduction != "none" else jnp.squeeze(loss, axis), reduction)
 
 
@@ -99,7 +99,7 @@ def _score_by_sum(x: Any, at: Any, axis: int) -> Any:
 
 
 def _is_class(at: Any, shape: tuple[int, ...], axis: int) -> Any:
-    # In 32 bits: what is compared is as large as x, and accelerators emulate 64-bit integers.
+    # In 32 bits: the comparison is as large as x, and accelerators emulate 64-bit integers.
     return at.astype(jnp.int32) == jax.lax.broadcasted_iota(jnp.int32, shape, axis)
 
 

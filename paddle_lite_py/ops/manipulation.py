@@ -54,12 +54,12 @@ def reshape(x: Array, /, shape: Sequence[int]) -> Any:
     shape = as_tuple(shape)
     if x.size != 0:
         shape = tuple([x.shape[i] if isinstance(n, int) and n == 0 else n for i, n in enumerate(shape)])
-    elif 0 in shape:  # what is unknown makes the sizes other than 0 agree
+    elif 0 in shape:  # the unknown size is inferred from those other than 0
         rest = math.prod(filter(None, x.shape)) // math.prod([n for n in shape if n > 0])
         shape = tuple([rest if n == -1 else n for n in shape])
     try:
         return jnp.reshape(x, shape)
-    except TypeError as e:  # JAX's way to say that the sizes do not fit
+    except TypeError as e:  # raised by JAX if the sizes do not match
         raise ValueError(f"the {x.size} elements of x do not fit into shape {list(shape)}") from e
 
 

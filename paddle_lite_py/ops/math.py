@@ -364,7 +364,7 @@ def add_n(inputs: list[Any], /) -> Any:
     if not inputs:
         raise ValueError("inputs is an empty list; expected tensors")
     xs = promote_all(inputs if isinstance(inputs, list) else [inputs])
-    shapes = {x.shape for x in xs if x.ndim}  # a scalar goes with one element of whatever shape
+    shapes = {x.shape for x in xs if x.ndim}  # a 0-D tensor may be added to one element of any shape
     if len(shapes) > 1 or len({x.size for x in xs}) > 1:
         raise ValueError("inputs differ in shape; expected one shape, as nothing is broadcast here")
     total = xs[0]

@@ -18,7 +18,7 @@ def max_of_windows(x: Any, w: Windows) -> Any:
     if inexact and w.kernel == w.step and not w.ceil and not any(map(any, w.pad)):
         return _tiled_max(_tiles(x, w))
     size, step, least = w.full(w.kernel, 1, x.ndim), w.full(w.step, 1, x.ndim), lowest(x.dtype)
-    # JAX knows the maximum by its neutral element, which is -inf for floats.
+    # JAX recognizes a maximum by its neutral element, which is -inf for floats.
     start = np.array(-np.inf, x.dtype) if inexact else least
     out = jax.lax.reduce_window(x, start, jax.lax.max, size, step, w.extended(x.ndim))
     return jnp.maximum(out, least) if w.ceil else out

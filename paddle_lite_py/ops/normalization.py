@@ -108,7 +108,7 @@ def _by_batch_backward(channel: int, epsilon: float, saved: Any, cotangents: Any
     n, centred = x.size // x.shape[channel], _wide(x) - _spread(mean, x, channel)
     g_bias, g_weight = jnp.sum(g, axis=axes), jnp.sum(g * centred, axis=axes) * rate
     # With normalized = centred * rate: weight * rate * (g - mean(g) - normalized * mean(g * normalized)),
-    # and the gradients that reach the statistics themselves.
+    # plus the gradients of the statistics.
     pull = (g_weight * weight * rate**2 - 2 * g_variance) / n
     shift = (g_bias * weight * rate - g_mean) / n
     g_x = g * _spread(rate * weight, x, channel) - centred * _spread(pull, x, channel) - _spread(shift, x, channel)
@@ -294,7 +294,7 @@ def _of_tail_backward(n_axes: int, epsilon: float, centred: bool, saved: Any, g:
     rows, g = _rows(x, n_axes), _rows(g, n_axes)
     moved = rows - mean if centred else rows
     product, (m, n) = g * moved, rows.shape
-    # The sums are products with vectors, which on the CPU take XLA two thirds of the time.
+    # Sums as matrix-vector products take two thirds of the time on the CPU.
     sums = functools.partial(jnp.matmul, precision="highest")
     factors = jnp.ones(n, g.dtype) if weight is None else weight.reshape(-1).astype(g.dtype)
     g_x = g * factors - moved * (sums(product, factors)[:, None] * rate**2 / n)

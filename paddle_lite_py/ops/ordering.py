@@ -19,9 +19,9 @@ import numpy as np
 from ..core.config import by_platform
 from .promote import from_start
 
-# Below, NumPy does it in eager code (host/tier.py), and XLA takes no time to speak of.
+# Below, eager code uses NumPy (host/tier.py), and XLA's time is negligible.
 LARGE = 1 << 15
-# Elements along the axis from which on two loops pay.
+# Elements along the axis above which two loops are faster.
 LONG = 64
 
 

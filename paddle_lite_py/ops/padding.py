@@ -95,7 +95,7 @@ def _positions(n: int, size: int, align_corners: bool, half: bool, scale: float 
     i = jnp.arange(size, dtype=jnp.float32)
     if align_corners:
         return i * ((n - 1) / (size - 1) if size > 1 else 0.0)
-    # As in Paddle, one element is that of the start of x, and not of its middle.
+    # As in Paddle, an output of size 1 samples the start of x, not its middle.
     ratio = 0.0 if isinstance(size, int) and size == 1 else n / size if scale is None else 1 / scale
     return (i + 0.5) * ratio - 0.5 if half else i * ratio
 

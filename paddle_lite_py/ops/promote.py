@@ -126,13 +126,13 @@ def quotient(x: Any, y: Any) -> Any:
     """
     x, y = jnp.broadcast_arrays(x, y)
     forms: dict[str, Any] = dict.fromkeys(("onnx", "other"), lambda _, y: y)
-    if not for_others():  # a file for several platforms has one form, not one for each
+    if not for_others():  # a program saved for several platforms has a single form
         forms["cpu"] = lambda _, y: jax.lax.optimization_barrier(y)
     return x / by_platform(_chosen, x, y, **forms)
 
 
 def _chosen(x: Any, y: Any) -> Any:
-    return jnp.where(x == x, y, jax.lax.stop_gradient(x))  # NaN by NaN is NaN as well
+    return jnp.where(x == x, y, jax.lax.stop_gradient(x))  # NaN / NaN is NaN as well
 
 
 def single(x: Any) -> Any:

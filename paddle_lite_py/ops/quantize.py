@@ -22,7 +22,7 @@ def fake_quantize(x: Array, scale: Array, /, *, most: float) -> Any:
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
 def _rounded(x: Any, scale: Any, most: float) -> Any:
-    # Not x + stop_gradient(rounded - x), which is off by an ulp here and there: equal steps have to stay equal.
+    # Not x + stop_gradient(rounded - x), which is off by an ulp sometimes: equal steps must stay equal.
     return jnp.round(jnp.clip(x, -scale, scale) / scale * most) * scale / most
 
 

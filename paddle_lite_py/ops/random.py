@@ -296,7 +296,7 @@ def _multinomial(key: Any, x: Any, /, num_samples: int, replacement: bool) -> An
     if replacement:
         draws = jax.random.categorical(key, logits, axis=-1, shape=(num_samples, *x.shape[:-1]))
         return jnp.moveaxis(draws, 0, -1).astype(jnp.int64)
-    # The largest of the logits with Gumbel noise are a draw without replacement.
+    # The top k logits with Gumbel noise are a sample without replacement.
     noisy = logits + jax.random.gumbel(key, x.shape, logits.dtype)
     return jax.lax.top_k(noisy, num_samples)[1].astype(jnp.int64)
 
@@ -327,7 +327,7 @@ def multinomial(x: Tensor, num_samples: int = 1, replacement: bool = False) -> T
 
 @op(name="poisson", random=True, grad=False)
 def _poisson(key: Any, x: Any, /) -> Any:
-    # JAX draws Poisson numbers with one of its generators only.
+    # JAX samples Poisson with one of its generators only.
     return jax.random.poisson(jax.random.key(jax.random.bits(key, (), jnp.uint32), impl="threefry2x32"), x).astype(
         x.dtype
     )

@@ -236,7 +236,7 @@ def _scattered_product(shape: Any, at: tuple[Any, ...], values: Any) -> Any:
     def _(primals: Any, tangents: Any) -> Any:
         (v,), (dv,) = primals, tangents
         out = product(v)
-        # The other factors, by division as in Paddle; where the value is 0 they are taken for 0.
+        # The other factors by division, as in Paddle; 0 where the value is 0.
         others = jnp.where(v == 0, 0, out[at] / jnp.where(v == 0, 1, v))
         return out, jnp.zeros(shape, v.dtype).at[at].add(others * dv)
 

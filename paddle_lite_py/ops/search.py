@@ -145,7 +145,7 @@ def _topk(x: Any, /, k: int, axis: int | None = None, largest: bool = True) -> A
     if isinstance(size, int) and not 0 < k <= size:
         raise ValueError(f"k is {k}, but axis {axis} has size {size}; expected 1 to {size}")
     row = jnp.moveaxis(x, axis, -1) if x.ndim else x.reshape(1)
-    # Of the integers ~x, not -x, reverses the order: the smallest has no negative.
+    # For integers ~x reverses the order, not -x: the lowest one has no negative.
     flip = (lambda a: a) if largest else jnp.negative if jnp.issubdtype(x.dtype, jnp.floating) else jnp.invert
     values, index = jax.lax.top_k(flip(row), k)
     outs = flip(values), index.astype(jnp.int64)

@@ -19,11 +19,11 @@ import numpy as np
 from ..core.arrays import is_array
 from ..core.memo import IdentityMemo, memo, once
 
-Run = Callable[..., Any]  # what runs an op
+Run = Callable[..., Any]  # runs an op
 
 
-# Arrays that were given and found finite, by identity: arrays do not change.
-# Key: the array, whose content stays: see host.tier.
+# Input arrays found finite, by identity: arrays are immutable.
+# Key: the array, which is immutable: see host.tier.
 _finite = IdentityMemo("arrays of finite numbers")
 
 
@@ -47,7 +47,7 @@ def _bad(array: Any, axes: tuple[int, ...] = (-2, -1)) -> Any:
 def _is_finite(array: Any) -> bool:
     """Return whether all elements are finite; True if they cannot be read in place."""
     if array.__class__ is np.ndarray:
-        array = np.ascontiguousarray(array)  # what is read are bytes
+        array = np.ascontiguousarray(array)  # its bytes are read
     try:
         numbers = _numbers_of(array.shape, array.dtype)(array)
     except _ELSEWHERE:
@@ -59,11 +59,11 @@ def _are_finite(numbers: Any) -> bool:
     """Return whether all numbers of a tuple or a flat array are finite."""
     if numbers.__class__ is tuple:
         return isfinite(sum(numbers)) or all(map(isfinite, numbers))
-    # A sum of squares is finite only if all are, and takes a tenth of the time of the look at each.
+    # A sum of squares is finite only if all elements are, and takes a tenth of the time of testing each.
     return cmath.isfinite(numbers.dot(numbers)) or bool(np.isfinite(numbers).all())
 
 
-# Empty, on an accelerator, or what JAX traces with.
+# Empty, on an accelerator, or a tracer.
 _ELSEWHERE = (AttributeError, TypeError, ValueError, BufferError, RuntimeError)
 FEW = 32
 
@@ -97,7 +97,7 @@ def _unless_finite(complain: Callable[..., None]) -> Callable[[Run], Run]:
     """Decorate an op: call `complain(result, *arguments)` if the result is not finite."""
 
     def looking(run: Run) -> Run:
-        last: Any = None, None  # kind of the result before this one, and what reads its numbers
+        last: Any = None, None  # kind of the previous result, and its reader
 
         def looked_at(*args: Any) -> Any:
             nonlocal last
@@ -110,7 +110,7 @@ def _unless_finite(complain: Callable[..., None]) -> Callable[[Run], Run]:
                 numbers = read(np.ascontiguousarray(out) if held else out)
             except _ELSEWHERE:
                 return out
-            # Most often few numbers, all finite: told without a call.
+            # Usually few numbers, all finite: tested without a call.
             if not (numbers.__class__ is tuple and isfinite(sum(numbers))) and not _are_finite(numbers):
                 complain(out, *args)
             return out

@@ -29,7 +29,7 @@ def attention_where(
     if attn_mask is not None:
         keep = keep & (attn_mask != 0)
     score = jnp.einsum("bhqd,bhkd->bhqk", query, key) / jnp.sqrt(jnp.asarray(query.shape[-1], query.dtype))
-    some = jnp.any(keep, -1, keepdims=True)  # a row without a place is 0
+    some = jnp.any(keep, -1, keepdims=True)  # rows without entries are 0
     weight = jax.nn.softmax(jnp.where(keep | ~some, score, -jnp.inf), -1)
     return jnp.einsum("bhqk,bhkd->bhqd", jnp.where(keep, weight, 0), value)
 
@@ -39,7 +39,7 @@ def _places(offset: Any, columns: Any, /) -> Any:
     """Convert compressed rows [batch, heads, length + 1] and columns [batch, heads, n] to a boolean mask."""
     length = offset.shape[-1] - 1
     at = jnp.arange(columns.shape[-1])
-    row = jnp.sum(offset[..., None, 1:] <= at[:, None], -1)  # those beyond the last are dropped
+    row = jnp.sum(offset[..., None, 1:] <= at[:, None], -1)  # entries beyond the last are dropped
     keep = jnp.zeros((*offset.shape[:2], length, length), bool)
     batch, head = jnp.arange(offset.shape[0])[:, None, None], jnp.arange(offset.shape[1])[:, None]
     return keep.at[batch, head, row, columns].set(True, mode="drop")

@@ -114,7 +114,7 @@ def _middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
 @op(name="_median_min")
 @scalar_as_vector
 def _lower_middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
-    # NaN sorts last: the first of them where there are any.
+    # NaN sorts last; take the first NaN if there is one.
     def rank(flat: Any) -> Any:
         last = jnp.sum(~jnp.isnan(flat), -1, keepdims=True)
         return jnp.where(last < flat.shape[-1], last, (flat.shape[-1] - 1) // 2)

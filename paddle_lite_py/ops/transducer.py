@@ -12,7 +12,7 @@ from .losses import reduce
 
 __all__ = ["rnnt_loss"]
 
-# The logarithm of "impossible": finite, so that no gradient becomes NaN.
+# Stands for log(0), but finite, so that no gradient becomes NaN.
 _NEVER = -1e30
 
 
@@ -30,7 +30,7 @@ def _rnnt(
 ) -> Any:
     silent = x[..., blank]
     spoken = jnp.take_along_axis(x[:, :, :-1], labels[:, None, :, None].astype(jnp.int32), -1)[..., 0]
-    # FastEmit: the slope of what is emitted counts more, its value does not.
+    # FastEmit scales the gradient of emitted labels, not their value.
     spoken = spoken + fastemit_lambda * (spoken - jax.lax.stop_gradient(spoken))
     spoken = jnp.pad(spoken, ((0, 0), (0, 0), (0, 1)), constant_values=_NEVER)
     by_blank, by_label = _skewed(silent), _skewed(spoken)

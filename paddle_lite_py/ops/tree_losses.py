@@ -18,7 +18,7 @@ from .random import randperm
 
 __all__ = ["adaptive_log_softmax_with_loss", "class_center_sample", "hsigmoid_loss"]
 
-# Scores of a node are kept within this.
+# Scores of nodes are clamped to this.
 _MOST = 40.0
 
 
@@ -40,7 +40,7 @@ def _hsigmoid(
     score = score if bias is None else score + bias.reshape(-1)[at]
     score = score + jax.lax.stop_gradient(jnp.clip(score, -_MOST, _MOST) - score)
     score = jnp.where(there, score, 0)
-    # A path that is shorter than the longest counts log 2 for each node that it lacks.
+    # A path shorter than the longest adds log 2 for each missing node.
     return jnp.sum(jax.nn.softplus(score) - jnp.where(there, turns, 0) * score, -1, keepdims=True)
 
 

@@ -212,7 +212,7 @@ def _affine_grid(theta: Any, /, size: Any, align_corners: bool) -> Any:
     for n in size:
         at = np.linspace(-1, 1, n) if n > 1 else np.zeros(1)
         axes.append(at if align_corners else at * (n - 1) / n)
-    # Coordinates stand in the order x, y (, z): the last axis of space first.
+    # Coordinates are ordered x, y (, z): the last spatial axis first.
     grid = np.stack([*np.meshgrid(*axes, indexing="ij")][::-1] + [np.ones(size)], axis=-1)
     return jnp.einsum("...i,bji->b...j", jnp.asarray(grid, theta.dtype), theta)
 

@@ -47,7 +47,7 @@ def yolo_loss(
     score = jnp.ones(box.shape[:2], x.dtype) if score is None else score.astype(x.dtype)
     there = (box[..., 2] > 1e-6) & (box[..., 3] > 1e-6)
 
-    # Where a cell is sure of what overlaps a box well enough, that is no mistake.
+    # Confident predictions that overlap a box well enough are not penalized.
     cells = jnp.stack(jnp.meshgrid(jnp.arange(w), jnp.arange(h)), -1).astype(x.dtype)
     size = jnp.array([w, h], x.dtype)
     center = (jax.nn.sigmoid(head[..., :2]) * scale - 0.5 * (scale - 1) + cells) / size
@@ -56,7 +56,7 @@ def yolo_loss(
     best = jnp.max(jnp.where(there[:, None, None, None], near, 0), -1)
     wanted = jnp.where(jax.lax.stop_gradient(best) > ignore, -1.0, 0.0)
 
-    # Each box is the business of the anchor that is most like it, in the cell of its center.
+    # Each box is assigned to the most similar anchor, in the cell of its center.
     alike = _overlap(
         jnp.concatenate([jnp.zeros_like(box[..., :2]), box[..., 2:]], -1)[..., None, :],
         jnp.concatenate([jnp.zeros_like(shapes), shapes], -1),

@@ -157,7 +157,7 @@ def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name
     over = set(range(coo.ndim)) if axis is None else {a % coo.ndim for a in as_tuple(axis)}
     dropped = set() if keepdim or isinstance(x, SparseCsrTensor) else set(over)
     if dropped.issuperset(range(coo.sparse_dim())):
-        dropped.remove(0)  # places need a dimension
+        dropped.remove(0)  # indices need a dimension
     places = coo._indices.copy()
     places[[d for d in range(len(places)) if d in over]] = 0
     places = np.unique(places[[d for d in range(len(places)) if d not in dropped]], axis=1)

@@ -48,12 +48,12 @@ class Meeting(NamedTuple):
     """The output sites, and the input sites that contribute to each."""
 
     sites: np.ndarray | None  # [1 + axes, results]; None: those of the input, which must not be kept alive
-    table: Tensor  # [places in the window, results]: which input; their number where there is none
+    table: Tensor  # [window positions, output sites]: input site, or the number of sites if there is none
     space: tuple[int, ...]
 
 
-# For the places of tensors that live, by identity: layers that follow each other mostly share them.
-# Key: the array of places, whose content stays: see host.tier; and the window.
+# For the indices of live tensors, by identity: consecutive layers usually share them.
+# Key: the index array, which is immutable: see host.tier; and the window.
 _known = IdentityMemo("rulebooks of places")
 
 
