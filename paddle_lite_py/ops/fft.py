@@ -13,13 +13,14 @@ from .promote import floating, numpy_dtype
 from .types import Array, Axis, DTypeLike
 
 NORMS = ("backward", "ortho", "forward")
+_ONE, _TWO, _ALL = "the last one", "the last two", "all"
 
 _DOC = """{what}.
 
 Arguments:
     x: tensor of any shape with at least one dimension.
-    {size}: length of the transform along each dimension; `x` is cropped or padded with zeros. None: the size of `x`.
-    {axis}: dimension or dimensions to transform. Default: {where}.
+    {size}, the length of the transform; `x` is cropped or padded with zeros to it. None: the size of `x`.
+    {axis} to transform. Default: {where}.
     norm: the direction that divides by the length: "backward" or "forward"; "ortho": both, by its square root.
         Default: "backward".
 
@@ -57,19 +58,21 @@ def _some(x: Any, name: str, axis: int) -> Any:
 
 def _define(name: str, f: Any, what: str, where: str, x: str, value: str) -> Any:
     """Define a transform along one dimension (n, axis) or several (s, axes)."""
-    if where == "the last axis":
+    if where == _ONE:
 
         def fn(x: Any, /, n: Any = None, axis: Any = -1, norm: str = "backward") -> Any:
             return f(_some(x, name, axis), n, axis, _checked(norm))
     else:
-        default = (-2, -1) if where == "the last two" else None
+        default = (-2, -1) if where == _TWO else None
 
         def fn(x: Any, /, s: Any = None, axes: Any = default, norm: str = "backward") -> Any:  # type: ignore[misc]
             return f(_some(x, name, -1 if axes is None else axes[-1]), s, axes, _checked(norm))
 
     fn.__name__ = fn.__qualname__ = name
     made = op(fn)
-    size, axis = ("n", "axis") if where == "the last axis" else ("s", "axes")
+    size, axis = "s: list of ints", "axes: list of ints, the dimensions"
+    if where == _ONE:
+        size, axis = "n: int", "axis: int, the dimension"
     made.__doc__ = _DOC.format(
         what=what, result=_result(name), name=name, size=size, axis=axis, where=where, x=x, value=value
     )
@@ -94,7 +97,6 @@ def _half(x: Any, s: Any, axes: Any, norm: str) -> Any:
     return jnp.fft.ifftn(x, None if s is None else s[:-1], axes[:-1], norm) if len(axes) > 1 else x
 
 
-_ONE, _TWO, _ALL = "the last axis", "the last two", "all axes"
 _F, _I, _R, _S = (
     "Compute the discrete Fourier transform",
     "Compute the inverse discrete Fourier transform",
