@@ -25,7 +25,7 @@ def relu(x: Array, /) -> Any:
     """Apply the rectified linear unit elementwise: `out = max(x, 0)`.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -40,7 +40,7 @@ def relu6(x: Array, /) -> Any:
     """Apply ReLU limited to 6 elementwise: `out = min(max(x, 0), 6)`.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -55,7 +55,7 @@ def leaky_relu(x: Array, /, negative_slope: float = 0.01) -> Any:
     """Apply leaky ReLU elementwise: `x` where `x >= 0`, else `negative_slope * x`.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -70,7 +70,7 @@ def elu(x: Array, /, alpha: float = 1.0) -> Any:
     """Apply the exponential linear unit elementwise: `x` where `x > 0`, else `alpha * (exp(x) - 1)`.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -85,7 +85,7 @@ def celu(x: Array, /, alpha: float = 1.0) -> Any:
     """Apply the continuous ELU elementwise: `out = max(0, x) + min(0, alpha * (exp(x / alpha) - 1))`.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -100,7 +100,7 @@ def selu(x: Array, /, scale: float = 1.0507009873554805, alpha: float = 1.673263
     """Apply the scaled ELU elementwise: `scale * x` where `x > 0`, else `scale * alpha * (exp(x) - 1)`.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -118,7 +118,7 @@ def gelu(x: Array, /, approximate: bool | str = False) -> Any:
         approximate: True or "tanh": use the tanh approximation; False or "none": the exact form. Default: False.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Raises:
         ValueError: if the value is invalid.
@@ -143,7 +143,7 @@ def silu(x: Tensor, inplace: bool = False, name: str | None = None) -> Any:
     """Apply the sigmoid linear unit (SiLU, swish) elementwise: `out = x * sigmoid(x)`.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -158,7 +158,7 @@ def swish(x: Array, /) -> Any:
     """Apply swish elementwise: `out = x * sigmoid(x)`, as `silu()`.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -173,7 +173,7 @@ def mish(x: Array, /) -> Any:
     """Apply Mish elementwise: `out = x * tanh(softplus(x))`.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -188,7 +188,7 @@ def hardswish(x: Array, /) -> Any:
     """Apply hard swish elementwise: `out = x * min(max(x + 3, 0), 6) / 6`.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -203,7 +203,7 @@ def hardsigmoid(x: Array, /, slope: float = 0.1666667, offset: float = 0.5) -> A
     """Apply the piecewise linear sigmoid elementwise: `out = min(max(slope * x + offset, 0), 1)`.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -218,7 +218,7 @@ def hardtanh(x: Array, /, min: float = -1.0, max: float = 1.0) -> Any:
     """Clamp each element to [min, max]: `out = min(max(x, min), max)`.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -233,7 +233,7 @@ def softplus(x: Array, /, beta: float = 1, threshold: float = 20) -> Any:
     """Apply softplus elementwise: `out = log(1 + exp(beta * x)) / beta`, or `x` where `beta * x > threshold`.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -248,7 +248,7 @@ def softsign(x: Array, /) -> Any:
     """Apply softsign elementwise: `out = x / (1 + |x|)`.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -263,7 +263,7 @@ def tanhshrink(x: Array, /) -> Any:
     """Apply tanhshrink elementwise: `out = x - tanh(x)`.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -278,7 +278,7 @@ def log_sigmoid(x: Array, /) -> Any:
     """Compute the logarithm of the sigmoid elementwise: `out = -log(1 + exp(-x))`.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -295,7 +295,7 @@ def prelu(x: Array, weight: Array, /, data_format: str = "NCHW") -> Any:
     `weight` has one element for all channels, or one per channel.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -314,7 +314,7 @@ def hardshrink(x: Array, /, threshold: float = 0.5) -> Any:
     """Apply hard shrinkage elementwise: `x` where `|x| > threshold`, else 0.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -329,7 +329,7 @@ def softshrink(x: Array, /, threshold: float = 0.5) -> Any:
     """Apply soft shrinkage elementwise: `out = sign(x) * max(|x| - threshold, 0)`.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -344,7 +344,7 @@ def thresholded_relu(x: Array, /, threshold: float = 1.0, value: float = 0.0) ->
     """Apply thresholded ReLU elementwise: `x` where `x > threshold`, else `value`.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -366,7 +366,7 @@ def rrelu(x: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool 
     Otherwise the slope is the mean of `lower` and `upper`.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Raises:
         ValueError: if not 0 <= lower <= upper <= 1.

@@ -51,7 +51,7 @@ def split(x: Tensor, num_or_sections: Any, axis: int = 0) -> list[Any]:
         num_or_sections: int, the number of equal parts; or list of ints, their sizes, one of which may be -1.
 
     Returns:
-        A list of tensors, views of `x`.
+        A list of tensors.
 
     Raises:
         ValueError: if the dimension cannot be split into these sizes.

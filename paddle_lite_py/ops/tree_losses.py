@@ -173,8 +173,8 @@ def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group
         num_samples: int, number of classes to sample; more if `label` has more.
 
     Returns:
-        (remapped_label, sampled): the labels as positions among the sampled classes, and these classes in ascending
-        order.
+        (remapped_label, sampled): the labels as positions among the sampled classes, and these classes: those of
+        `label` in ascending order, then the others.
 
     Raises:
         ValueError: if `num_samples` exceeds `num_classes`, or a label is out of range.
