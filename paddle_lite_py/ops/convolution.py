@@ -227,6 +227,9 @@ def conv2d(
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.functional.conv2d(paddle.ones([1, 1, 3, 3]), paddle.ones([1, 1, 2, 2])).tolist()
         [[[[4.0, 4.0], [4.0, 4.0]]]]
+        >>> x, w = paddle.zeros([2, 3, 32, 32]), paddle.zeros([8, 3, 3, 3])
+        >>> paddle.nn.functional.conv2d(x, w, stride=2, padding=1).shape
+        paddle.Size([2, 8, 16, 16])
     """
     return _conv(x, weight, bias, stride, padding, dilation, groups, data_format)
 

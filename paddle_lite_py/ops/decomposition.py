@@ -59,6 +59,9 @@ def inverse(x: Array, /) -> Any:
         >>> import paddle_lite_py as paddle
         >>> paddle.inverse(paddle.to_tensor([[2.0, 0.0], [0.0, 4.0]])).tolist()
         [[0.5, 0.0], [0.0, 0.25]]
+        >>> x = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> bool(paddle.allclose(paddle.inverse(x) @ x, paddle.eye(2), atol=1e-5))
+        True
     """
     return elimination.inverse(x)
 
@@ -90,8 +93,9 @@ def slogdet(x: Array, /) -> Any:
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.linalg.slogdet(paddle.eye(2)).tolist()
-        [1.0, 0.0]
+        >>> sign, log = paddle.linalg.slogdet(paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]))
+        >>> sign.item(), round(log.exp().item(), 4)
+        (-1.0, 6.0)
     """
     return jnp.stack(elimination.slogdet(x))
 
@@ -200,8 +204,12 @@ def svd(x: Array, /, full_matrices: bool = False) -> Any:
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> [part.shape for part in paddle.linalg.svd(paddle.ones([3, 2]))]
-        [paddle.Size([3, 2]), paddle.Size([2]), paddle.Size([2, 2])]
+        >>> x = paddle.to_tensor([[3.0, 0.0], [0.0, 4.0], [0.0, 0.0]])
+        >>> u, s, vh = paddle.linalg.svd(x)
+        >>> u.shape, s.tolist(), vh.shape
+        (paddle.Size([3, 2]), [4.0, 3.0], paddle.Size([2, 2]))
+        >>> bool(paddle.allclose(u @ paddle.diag(s) @ vh, x, atol=1e-5))
+        True
     """
     return full_svd(x, full_matrices)
 
@@ -280,8 +288,10 @@ def qr(x: Tensor, mode: str = "reduced") -> Any:
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> [part.shape for part in paddle.linalg.qr(paddle.ones([3, 2]))]
-        [paddle.Size([3, 2]), paddle.Size([2, 2])]
+        >>> x = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+        >>> q, r = paddle.linalg.qr(x)
+        >>> q.shape, r.shape, bool(paddle.allclose(q @ r, x, atol=1e-5))
+        (paddle.Size([3, 2]), paddle.Size([2, 2]), True)
     """
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(f"qr(): mode is {mode!r}; expected 'reduced', 'complete' or 'r'")
@@ -297,8 +307,9 @@ def eigh(x: Array, /, UPLO: str = "L") -> Any:
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.linalg.eigh(paddle.to_tensor([[2.0, 0.0], [0.0, 1.0]]))[0].tolist()
-        [1.0, 2.0]
+        >>> values, vectors = paddle.linalg.eigh(paddle.to_tensor([[2.0, 0.0], [0.0, 1.0]]))
+        >>> values.tolist(), vectors.abs().tolist()
+        ([1.0, 2.0], [[0.0, 1.0], [1.0, 0.0]])
     """
     return tuple(jnp.linalg.eigh(_mirrored(x, UPLO == "L"), UPLO=UPLO))
 

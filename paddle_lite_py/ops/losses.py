@@ -160,8 +160,11 @@ def cross_entropy(
 
     Example:
         >>> import paddle_lite_py as paddle
-        >>> paddle.nn.functional.cross_entropy(paddle.zeros([1, 2]), paddle.to_tensor([1])).item().__round__(4)
-        0.6931
+        >>> logits, label = paddle.to_tensor([[2.0, 0.0], [0.0, 0.0]]), paddle.to_tensor([0, 1])
+        >>> paddle.nn.functional.cross_entropy(logits, label).item().__round__(4)
+        0.41
+        >>> [round(loss, 2) for loss in paddle.nn.functional.cross_entropy(logits, label, reduction="none").tolist()]
+        [0.13, 0.69]
     """
     op_fn: Any = _cross_entropy
     return op_fn(
@@ -439,8 +442,10 @@ def softmax_with_cross_entropy(
 
     Example:
         >>> import paddle_lite_py as paddle
-        >>> paddle.nn.functional.softmax_with_cross_entropy(paddle.zeros([1, 2]), paddle.to_tensor([[1]])).shape
-        paddle.Size([1, 1])
+        >>> logits, label = paddle.zeros([1, 2]), paddle.to_tensor([[1]])
+        >>> loss, p = paddle.nn.functional.softmax_with_cross_entropy(logits, label, return_softmax=True)
+        >>> loss.shape, p.tolist()
+        (paddle.Size([1, 1]), [[0.5, 0.5]])
     """
     from .softmax import softmax
 

@@ -101,6 +101,8 @@ def max_pool2d(
         >>> x = paddle.arange(16, dtype="float32").reshape([1, 1, 4, 4])
         >>> paddle.nn.functional.max_pool2d(x, 2).tolist()
         [[[[5.0, 7.0], [13.0, 15.0]]]]
+        >>> paddle.nn.functional.max_pool2d(x, 2, return_mask=True)[1].tolist()
+        [[[[5, 7], [13, 15]]]]
     """
     return _max_pool(2, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
 

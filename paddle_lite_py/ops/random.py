@@ -144,8 +144,10 @@ def normal(mean: TensorLike = 0.0, std: TensorLike = 1.0, shape: Shape | None = 
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.normal(mean=5.0, std=0.0, shape=[2]).tolist()
-        [5.0, 5.0]
+        >>> paddle.normal(mean=5.0, std=2.0, shape=[2, 3]).shape
+        paddle.Size([2, 3])
+        >>> paddle.normal(paddle.to_tensor([0.0, 9.0]), paddle.zeros([2])).tolist()
+        [0.0, 9.0]
     """
     tensors = [v.dtype for v in (mean, std) if isinstance(v, Tensor)]
     if not tensors and shape is None:
@@ -193,8 +195,9 @@ def randint(
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.randint(0, 1, [3]).tolist()
-        [0, 0, 0]
+        >>> x = paddle.randint(0, 10, [2, 3])
+        >>> x.shape, x.dtype, bool(((x >= 0) & (x < 10)).all())
+        (paddle.Size([2, 3]), paddle.int64, True)
     """
     low, high = bounds("randint", low, high)
     return _randint(low, high, shape_tuple(shape), dtypes.int64 if dtype is None else dtypes.as_dtype(dtype))
@@ -313,8 +316,8 @@ def multinomial(x: Tensor, num_samples: int = 1, replacement: bool = False) -> T
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.multinomial(paddle.to_tensor([0.0, 1.0])).tolist()
-        [1]
+        >>> sorted(paddle.multinomial(paddle.to_tensor([0.0, 1.0, 3.0]), num_samples=2).tolist())
+        [1, 2]
     """
     if num_samples < 1:
         raise ValueError(f"multinomial(): num_samples is {num_samples}; expected at least 1")

@@ -52,8 +52,9 @@ def var(
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.var(paddle.to_tensor([1.0, 2.0, 3.0])).item()
-        1.0
+        >>> x = paddle.to_tensor([1.0, 2.0, 3.0])
+        >>> paddle.var(x).item(), round(paddle.var(x, unbiased=False).item(), 4)
+        (1.0, 0.6667)
     """
     less = correction if unbiased is None else int(unbiased)
     out = jnp.var(floating(x), axis=axes(axis), ddof=less, keepdims=keepdim)
@@ -206,8 +207,8 @@ def quantile(x: Array, /, q: Any, axis: Axis = None, keepdim: bool = False, inte
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.quantile(paddle.to_tensor([1.0, 2.0, 3.0]), 0.5).item()
-        2.0
+        >>> paddle.quantile(paddle.to_tensor([1.0, 2.0, 3.0]), [0.0, 0.5, 1.0]).tolist()
+        [1.0, 2.0, 3.0]
     """
     if not all(0 <= each <= 1 for each in np.ravel(q)):
         raise ValueError(f"q is {q}; expected numbers from 0 to 1")
