@@ -270,7 +270,11 @@ def dense_dim(x: Tensor) -> int:
 
 @_method
 def reconstruct_from_(x: Tensor, other: Tensor) -> None:
-    """Replace the value, shape, dtype and graph position of the tensor by those of another one."""
+    """Replace the value, shape, dtype and graph position of the tensor by those of another one.
+
+    Arguments:
+        other: tensor to take over.
+    """
     x._rebind(other.clone(), True, assigned=True)
     x.stop_gradient = other.stop_gradient
 

@@ -132,19 +132,40 @@ def pin_memory(self: Tensor, blocking: bool = True) -> Tensor:
 
 @_method
 def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """Convert the tensor to the dtype of `other`."""
+    """Convert the tensor to the dtype of `other`.
+
+    Arguments:
+        other: tensor whose dtype is taken.
+
+    Returns:
+        A tensor with the shape of this one.
+    """
     return cast(self, other.dtype)
 
 
 @_method
 def apply(self: Tensor, func: Callable[[Tensor], Tensor]) -> Tensor:
-    """Apply a function to the tensor: return `func(x)`."""
+    """Apply a function to the tensor: return `func(x)`.
+
+    Arguments:
+        func: function from a tensor to a tensor.
+
+    Returns:
+        The result of `func`.
+    """
     return func(self)
 
 
 @_method
 def apply_(self: Tensor, func: Callable[[Tensor], Tensor]) -> Tensor:
-    """Replace the tensor in place by `func(x)`."""
+    """Replace the tensor in place by `func(x)`.
+
+    Arguments:
+        func: function from a tensor to a tensor of the same shape and dtype.
+
+    Returns:
+        The tensor itself.
+    """
     return self._rebind(func(self))
 
 
@@ -284,7 +305,11 @@ def to_dense(self: Tensor) -> Tensor:
 
 @_method
 def is_same_shape(self: Tensor, y: Tensor) -> bool:
-    """Return True if the shape equals that of `y`."""
+    """Return True if the shape equals that of `y`.
+
+    Arguments:
+        y: tensor to compare with.
+    """
     return self.shape == y.shape
 
 

@@ -18,6 +18,9 @@ from .tensors import SparseCooTensor, SparseCsrTensor, gathered
 def is_same_shape(x: Any, y: Any) -> bool:
     """Return True if two tensors have the same shape.
 
+    Returns:
+        A bool.
+
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.sparse.is_same_shape(paddle.ones([2]), paddle.zeros([2]))
