@@ -1,4 +1,4 @@
-"""Graphs: messages along edges, pooling of segments, and sampling of neighbours (on the host, as its sizes vary)."""
+"""Graph learning: message passing, segment reductions, and neighbor sampling (on the host, since sizes vary)."""
 
 from __future__ import annotations
 
@@ -39,17 +39,18 @@ NO_BUFFER = Immaterial("nodes are found without a table")
 def reindex_graph(
     x: Tensor, neighbors: Tensor, count: Tensor, value_buffer: Any = None, index_buffer: Any = None, name: Any = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Number the nodes of a sampled graph from 0: first x, then their neighbours as they come.
+    """Renumber the nodes of a sampled graph from 0: first `x`, then new neighbors in order of appearance.
 
     Arguments:
-        x: the nodes. neighbors: all their neighbours in a row. count: how many each has; of several kinds of edges
-            one after the other.
-
-    Raises:
-        ValueError: if count has no number for each node.
+        x: 1-D integer tensor, the nodes.
+        neighbors: 1-D integer tensor, the neighbors of all nodes, concatenated.
+        count: 1-D integer tensor, the number of neighbors of each node; for several edge types, concatenated.
 
     Returns:
-        The source and target of each edge in new numbers, and the nodes in their order.
+        (source, destination, nodes): the endpoints of each edge in new numbers, and the original ids in new order.
+
+    Raises:
+        ValueError: if `count` does not have one entry per node.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -61,7 +62,7 @@ def reindex_graph(
 
 
 def _turns(nodes: int, counts: np.ndarray) -> np.ndarray:
-    """Which node each count is of."""
+    """Return the node that each count belongs to."""
     if nodes == 0 or len(counts) % nodes:
         raise ValueError(f"reindex_graph: count has {len(counts)} numbers for {nodes} nodes; expected one for each")
     return np.arange(len(counts)) % nodes
@@ -71,7 +72,14 @@ def _turns(nodes: int, counts: np.ndarray) -> np.ndarray:
 def reindex_heter_graph(
     x: Tensor, neighbors: Any, count: Any, value_buffer: Any = None, index_buffer: Any = None, name: Any = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """reindex_graph() of several kinds of edges at once: lists of neighbors and count.
+    """Renumber the nodes of a sampled heterogeneous graph; see `reindex_graph()`.
+
+    Arguments:
+        x: 1-D integer tensor, the nodes.
+        neighbors, count: lists of 1-D integer tensors, one per edge type.
+
+    Returns:
+        (source, destination, nodes): the endpoints of each edge in new numbers, and the original ids in new order.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -101,10 +109,11 @@ def sample_neighbors(
     perm_buffer: Any = None,
     name: Any = None,
 ) -> Any:
-    """Draw up to sample_size neighbours of nodes of a graph in compressed columns; -1: all.
+    """Sample up to `sample_size` neighbors of each input node of a graph in CSC format.
 
     Returns:
-        The neighbours, how many each node has, and their edge numbers if return_eids.
+        (neighbors, count), with the edge ids if `return_eids`: the sampled neighbors, concatenated, and the number per
+        node.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -126,7 +135,11 @@ def weighted_sample_neighbors(
     return_eids: bool = False,
     name: Any = None,
 ) -> Any:
-    """sample_neighbors() with neighbours as likely as the weights of their edges.
+    """Sample neighbors with probabilities proportional to edge weights; see `sample_neighbors()`.
+
+    Returns:
+        (neighbors, count), with the edge ids if `return_eids`: the sampled neighbors, concatenated, and the number per
+        node.
 
     Examples:
         >>> import paddle_lite_py as paddle

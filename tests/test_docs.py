@@ -79,9 +79,10 @@ def test_a_section_is_completed_and_not_replaced():
         f.__module__ = "paddle_lite_py.ops.made_here"
         argument_docs.complete(f)
     text = inspect.getdoc(scaled)
-    assert text.index("over two lines.\n    x: a tensor.\n    axis: ") < text.index("Returns:")
-    assert "from the end if negative. Default: -1." in text and text.count("own:") == 1
-    assert inspect.getdoc(bare).startswith("Something.\n\nArguments:\n    x: a tensor.\n    keepdim: ")
+    own = text.index("own: what it says\n        over two lines.\n\nReturns:")
+    assert text.index("x: input tensor.\n    axis: ") < own  # in the order of the signature
+    assert "count from the last. Default: -1." in text and text.count("own:") == 1
+    assert inspect.getdoc(bare).startswith("Something.\n\nArguments:\n    x: input tensor.\n    keepdim: ")
     before = scaled.__doc__
     argument_docs.complete(scaled)
     assert scaled.__doc__ == before

@@ -1,9 +1,9 @@
-"""Sections of arguments for docstrings: what many functions share is said once, in arguments.txt.
+"""Complete the Arguments sections of docstrings from a table of shared descriptions, arguments.txt.
 
-A docstring gets a section of the table's texts, the declarations of what has no effect, and the defaults of the
-signature; what its own `Arguments:` section says stays as it is. That is done when the package that gives the function
-to users is imported and somebody may read it: in a session, a notebook, a tool for documentation or tests. It takes
-10 ms, which no other program has to wait for.
+Arguments that a docstring does not describe itself get the text of the table, or the reason why they have no effect,
+with the default of the signature; all entries are put in the order of the signature. This happens when a public package
+is imported, but only where docstrings may be read: in an interactive session, a notebook, a documentation tool or a
+test. It takes 10 ms, which other programs do not pay.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SILENT = frozenset(EXEMPT) - {"pin_memory"} | {"self", "cls"}
 
 
 def document(names: dict[str, Any]) -> None:
-    """Complete the docstrings of functions and classes among the names that a package gives."""
+    """Complete the docstrings of the functions and classes in a package's namespace."""
     if not _has_readers():
         return
     for value in list(names.values()):
@@ -43,31 +43,41 @@ def _has_readers() -> bool:
 
 
 def complete(value: Any) -> None:
-    """Give the docstring of a function or class what its section lacks, as far as the table knows the arguments."""
+    """Add the missing arguments to the docstring of a function or class, as far as the table describes them."""
     doc = value.__doc__
     own = _OWN.search(doc)
     told = told_of(own[0]) if own else ()
-    lines = [f"{name}: {text}{default}" for name, text, default in described(value) if text and name not in told]
+    found = described(value)
+    lines = [f"{name}: {text}{default}" for name, text, default in found if text and name not in told]
     if not lines:
         return
     after = _SECTION.search(doc)
     indent = (own or after or _INDENT.search(doc) or _NONE)[1]
-    text = "\n".join(f"{indent}    {line}" for line in lines) + "\n"
+    entries = [f"{indent}    {line}\n" for line in lines]
     if own:
-        at = own.end()
-    else:
-        at = after.start() if after else len(doc.rstrip())
-        text = f"{'' if after else chr(10)}\n{indent}Arguments:\n{text}"
+        head, *kept = re.split(rf"(?m)^(?={indent}    \S)", own[0].rstrip() + "\n")
+        order = [name for name, _, _ in found]
+        text = head + "".join(sorted(kept + entries, key=lambda entry: _position(entry, order)))
+        value.__doc__ = doc[: own.start()] + text + doc[own.end() :]
+        return
+    at = after.start() if after else len(doc.rstrip())
+    text = f"{'' if after else chr(10)}\n{indent}Arguments:\n{''.join(entries)}"
     value.__doc__ = doc[:at].rstrip(" ") + text + doc[at:]
 
 
+def _position(entry: str, order: list[str]) -> int:
+    """Return the position of an entry's first argument in the signature."""
+    name = entry.strip().lstrip("*").partition(":")[0].partition(",")[0]
+    return order.index(name) if name in order else len(order)
+
+
 def told_of(section: str) -> set[str]:
-    """The arguments that a section tells of."""
+    """Return the names of the arguments that a section describes."""
     return set(re.findall(r"\w+", " ".join(re.findall(r"\n +([\w*, ]+):(?= |\n)", section))))
 
 
 def described(value: Any) -> list[tuple[str, str, str]]:
-    """Name, meaning and default of each argument; the meaning is empty where the table has none."""
+    """Return name, description and default of each argument; the description is empty if the table has none."""
     module, own = value.__module__.removeprefix(_TOP), value.__name__
     idle = _without_effect(len(DECLARATIONS)).get((value.__module__, own), {})
     return [
@@ -76,10 +86,10 @@ def described(value: Any) -> list[tuple[str, str, str]]:
     ]
 
 
-# Key: how many functions have said what has no effect.
+# Key: the number of declarations.
 @memo(1, context=False)
 def _without_effect(count: int) -> dict[tuple[str, str], dict[str, str]]:
-    """By module and name of a function the arguments that change nothing, with the reasons; of so many declarations."""
+    """Return the arguments without effect and the reasons, by module and name of the function."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     for d in DECLARATIONS[:count]:
         name = d.function.__qualname__.removesuffix(".__init__")
@@ -88,7 +98,7 @@ def _without_effect(count: int) -> dict[tuple[str, str], dict[str, str]]:
 
 
 def parameters(value: Any) -> list[inspect.Parameter]:
-    """The arguments that a user may give, but for those that change nothing anywhere."""
+    """Return the parameters of a public signature, without those that never have an effect."""
     if isinstance(value, type) and issubclass(value, enum.Enum | tuple):
         return []
     try:

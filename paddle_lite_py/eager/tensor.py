@@ -29,16 +29,16 @@ from .pending import DataOnDemand, held
 from .remove_handle import RemoveHandle
 from .tensor_data import TensorData
 
-# What `_grad` holds after clear_grad(): zeros that nobody has read yet.
+# Value of `_grad` after clear_grad(): zeros that have not been read yet.
 ZEROS = "zeros"
-# Attributes that tie a tensor to others on the same storage, which a copy has not.
+# Attributes that link a tensor to others on the same storage; copies drop them.
 TIES = ("_view", "_views")
-# What programs read before each run: all other attributes that users see are settings.
+# Attributes that programs read before each run; all other public attributes are settings.
 PAYLOADS = frozenset({"data", "grad"})
 
 
 class Tensor(TensorData):
-    """A multi-dimensional array with the operators, methods and gradient of Paddle's Tensor.
+    """A multi-dimensional array with the operators, methods and automatic differentiation of Paddle's Tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -48,7 +48,7 @@ class Tensor(TensorData):
     """
 
     _data: Any = DataOnDemand()
-    _pending: Any = None  # what stands for the data while the op that makes them waits (pending.Pending)
+    _pending: Any = None  # placeholder of the data while its op is deferred (pending.Pending)
     # Class attributes are the defaults, so that making a Tensor sets one attribute only.
     stop_gradient = True
     persistable = False
@@ -56,17 +56,17 @@ class Tensor(TensorData):
     _source: Any = None
     _grad: Any = None
     _hooks: dict[int, Callable[[Any], Any]] | None = None
-    _changes = 0  # in place, so far
+    _changes = 0  # number of in-place changes
     _name: str | None = None
     _view: Any = None  # of a view: its root, and how it was taken (views.View)
     _views: Any = None  # of a root: its views (views.Viewers)
-    # What an optimizer asks of what it trains.
+    # Attributes read by optimizers.
     regularizer: Any = None
     need_clip = True
     optimize_attr = cached_property(lambda _: VersionedDict(learning_rate=1.0))
 
     if TYPE_CHECKING:
-        # The methods and operators of the ops, which dispatch.define.add_methods() puts here.
+        # Methods and operators of ops, installed by dispatch.define.add_methods().
         __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = cast(Any, None)
         __floordiv__ = __mod__ = __pow__ = __rpow__ = __matmul__ = __neg__ = __abs__ = __invert__ = cast(Any, None)
         __and__ = __or__ = __xor__ = __lt__ = __le__ = __gt__ = __ge__ = cast(Any, None)
@@ -80,35 +80,35 @@ class Tensor(TensorData):
     # -- what it is ------------------------------------------------------------------------------------------------
     @property
     def shape(self) -> Size:
-        """Sizes of the dimensions."""
+        """The shape: the size of each dimension."""
         shape = held(self).shape
         return Size(shape.listed() if shape.__class__ is Shape else shape)
 
     @property
     def dtype(self) -> dtypes.DType:
-        """Type of the elements."""
+        """The dtype of the elements."""
         return dtypes.from_numpy(held(self).dtype)
 
     @property
     def ndim(self) -> int:
-        """Number of dimensions."""
+        """The number of dimensions."""
         return len(held(self).shape)
 
     @property
     def size(self) -> Any:
-        """Number of elements; called, the sizes of the dimensions."""
+        """The number of elements; called as `x.size()`, the shape."""
         shape = self.shape
         out = math.prod(shape)
         return TensorSize(shape) if out.__class__ is int else out
 
     @property
     def place(self) -> places.Place:
-        """Where the data are."""
+        """The device of the data."""
         return places.of_array(self._data) if self._pending is None and is_array(self._data) else places.current()
 
     @property
     def name(self) -> str:
-        """A name, unique if it was not set."""
+        """The name, generated if it was not set."""
         if self._name is None:
             if (given := getattr(held(self), "name", None)) is not None:
                 return str(given)
@@ -124,34 +124,34 @@ class Tensor(TensorData):
 
     @property
     def is_leaf(self) -> bool:
-        """True unless an op that is on the tape made it."""
+        """True unless the tensor was computed by an op recorded on the tape."""
         return state.interpreter.is_leaf(self)
 
     def dim(self) -> int:
-        """Number of dimensions."""
+        """Return the number of dimensions."""
         return self.ndim
 
     ndimension = dim
 
     def is_contiguous(self) -> bool:
-        """True if the elements lie one after the other, in the storage that the tensor shares with its views."""
+        """Return True if the elements are contiguous, in row-major order, in the storage shared with views."""
         return views.is_contiguous(self)
 
     def contiguous(self) -> Tensor:
-        """Itself if it is contiguous, else a copy."""
+        """Return the tensor itself if it is contiguous, else a copy."""
         return self if self.is_contiguous() else self.clone()
 
     __hash__ = object.__hash__
 
     # -- rebinding -------------------------------------------------------------------------------------------------
     def _set_payload(self, data: Any) -> None:
-        """Rebind to a new immutable value (unrecorded: buffers, parameters under an optimizer)."""
+        """Rebind to a new immutable payload without recording (buffers, parameters under an optimizer)."""
         state.interpreter.overwrite(self, data)
         if self._views is not None or self._view is not None:
             views.replaced(self)
 
     def _rebind(self, new: Tensor, reshapes: bool = False, assigned: bool = False) -> Tensor:
-        """Become `new` in place, value and place in the graph; `reshapes`: of any shape; `assigned`: even a leaf."""
+        """Take over value and graph position of `new`; `reshapes`: of any shape; `assigned`: even for a leaf."""
         before, after = held(self), held(new)
         same = after.shape == before.shape and after.dtype == before.dtype
         if not reshapes and not same:
@@ -174,7 +174,7 @@ class Tensor(TensorData):
         return self
 
     def _become(self, new: Tensor) -> None:
-        """Take the value of `new`, and its place in the graph; where no gradients are recorded, the value alone."""
+        """Take over the value and graph position of `new`; without gradient recording, the value only."""
         if not state.grad_enabled:
             state.interpreter.overwrite(self, held(new))
             return
@@ -184,11 +184,11 @@ class Tensor(TensorData):
             self.stop_gradient = new.stop_gradient
 
     def _twin(self) -> Tensor:
-        """Another handle on the same value, at the same place in the graph."""
+        """Return another handle with the same value and graph position."""
         return state.interpreter.twin(self)
 
     def set_value(self, value: Any) -> None:
-        """Replace the data by `value` (a tensor or array of the same shape), keeping the dtype.
+        """Replace the data by `value` (a tensor or an array of the same shape), converted to this dtype.
 
         Raises:
             ValueError: if the shapes differ; nothing is changed then.
@@ -203,12 +203,12 @@ class Tensor(TensorData):
         self._set_payload(data)
 
     def copy_(self, other: Any, blocking: bool = True, non_blocking: bool = False) -> Tensor:
-        """Replace the data by those of `other`, converted to this dtype and shape."""
+        """Copy the data of `other` (a tensor or an array of the same shape) into this tensor."""
         self.set_value(other)
         return self
 
     def get_tensor(self) -> Tensor:
-        """Itself."""
+        """Return the tensor itself."""
         return self
 
     value = get_tensor
@@ -216,7 +216,7 @@ class Tensor(TensorData):
     # -- gradient --------------------------------------------------------------------------------------------------
     @property
     def grad(self) -> Tensor | None:
-        """The gradient that backward() accumulated, or None."""
+        """The gradient accumulated by `backward()`; None if there is none."""
         state.interpreter.gradient_state(self)
         if self._grad is ZEROS:
             return state.interpreter.as_gradient(wrap(filled(0, held(self).shape, held(self).dtype)))
@@ -233,7 +233,7 @@ class Tensor(TensorData):
             self._set_grad(value)
 
     def _in_place(self) -> bool:
-        """Whether the gradient that is there is changed in place, which who holds it sees."""
+        """Return whether the existing gradient is updated in place, visible to all references to it."""
         return self._grad.is_leaf
 
     def _set_grad(self, value: Any) -> None:
@@ -241,10 +241,10 @@ class Tensor(TensorData):
         self._grad = value
 
     def _accumulate(self, grad: Tensor) -> None:
-        """Add to the gradient, hooks first."""
+        """Add to the gradient, after running the hooks."""
         for hook in list((self._hooks or {}).values()):
             changed = hook(grad)
-            grad = grad if changed is None else state.interpreter.as_gradient(changed)  # the user's own stays
+            grad = grad if changed is None else state.interpreter.as_gradient(changed)  # the user's tensor is unchanged
         self._accumulate_plain(grad)
 
     @no_effect(dump_backward_graph_path=NOT_DRAWN)
@@ -255,11 +255,11 @@ class Tensor(TensorData):
         *,
         dump_backward_graph_path: str | None = None,
     ) -> None:
-        """Accumulate the gradient of this tensor in the .grad of the leaves that it depends on.
+        """Compute the gradients of this tensor and accumulate them in the `.grad` of the leaves of its graph.
 
         Arguments:
-            grad_tensor: gradient of the final result with respect to this tensor; ones by default.
-            retain_graph: keep what the graph saved, so that backward() may run again.
+            grad_tensor: gradient of the final result with respect to this tensor. Default: ones.
+            retain_graph: keep the recorded graph, so that `backward()` can run again. Default: False.
 
         Raises:
             RuntimeError: if this tensor requires no gradient, or its graph has been freed.
@@ -273,13 +273,13 @@ class Tensor(TensorData):
         run_backward([self], [grad_tensor], retain_graph)
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemoveHandle:
-        """Call `hook` with this tensor's gradient in each backward(); a tensor that it returns replaces it."""
+        """Call `hook(grad)` with this tensor's gradient in each `backward()`; a returned tensor replaces it."""
         if self.stop_gradient:
             raise RuntimeError(f"register_hook on '{self.name}', which has stop_gradient=True: no gradient reaches it")
         return state.interpreter.register_hook(self, hook)
 
     def retain_grads(self) -> None:
-        """Keep the gradient of this tensor though it is not a leaf."""
+        """Keep the gradient of this tensor in `.grad` although it is not a leaf."""
         if self._source is not None:
             me = weakref.ref(self)
 
@@ -300,17 +300,17 @@ class Tensor(TensorData):
             self._set_grad(before + grad)
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
-        """Set the gradient to zeros (the default) or None."""
+        """Set the gradient to zeros (`set_to_zero=True`, the default) or to None."""
         self._set_grad(state.interpreter.cleared(self) if set_to_zero else None)
 
     clear_grad = clear_gradient
 
     def detach(self) -> Tensor:
-        """A tensor on the same data that is not part of the graph: a change of either shows in both."""
+        """Return a tensor that shares the data but is detached from the graph: in-place changes show in both."""
         return views.alias(self, state.interpreter.twin(self, detached=True))
 
     def detach_(self) -> Tensor:
-        """Leave the graph in place."""
+        """Detach the tensor from the graph in place."""
         self._source, self.stop_gradient = None, True
         return self
 
@@ -336,7 +336,7 @@ class Tensor(TensorData):
 
 
 class Parameter(Tensor):
-    """A Tensor that an optimizer trains.
+    """A trainable tensor: a Tensor with `stop_gradient=False` that layers register and optimizers update.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -347,7 +347,7 @@ class Parameter(Tensor):
     stop_gradient = False
     persistable, _HEADING = True, "Parameter containing:\n"
     is_distributed = False
-    is_table = False  # whether it is looked up by ids, and an optimizer may take its gradient as that of some rows
+    is_table = False  # an embedding table: optimizers may treat its gradient as that of some rows
     block: Any = None  # `initializer(p, p.block)`, as programs draw it anew
 
     def __init__(
@@ -365,7 +365,7 @@ class Parameter(Tensor):
 
     @classmethod
     def of_payload(cls, data: Any, name: str, trainable: bool) -> Parameter:
-        """A parameter on a payload as it is."""
+        """Create a parameter on an existing payload."""
         out = cls.__new__(cls)
         out._data, out._name = data, name
         out.stop_gradient = not trainable
@@ -373,7 +373,7 @@ class Parameter(Tensor):
 
     @classmethod
     def from_tensor(cls, tensor: Tensor, **kwargs: Any) -> Parameter:
-        """A parameter that starts as a tensor; keywords are attributes of it: name, trainable, ..."""
+        """Create a parameter from a tensor; keyword arguments set attributes (name, trainable, ...)."""
         out = cls(tensor, None, kwargs.pop("name", None), kwargs.pop("trainable", True))
         for name, value in kwargs.items():
             setattr(out, name, value)
@@ -386,7 +386,7 @@ class Parameter(Tensor):
 
     @property
     def trainable(self) -> bool:
-        """True if gradients reach it."""
+        """True if gradients are recorded for the parameter."""
         return not self.stop_gradient
 
     @trainable.setter
@@ -398,7 +398,7 @@ _new: Any = object.__new__
 
 
 def wrap(data: Any) -> Tensor:
-    """A new handle on a payload."""
+    """Return a new handle on a payload."""
     out = _new(Tensor)
     out._data = data
     return out

@@ -1,4 +1,4 @@
-"""The data of a tensor as Python and NumPy values."""
+"""Conversion of tensor data to Python and NumPy values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..core.symbolic import is_symbolic
 from ..core.unknown_size import UnknownSize
 from .pending import held
 
-# NumPy's functions behind operators: what a tensor on the left is asked for, and one on the right.
+# NumPy functions behind operators: the method of a left operand, and of a right one.
 _OPERATORS = {
     getattr(np, name): (f"__{left}__", f"__{right}__")
     for name, left, right in [
@@ -32,7 +32,7 @@ _OPERATORS = {
 
 
 class TensorData:
-    """The part of Tensor that gives its data out; a traced tensor has none, and says so."""
+    """The part of Tensor that converts its data to Python and NumPy; a traced tensor has no data and raises."""
 
     _data: Any
     shape: Any
@@ -41,10 +41,10 @@ class TensorData:
     grad: Any
     stop_gradient: Any
     __getitem__: Any
-    _HEADING = ""  # what stands above the text of a tensor of this class
+    _HEADING = ""  # first line of the repr
 
     def _array(self, what: str) -> jax.Array:
-        """The payload as data; `what` is the user's call, for the error where there are none yet."""
+        """Return the payload as an array; `what` names the user's call in the error for a traced tensor."""
         data = self._data
         return data if is_array(data) else state.interpreter.data_of(self, what)
 
@@ -68,25 +68,32 @@ class TensorData:
         return found
 
     def numpy(self, blocking: bool = True, *, force: bool = False) -> np.ndarray:
-        """A NumPy copy of the data, yours to change; reading them waits for them in any case."""
+        """Copy the data to a NumPy array, waiting for the computation.
+
+        Returns:
+            A writable `numpy.ndarray` with the shape and dtype of the tensor.
+        """
         return np.array(self._read("numpy()"))
 
     def item(self, *args: int) -> Any:
-        """The Python number of the only element, or of the one at the given index.
+        """Return the only element, or the one at the given index, as a Python number.
 
-        While a program is traced it is a tensor of no dimensions, as what int() and float() give then.
+        While a program is traced, return a 0-D tensor, as `int()` and `float()` do.
+
+        Arguments:
+            args: ints: a flat index, or one index per dimension.
         """
         return state.interpreter.item(self, args)
 
     def tolist(self) -> Any:
-        """Nested Python lists of the elements."""
+        """Convert the tensor to nested Python lists."""
         return self._read("tolist()").tolist()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self._read("numpy()"), dtype=dtype)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """`array + tensor` is the tensor's operator; NumPy's other functions work on the values."""
+        """Dispatch `array + tensor` to the tensor's operator; other NumPy functions work on the values."""
         names = _OPERATORS.get(ufunc)
         if names and method == "__call__" and not kwargs:
             first, second = inputs
@@ -161,11 +168,11 @@ class TensorData:
 
     @property
     def itemsize(self) -> int:
-        """Bytes of one element."""
+        """Size of one element in bytes."""
         return held(self).dtype.itemsize
 
     def element_size(self) -> int:
-        """Bytes of one element."""
+        """Return the size of one element in bytes."""
         return self.itemsize
 
     def __repr__(self) -> str:
@@ -184,9 +191,9 @@ class TensorData:
         )
 
     def is_floating_point(self) -> bool:
-        """True for the floating dtypes."""
+        """Return True if the dtype is floating-point."""
         return self.dtype.is_floating
 
     def gradient(self) -> np.ndarray | None:
-        """The gradient as a NumPy array, or None."""
+        """Return the gradient as a NumPy array, or None."""
         return None if self.grad is None else self.grad.numpy()

@@ -22,7 +22,10 @@ __all__ = [
 
 @op(inplace="relu_")
 def relu(x: Array, /) -> Any:
-    """max(x, 0).
+    """Apply the rectified linear unit elementwise: `out = max(x, 0)`.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -34,7 +37,10 @@ def relu(x: Array, /) -> Any:
 
 @op
 def relu6(x: Array, /) -> Any:
-    """min(max(x, 0), 6).
+    """Apply ReLU limited to 6 elementwise: `out = min(max(x, 0), 6)`.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -46,7 +52,10 @@ def relu6(x: Array, /) -> Any:
 
 @op(inplace="leaky_relu_")
 def leaky_relu(x: Array, /, negative_slope: float = 0.01) -> Any:
-    """x where positive, negative_slope * x elsewhere.
+    """Apply leaky ReLU elementwise: `x` where `x >= 0`, else `negative_slope * x`.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -58,7 +67,10 @@ def leaky_relu(x: Array, /, negative_slope: float = 0.01) -> Any:
 
 @op(inplace="elu_")
 def elu(x: Array, /, alpha: float = 1.0) -> Any:
-    """x where positive, alpha * (exp(x) - 1) elsewhere.
+    """Apply the exponential linear unit elementwise: `x` where `x > 0`, else `alpha * (exp(x) - 1)`.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -70,7 +82,10 @@ def elu(x: Array, /, alpha: float = 1.0) -> Any:
 
 @op
 def celu(x: Array, /, alpha: float = 1.0) -> Any:
-    """max(0, x) + min(0, alpha * (exp(x / alpha) - 1)).
+    """Apply the continuous ELU elementwise: `out = max(0, x) + min(0, alpha * (exp(x / alpha) - 1))`.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -82,7 +97,10 @@ def celu(x: Array, /, alpha: float = 1.0) -> Any:
 
 @op
 def selu(x: Array, /, scale: float = 1.0507009873554805, alpha: float = 1.6732632423543772) -> Any:
-    """scale * x where positive, scale * alpha * (exp(x) - 1) elsewhere.
+    """Apply the scaled ELU elementwise: `scale * x` where `x > 0`, else `scale * alpha * (exp(x) - 1)`.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -94,13 +112,16 @@ def selu(x: Array, /, scale: float = 1.0507009873554805, alpha: float = 1.673263
 
 @op
 def gelu(x: Array, /, approximate: bool | str = False) -> Any:
-    """x times the normal distribution function of x.
+    """Apply the Gaussian error linear unit elementwise: `out = x * Phi(x)`, Phi being the standard normal CDF.
 
     Arguments:
-        approximate: whether by tanh; "tanh" and "none" say the same.
+        approximate: True or "tanh": use the tanh approximation; False or "none": the exact form. Default: False.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Raises:
-        ValueError: for another word.
+        ValueError: if the value is invalid.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -119,7 +140,10 @@ def _silu(x: Any, /) -> Any:
 
 @call_cached("x")
 def silu(x: Tensor, inplace: bool = False, name: str | None = None) -> Any:
-    """x * sigmoid(x).
+    """Apply the sigmoid linear unit (SiLU, swish) elementwise: `out = x * sigmoid(x)`.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -131,7 +155,10 @@ def silu(x: Tensor, inplace: bool = False, name: str | None = None) -> Any:
 
 @op
 def swish(x: Array, /) -> Any:
-    """x * sigmoid(x).
+    """Apply swish elementwise: `out = x * sigmoid(x)`, as `silu()`.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -143,7 +170,10 @@ def swish(x: Array, /) -> Any:
 
 @op
 def mish(x: Array, /) -> Any:
-    """x * tanh(softplus(x)).
+    """Apply Mish elementwise: `out = x * tanh(softplus(x))`.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -155,7 +185,10 @@ def mish(x: Array, /) -> Any:
 
 @op
 def hardswish(x: Array, /) -> Any:
-    """x * min(max(x + 3, 0), 6) / 6.
+    """Apply hard swish elementwise: `out = x * min(max(x + 3, 0), 6) / 6`.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -167,7 +200,10 @@ def hardswish(x: Array, /) -> Any:
 
 @op
 def hardsigmoid(x: Array, /, slope: float = 0.1666667, offset: float = 0.5) -> Any:
-    """min(max(slope * x + offset, 0), 1).
+    """Apply the piecewise linear sigmoid elementwise: `out = min(max(slope * x + offset, 0), 1)`.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -179,7 +215,10 @@ def hardsigmoid(x: Array, /, slope: float = 0.1666667, offset: float = 0.5) -> A
 
 @op(inplace="hardtanh_")
 def hardtanh(x: Array, /, min: float = -1.0, max: float = 1.0) -> Any:
-    """x limited to [min, max].
+    """Clamp each element to [min, max]: `out = min(max(x, min), max)`.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -191,7 +230,10 @@ def hardtanh(x: Array, /, min: float = -1.0, max: float = 1.0) -> Any:
 
 @op(amp="black")
 def softplus(x: Array, /, beta: float = 1, threshold: float = 20) -> Any:
-    """log(1 + exp(beta * x)) / beta, and x itself where beta * x exceeds threshold.
+    """Apply softplus elementwise: `out = log(1 + exp(beta * x)) / beta`, or `x` where `beta * x > threshold`.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -203,7 +245,10 @@ def softplus(x: Array, /, beta: float = 1, threshold: float = 20) -> Any:
 
 @op
 def softsign(x: Array, /) -> Any:
-    """x / (1 + |x|).
+    """Apply softsign elementwise: `out = x / (1 + |x|)`.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -215,7 +260,10 @@ def softsign(x: Array, /) -> Any:
 
 @op(amp="black")
 def tanhshrink(x: Array, /) -> Any:
-    """x - tanh(x).
+    """Apply tanhshrink elementwise: `out = x - tanh(x)`.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -227,7 +275,10 @@ def tanhshrink(x: Array, /) -> Any:
 
 @op
 def log_sigmoid(x: Array, /) -> Any:
-    """Logarithm of sigmoid(x).
+    """Compute the logarithm of the sigmoid elementwise: `out = -log(1 + exp(-x))`.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -239,7 +290,12 @@ def log_sigmoid(x: Array, /) -> Any:
 
 @op
 def prelu(x: Array, weight: Array, /, data_format: str = "NCHW") -> Any:
-    """x where positive, weight * x elsewhere; one weight in all, or one a channel.
+    """Apply parametric ReLU: `x` where `x > 0`, else `weight * x`.
+
+    `weight` has one element for all channels, or one per channel.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -255,7 +311,10 @@ def prelu(x: Array, weight: Array, /, data_format: str = "NCHW") -> Any:
 
 @op
 def hardshrink(x: Array, /, threshold: float = 0.5) -> Any:
-    """x where |x| exceeds threshold, 0 elsewhere.
+    """Apply hard shrinkage elementwise: `x` where `|x| > threshold`, else 0.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -267,7 +326,10 @@ def hardshrink(x: Array, /, threshold: float = 0.5) -> Any:
 
 @op
 def softshrink(x: Array, /, threshold: float = 0.5) -> Any:
-    """x moved towards 0 by threshold, and 0 where it would change its sign.
+    """Apply soft shrinkage elementwise: `out = sign(x) * max(|x| - threshold, 0)`.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -279,7 +341,10 @@ def softshrink(x: Array, /, threshold: float = 0.5) -> Any:
 
 @op(inplace="thresholded_relu_")
 def thresholded_relu(x: Array, /, threshold: float = 1.0, value: float = 0.0) -> Any:
-    """x where it exceeds threshold, `value` elsewhere.
+    """Apply thresholded ReLU elementwise: `x` where `x > threshold`, else `value`.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -296,7 +361,12 @@ def _rrelu(key: Any, x: Any, /, lower: float, upper: float) -> Any:
 
 @call_cached("x")
 def rrelu(x: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = True, name: str | None = None) -> Any:
-    """leaky_relu() with a slope drawn for each element while training, and the mean of the range otherwise.
+    """Apply randomized leaky ReLU: in training, a slope drawn uniformly from [lower, upper] per element.
+
+    Otherwise the slope is the mean of `lower` and `upper`.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype if that is floating-point.
 
     Raises:
         ValueError: if not 0 <= lower <= upper <= 1.

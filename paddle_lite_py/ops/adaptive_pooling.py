@@ -1,4 +1,4 @@
-"""Adaptive pooling: as many windows as the result has elements, whatever the size of the input."""
+"""Adaptive pooling: the output size is given, and the windows follow from it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TILE = 16  # columns of a product that a GPU computes at once
 
 
 def _sizes(size: Any, space: Any) -> tuple[Any, ...]:
-    """The output sizes; None keeps the size of x."""
+    """Resolve the output sizes; None keeps the size of `x`."""
     n = len(space)
     given = (size,) * n if size is None else tuple_of(size, n, "output_size")
     return tuple([a if s is None else s for s, a in zip(given, space, strict=True)])
@@ -52,7 +52,7 @@ def _avg(x: Any, /, n: int, size: Any, first: bool) -> Any:
 
 
 def _mean_of_all(x: Any, at: int, n: int) -> Any:
-    """The mean over n axes from `at` on, which stay with one element each; as a product up to four times as fast."""
+    """Average over n axes from `at` on, keeping them with size 1; a matrix product is up to four times as fast."""
     space, axes = x.shape[at : at + n], tuple(range(at, at + n))
     if not dtypes.is_inexact(x.dtype) or not all(isinstance(a, int) for a in space):
         return jnp.mean(x, axis=axes, keepdims=True)
@@ -62,9 +62,9 @@ def _mean_of_all(x: Any, at: int, n: int) -> Any:
 
 
 def _mean_along(x: Any, axis: int, k: int) -> Any:
-    """Means of k windows of one axis: a mean over equal parts, or a product with a matrix of weights.
+    """Average the k windows along one axis: a mean over equal parts, or a product with a weight matrix.
 
-    XLA's compiler for GPUs fails on some products with fewer columns than its tiles have: there, a mean of each window.
+    XLA's GPU compiler fails on some products with fewer columns than its tiles; there, each window is averaged.
     """
     n = x.shape[axis]
     if k == n:
@@ -105,7 +105,12 @@ def _checked(x: Any, n: int) -> Any:
 
 @call_cached("x")
 def adaptive_avg_pool1d(x: Tensor, output_size: Ints, name: str | None = None) -> Any:
-    """Means of output_size windows that cover a sequence [n, c, length] evenly.
+    """Apply 1-D adaptive average pooling to `x` [N, C, L].
+
+    Window i averages the elements from `floor(i * L / output_size)` to `ceil((i + 1) * L / output_size)`.
+
+    Returns:
+        The means [N, C, output_size].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -118,10 +123,13 @@ def adaptive_avg_pool1d(x: Tensor, output_size: Ints, name: str | None = None) -
 
 @call_cached("x")
 def adaptive_avg_pool2d(x: Tensor, output_size: Ints, data_format: str = "NCHW", name: str | None = None) -> Any:
-    """Means over a grid of windows that covers an image evenly.
+    """Apply 2-D adaptive average pooling to `x` [N, C, H, W]; windows as in `adaptive_avg_pool1d()`.
 
     Arguments:
-        output_size: a number, or height and width; None keeps the size of x.
+        output_size: int, or (height, width); None keeps the size of `x` in that dimension.
+
+    Returns:
+        The means [N, C, H_out, W_out].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -134,7 +142,10 @@ def adaptive_avg_pool2d(x: Tensor, output_size: Ints, data_format: str = "NCHW",
 
 @call_cached("x")
 def adaptive_avg_pool3d(x: Tensor, output_size: Ints, data_format: str = "NCDHW", name: str | None = None) -> Any:
-    """Means over a grid of windows that covers a volume evenly.
+    """Apply 3-D adaptive average pooling to `x` [N, C, D, H, W]; windows as in `adaptive_avg_pool1d()`.
+
+    Returns:
+        The means [N, C, D_out, H_out, W_out].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -153,7 +164,10 @@ def _adaptive_max(n: int, x: Any, size: Any, mask: bool) -> Any:
 
 @call_cached("x")
 def adaptive_max_pool1d(x: Tensor, output_size: Ints, return_mask: bool = False, name: str | None = None) -> Any:
-    """Largest elements of output_size windows that cover a sequence [n, c, length] evenly.
+    """Apply 1-D adaptive max pooling to `x` [N, C, L]; windows as in `adaptive_avg_pool1d()`.
+
+    Returns:
+        The maxima [N, C, output_size], or (maxima, int32 indices) if `return_mask`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -165,10 +179,13 @@ def adaptive_max_pool1d(x: Tensor, output_size: Ints, return_mask: bool = False,
 
 @call_cached("x")
 def adaptive_max_pool2d(x: Tensor, output_size: Ints, return_mask: bool = False, name: str | None = None) -> Any:
-    """Largest elements over a grid of windows that covers an image evenly.
+    """Apply 2-D adaptive max pooling to `x` [N, C, H, W]; windows as in `adaptive_avg_pool1d()`.
 
     Arguments:
-        return_mask: return also where in its image each result stands, as a flat index (int32).
+        return_mask: return the index of each maximum in its flattened channel as well. Default: False.
+
+    Returns:
+        The maxima [N, C, H_out, W_out], or (maxima, int32 indices) if `return_mask`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -180,7 +197,10 @@ def adaptive_max_pool2d(x: Tensor, output_size: Ints, return_mask: bool = False,
 
 @call_cached("x")
 def adaptive_max_pool3d(x: Tensor, output_size: Ints, return_mask: bool = False, name: str | None = None) -> Any:
-    """Largest elements over a grid of windows that covers a volume evenly.
+    """Apply 3-D adaptive max pooling to `x` [N, C, D, H, W]; windows as in `adaptive_avg_pool1d()`.
+
+    Returns:
+        The maxima [N, C, D_out, H_out, W_out], or (maxima, int32 indices) if `return_mask`.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -20,7 +20,7 @@ __all__ = ["flash_attention", "flash_attn_qkvpacked", "flash_attn_unpadded", "sc
 
 
 def _per_query(k: Any, q: Any) -> Any:
-    """k with its heads repeated, where several heads of the queries share one."""
+    """Repeat the key heads, if several query heads share one."""
     heads, own = q.shape[2], k.shape[2]
     if heads == own:
         return k
@@ -31,7 +31,7 @@ def _per_query(k: Any, q: Any) -> Any:
 
 @op(name="attention_weights", amp="black")
 def _weights(q: Any, k: Any, mask: Any = None, /, *, causal: bool, scale: float) -> Any:
-    """softmax(q k^T * scale + mask), [batch, heads, queries, keys]."""
+    """Compute the attention weights softmax(q k^T * scale + mask), [batch, heads, queries, keys]."""
     scores = jnp.einsum("bqhd,bkhd->bhqk", q, _per_query(k, q)) * jnp.asarray(scale, q.dtype)
     return jax.nn.softmax(_masked(scores, mask, causal), axis=-1)
 
@@ -56,7 +56,7 @@ def _attention(q: Any, k: Any, v: Any, mask: Any = None, /, *, causal: bool, sca
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(4, 5))
 def _attend(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: float) -> Any:
-    """Attention whose gradient computes the weights anew: to keep them takes queries x keys of memory, and longer."""
+    """Compute attention and recompute the weights in backward: saving them takes queries x keys memory, and longer."""
     q, k, v = (jnp.swapaxes(a, 1, 2) for a in (q, _per_query(k, q), _per_query(v, q)))
     scores = _masked(q @ jnp.swapaxes(k, 2, 3) * jnp.asarray(scale, q.dtype), mask, causal)
     if k.shape[2] != v.shape[2]:
@@ -92,15 +92,20 @@ def scaled_dot_product_attention(
     enable_gqa: bool = True,
     name: str | None = None,
 ) -> Any:
-    """softmax(query key^T * scale + attn_mask) value; all are [batch, length, heads, head size].
+    """Compute `softmax(query @ key^T * scale + attn_mask) @ value`.
 
-    Key and value may have fewer heads: each then serves several heads of the query.
+    `query` is [batch, queries, heads, head_dim]; `key` and `value` are [batch, keys, heads, head_dim]. With fewer key
+    heads, each serves several query heads (grouped-query attention).
 
     Arguments:
-        attn_mask: added to the scores, or a boolean mask of what is seen; broadcast to [batch, heads, queries, keys].
-        is_causal: query i sees the keys up to i, counted from the first.
-        scale: 1 / sqrt(head size) by default.
-        enable_gqa: False: fewer heads of the key are an error.
+        attn_mask: float mask added to the scores, or boolean mask (True: attend), broadcast to [batch, heads, queries,
+            keys]; None: no mask.
+        is_causal: query i attends to keys up to i only. Default: False.
+        scale: factor of the scores; None: `1 / sqrt(head_dim)`.
+        enable_gqa: allow fewer key heads than query heads. Default: True.
+
+    Returns:
+        A tensor [batch, queries, heads, head_dim].
 
     Raises:
         ValueError: if the heads differ and enable_gqa is False.
@@ -143,7 +148,10 @@ def flash_attention(
     name: str | None = None,
     softmax_scale: float | None = None,
 ) -> Any:
-    """scaled_dot_product_attention(), and its weights if return_softmax (None otherwise).
+    """Compute `scaled_dot_product_attention()`, optionally with the attention weights.
+
+    Returns:
+        (out, softmax): the output [batch, queries, heads, head_dim], and the weights if `return_softmax`, else None.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -170,7 +178,12 @@ def flash_attn_qkvpacked(
     training: bool = True,
     name: str | None = None,
 ) -> Any:
-    """flash_attention() of one tensor [batch, length, groups + 2, heads of a key, head size]: queries, then key, value.
+    """Compute `flash_attention()` from a packed tensor [batch, length, groups + 2, key_heads, head_dim].
+
+    The third dimension holds `groups` query slices, then the key and the value.
+
+    Returns:
+        (out, softmax): the output [batch, length, heads, head_dim], and the weights if `return_softmax`, else None.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -185,13 +198,13 @@ def flash_attn_qkvpacked(
 
 @op(name="packed_mask", grad=False)
 def _packed_mask(ends_q: Any, ends_k: Any, /, queries: int, keys: int, causal: bool) -> Any:
-    """Which key each query of packed sequences sees, [queries, keys]; sequence i goes from ends[i] to ends[i + 1]."""
+    """Return the mask [queries, keys] of packed sequences; sequence i spans ends[i] to ends[i + 1]."""
     i, j = jnp.arange(queries), jnp.arange(keys)
     own_q = jnp.searchsorted(ends_q, i, side="right") - 1
     own_k = jnp.searchsorted(ends_k, j, side="right") - 1
     seen = own_q[:, None] == own_k
     if causal:
-        # The last query of a sequence stands at its last key.
+        # The last query of a sequence is aligned with its last key.
         at_q, at_k = i - jnp.take(ends_q, own_q + 1, mode="clip"), j - jnp.take(ends_k, own_k + 1, mode="clip")
         seen = seen & (at_k <= at_q[:, None])
     return seen
@@ -220,10 +233,14 @@ def flash_attn_unpadded(
     training: bool = True,
     name: str | None = None,
 ) -> Any:
-    """Attention within each of several sequences that are packed one after the other: [tokens, heads, head size].
+    """Compute attention within each of several sequences packed along one dimension: [tokens, heads, head_dim].
 
     Arguments:
-        cu_seqlens_q, cu_seqlens_k: where the sequences begin, and the end of the last: [0, 3, 5] are 3 and 2 tokens.
+        cu_seqlens_q, cu_seqlens_k: int tensors [batch + 1], cumulative sequence lengths: [0, 3, 5] packs sequences of 3
+            and 2 tokens.
+
+    Returns:
+        (out, softmax): the output [tokens, heads, head_dim], and the weights if `return_softmax`, else None.
 
     Examples:
         >>> import paddle_lite_py as paddle

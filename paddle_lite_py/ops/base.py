@@ -13,20 +13,20 @@ from .types import Array, Shape
 
 @op(amp="keep")
 def identity(x: Array, /) -> Any:
-    """x itself, as a new node of the graph."""
+    """Return `x` as a new node of the graph."""
     return x
 
 
 @op(grad=False)
 def constant(*, value: Any, dtype: Any, shape: Shape | None = None) -> Any:
-    """A small constant, kept in the program; a number may be spread over a shape."""
+    """Return a small constant stored in the program; a number may be broadcast to a shape."""
     made = jnp.asarray(value, dtype)
     return made if shape is None else jnp.broadcast_to(made, shape)
 
 
 @op(grad=False)
 def entry(table: Array, index: Array, /) -> Any:
-    """A number of a table, whatever its length; beyond its end the last one."""
+    """Return the element of a table at `index`; beyond the end, the last one."""
     return jnp.take(table, index, mode="clip")
 
 
@@ -40,7 +40,7 @@ _held.defjvp(lambda primals, tangents: (primals[0], tangents[1]))
 
 @op
 def with_gradient_of(new: Any, old: Any, /) -> Any:
-    """`new`, whose gradient goes to `old`: for data that are replaced past the graph.
+    """Return `new` with its gradient passed to `old`, for data replaced outside of the graph.
 
     Examples:
         >>> with_gradient_of(paddle.ones([1]), paddle.zeros([1])).tolist()

@@ -20,7 +20,10 @@ __all__ = [
 
 @op(methods=["fmax"])
 def fmax(x: Array, y: Array, /) -> Any:
-    """The greater of each two elements; the other one where one is NaN.
+    """Compute the elementwise maximum of two tensors, ignoring NaN where the other element is a number.
+
+    Returns:
+        The larger elements, of the broadcast shape of `x` and `y`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -33,7 +36,10 @@ def fmax(x: Array, y: Array, /) -> Any:
 
 @op(methods=["fmin"])
 def fmin(x: Array, y: Array, /) -> Any:
-    """The smaller of each two elements; the other one where one is NaN.
+    """Compute the elementwise minimum of two tensors, ignoring NaN where the other element is a number.
+
+    Returns:
+        The smaller elements, of the broadcast shape of `x` and `y`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -46,7 +52,10 @@ def fmin(x: Array, y: Array, /) -> Any:
 
 @op(methods=["atan2"], inplace="atan2_")
 def atan2(x: Array, y: Array, /) -> Any:
-    """Angle of the point (y, x), in [-pi, pi]; integers give float64.
+    """Compute the elementwise arctangent of `x / y` with the quadrant from the signs, in [-pi, pi].
+
+    Returns:
+        Angles in radians, of the broadcast shape; integers give float64.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -59,7 +68,10 @@ def atan2(x: Array, y: Array, /) -> Any:
 
 @op(methods=["hypot"], inplace="hypot_")
 def hypot(x: Array, y: Array, /) -> Any:
-    """sqrt(x * x + y * y), without overflow.
+    """Compute `sqrt(x ** 2 + y ** 2)` elementwise without overflow.
+
+    Returns:
+        A floating-point tensor of the broadcast shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -71,7 +83,10 @@ def hypot(x: Array, y: Array, /) -> Any:
 
 @op(methods=["logaddexp"])
 def logaddexp(x: Array, y: Array, /) -> Any:
-    """log(exp(x) + exp(y)), without overflow.
+    """Compute `log(exp(x) + exp(y))` elementwise without overflow.
+
+    Returns:
+        A floating-point tensor of the broadcast shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -83,7 +98,10 @@ def logaddexp(x: Array, y: Array, /) -> Any:
 
 @op(methods=["copysign"], inplace="copysign_")
 def copysign(x: Array, y: Array, /) -> Any:
-    """x with the sign of y.
+    """Return the magnitude of `x` with the sign of `y`, elementwise.
+
+    Returns:
+        A floating-point tensor of the broadcast shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -103,7 +121,10 @@ def _copysign_by_float32(x: Any, y: Any) -> Any:
 
 @op(methods=["nextafter"], grad=False)
 def nextafter(x: Array, y: Array, /) -> Any:
-    """The next number after x towards y.
+    """Return the next representable number after `x` towards `y`, elementwise.
+
+    Returns:
+        A floating-point tensor of the broadcast shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -115,7 +136,10 @@ def nextafter(x: Array, y: Array, /) -> Any:
 
 @op(methods=["heaviside"])
 def heaviside(x: Array, y: Array, /) -> Any:
-    """0 where x < 0, y where x == 0, 1 where x > 0.
+    """Compute the Heaviside step function: 0 where `x < 0`, `y` where `x == 0`, 1 where `x > 0`.
+
+    Returns:
+        A tensor of the broadcast shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -128,7 +152,10 @@ def heaviside(x: Array, y: Array, /) -> Any:
 
 @op(methods=["gcd"], inplace="gcd_", grad=False)
 def gcd(x: Array, y: Array, /) -> Any:
-    """Greatest common divisor of each two integers.
+    """Compute the greatest common divisor of two integer tensors elementwise.
+
+    Returns:
+        An integer tensor of the broadcast shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -140,7 +167,10 @@ def gcd(x: Array, y: Array, /) -> Any:
 
 @op(methods=["lcm"], inplace="lcm_", grad=False)
 def lcm(x: Array, y: Array, /) -> Any:
-    """Least common multiple of each two integers.
+    """Compute the least common multiple of two integer tensors elementwise.
+
+    Returns:
+        An integer tensor of the broadcast shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -152,7 +182,10 @@ def lcm(x: Array, y: Array, /) -> Any:
 
 @op(methods=["gammainc"], inplace="gammainc_")
 def gammainc(x: Array, y: Array, /) -> Any:
-    """Regularized lower incomplete gamma function of x at y.
+    """Compute the regularized lower incomplete gamma function P(x, y) elementwise.
+
+    Returns:
+        A floating-point tensor of the broadcast shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -164,7 +197,10 @@ def gammainc(x: Array, y: Array, /) -> Any:
 
 @op(methods=["gammaincc"], inplace="gammaincc_")
 def gammaincc(x: Array, y: Array, /) -> Any:
-    """Regularized upper incomplete gamma function of x at y.
+    """Compute the regularized upper incomplete gamma function Q(x, y) = 1 - P(x, y) elementwise.
+
+    Returns:
+        A floating-point tensor of the broadcast shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -176,7 +212,10 @@ def gammaincc(x: Array, y: Array, /) -> Any:
 
 @op(methods=["ldexp"], inplace="ldexp_")
 def ldexp(x: Array, y: Array, /) -> Any:
-    """x times two to the power y; float32, or float64 if one of them is.
+    """Compute `x * 2 ** y` elementwise.
+
+    Returns:
+        The products, of the broadcast shape: float32, or float64 if an operand is float64.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -189,7 +228,10 @@ def ldexp(x: Array, y: Array, /) -> Any:
 
 @op(methods=["frexp"])
 def frexp(x: Array, /) -> Any:
-    """Mantissa in [0.5, 1) and exponent of each element, both in x's dtype.
+    """Decompose each element into mantissa and exponent: `x = mantissa * 2 ** exponent`.
+
+    Returns:
+        (mantissa, exponent), both with the shape and dtype of `x`; the magnitude of the mantissa is in [0.5, 1).
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -202,7 +244,10 @@ def frexp(x: Array, /) -> Any:
 
 @op
 def complex(real: Array, imag: Array, /) -> Any:
-    """Complex numbers from their real and imaginary parts.
+    """Create a complex tensor from its real and imaginary parts: `out = real + 1j * imag`.
+
+    Returns:
+        A complex tensor of the broadcast shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -214,7 +259,10 @@ def complex(real: Array, imag: Array, /) -> Any:
 
 @op
 def polar(abs: Array, angle: Array, /) -> Any:
-    """Complex numbers from their absolute values and angles.
+    """Create a complex tensor from polar coordinates: `out = abs * exp(1j * angle)`.
+
+    Returns:
+        A complex tensor of the broadcast shape.
 
     Examples:
         >>> import paddle_lite_py as paddle

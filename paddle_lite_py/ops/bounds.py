@@ -1,7 +1,7 @@
-"""In eager mode on the CPU, indices are looked at before an op runs: the errors of the reference instead of NaN.
+"""Checks of indices in eager mode on the CPU before an op runs: the reference's errors instead of NaN.
 
-A program, an accelerator, and an index that is still being computed cannot be looked at without waiting; there an index
-that is out of range reads as NaN.
+In programs, on accelerators, and for indices still being computed, where a check would wait, an index out of range
+reads as NaN.
 """
 
 from __future__ import annotations
@@ -21,48 +21,48 @@ from .indexing import AT, CUT, MASK, NEW, PICK
 Check = Callable[..., None]  # of the arrays of a call
 
 
-# The least and the greatest element of the indices looked at last, by identity: arrays do not change.
-# Key: the array, whose content stays: see host.tier.
+# Minimum and maximum of the indices read last, by identity: arrays are immutable.
+# Key: the array, which is immutable: see host.tier.
 _seen = IdentityMemo("ranges of indices")
 
 
 def _range(index: Any) -> Any:
-    """Least and greatest element of an index; None where it cannot be looked at without waiting, or is empty."""
+    """Return the minimum and maximum of an index; None if it is empty, or reading it would wait."""
     found = _seen.find(index)
     if found is not None:
         return found
     try:
         if not _at_hand(index):
             return None
-    except AttributeError:  # no array of JAX
+    except AttributeError:  # not a JAX array
         return None
     values = np.asarray(index)
     if not values.size:
         return None
-    # argmin rather than min, which takes several times as long to start: every call waits for this.
+    # argmin, since min takes several times as long to start, and this is on the path of every call.
     return _seen.put(index, (values.item(values.argmin()), values.item(values.argmax())))
 
 
 def _within(
     index: Any, low: int, size: int, what: str, error: type[Exception], ignored: Any = None, shown: int | None = None
 ) -> None:
-    held = _seen.get(id(index))  # find(), written out: every call waits for this
+    held = _seen.get(id(index))  # find(), inlined: this is on the path of every call
     found = _range(index) if held is None else held[1]
     if found is not None and not (found[0] >= low and found[1] < size):
         _complain(np.asarray(index), low, size, what, error, ignored, low if shown is None else shown)
 
 
 def expect_within(index: Any, low: int, size: int, what: str) -> None:
-    """Look at the values of a tensor, where that is possible without waiting.
+    """Check that the values of an index tensor lie in a range, if that needs no waiting.
 
     Raises:
-        ValueError: if one lies outside of low ... size - 1.
+        ValueError: if a value lies outside of [low, size).
     """
     _within(index._data, low, size, what, ValueError)
 
 
 def _at_hand(index: Any) -> bool:
-    """False for an index that is still computed: to wait for it costs what eager mode gains."""
+    """Return False for an index that is still being computed: waiting for it would cost what eager mode gains."""
     return index.__class__ is np.ndarray or (index.is_ready() and singular.on_cpu(index))
 
 
@@ -79,13 +79,13 @@ def _complain(
 
 
 def _along(name: str, error: type[Exception]) -> Any:
-    """An index into the axis of the first argument that an attribute names; the first axis by default."""
+    """Check an index into the axis of the first argument given by an attribute; the first axis by default."""
 
     def prepare(attrs: dict[str, Any]) -> Check:
         axis = attrs.get("axis") or 0
 
         def check(x: Any, index: Any, *_: Any) -> None:
-            try:  # most often it was seen and fits
+            try:  # usually it was seen before and fits
                 (_ref, (least, greatest)), size = _seen[id(index)], x.shape[axis]
                 if -size <= least and greatest < size:
                     return
@@ -107,7 +107,7 @@ def _nd(error: type[Exception]) -> Any:
         sizes = x.shape[: index.shape[-1]]
         found = _range(index)
         size = min(sizes, default=0)
-        if found is None or (found[0] >= -size and found[1] < size):  # most often, so the columns are not looked at
+        if found is None or (found[0] >= -size and found[1] < size):  # usually, so the columns are not read
             return
         for axis, size in enumerate(sizes):
             column = np.asarray(index)[..., axis]
@@ -129,7 +129,7 @@ def _flat(attrs: dict[str, Any]) -> Check | None:
 
 
 def _picked(attrs: dict[str, Any], first: int = 1) -> Check | None:
-    """The index tensors among the operands of a plan (see indexing.py): which operand, for which dimension."""
+    """Return the index tensors among the operands of a plan (see indexing.py): operand, and dimension."""
     places, dim, at = [], 0, first
     for kind, *rest in attrs["plan"]:
         if kind in (AT, PICK):
@@ -140,7 +140,7 @@ def _picked(attrs: dict[str, Any], first: int = 1) -> Check | None:
     def check(x: Any, *operands: Any) -> None:
         for at, dim in places:
             index = operands[at - 1]
-            if index.__class__ is not int:  # a number was looked at when the plan was made
+            if index.__class__ is not int:  # a number was checked when the plan was made
                 size = x.shape[dim]
                 _within(index, -size, size, "the index", IndexError)
 
@@ -173,7 +173,7 @@ _NAMES = tuple([f"indices[{i}]" for i in range(64)])
 
 
 def _rows(attrs: dict[str, Any]) -> Check:
-    low = -1 if attrs["row"] is None else 0  # without a row of padding, -1 stands for one
+    low = -1 if attrs["row"] is None else 0  # without a padding row, -1 is padding
 
     def check(x: Any, weight: Any) -> None:
         _within(x, low, weight.shape[0], "x", ValueError, shown=0)
@@ -213,7 +213,7 @@ def _labels(error: type[Exception], axis: int | None = None) -> Any:
 
 
 def _divisor(attrs: dict[str, Any]) -> Check:
-    """No integer is divided by 0, which for integers has no result."""
+    """Check that no integer is divided by 0, which has no integer result."""
 
     def check(x: Any, y: Any) -> None:
         if _is_float(y) or _is_float(x):
@@ -233,7 +233,7 @@ def _choices(attrs: dict[str, Any]) -> Check:
     return lambda *args: _within(args[-1], 0, len(args) - 1, "index", ValueError)
 
 
-# From the attributes of an op to the check of its arrays; None where these attributes need none.
+# From the attributes of an op to the check of its arrays; None if no check is needed.
 CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
     "gather": _along("index", IndexError),
     "index_select": _along("index", ValueError),
@@ -258,7 +258,7 @@ CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
 
 
 def install() -> None:
-    """Give the ops their checks, once all of them are defined."""
+    """Attach the checks to the ops, once all are defined."""
     for name, check in CHECKS.items():
         REGISTRY[name].input_check = check
     for name, look in singular.LOOKS.items():

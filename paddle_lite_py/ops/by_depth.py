@@ -1,4 +1,4 @@
-"""Convolution in three dimensions as a sum of those in two: on CPUs XLA has fast code for these alone."""
+"""3-D convolution as a sum of 2-D convolutions, for which alone XLA has fast CPU code."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import jax.numpy as jnp
 from ..core import dtypes
 from .conv_gemm import Ints, Pairs, axes_of, strided, window_counts
 
-# Each layer of the kernel is a term of the sum, which takes time to compile.
+# Each kernel layer is a term of the sum, and costs compile time.
 MAX_TERMS = 16
 
 
 def pays(x: Any, weight: Any, groups: int) -> bool:
-    """True if x is [n, c, depth, height, width], and weight is no product of matrices."""
+    """Return True if `x` is [n, c, depth, height, width] and the kernel is no plain matrix product."""
     if x.ndim != 5 or groups > 1 or x.dtype != weight.dtype or not dtypes.is_inexact(x.dtype):
         return False
     known = all(isinstance(n, int) for n in (*x.shape, *weight.shape))
@@ -24,13 +24,13 @@ def pays(x: Any, weight: Any, groups: int) -> bool:
 
 
 def convolve(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints, apart: Ints = (1, 1, 1)) -> Any:
-    """The convolution of x [n, c, depth, height, width], its elements so far apart, and weight [o, c, *sizes]."""
+    """Convolve `x` [n, c, depth, height, width], dilated by `apart`, with `weight` [o, c, *sizes]."""
     spans = [d * (k - 1) + 1 for k, d in zip(weight.shape[2:], steps, strict=True)]
     space = [(a - 1) * d + 1 for a, d in zip(x.shape[2:], apart, strict=True)]
     counts = window_counts(tuple(space), tuple(spans), strides, pads)
     around = [(0, 0, 0)] * 5
     around[1] = (*pads[0], apart[0] - 1)
-    dtype, wide = x.dtype, jnp.promote_types(x.dtype, jnp.float32)  # in which XLA's convolution sums as well
+    dtype, wide = x.dtype, jnp.promote_types(x.dtype, jnp.float32)  # XLA's convolution accumulates in float32 as well
     x = jax.lax.pad(jnp.moveaxis(x.astype(wide), 1, -1), jnp.zeros((), wide), around)
     kernel = jnp.moveaxis(weight.astype(wide), (0, 1), (-1, -2))
     out: Any = 0

@@ -1,4 +1,4 @@
-"""Losses of classes beyond cross entropy, and of counts and densities."""
+"""Classification losses beyond cross-entropy, and losses of counts and densities."""
 
 from __future__ import annotations
 
@@ -23,7 +23,15 @@ __all__ = [
 
 @op
 def dice_loss(input: Array, label: Array, /, epsilon: float = 1e-5) -> Any:
-    """1 - 2 |intersection| / (|input| + |label|), mean of the batch; label holds class ids [n, ..., 1].
+    """Compute the Dice loss `1 - 2 * |intersection| / (|input| + |label|)`, averaged over the batch.
+
+    Arguments:
+        input: float tensor [N, ..., C], class probabilities.
+        label: integer tensor [N, ..., 1], class indices.
+        epsilon: small number added to the denominator for numerical stability. Default: 1e-5.
+
+    Returns:
+        A 0-D tensor.
 
     Source: Milletari et al., V-Net, 2016.
 
@@ -49,11 +57,15 @@ def poisson_nll_loss(
     epsilon: float = 1e-8,
     reduction: str = "mean",
 ) -> Any:
-    """Negative log likelihood of counts under Poisson distributions.
+    """Compute the Poisson negative log likelihood: `exp(input) - label * input`, reduced.
 
     Arguments:
-        log_input: input is the logarithm of the expectation.
-        full: add Stirling's approximation of log(label!), where label exceeds 1.
+        log_input: True: `input` is the logarithm of the rate; False: the rate, and the loss is `input - label *
+            log(input + epsilon)`. Default: True.
+        full: add the Stirling approximation of `log(label!)` where `label > 1`. Default: False.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", the shape of `input` for "none".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -72,11 +84,14 @@ def poisson_nll_loss(
 def gaussian_nll_loss(
     input: Array, label: Array, variance: Array, /, full: bool = False, epsilon: float = 1e-6, reduction: str = "mean"
 ) -> Any:
-    """Negative log likelihood of label under normal distributions with mean `input` and variances.
+    """Compute the Gaussian negative log likelihood: `0.5 * (log(var) + (input - label) ** 2 / var)`, reduced.
 
     Arguments:
-        full: add the constant log(2 pi) / 2.
-        epsilon: the least variance; the gradient passes it by.
+        full: add the constant `0.5 * log(2 * pi)`. Default: False.
+        epsilon: lower bound of the variance; gradients ignore the clamping. Default: 1e-6.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", the shape of `input` for "none".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -101,7 +116,10 @@ def _soft_margin(x: Any, label: Any, weight: Any = None, /, *, reduction: str) -
 def multi_label_soft_margin_loss(
     input: Tensor, label: Tensor, weight: Tensor | None = None, reduction: str = "mean", name: str | None = None
 ) -> Any:
-    """Binary cross entropy of logits, mean over the classes; label holds zeros and ones.
+    """Compute the binary cross-entropy of logits for multi-label targets, averaged over the classes.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", [N] for "none".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -115,10 +133,13 @@ def multi_label_soft_margin_loss(
 
 @op
 def multi_label_margin_loss(input: Array, label: Array, /, reduction: str = "mean") -> Any:
-    """Mean over classes of max(0, 1 - (input of a target - input of any other)).
+    """Compute the multi-label hinge loss: `max(0, 1 - (input[target] - input[other]))`, summed and divided by C.
 
     Arguments:
-        label: in each row the targets, then -1.
+        label: integer tensor [N, C]: in each row the target classes, then -1 as padding.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", [N] for "none".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -155,10 +176,13 @@ def multi_margin_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Any:
-    """Mean over the other classes of max(0, margin - input of the target + input) ** p.
+    """Compute the multi-class hinge loss `max(0, margin - input[target] + input[other]) ** p`, averaged over classes.
 
     Arguments:
-        weight: factor of each class in the hinge.
+        weight: float tensor [C], a factor for the hinge of each class; None: 1.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", [N] for "none".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -172,7 +196,7 @@ def multi_margin_loss(
 @op(name="margin_cross_entropy", amp="black")
 def _margin(x: Any, label: Any, /, margins: tuple[float, float, float], scale: float) -> Any:
     wanted = jax.nn.one_hot(label.reshape(-1), x.shape[-1], dtype=bool)
-    # An arc cosine has no slope at its ends.
+    # arccos has no finite derivative at -1 and 1.
     angle = jnp.arccos(jnp.clip(x, -1 + 1e-6, 1 - 1e-6))
     moved = jnp.where(wanted, jnp.cos(margins[0] * angle + margins[1]) - margins[2], x) * scale
     log_p = jax.nn.log_softmax(moved)
@@ -192,13 +216,19 @@ def margin_cross_entropy(
     return_softmax: bool = False,
     reduction: str | None = "mean",
 ) -> Any:
-    """Cross entropy of cosines, where that of the right class is made smaller by margins: cos(m1 t + m2) - m3.
+    """Compute the softmax cross-entropy of cosines with margins on the target class (ArcFace, CosFace).
+
+    The cosine `cos(t)` of the target becomes `cos(margin1 * t + margin2) - margin3` before scaling.
 
     Arguments:
-        logits: cosines [batch, classes]. label: class ids [batch].
-        scale: of the cosines.
-        return_softmax: return also the probabilities.
-        reduction: "mean", "sum", or None for a loss for each row [batch, 1].
+        logits: float tensor [N, C], cosines between features and class centers.
+        label: integer tensor [N], class indices.
+        scale: factor of the cosines. Default: 64.0.
+        return_softmax: return the probabilities as well. Default: False.
+        reduction: "mean", "sum", or None for one loss per row. Default: "mean".
+
+    Returns:
+        The loss, or (loss, softmax): the loss is 0-D, or [N, 1] without reduction; the softmax is [N, C].
 
     Source: Deng et al., ArcFace: Additive Angular Margin Loss for Deep Face Recognition, 2018.
 

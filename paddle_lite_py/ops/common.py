@@ -1,4 +1,4 @@
-"""Linear and bilinear maps, embedding and other functions of ids and lengths."""
+"""Linear and bilinear maps, embedding, and other functions of ids and lengths."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ __all__ = ["bilinear", "embedding", "gather_tree", "linear", "one_hot", "sequenc
 
 @op(amp="white")
 def linear(x: Array, weight: Array, bias: Array | None = None, /) -> Any:
-    """x @ weight + bias; weight is [in, out].
+    """Apply a linear transformation: `y = x @ weight + bias`.
+
+    Returns:
+        A tensor [..., out_features].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -42,7 +45,10 @@ def linear(x: Array, weight: Array, bias: Array | None = None, /) -> Any:
 
 @op(amp="white")
 def bilinear(x1: Array, x2: Array, weight: Array, bias: Array | None = None, /) -> Any:
-    """x1^T W x2 + bias for each W of weight [out, in1, in2].
+    """Apply a bilinear transformation: `y[n, k] = x1[n] @ weight[k] @ x2[n] + bias[k]`.
+
+    Returns:
+        A tensor [N, out_features].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -56,9 +62,9 @@ def bilinear(x1: Array, x2: Array, weight: Array, bias: Array | None = None, /) 
 
 @op(name="embedding", amp="float32")
 def _embedding(x: Any, weight: Any, /, row: int | None) -> Any:
-    # An id that is no row reads as NaN: loud, where the nearest row would be a silent wrong answer. As in Paddle, -1
-    # stands for padding where no row does. In terms of lax, since it is traced anew for each length of a sentence:
-    # NumPy's spelling takes four times as long.
+    # An id out of range reads as NaN, since the nearest row would be silently wrong. As in Paddle, -1
+    # is padding if there is no padding row. Written in lax, since it is retraced for each sequence length:
+    # the jnp version takes four times as long.
     n = x.ndim
     ids = lax.select(lax.lt(x, lax.full_like(x, 0)), lax.full_like(x, weight.shape[0]), x)
     rows = lax.GatherDimensionNumbers(offset_dims=(n,), collapsed_slice_dims=(0,), start_index_map=(0,))
@@ -69,7 +75,7 @@ def _embedding(x: Any, weight: Any, /, row: int | None) -> Any:
 
 @op(name="limit_rows")
 def _limit_rows(weight: Any, x: Any, /, max_norm: float, norm_type: float) -> Any:
-    """weight with the rows that x names scaled down to max_norm."""
+    """Scale the rows of `weight` that `x` refers to down to `max_norm`."""
     norm = jnp.linalg.norm(weight, norm_type, axis=1, keepdims=True)
     named = jnp.zeros(weight.shape[0], bool).at[x.reshape(-1)].set(True)[:, None]
     return jnp.where(named & (norm > max_norm), weight * (max_norm / (norm + 1e-7)), weight).astype(weight.dtype)
@@ -89,7 +95,7 @@ _even.defvjp(lambda weight, counts: (weight, counts), _evened)
 
 @op(name="even_rows")
 def _even_rows(weight: Any, x: Any, /) -> Any:
-    """weight, the gradient of whose rows is divided by how often x names each."""
+    """Return `weight` with the gradient of each row divided by its number of occurrences in `x`."""
     return _even(weight, jnp.zeros(weight.shape[0], jnp.int32).at[x.reshape(-1)].add(1))
 
 
@@ -104,18 +110,21 @@ def embedding(
     scale_grad_by_freq: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Rows of weight for the ids in x.
+    """Look up rows of an embedding table: `out = weight[x]`.
 
     Arguments:
-        padding_idx: the row that reads as zeros and gets no gradient.
-        max_norm: scale the rows read, in weight itself, so that none has a larger norm.
-        norm_type: the p of that norm.
-        sparse: parameter servers keep the table, in a job that has some and in a static program.
-        scale_grad_by_freq: divide the gradient of each row by how often x names it.
-        x: ids; one that is no row of weight gives NaN.
+        x: integer tensor of row indices; an index out of range gives NaN.
+        padding_idx: index whose row reads as zeros and receives no gradient; None: no such row.
+        max_norm: rescale the rows that are read, in `weight` itself, to at most this norm; None: no rescaling.
+        norm_type: order of that norm. Default: 2.0.
+        sparse: store the table on parameter servers, in static programs of a job that has them. Default: False.
+        scale_grad_by_freq: divide the gradient of each row by the number of its occurrences in `x`. Default: False.
+
+    Returns:
+        A tensor of shape [*x.shape, embedding_dim].
 
     Raises:
-        ValueError: if padding_idx is no row of weight.
+        ValueError: if `padding_idx` is out of range.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -143,10 +152,13 @@ def _sequence_mask(x: Any, /, length: int, dtype: str) -> Any:
 
 
 def sequence_mask(x: Any, maxlen: Any = None, dtype: Any = "int64", name: Any = None) -> Any:
-    """For each length in x a row with so many ones, then zeros; maxlen is the largest length by default.
+    """Create a mask from sequence lengths: `mask[..., j] = j < x[...]`.
+
+    Returns:
+        A tensor of shape [*x.shape, maxlen] in the dtype `dtype`; `maxlen` is the largest length by default.
 
     Raises:
-        DataDependentError: without maxlen in a static program that no call is under way for.
+        DataDependentError: if `maxlen` is missing in a static program that is compiled without a call.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -161,7 +173,10 @@ def sequence_mask(x: Any, maxlen: Any = None, dtype: Any = "int64", name: Any = 
 
 @op(grad=False, loops=True)
 def gather_tree(ids: Array, parents: Array, /) -> Any:
-    """The sequences of a beam search, read back from the last step; both are [time, batch, beams].
+    """Backtrace the full sequences of a beam search from ids and parent beams.
+
+    Returns:
+        The sequences, an integer tensor [time, batch, beams].
 
     Examples:
         >>> import paddle_lite_py as paddle

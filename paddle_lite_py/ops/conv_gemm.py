@@ -1,4 +1,4 @@
-"""Convolutions of few channels or few windows as one matrix product: on CPUs several times as fast as XLA's."""
+"""Convolutions with few channels or windows as one matrix product: on CPUs several times as fast as XLA's."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ FEW_CHANNELS, MAX_BYTES_FEW_CHANNELS = 6, 32 << 20
 FEW_WINDOWS, MIN_PRODUCTS, MAX_BYTES_FEW = 400, 8 << 20, 8 << 20
 # Where oneDNN has the others, the product is faster for no more windows than that, and never for the gradient of x.
 FEW_BESIDE_ONEDNN = 100
-# Of some channels oneDNN has no gradient, and XLA's is slow; that of a picture in so many colours is seldom asked for.
+# oneDNN has no gradient for some channel counts, and XLA's is slow; for input images it is seldom needed.
 COLOURS = 4
-# Elements of a window from which on the kernels that XLA would make of them take longer than they save.
+# Window size above which compiling XLA's kernels takes longer than they save.
 MANY_TAPS = 36
 
 Ints = tuple[int, ...]
@@ -31,7 +31,7 @@ Pairs = tuple[tuple[int, int], ...]
 
 
 def pays(x: Any, weight: Any, strides: Ints, pads: Pairs) -> bool:
-    """True if the matrix product is the faster form; x is [n, c, *space], weight [o, c, *sizes]."""
+    """Return True if the matrix product is the faster form, for `x` [n, c, *space] and `weight` [o, c, *sizes]."""
     sizes = (*x.shape, *weight.shape)
     if x.dtype != weight.dtype or x.dtype != np.float32 or not all(isinstance(n, int) for n in sizes):
         return False
@@ -57,7 +57,7 @@ def _is_onednns(x: Any, weight: Any, strides: Ints, pads: Pairs, *kinds: str) ->
 
 
 def convolve(x: Any, weight: Any, strides: Ints, pads: Pairs) -> Any:
-    """The convolution of x [n, c, *space] and weight [o, c, *sizes]."""
+    """Convolve `x` [n, c, *space] with `weight` [o, c, *sizes]."""
     if not _is_pointwise(weight, pads):
         return _convolve(x, weight, strides, pads)
     return _pointwise(x, weight, strides) if transposes_are_free() else _product(x, weight, strides, pads)
@@ -68,13 +68,13 @@ def _is_pointwise(weight: Any, pads: Pairs) -> bool:
 
 
 def _pointwise(x: Any, weight: Any, strides: Ints) -> Any:
-    """The product with the channels last, as XLA's own convolutions have them."""
+    """Compute a pointwise convolution as a product with channels last, as in XLA's own convolutions."""
     x = jnp.moveaxis(x, 1, -1)[(slice(None), *(slice(None, None, s) for s in strides))]
     return jnp.moveaxis(jnp.tensordot(x, weight.reshape(weight.shape[:2]), (-1, 1)), -1, 1)
 
 
 def window_counts(space: Ints, sizes: Ints, strides: Ints, pads: Pairs) -> list[int]:
-    """How many windows of these sizes there are along each axis."""
+    """Return the number of windows along each axis."""
     return [(a + sum(p) - k) // s + 1 for a, k, s, p in zip(space, sizes, strides, pads, strict=True)]
 
 
@@ -134,24 +134,24 @@ def _windows_by_row(x: Any, sizes: Ints, counts: list[int], strides: Ints) -> An
 
 
 def strided(start: int, count: int, step: int) -> slice:
-    """The slice of so many elements."""
+    """Return the slice of `count` elements from `start` with stride `step`."""
     return slice(start, start + (count - 1) * step + 1, step)
 
 
 def taps(sizes: Ints, counts: Any, strides: Ints, steps: Ints) -> list[list[slice]]:
-    """Along each axis of a kernel of these sizes, for each of its elements the slice of what it is multiplied with."""
+    """Return, along each axis, the slice of the input that each kernel element is multiplied with."""
     each = zip(sizes, counts, strides, steps, strict=True)
     return [[strided(i * d, m, s) for i in range(k)] for k, m, s, d in each]
 
 
 def axes_of(n: int, first: bool = False) -> tuple[str, str, str]:
-    """XLA's names of the axes of x, kernel and result, n of them spatial; channels stand last, or first."""
+    """Return XLA's dimension names of input, kernel and result with n spatial dimensions; channels last or first."""
     axes = "DHW"[-n:]
     return (f"NC{axes}", f"OI{axes}", f"NC{axes}") if first else (f"N{axes}C", f"{axes}IO", f"N{axes}C")
 
 
 def direct(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints | None = None, groups: int = 1) -> Any:
-    """XLA's convolution of the same."""
+    """Compute XLA's convolution."""
     settings: dict[str, Any] = {"rhs_dilation": steps, "feature_group_count": groups}
     settings["dimension_numbers"] = axes_of(len(strides))
     x, kernel = jnp.moveaxis(x, 1, -1), jnp.moveaxis(weight, (0, 1), (-1, -2))

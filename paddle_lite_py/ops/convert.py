@@ -1,4 +1,4 @@
-"""Data as tensors, copies, and what a tensor is."""
+"""Create tensors from data, copy them, and query their type."""
 
 from __future__ import annotations
 
@@ -24,13 +24,17 @@ __all__ = [
 
 
 def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Tensor:
-    """A tensor of given data, always a copy.
+    """Create a tensor from data, always as a copy.
 
     Arguments:
-        data: a number, nested lists of numbers, a NumPy array (whose dtype is kept) or a tensor.
-        dtype: of the result. Python floats give the default dtype, integers int64.
-        place: device, the current one by default.
-        stop_gradient: False to record gradients for it.
+        data: number, nested lists of numbers, NumPy array (whose dtype is kept) or tensor.
+        dtype: dtype of the result. Default: that of the data; the default floating dtype for Python floats, int64 for
+            integers.
+        place: device of the result. Default: the current device.
+        stop_gradient: False: record gradients for the tensor. Default: True.
+
+    Returns:
+        A tensor with the values of `data`.
 
     Raises:
         TypeError: if the data are not numbers.
@@ -52,7 +56,7 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
 
 
 def _holds_tensors(data: Any) -> bool:
-    """True for a tensor of a program, or a list that holds one somewhere: its value is not there yet."""
+    """Return True for a traced tensor, or a nested list with one: its value is not known yet."""
     if isinstance(data, list | tuple):
         return any(_holds_tensors(d) for d in data)
     return isinstance(data, Tensor) and not is_array(data._data)
@@ -72,7 +76,7 @@ def _stacked(data: Any) -> Any:
 def tensor(
     data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
-    """to_tensor() with the argument names of torch.
+    """Create a tensor from data: `to_tensor()` with PyTorch's argument names.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -88,7 +92,10 @@ as_tensor = tensor
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """A new tensor of the data, with gradients if asked; one without gradients stays unless something must change.
+    """Convert data to a tensor; a tensor without gradients is returned as it is unless something changes.
+
+    Returns:
+        A tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -102,7 +109,10 @@ def asarray(
 
 
 def from_numpy(ndarray: np.ndarray) -> Tensor:
-    """A tensor with a copy of a NumPy array.
+    """Create a tensor from a NumPy array, as a copy.
+
+    Returns:
+        A tensor with the shape and dtype of the array.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -113,7 +123,7 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
 
 
 class _Capsule:
-    """A bare capsule, of data on the CPU, as an object that speaks DLPack."""
+    """Wraps a bare DLPack capsule of CPU data in an object with the DLPack protocol."""
 
     def __init__(self, capsule: Any) -> None:
         self._capsule = capsule
@@ -126,11 +136,14 @@ class _Capsule:
 
 
 def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
-    """A tensor with a copy of the data of a DLPack capsule, or of any object that speaks DLPack.
+    """Create a tensor from a DLPack capsule or an object with `__dlpack__()`, as a copy.
 
     Arguments:
-        device: where it is to lie.
-        copy: accepted, but False, which asks for what cannot be had.
+        device: device of the result; None: that of the data.
+        copy: accepted; False raises an error, because the data are always copied.
+
+    Returns:
+        A tensor with the shape and dtype of the data.
 
     Raises:
         BufferError: for copy=False.
@@ -143,7 +156,7 @@ def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) ->
     if copy is False:
         raise BufferError("from_dlpack: copy=False cannot be had, since tensors do not share their data; leave it out")
     shared = jnp.from_dlpack(dlpack if hasattr(dlpack, "__dlpack__") else _Capsule(dlpack))
-    out = wrap(jnp.copy(shared).block_until_ready())  # whoever owns the memory may write there next
+    out = wrap(jnp.copy(shared).block_until_ready())  # the owner of the memory may overwrite it
     return out if device is None else out.to(device)
 
 
@@ -154,11 +167,14 @@ def _assign(x: Any, /) -> Any:
 
 @composite
 def assign(x: Tensor, output: Tensor | None = None) -> Tensor:
-    """A copy through which gradients flow.
+    """Copy a tensor; gradients flow through the copy.
 
     Arguments:
-        x: a tensor, an array, a list or a number (shape [1]); as in NumPy, Python floats give float64.
-        output: a tensor to hold the result instead of a new one.
+        x: tensor, array, list or number (shape [1]); as in NumPy, Python floats give float64.
+        output: tensor to write the result into; None: a new tensor.
+
+    Returns:
+        The copy, or `output`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -173,7 +189,7 @@ def assign(x: Tensor, output: Tensor | None = None) -> Tensor:
 
 @composite(methods=["clone"], around=call_cached("x"))
 def clone(x: Tensor) -> Tensor:
-    """A copy through which gradients flow.
+    """Copy a tensor; gradients flow through the copy.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -185,7 +201,10 @@ def clone(x: Tensor) -> Tensor:
 
 @op(name="numel", methods=["numel", "nelement"], grad=False)
 def numel(x: Array, /) -> Any:
-    """The number of elements, as a tensor.
+    """Return the number of elements as a tensor.
+
+    Returns:
+        A 0-D int64 tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -197,7 +216,10 @@ def numel(x: Array, /) -> Any:
 
 @op(name="shape", grad=False)
 def shape(input: Array, /) -> Any:
-    """The sizes of the dimensions, as a tensor.
+    """Return the shape as a tensor.
+
+    Returns:
+        A 1-D int64 tensor of length `input.ndim`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -209,13 +231,16 @@ def shape(input: Array, /) -> Any:
 
 @op(name="dimension", grad=False)
 def dimension(*, size: Ints) -> Any:
-    """An unknown dimension of a program (`x.shape[0]`) as a tensor, where a number is wanted."""
+    """Return an unknown dimension of a program (`x.shape[0]`) as a tensor."""
     return jnp.asarray(size, jnp.int64)
 
 
 @op(name="rank", methods=["rank"], grad=False)
 def rank(input: Array, /) -> Any:
-    """The number of dimensions, as a tensor.
+    """Return the number of dimensions as a tensor.
+
+    Returns:
+        A 0-D int32 tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -226,7 +251,7 @@ def rank(input: Array, /) -> Any:
 
 
 def tolist(x: Tensor) -> Any:
-    """Nested Python lists of the elements.
+    """Convert a tensor to nested Python lists.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -238,7 +263,7 @@ def tolist(x: Tensor) -> Any:
 
 @respelt
 def is_tensor(x: Any) -> bool:
-    """True for a tensor.
+    """Return True if `x` is a tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -250,7 +275,7 @@ def is_tensor(x: Any) -> bool:
 
 @respelt
 def is_floating_point(x: Tensor) -> bool:
-    """True for a tensor of a floating dtype.
+    """Return True if the dtype of `x` is floating-point.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -261,7 +286,7 @@ def is_floating_point(x: Tensor) -> bool:
 
 
 def is_integer(x: Tensor) -> bool:
-    """True for a tensor of an integer dtype.
+    """Return True if the dtype of `x` is an integer type.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -273,7 +298,7 @@ def is_integer(x: Tensor) -> bool:
 
 @respelt
 def is_complex(x: Tensor) -> bool:
-    """True for a tensor of a complex dtype.
+    """Return True if the dtype of `x` is complex.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -1,4 +1,4 @@
-"""Convolutions: channels last inside, because that is what XLA's CPU kernels want; transposes cancel between layers."""
+"""Convolutions with channels last inside, as XLA's CPU kernels need; transposes cancel between layers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d",
 
 
 def tuple_of(value: Any, n: int, what: str) -> tuple[int, ...]:
-    """An int or list of n ints as a tuple of n."""
+    """Normalize an int or a list of n ints to a tuple of n ints."""
     if isinstance(value, int):
         return (value,) * n
     out = tuple(value) * n if len(value) == 1 else tuple(value)
@@ -28,9 +28,9 @@ def tuple_of(value: Any, n: int, what: str) -> tuple[int, ...]:
 
 
 def paddings(padding: Any, n: int, data_format: str = "NC") -> Any:
-    """Paddle's padding as n pairs, or as "SAME" or "VALID".
+    """Normalize Paddle's `padding` argument to n pairs, "SAME" or "VALID".
 
-    It is a number, n numbers, 2n numbers (before and after each axis), n pairs, or n + 2 pairs, one for each axis.
+    Accepted are an int, n ints, 2n ints (before and after each dimension), n pairs, or n + 2 pairs, one per dimension.
     """
     if isinstance(padding, str):
         if padding.upper() not in ("SAME", "VALID"):
@@ -51,7 +51,7 @@ def paddings(padding: Any, n: int, data_format: str = "NC") -> Any:
 
 
 def channels_first(data_format: str, n: int) -> bool:
-    """Whether the channels stand before the n spatial axes; the format is checked."""
+    """Check `data_format` and return whether channels come before the n spatial dimensions."""
     letters = {1: "L", 2: "HW", 3: "DHW"}[n]
     if data_format not in (known := (f"NC{letters}", f"N{letters}C", "NCHW", "NHWC")):
         raise ValueError(f"data_format is {data_format!r}; expected {known[0]!r} or {known[1]!r}")
@@ -59,7 +59,7 @@ def channels_first(data_format: str, n: int) -> bool:
 
 
 def _convolve(x: Any, kernel: Any, bias: Any, first: bool, **options: Any) -> Any:
-    """A convolution with a kernel [*sizes, in / groups, out]; x has its channels second or last."""
+    """Convolve with a kernel [*sizes, in / groups, out]; the channels of `x` come second or last."""
     numbers = conv_gemm.axes_of(x.ndim - 2)
     x = jnp.moveaxis(x, 1, -1) if first else x
     out = jax.lax.conv_general_dilated(x, kernel, dimension_numbers=numbers, **options)
@@ -67,7 +67,7 @@ def _convolve(x: Any, kernel: Any, bias: Any, first: bool, **options: Any) -> An
 
 
 def _finish(out: Any, bias: Any, first: bool) -> Any:
-    """Add the bias, and put the channels where they belong; they stand last."""
+    """Add the bias, and move the channels from the last dimension to their place."""
     out = out if bias is None else out + bias.reshape(-1)
     return jnp.moveaxis(out, -1, 1) if first else out
 
@@ -80,7 +80,7 @@ def _conv(
     _check(x, n, weight.shape[1] * groups, first, weight, groups)
     if any(isinstance(s, int) and s < 1 for s in (*tuple_of(stride, n, "stride"), *tuple_of(dilation, n, "dilation"))):
         raise ValueError(f"stride is {stride} and dilation {dilation}; expected numbers of at least 1")
-    # As in Paddle, "SAME" speaks of an undilated kernel.
+    # As in Paddle, "SAME" ignores the dilation.
     strides, steps = tuple_of(stride, n, "stride"), (1,) * n if pad == "SAME" else tuple_of(dilation, n, "dilation")
     space = x.shape[2:] if first else x.shape[1:-1]
     if not isinstance(pad, str) and any(
@@ -117,14 +117,14 @@ def _on_platforms(by_xla: Any, form: Any, x: Any, weight: Any, bias: Any, first:
 def _form_for_cpus(
     x: Any, weight: Any, window_strides: Any, padding: Any, rhs_dilation: Any, feature_group_count: int
 ) -> Callable[..., Any] | None:
-    """The faster form of a convolution there, of x with the channels second; None where XLA's is as fast."""
+    """Return the faster CPU form for `x` with channels second; None if XLA's is as fast."""
     strides, steps, groups = window_strides, rhs_dilation, feature_group_count
     if groups == 1 and set(steps) == {1} and conv_gemm.pays(x, weight, strides, padding):
         return lambda x, w: conv_gemm.convolve(x, w, strides, padding)
     if depthwise.pays(x, weight, groups):
         return lambda x, w: depthwise.convolve(x, w, strides, padding, steps)
     in_groups, in_depth = grouped.pays(x, weight, groups), by_depth.pays(x, weight, groups)
-    # Where oneDNN had one kind of it only, XLA's forms of the others would be the slowest.
+    # With only one kind in oneDNN, XLA's forms of the others would be the slowest.
     if (in_groups or in_depth) and takes(x, weight, strides, padding, steps, groups, *KINDS):
         return lambda x, w: conv_gemm.direct(x, w, strides, padding, steps, groups)
     if in_groups:
@@ -139,7 +139,7 @@ def _form_for_cpus(
 def _transposed_for_cpus(
     x: Any, weight: Any, lhs_dilation: Any, padding: Any, rhs_dilation: Any, feature_group_count: int
 ) -> Callable[..., Any] | None:
-    """The same for a transposed convolution, with weight [in, out / groups, *sizes]."""
+    """Return the CPU form of a transposed convolution, with weight [in, out / groups, *sizes]."""
     apart, steps, groups = lhs_dilation, rhs_dilation, feature_group_count
     ones, none = (1,) * len(steps), ((0, 0),) * len(steps)
 
@@ -179,10 +179,14 @@ def conv1d(
     groups: int = 1,
     data_format: str = "NCL",
 ) -> Any:
-    """1-D convolution (cross-correlation); weight is [out, in / groups, length].
+    """Compute a 1-D convolution (cross-correlation) of `x` [N, C_in, L].
 
     Arguments:
-        padding: a number, a pair, three pairs (one for each axis), "SAME" or "VALID".
+        weight: float tensor [C_out, C_in / groups, K].
+        padding: int, pair (left, right), three pairs (one per dimension), "SAME" or "VALID". Default: 0.
+
+    Returns:
+        A tensor [N, C_out, L_out] with `L_out = floor((L + 2 * padding - dilation * (K - 1) - 1) / stride) + 1`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -205,18 +209,27 @@ def conv2d(
     groups: int = 1,
     data_format: str = "NCHW",
 ) -> Any:
-    """2-D convolution (cross-correlation); weight is [out, in / groups, height, width].
+    """Compute a 2-D convolution (cross-correlation) of `x` [N, C_in, H, W].
 
     Arguments:
-        padding: a number, two, four [top, bottom, left, right], four pairs (one for each axis), "SAME" or "VALID".
+        weight: float tensor [C_out, C_in / groups, KH, KW].
+        padding: int, two ints, four ints [top, bottom, left, right], four pairs (one per dimension), "SAME" or "VALID".
+            Default: 0.
+
+    Returns:
+        A tensor [N, C_out, H_out, W_out] with `H_out = floor((H + 2 * padding - dilation * (KH - 1) - 1) / stride) +
+        1`.
 
     Raises:
-        ValueError: if x has other channels than weight takes, or an option has a wrong length.
+        ValueError: if the channels of `x` do not match `weight`, or an option has a wrong length.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.functional.conv2d(paddle.ones([1, 1, 3, 3]), paddle.ones([1, 1, 2, 2])).tolist()
         [[[[4.0, 4.0], [4.0, 4.0]]]]
+        >>> x, w = paddle.zeros([2, 3, 32, 32]), paddle.zeros([8, 3, 3, 3])
+        >>> paddle.nn.functional.conv2d(x, w, stride=2, padding=1).shape
+        paddle.Size([2, 8, 16, 16])
     """
     return _conv(x, weight, bias, stride, padding, dilation, groups, data_format)
 
@@ -233,7 +246,10 @@ def conv3d(
     groups: int = 1,
     data_format: str = "NCDHW",
 ) -> Any:
-    """3-D convolution (cross-correlation); weight is [out, in / groups, depth, height, width].
+    """Compute a 3-D convolution (cross-correlation) of `x` [N, C_in, D, H, W].
+
+    Returns:
+        A tensor [N, C_out, D_out, H_out, W_out], whose sizes follow as in `conv2d()`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -298,7 +314,7 @@ def _output_padding(size: Any, least: Any, steps: Any) -> tuple[int, ...]:
 
 
 def _flipped(weight: Any, groups: int) -> Any:
-    """[in, out / groups, *sizes] as [*sizes, in / groups, out], mirrored in space."""
+    """Convert [in, out / groups, *sizes] to [*sizes, in / groups, out], mirrored in space."""
     n_in, n_out, *sizes = weight.shape
     w = jnp.flip(weight, range(2, weight.ndim)).reshape(groups, n_in // groups, n_out, *sizes)
     w = jnp.moveaxis(w, (1, 0, 2), (-3, -2, -1))
@@ -319,7 +335,10 @@ def conv1d_transpose(
     output_size: Ints | None = None,
     data_format: str = "NCL",
 ) -> Any:
-    """The gradient of conv1d() as a function: each element of x goes to a window; weight is [in, out / groups, k].
+    """Compute a 1-D transposed convolution: the gradient of `conv1d()` with respect to its input.
+
+    Returns:
+        A tensor [N, C_out, L_out], `L_out = (L - 1) * stride - 2 * padding + dilation * (K - 1) + 1 + output_padding`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -344,11 +363,15 @@ def conv2d_transpose(
     output_size: Ints | None = None,
     data_format: str = "NCHW",
 ) -> Any:
-    """The gradient of conv2d() as a function; weight is [in, out / groups, height, width].
+    """Compute a 2-D transposed convolution: the gradient of `conv2d()` with respect to its input.
 
     Arguments:
-        output_padding: rows and columns added after the last ones.
-        output_size: height and width of the result instead; with a stride several sizes are possible.
+        output_padding: rows and columns added at the end of the output. Default: 0.
+        output_size: (height, width) of the output, instead of `output_padding`: with a stride above 1 several sizes are
+            possible.
+
+    Returns:
+        A tensor [N, C_out, H_out, W_out], whose sizes follow as in `conv1d_transpose()`.
 
     Raises:
         ValueError: if output_size is not a possible size.
@@ -375,7 +398,10 @@ def conv3d_transpose(
     output_size: Ints | None = None,
     data_format: str = "NCDHW",
 ) -> Any:
-    """The gradient of conv3d() as a function; weight is [in, out / groups, depth, height, width].
+    """Compute a 3-D transposed convolution: the gradient of `conv3d()` with respect to its input.
+
+    Returns:
+        A tensor [N, C_out, D_out, H_out, W_out], whose sizes follow as in `conv1d_transpose()`.
 
     Examples:
         >>> import paddle_lite_py as paddle

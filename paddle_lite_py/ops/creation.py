@@ -1,4 +1,4 @@
-"""New tensors."""
+"""Tensor creation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def shape_tuple(shape: Any) -> tuple[Any, ...]:
-    """A shape argument: an int, a sequence (0-D tensors allowed) or a 1-D tensor."""
+    """Convert a shape argument (int, sequence with 0-D tensors, or 1-D tensor) to a tuple."""
     if isinstance(shape, Tensor) and shape.ndim:
         found = shape._static_value("a shape")
         return tuple(found if isinstance(found, list) else [found])
@@ -34,7 +34,7 @@ def shape_tuple(shape: Any) -> tuple[Any, ...]:
 
 
 def float_dtype(dtype: Any) -> Any:
-    """A dtype argument whose default is the default float."""
+    """Convert a dtype argument whose default is the default floating dtype."""
     return dtypes.default_dtype() if dtype is None else dtypes.as_dtype(dtype)
 
 
@@ -44,10 +44,10 @@ def _full(fill_value: Any, /, shape: Any, dtype: Any) -> Any:
 
 
 def _of_text(value: Any) -> Any:
-    """The number of a text such as "-inf"; anything else as it is.
+    """Convert the text of a number, such as "-inf"; return anything else unchanged.
 
     Raises:
-        ValueError: the text is that of no number.
+        ValueError: if `fill_value` is a text that is not a number.
     """
     if not isinstance(value, str):
         return value
@@ -59,13 +59,16 @@ def _of_text(value: Any) -> Any:
 
 @composite(creates=True)
 def full(shape: Shape, fill_value: TensorLike, dtype: DTypeLike = None) -> Tensor:
-    """A tensor of one value.
+    """Create a tensor filled with one value.
 
     Arguments:
-        shape: sizes; an int, a list (0-D tensors allowed) or a tensor.
-        fill_value: a number, the text of one ("-inf"), or a 0-D tensor.
-        dtype: the default float if not given, but bool for a bool, and for a complex number a complex dtype of that
-            precision.
+        shape: int, list of ints (0-D tensors allowed) or 1-D tensor, the shape.
+        fill_value: number, its text (such as "-inf") or 0-D tensor.
+        dtype: dtype of the result. Default: the default floating dtype; bool for a bool, and the complex dtype of that
+            precision for a complex number.
+
+    Returns:
+        A tensor of the given shape and dtype.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -80,7 +83,10 @@ def full(shape: Shape, fill_value: TensorLike, dtype: DTypeLike = None) -> Tenso
 
 @composite(variadic="shape", creates=True)
 def zeros(shape: Shape, dtype: DTypeLike = None) -> Tensor:
-    """A tensor of zeros, of the default float unless a dtype is given.
+    """Create a tensor filled with zeros.
+
+    Returns:
+        A tensor of the given shape; the dtype is the default floating dtype unless given.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -92,7 +98,10 @@ def zeros(shape: Shape, dtype: DTypeLike = None) -> Tensor:
 
 @composite(variadic="shape", creates=True)
 def ones(shape: Shape, dtype: DTypeLike = None) -> Tensor:
-    """A tensor of ones, of the default float unless a dtype is given.
+    """Create a tensor filled with ones.
+
+    Returns:
+        A tensor of the given shape; the dtype is the default floating dtype unless given.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -104,7 +113,10 @@ def ones(shape: Shape, dtype: DTypeLike = None) -> Tensor:
 
 @composite(variadic="shape", creates=True)
 def empty(shape: Shape, dtype: DTypeLike = None) -> Tensor:
-    """A tensor whose values do not matter (zeros: XLA has no uninitialised memory).
+    """Create a tensor with unspecified values (zeros, since XLA has no uninitialized memory).
+
+    Returns:
+        A tensor of the given shape; the dtype is the default floating dtype unless given.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -121,7 +133,10 @@ def _full_like(x: Any, fill_value: Any, /, dtype: Any = None) -> Any:
 
 @composite(methods=["full_like"], creates=True, around=call_cached("x"))
 def full_like(x: Tensor, fill_value: TensorLike, dtype: DTypeLike = None) -> Tensor:
-    """A tensor of one value with the shape (and dtype) of another.
+    """Create a tensor filled with one value, in the shape of another tensor.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype unless `dtype` is given.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -133,7 +148,10 @@ def full_like(x: Tensor, fill_value: TensorLike, dtype: DTypeLike = None) -> Ten
 
 @composite(creates=True, around=call_cached("x"))
 def zeros_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
-    """Zeros with the shape (and dtype) of another tensor.
+    """Create a tensor of zeros in the shape of another tensor.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype unless `dtype` is given.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -145,7 +163,10 @@ def zeros_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
 
 @composite(creates=True, around=call_cached("x"))
 def ones_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
-    """Ones with the shape (and dtype) of another tensor.
+    """Create a tensor of ones in the shape of another tensor.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype unless `dtype` is given.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -157,7 +178,10 @@ def ones_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
 
 @composite(creates=True)
 def empty_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
-    """A tensor with the shape (and dtype) of another, whose values do not matter.
+    """Create a tensor with unspecified values in the shape of another tensor.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype unless `dtype` is given.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -182,11 +206,14 @@ def _arange(start: Any, step: Any, /, length: Any, dtype: Any) -> Any:
 def arange(
     start: TensorLike = 0, end: TensorLike | None = None, step: TensorLike = 1, dtype: DTypeLike = None
 ) -> Tensor:
-    """Numbers from start up to end (not included).
+    """Create evenly spaced values in the half-open interval [start, end).
 
     Arguments:
-        start, end, step: numbers or 0-D tensors; one alone is the end.
-        dtype: int64 if all are integers, else the default float.
+        start, end, step: numbers or 0-D tensors. A single argument is `end`, with `start` = 0.
+        dtype: dtype of the result. Default: int64 if all arguments are integers, else the default floating dtype.
+
+    Returns:
+        A 1-D tensor of length `ceil((end - start) / step)`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -208,7 +235,10 @@ def arange(
 def range(
     start: TensorLike = 0, end: TensorLike | None = None, step: TensorLike = 1, dtype: DTypeLike = None
 ) -> Tensor:
-    """Numbers from start to end, which is included if a step meets it; the default float unless a dtype is given.
+    """Create evenly spaced values in the closed interval [start, end].
+
+    Returns:
+        A 1-D tensor of length `floor((end - start) / step) + 1`, in the default floating dtype unless `dtype` is given.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -244,7 +274,10 @@ def _range_length(start: Any, end: Any, step: Any) -> Any:
 
 @composite(creates=True)
 def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, dtype: DTypeLike = None) -> Tensor:
-    """Equally spaced numbers from start to stop (included).
+    """Create `num` evenly spaced values from `start` to `stop`, both included.
+
+    Returns:
+        A 1-D tensor of length `num`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -265,7 +298,10 @@ def _linspace(start: Any, stop: Any, /, num: int, dtype: Any) -> Any:
 def logspace(
     start: TensorLike, stop: TensorLike, num: TensorLike, base: TensorLike = 10.0, dtype: DTypeLike = None
 ) -> Tensor:
-    """base to the power of equally spaced numbers from start to stop.
+    """Create `num` values `base ** e`, with exponents evenly spaced from `start` to `stop`.
+
+    Returns:
+        A 1-D tensor of length `num`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -282,7 +318,10 @@ def _eye(*, rows: int, columns: int, dtype: Any) -> Any:
 
 @composite(creates=True)
 def eye(num_rows: Any, num_columns: Any = None, dtype: DTypeLike = None) -> Tensor:
-    """A matrix with ones on its diagonal and zeros elsewhere.
+    """Create a 2-D tensor with ones on the main diagonal and zeros elsewhere.
+
+    Returns:
+        A tensor [num_rows, num_columns]; square if `num_columns` is None.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: sequences without an alignment."""
+"""Connectionist temporal classification (CTC): the loss of label sequences without a given alignment."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from .losses import reduce
 
 __all__ = ["ctc_loss"]
 
-# The logarithm of "impossible": finite, so that no gradient becomes NaN.
+# Stands for log(0), but finite, so that no gradient becomes NaN.
 _NEVER = -1e30
 
 
 @op(name="ctc_loss", amp="black", loops=True)
 def _ctc(logits: Any, labels: Any, input_lengths: Any, label_lengths: Any, /, *, blank: int) -> Any:
-    """Negative log likelihood of each label sequence under logits [time, batch, classes]."""
+    """Compute the negative log likelihood of each label sequence under logits [time, batch, classes]."""
     log_p = jax.nn.log_softmax(logits, axis=-1)
     batch, longest = labels.shape
-    # Each label stands between two blanks.
+    # Blanks surround each label.
     states = jnp.full((batch, 2 * longest + 1), blank, labels.dtype).at[:, 1::2].set(labels)
     at = jnp.arange(2 * longest + 1)
     skips = (at >= 2) & (states != blank) & (states != jnp.roll(states, 2, axis=1))
@@ -46,7 +46,7 @@ def _ctc(logits: Any, labels: Any, input_lengths: Any, label_lengths: Any, /, *,
 
 @op(name="ctc_scaled")
 def _by_times(loss: Any, lengths: Any, /) -> Any:
-    """The loss, with its gradient divided by the number of steps."""
+    """Return the loss with its gradient divided by the number of steps."""
     part = loss / lengths.astype(loss.dtype)
     return part + jax.lax.stop_gradient(loss - part)
 
@@ -68,16 +68,19 @@ def ctc_loss(
     norm_by_times: bool = False,
     zero_infinity: bool = False,
 ) -> Any:
-    """Negative log likelihood of label sequences, summed over all their alignments with the input.
+    """Compute the CTC loss: the negative log likelihood of label sequences, summed over all alignments.
 
     Arguments:
-        log_probs: logits [time, batch, classes]; log_softmax() is applied here, and changes nothing if it was before.
-        labels: [batch, longest], padded.
-        input_lengths, label_lengths: [batch].
-        blank: the class that stands for no label.
-        reduction: "mean" divides each loss by its label length first.
-        norm_by_times: divide the gradient by the input length.
-        zero_infinity: a sequence that cannot be aligned counts 0 instead of infinity.
+        log_probs: float tensor [time, batch, classes], logits or log probabilities (`log_softmax()` is applied here).
+        labels: integer tensor [batch, max_label_length], padded label sequences.
+        input_lengths, label_lengths: integer tensors [batch].
+        blank: int, index of the blank class. Default: 0.
+        reduction: "mean": divide each loss by its label length, then average; "sum" or "none". Default: "mean".
+        norm_by_times: divide the gradient by the input length. Default: False.
+        zero_infinity: set infinite losses (sequences that cannot be aligned) to 0. Default: False.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", [batch] for "none".
 
     Source: Graves et al., Connectionist Temporal Classification, 2006.
 

@@ -1,4 +1,4 @@
-"""Decompositions of matrices, and what they give: inverses, solutions, determinants, rank."""
+"""Matrix decompositions and what follows from them: inverses, linear systems, determinants, rank."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ __all__ = [
 
 
 def T(x: Any) -> Any:
-    """Matrices with rows and columns exchanged."""
+    """Transpose the last two dimensions."""
     return jnp.swapaxes(x, -1, -2)
 
 
 def H(x: Any) -> Any:
-    """Matrices with rows and columns exchanged, conjugated."""
+    """Compute the conjugate transpose of the last two dimensions."""
     return jnp.conj(T(x))
 
 
 def _mirrored(x: Any, lower: bool) -> Any:
-    """The Hermitian matrices of which one triangle is read; its gradient is that of x as a whole."""
+    """Return the Hermitian matrices of which one triangle is read, with the gradient of all of `x`."""
     one = (jnp.tril if lower else jnp.triu)(x)
     other = H((jnp.tril if lower else jnp.triu)(x, -1 if lower else 1))
     return x + jax.lax.stop_gradient(one + other - x)
 
 
 def batched(x: Any, y: Any) -> tuple[Any, Any]:
-    """Two stacks of matrices in one dtype and one number of matrices."""
+    """Convert two stacks of matrices to one dtype and broadcast their batch dimensions."""
     x, y = promote(x, y)
     batch = jnp.broadcast_shapes(x.shape[:-2], y.shape[:-2])
     return jnp.broadcast_to(x, (*batch, *x.shape[-2:])), jnp.broadcast_to(y, (*batch, *y.shape[-2:]))
@@ -50,12 +50,18 @@ def batched(x: Any, y: Any) -> tuple[Any, Any]:
 
 @op(methods=["inverse"], amp="black")
 def inverse(x: Array, /) -> Any:
-    """Inverses of square matrices.
+    """Compute the inverse of square matrices.
+
+    Returns:
+        A tensor with the shape of `x` [..., n, n].
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.inverse(paddle.to_tensor([[2.0, 0.0], [0.0, 4.0]])).tolist()
         [[0.5, 0.0], [0.0, 0.25]]
+        >>> x = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> bool(paddle.allclose(paddle.inverse(x) @ x, paddle.eye(2), atol=1e-5))
+        True
     """
     return elimination.inverse(x)
 
@@ -65,7 +71,10 @@ inv = inverse
 
 @op(methods=["det"], amp="black")
 def det(x: Array, /) -> Any:
-    """Determinants of square matrices.
+    """Compute the determinant of square matrices.
+
+    Returns:
+        A tensor of shape [...] for `x` [..., n, n].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -77,19 +86,26 @@ def det(x: Array, /) -> Any:
 
 @op(methods=["slogdet"], amp="black")
 def slogdet(x: Array, /) -> Any:
-    """Signs and logarithms of the absolute determinants, stacked along a first axis.
+    """Compute the sign and the log absolute value of the determinant of square matrices.
+
+    Returns:
+        A tensor [2, ...] for `x` [..., n, n]: the signs, then the logarithms.
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.linalg.slogdet(paddle.eye(2)).tolist()
-        [1.0, 0.0]
+        >>> sign, log = paddle.linalg.slogdet(paddle.to_tensor([[0.0, 2.0], [3.0, 0.0]]))
+        >>> sign.item(), round(log.exp().item(), 4)
+        (-1.0, 6.0)
     """
     return jnp.stack(elimination.slogdet(x))
 
 
 @op(methods=["cholesky"], amp="black")
 def cholesky(x: Array, /, upper: bool = False) -> Any:
-    """The triangular factor L of symmetric positive matrices x = L L^T (or U, of x = U^T U).
+    """Compute the Cholesky factorization of positive-definite matrices: `x = L @ L^T` (or `U^T @ U`).
+
+    Returns:
+        The triangular factor, with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -101,7 +117,10 @@ def cholesky(x: Array, /, upper: bool = False) -> Any:
 
 @op(methods=["cholesky_solve"], amp="black")
 def cholesky_solve(x: Array, y: Array, /, upper: bool = False) -> Any:
-    """The solution of A z = x, from the Cholesky factor y of A.
+    """Solve `A @ z = x` given the Cholesky factor `y` of A.
+
+    Returns:
+        The solution z, with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -117,7 +136,10 @@ def cholesky_solve(x: Array, y: Array, /, upper: bool = False) -> Any:
 
 @op(methods=["cholesky_inverse"], amp="black")
 def cholesky_inverse(x: Array, /, upper: bool = False) -> Any:
-    """The inverse of A, from its Cholesky factor x.
+    """Compute the inverse of A from its Cholesky factor `x`.
+
+    Returns:
+        A tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -129,7 +151,10 @@ def cholesky_inverse(x: Array, /, upper: bool = False) -> Any:
 
 @op(methods=["solve"], amp="black")
 def solve(x: Array, y: Array, /, left: bool = True) -> Any:
-    """The solution of x z = y (or z x = y).
+    """Solve the linear system `x @ z = y`, or `z @ x = y` if `left` is False.
+
+    Returns:
+        The solution z, with the (broadcast) shape of `y`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -147,12 +172,15 @@ def solve(x: Array, y: Array, /, left: bool = True) -> Any:
 def triangular_solve(
     x: Array, y: Array, /, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> Any:
-    """The solution of x z = y for a triangular x.
+    """Solve `x @ z = y` for triangular `x`.
 
     Arguments:
-        upper: x is an upper triangle, otherwise a lower one.
-        transpose: solve with the transpose of x.
-        unitriangular: take the diagonal of x for ones.
+        upper: `x` is upper triangular (True) or lower triangular. Default: True.
+        transpose: solve with the transpose of `x`. Default: False.
+        unitriangular: take the diagonal of `x` as ones. Default: False.
+
+    Returns:
+        The solution z, with the shape of `y`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -168,19 +196,30 @@ def triangular_solve(
 
 @op(methods=["svd"], amp="black")
 def svd(x: Array, /, full_matrices: bool = False) -> Any:
-    """Singular value decomposition: U, the singular values, and V^H, of x = U diag(S) V^H.
+    """Compute the singular value decomposition: `x = U @ diag(S) @ VH`.
+
+    Returns:
+        (U, S, VH): [..., m, k], [..., k] and [..., k, n] with `k = min(m, n)`, S descending; U and VH are square if
+        `full_matrices`.
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> [part.shape for part in paddle.linalg.svd(paddle.ones([3, 2]))]
-        [paddle.Size([3, 2]), paddle.Size([2]), paddle.Size([2, 2])]
+        >>> x = paddle.to_tensor([[3.0, 0.0], [0.0, 4.0], [0.0, 0.0]])
+        >>> u, s, vh = paddle.linalg.svd(x)
+        >>> u.shape, s.tolist(), vh.shape
+        (paddle.Size([3, 2]), [4.0, 3.0], paddle.Size([2, 2]))
+        >>> bool(paddle.allclose(u @ paddle.diag(s) @ vh, x, atol=1e-5))
+        True
     """
     return full_svd(x, full_matrices)
 
 
 @op(methods=["svdvals"], amp="black")
 def svdvals(x: Array, /) -> Any:
-    """Singular values of matrices, the largest first.
+    """Compute the singular values of matrices in descending order.
+
+    Returns:
+        A tensor [..., min(m, n)].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -196,11 +235,14 @@ EXACT = Immaterial("the result is exact")
 @composite
 @no_effect(niter=EXACT)
 def svd_lowrank(x: Tensor, q: int | None = None, niter: int = 2, M: Any = None) -> Any:
-    """U, S and V of the q largest singular values; found from the full decomposition.
+    """Return the `q` largest singular values and vectors, found by a full decomposition.
 
     Arguments:
-        q: how many, at most 6 by default.
-        M: subtracted from x first, if given.
+        q: int, the number of components. Default: min(6, m, n).
+        M: tensor subtracted from `x` first; None: nothing.
+
+    Returns:
+        (U, S, V): [..., m, q], [..., q] and [..., n, q].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -215,7 +257,10 @@ def svd_lowrank(x: Tensor, q: int | None = None, niter: int = 2, M: Any = None) 
 @composite
 @no_effect(niter=EXACT)
 def pca_lowrank(x: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
-    """Principal components: svd_lowrank() of x, less the mean of its rows.
+    """Compute the principal components: `svd_lowrank()` of `x` minus the mean of its rows.
+
+    Returns:
+        (U, S, V): [..., m, q], [..., q] and [..., n, q].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -232,15 +277,21 @@ def _qr(x: Any, /, mode: str) -> Any:
 
 @composite(methods=["qr"])
 def qr(x: Tensor, mode: str = "reduced") -> Any:
-    """Q with orthonormal columns and the upper triangle R, of x = Q R.
+    """Compute the QR decomposition: `x = Q @ R` with orthonormal Q and upper triangular R.
 
     Arguments:
-        mode: "reduced", "complete", or "r" for R alone.
+        mode: "reduced": Q [..., m, k], R [..., k, n]; "complete": Q [..., m, m], R [..., m, n]; "r": R only. Default:
+            "reduced".
+
+    Returns:
+        (Q, R), or R for mode "r".
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> [part.shape for part in paddle.linalg.qr(paddle.ones([3, 2]))]
-        [paddle.Size([3, 2]), paddle.Size([2, 2])]
+        >>> x = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+        >>> q, r = paddle.linalg.qr(x)
+        >>> q.shape, r.shape, bool(paddle.allclose(q @ r, x, atol=1e-5))
+        (paddle.Size([3, 2]), paddle.Size([2, 2]), True)
     """
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(f"qr(): mode is {mode!r}; expected 'reduced', 'complete' or 'r'")
@@ -249,19 +300,26 @@ def qr(x: Tensor, mode: str = "reduced") -> Any:
 
 @op(methods=["eigh"], amp="black")
 def eigh(x: Array, /, UPLO: str = "L") -> Any:
-    """Eigenvalues, in order, and eigenvectors of symmetric matrices, of which one triangle is read.
+    """Compute eigenvalues and eigenvectors of symmetric (Hermitian) matrices, reading one triangle.
+
+    Returns:
+        (values, vectors): [..., n] in ascending order, and [..., n, n] with the eigenvectors as columns.
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.linalg.eigh(paddle.to_tensor([[2.0, 0.0], [0.0, 1.0]]))[0].tolist()
-        [1.0, 2.0]
+        >>> values, vectors = paddle.linalg.eigh(paddle.to_tensor([[2.0, 0.0], [0.0, 1.0]]))
+        >>> values.tolist(), vectors.abs().tolist()
+        ([1.0, 2.0], [[0.0, 1.0], [1.0, 0.0]])
     """
     return tuple(jnp.linalg.eigh(_mirrored(x, UPLO == "L"), UPLO=UPLO))
 
 
 @op(methods=["eigvalsh"], amp="black")
 def eigvalsh(x: Array, /, UPLO: str = "L") -> Any:
-    """Eigenvalues of symmetric matrices, in order.
+    """Compute the eigenvalues of symmetric (Hermitian) matrices in ascending order.
+
+    Returns:
+        A real tensor [..., n].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -273,7 +331,10 @@ def eigvalsh(x: Array, /, UPLO: str = "L") -> Any:
 
 @op(methods=["eig"], amp="black")
 def eig(x: Array, /) -> Any:
-    """Eigenvalues and eigenvectors of square matrices, complex.
+    """Compute eigenvalues and eigenvectors of square matrices.
+
+    Returns:
+        (values, vectors): complex tensors [..., n] and [..., n, n] with the eigenvectors as columns.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -285,7 +346,10 @@ def eig(x: Array, /) -> Any:
 
 @op(methods=["eigvals"], amp="black")
 def eigvals(x: Array, /) -> Any:
-    """Eigenvalues of square matrices, complex.
+    """Compute the eigenvalues of square matrices.
+
+    Returns:
+        A complex tensor [..., n].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -297,10 +361,13 @@ def eigvals(x: Array, /) -> Any:
 
 @op(methods=["pinv"], amp="black")
 def pinv(x: Array, /, rcond: float = 1e-15, hermitian: bool = False) -> Any:
-    """Pseudo-inverse of matrices.
+    """Compute the Moore-Penrose pseudo-inverse of matrices.
 
     Arguments:
-        rcond: singular values below rcond times the largest count as zero.
+        rcond: singular values below `rcond` times the largest count as zero. Default: 1e-15.
+
+    Returns:
+        A tensor [..., n, m] for `x` [..., m, n].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -314,7 +381,10 @@ def pinv(x: Array, /, rcond: float = 1e-15, hermitian: bool = False) -> Any:
 
 @op(methods=["matrix_power"], amp="black")
 def matrix_power(x: Array, /, n: int) -> Any:
-    """x to the integer power n; a negative one is of the inverse.
+    """Raise square matrices to an integer power; a negative power inverts first.
+
+    Returns:
+        A tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -343,11 +413,14 @@ def matrix_rank(
     atol: TensorLike | None = None,
     rtol: TensorLike | None = None,
 ) -> Any:
-    """Number of singular values above a tolerance.
+    """Compute the rank of matrices: the number of singular values above a tolerance.
 
     Arguments:
-        tol, atol: smallest value that counts.
-        rtol: the same as a fraction of the largest.
+        tol, atol: absolute tolerance; None: derived from the dtype and the shape.
+        rtol: tolerance relative to the largest singular value.
+
+    Returns:
+        An integer tensor [...].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -369,10 +442,13 @@ def _condition(x: Any, /, p: Any) -> Any:
 
 @composite(methods=["cond"], around=call_cached("x"))
 def cond(x: Tensor, p: float | None = None) -> Any:
-    """Condition number: the norm of a matrix times that of its inverse.
+    """Compute the condition number of matrices: `|x| * |x^-1|`.
 
     Arguments:
-        p: which norm: None or 2, -2, 1, -1, inf, -inf, "fro" or "nuc".
+        p: order of the norm: None or 2, -2, 1, -1, inf, -inf, "fro" or "nuc". Default: None.
+
+    Returns:
+        A real tensor [...].
 
     Examples:
         >>> import paddle_lite_py as paddle

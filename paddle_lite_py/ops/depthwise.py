@@ -1,4 +1,4 @@
-"""Depthwise convolution as a sum of shifted products: on CPUs many times as fast as XLA's convolution in groups."""
+"""Depthwise convolution as a sum of shifted products: on CPUs many times as fast as XLA's grouped convolution."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ import jax.numpy as jnp
 from ..core import dtypes
 from .conv_gemm import Ints, Pairs, taps, window_counts
 
-# Each element of the kernel is a term of the sum, which takes time to compile.
+# Each kernel element is a term of the sum, and costs compile time.
 MAX_TERMS = 64
 
 
 def pays(x: Any, weight: Any, groups: int) -> bool:
-    """True if each channel of x [n, c, *space] has kernels of its own, weight [c * m, 1, *sizes]."""
+    """Return True if each channel of `x` [n, c, *space] has its own kernels, weight [c * m, 1, *sizes]."""
     if x.dtype != weight.dtype or not dtypes.is_inexact(x.dtype) or weight.shape[0] % groups:
-        return False  # exact sums of integers, and what to say of the others, are XLA's
+        return False  # XLA sums integers exactly, and raises for other dtypes
     terms = math.prod(weight.shape[2:])
     known = all(isinstance(n, int) for n in x.shape[1:])
     return 1 < groups == x.shape[1] and known and terms <= MAX_TERMS
 
 
 def convolve(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints) -> Any:
-    """The convolution of each channel of x [n, c, *space] with its m kernels of weight [c * m, 1, *sizes]."""
-    wide = jnp.promote_types(x.dtype, jnp.float32)  # what low precision sums in, in XLA's convolution as well
+    """Convolve each channel of `x` [n, c, *space] with its m kernels of `weight` [c * m, 1, *sizes]."""
+    wide = jnp.promote_types(x.dtype, jnp.float32)  # XLA's convolution accumulates low precision in float32 as well
     copies = weight.shape[0] // x.shape[1]
     x = x.astype(wide)
     x = x if copies == 1 else jnp.repeat(x, copies, axis=1)
@@ -38,7 +38,7 @@ def convolve(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints) -> An
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(2, 3, 4))
 def _convolve(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints) -> Any:
-    """x [n, c, *space], weight [c, *sizes]."""
+    """Convolve `x` [n, c, *space] with `weight` [c, *sizes]."""
     spans = tuple([d * (k - 1) + 1 for k, d in zip(weight.shape[1:], steps, strict=True)])
     counts = window_counts(x.shape[2:], spans, strides, pads)
     x, kernels = _padded(x, pads), weight.reshape(weight.shape[0], -1, *[1] * len(counts))

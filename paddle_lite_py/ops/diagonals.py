@@ -24,9 +24,9 @@ __all__ = [
 
 
 def lower_triangle(shape: Sequence[int], diagonal: int = 0) -> Any:
-    """Which elements of matrices of this shape lie on a diagonal or below it.
+    """Return the mask of the elements on or below a diagonal, for matrices of this shape.
 
-    In 32 bits: accelerators emulate 64-bit integers, which NumPy's spelling counts in.
+    Computed in 32 bits, since accelerators emulate the 64-bit integers of NumPy's version.
     """
     if len(shape) < 2:
         raise ValueError(f"a matrix, or several, is expected; the shape is {[*shape]}")
@@ -39,10 +39,13 @@ _DIAGONAL = strided(lambda array, step: array.diagonal(*step.bound.attrs))
 
 @op(methods=["tril"], inplace="tril_")
 def tril(x: Array, /, diagonal: int = 0) -> Any:
-    """The lower triangles of matrices; the rest becomes zero.
+    """Return the lower triangle of matrices; other elements become zero.
 
     Arguments:
-        diagonal: the highest diagonal kept, counted upwards from the main one.
+        diagonal: int, the highest diagonal kept: 0 is the main diagonal, positive ones lie above it. Default: 0.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -54,10 +57,13 @@ def tril(x: Array, /, diagonal: int = 0) -> Any:
 
 @op(methods=["triu"], inplace="triu_")
 def triu(x: Array, /, diagonal: int = 0) -> Any:
-    """The upper triangles of matrices; the rest becomes zero.
+    """Return the upper triangle of matrices; other elements become zero.
 
     Arguments:
-        diagonal: the lowest diagonal kept, counted upwards from the main one.
+        diagonal: int, the lowest diagonal kept: 0 is the main diagonal, positive ones lie above it. Default: 0.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -75,7 +81,10 @@ def _triangle(indices: Any, row: int, offset: int, col: int | None, dtype: Any) 
 
 
 def tril_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any = "int64") -> Any:
-    """Row and column numbers of the lower triangle of a matrix.
+    """Return the row and column indices of the lower triangle of a matrix.
+
+    Returns:
+        An integer tensor [2, n].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -86,7 +95,10 @@ def tril_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any =
 
 
 def triu_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any = "int64") -> Any:
-    """Row and column numbers of the upper triangle of a matrix.
+    """Return the row and column indices of the upper triangle of a matrix.
+
+    Returns:
+        An integer tensor [2, n].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -98,11 +110,14 @@ def triu_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any =
 
 @op(methods=["diag"])
 def diag(x: Array, /, offset: int = 0, padding_value: float = 0) -> Any:
-    """The matrix that has a vector on a diagonal, or the diagonal of a matrix.
+    """Create a diagonal matrix from a 1-D tensor, or extract a diagonal of a matrix.
 
     Arguments:
-        offset: which diagonal, counted upwards from the main one.
-        padding_value: what stands elsewhere.
+        offset: int, which diagonal: 0 is the main diagonal, positive ones lie above it. Default: 0.
+        padding_value: value of the off-diagonal elements. Default: 0.
+
+    Returns:
+        A 2-D tensor for a 1-D input, a 1-D tensor for a 2-D input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -119,7 +134,10 @@ def diag(x: Array, /, offset: int = 0, padding_value: float = 0) -> Any:
 
 @op(methods=["diagflat"])
 def diagflat(x: Array, /, offset: int = 0) -> Any:
-    """The matrix that has the elements of x on a diagonal.
+    """Create a diagonal matrix from the flattened elements of `x`.
+
+    Returns:
+        A 2-D tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -131,7 +149,10 @@ def diagflat(x: Array, /, offset: int = 0) -> Any:
 
 @op(methods=["diagonal"], views=_DIAGONAL)
 def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """Diagonals of the matrices in the plane of two axes, along a new last axis.
+    """Extract the diagonals of the matrices in the plane of two dimensions.
+
+    Returns:
+        A view of `x` without the two dimensions, with the diagonal as the last one.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -143,7 +164,10 @@ def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> An
 
 @op(methods=["diag_embed"])
 def diag_embed(input: Array, /, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
-    """Matrices that have the vectors of the last axis on a diagonal.
+    """Create matrices with the vectors of the last dimension on a diagonal.
+
+    Returns:
+        A tensor with one more dimension than `input`; the matrices span `dim1` and `dim2`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -158,7 +182,10 @@ def diag_embed(input: Array, /, offset: int = 0, dim1: int = -2, dim2: int = -1)
 
 @op(methods=["trace"])
 def trace(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """Sums of the diagonals in the plane of two axes.
+    """Sum the diagonal of the matrices in the plane of two dimensions.
+
+    Returns:
+        A tensor without the two dimensions.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -176,10 +203,13 @@ def _diff(x: Any, prepend: Any = None, append: Any = None, /, n: int = 1, axis: 
 
 @composite(methods=["diff"], around=call_cached("x", "prepend", "append"))
 def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    """Differences of neighbours along an axis, n times over.
+    """Compute the n-th forward difference along a dimension: `x[i + 1] - x[i]`.
 
     Arguments:
-        prepend, append: joined to x before and behind, if given.
+        prepend, append: tensors to concatenate to `x` before and after along `axis`; None: nothing.
+
+    Returns:
+        A tensor whose size along `axis` is smaller by `n`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -190,7 +220,7 @@ def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Any = None, append: Any
 
 
 def _areas(y: Any, x: Any, dx: Any, axis: int) -> Any:
-    """Areas under the line between neighbours along an axis."""
+    """Compute the trapezoid areas between neighbors along an axis."""
     y = jnp.moveaxis(floating(y), axis, -1)
     if x is not None:
         dx = jnp.diff(x if x.ndim == 1 else jnp.moveaxis(x, axis, -1))
@@ -209,10 +239,14 @@ def _cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, /, axis: int = -
 
 @composite(methods=["trapezoid"], around=call_cached("y", "x"))
 def trapezoid(y: TensorLike, x: Tensor | None = None, dx: TensorLike | None = None, axis: int = -1) -> Any:
-    """Integral of y along an axis by the trapezoid rule.
+    """Integrate `y` along a dimension by the trapezoidal rule.
 
     Arguments:
-        x: where y was taken; otherwise at distances dx (1 by default).
+        x: tensor, the sample points; None: spacing `dx`.
+        dx: number, the spacing. Default: 1.
+
+    Returns:
+        A tensor without the dimension `axis`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -224,7 +258,10 @@ def trapezoid(y: TensorLike, x: Tensor | None = None, dx: TensorLike | None = No
 
 @composite(methods=["cumulative_trapezoid"], around=call_cached("y", "x"))
 def cumulative_trapezoid(y: TensorLike, x: Tensor | None = None, dx: TensorLike | None = None, axis: int = -1) -> Any:
-    """Running integral of y along an axis by the trapezoid rule; arguments as for trapezoid().
+    """Integrate `y` cumulatively along a dimension by the trapezoidal rule; arguments as for `trapezoid()`.
+
+    Returns:
+        A tensor whose size along `axis` is smaller by 1.
 
     Examples:
         >>> import paddle_lite_py as paddle

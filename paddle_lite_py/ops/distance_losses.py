@@ -1,4 +1,4 @@
-"""Losses of pairs and triplets, by their distance or their angle."""
+"""Losses of pairs and triplets, based on distances or angles."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ __all__ = [
 
 @op
 def cosine_similarity(x1: Array, x2: Array, /, axis: int = 1, eps: float = 1e-8) -> Any:
-    """Cosine of the angle between x1 and x2 along an axis.
+    """Compute the cosine similarity along a dimension: `x1 . x2 / max(|x1| * |x2|, eps)`.
+
+    Returns:
+        The similarities: the broadcast shape without the dimension `axis`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -45,7 +48,10 @@ def _cosine_embedding(a: Any, b: Any, label: Any, /, margin: float, reduction: s
 def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, label: Tensor, margin: float = 0, reduction: str = "mean", name: str | None = None
 ) -> Any:
-    """1 - cosine where label is 1, max(0, cosine - margin) where it is -1; inputs are [n, size] or [size].
+    """Compute `1 - cos(input1, input2)` where `label` is 1, `max(0, cos(input1, input2) - margin)` where it is -1.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", [N] for "none".
 
     Raises:
         ValueError: if margin is not in [-1, 1] or label does not fit the inputs.
@@ -70,7 +76,10 @@ def _norm(d: Any, p: float, keepdim: bool = False) -> Any:
 
 @op
 def pairwise_distance(x: Array, y: Array, /, p: float = 2.0, epsilon: float = 1e-6, keepdim: bool = False) -> Any:
-    """p-norm of x - y + epsilon along the last axis.
+    """Compute the p-norm distance `|x - y + epsilon|_p` along the last dimension.
+
+    Returns:
+        The distances, without the last dimension unless `keepdim`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -85,7 +94,10 @@ def pairwise_distance(x: Array, y: Array, /, p: float = 2.0, epsilon: float = 1e
 def margin_ranking_loss(
     input: Array, other: Array, label: Array, /, margin: float = 0.0, reduction: str = "mean"
 ) -> Any:
-    """max(0, -label * (input - other) + margin): label is 1 where input should be the larger, -1 elsewhere.
+    """Compute `max(0, -label * (input - other) + margin)`, where `label` is 1 if `input` should rank higher, else -1.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", the broadcast shape for "none".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -98,7 +110,10 @@ def margin_ranking_loss(
 
 @op
 def hinge_embedding_loss(input: Array, label: Array, /, margin: float = 1.0, reduction: str = "mean") -> Any:
-    """input where label is 1, max(0, margin - input) where it is -1.
+    """Compute the hinge embedding loss: `input` where `label` is 1, `max(0, margin - input)` where it is -1.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", the shape of `input` for "none".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -122,11 +137,14 @@ def triplet_margin_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Any:
-    """max(0, distance to positive - distance to negative + margin).
+    """Compute the triplet loss `max(0, d(input, positive) - d(input, negative) + margin)`.
 
     Arguments:
-        p: of the norm that is the distance.
-        swap: take the distance of positive and negative where it is smaller than that to negative.
+        p: order of the norm used as the distance d. Default: 2.
+        swap: replace `d(input, negative)` by `d(positive, negative)` where that is smaller. Default: False.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", [N] for "none".
 
     Source: Schroff et al., FaceNet, 2015.
 
@@ -157,7 +175,10 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Any:
-    """triplet_margin_loss() with a distance of your own, pairwise_distance() by default.
+    """Compute the triplet loss of `triplet_margin_loss()` with a custom distance function.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", the shape that the distance returns for "none".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -176,7 +197,10 @@ def triplet_margin_with_distance_loss(
 
 @op
 def npair_loss(anchor: Array, positive: Array, labels: Array, /, l2_reg: float = 0.002) -> Any:
-    """Cross entropy of the products of anchors and positives, where those of one label belong together.
+    """Compute the N-pair loss: cross-entropy of anchor-positive products, plus L2 regularization of the embeddings.
+
+    Returns:
+        A 0-D tensor.
 
     Source: Sohn, Improved Deep Metric Learning with Multi-class N-pair Loss Objective, 2016.
 

@@ -1,4 +1,4 @@
-"""Dropout: elements, channels or features zeroed at random while training."""
+"""Dropout of elements, channels or features in training."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SATURATED = -1.0507009873554805 * 1.6732632423543772
 
 
 def _keep(key: Any, x: Any, p: float, axis: Any) -> Any:
-    """A draw for each element, shared along the axes that are not named."""
+    """Draw a keep mask, shared along the axes that are not listed."""
     shape = x.shape
     if axis is not None:
         own = {from_start(a, x.ndim) for a in ((axis,) if isinstance(axis, int) else axis)}
@@ -47,15 +47,20 @@ def dropout(
     mode: str = "upscale_in_train",
     name: Any = None,
 ) -> Any:
-    """Zero each element with probability p while training.
+    """Set each element to zero with probability `p` in training, and rescale the rest.
 
     Arguments:
-        axis: axes along which elements are dropped one by one; all others share one draw.
-        inplace: let the result replace the value of x.
-        mode: "upscale_in_train" divides the kept elements by 1 - p; "downscale_in_infer" multiplies by 1 - p otherwise.
+        axis: int or list of ints, the dimensions along which elements are dropped independently; the mask is shared
+            along the others. None: all.
+        inplace: write the result into `x`. Default: False.
+        mode: "upscale_in_train": divide kept elements by `1 - p` in training; "downscale_in_infer": multiply by `1 - p`
+            in inference. Default: "upscale_in_train".
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Raises:
-        ValueError: if p is not in [0, 1] or mode is not one of the two.
+        ValueError: if `p` is not in [0, 1], or `mode` is invalid.
 
     Source: Srivastava et al., Dropout, 2014.
 
@@ -91,7 +96,10 @@ def _channels(n: int, x: Any, p: float, training: bool, data_format: str) -> Any
 
 
 def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """Zero whole channels of sequences [n, c, length] or [c, length] with probability p while training.
+    """Set whole channels of sequences [N, C, L] or [C, L] to zero with probability `p` in training.
+
+    Returns:
+        A tensor with the shape of `input`; kept channels are divided by `1 - p`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -104,7 +112,10 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
 
 
 def dropout2d(x: Any, p: float = 0.5, training: bool = True, data_format: str = "NCHW", name: Any = None) -> Any:
-    """Zero whole channels of images with probability p while training.
+    """Set whole channels of images [N, C, H, W] to zero with probability `p` in training.
+
+    Returns:
+        A tensor with the shape of `x`; kept channels are divided by `1 - p`.
 
     Source: Tompson et al., Efficient Object Localization Using Convolutional Networks, 2014.
 
@@ -118,7 +129,10 @@ def dropout2d(x: Any, p: float = 0.5, training: bool = True, data_format: str = 
 
 
 def dropout3d(x: Any, p: float = 0.5, training: bool = True, data_format: str = "NCDHW", name: Any = None) -> Any:
-    """Zero whole channels of volumes with probability p while training.
+    """Set whole channels of volumes [N, C, D, H, W] to zero with probability `p` in training.
+
+    Returns:
+        A tensor with the shape of `x`; kept channels are divided by `1 - p`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -138,7 +152,10 @@ def _alpha(key: Any, x: Any, /, p: float, axis: Any) -> Any:
 
 
 def alpha_dropout(x: Any, p: float = 0.5, training: bool = True, name: Any = None) -> Any:
-    """Dropout that keeps mean 0 and variance 1, for selu(): dropped elements get the value that it saturates at.
+    """Apply alpha dropout, which keeps mean 0 and variance 1: dropped elements get SELU's saturation value.
+
+    Returns:
+        A tensor with the shape of `x`.
 
     Source: Klambauer et al., Self-Normalizing Neural Networks, 2017.
 
@@ -153,7 +170,10 @@ def alpha_dropout(x: Any, p: float = 0.5, training: bool = True, name: Any = Non
 
 
 def feature_alpha_dropout(x: Any, p: float = 0.5, training: bool = True, name: Any = None) -> Any:
-    """alpha_dropout() of whole channels.
+    """Apply alpha dropout to whole channels.
+
+    Returns:
+        A tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -1,4 +1,4 @@
-"""For ops whose output shape depends on the data: they look at the values, which only eager execution has."""
+"""Support for ops whose output shape depends on the data, which only eager execution can read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..eager.tensor import Tensor, wrap
 
 
 def is_eager() -> bool:
-    """True when ops run at once.
+    """Return True if ops execute immediately (eager mode).
 
     Examples:
         >>> is_eager()
@@ -25,7 +25,7 @@ def is_eager() -> bool:
 
 
 def concrete(x: Any, what: str, instead: str) -> np.ndarray:
-    """The values of a tensor as NumPy.
+    """Return the values of a tensor as a NumPy array; raise in a program, where they are unknown.
 
     Raises:
         DataDependentError: in a static program, naming the call and what to write instead.
@@ -45,15 +45,15 @@ def _error(what: str, instead: str) -> DataDependentError:
 
 
 def known(size: Tensor, what: str, instead: str) -> Any:
-    """A size that a traced tensor holds: that of the call under way, which the program takes for granted, or a symbol.
+    """Return a size held by a traced tensor: the value of the current call (assumed by the program), or a symbol.
 
     Raises:
-        DataDependentError: where there is neither, inside of a branch or loop say.
+        DataDependentError: if there is neither, for example inside a branch or loop.
     """
     builder: Any = state.interpreter
     return builder.assume(size, _error(what, instead))
 
 
 def fresh(values: Any) -> Tensor:
-    """A new tensor of NumPy values."""
+    """Create a tensor from NumPy values."""
     return wrap(as_array(np.asarray(values)) if not isinstance(values, jax.Array) else values)

@@ -1,4 +1,4 @@
-"""How far sequences are from each other."""
+"""The edit distance of sequences."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["edit_distance"]
 
 
 def _without(tokens: Any, length: Any, ignored: tuple[int, ...]) -> tuple[Any, Any]:
-    """The tokens that count in front, in their order, and how many they are."""
+    """Move the tokens that are not ignored to the front, in order, and count them."""
     at = jnp.arange(tokens.shape[0])
     left = (at < length) & ~jnp.isin(tokens, jnp.asarray(ignored, tokens.dtype))
     return tokens[jnp.argsort(~left, stable=True)], left.sum()
 
 
 def _distance(a: Any, b: Any, n: Any, m: Any) -> Any:
-    """The Levenshtein distance of the first n tokens of a and the first m of b: the rows of its table in turn."""
+    """Compute the Levenshtein distance of the first n tokens of a and the first m of b, row by row."""
     at = jnp.arange(b.shape[0] + 1)
 
     def row(before: Any, now: Any) -> tuple[Any, None]:
@@ -54,16 +54,16 @@ def edit_distance(
     input_length: Tensor | None = None,
     label_length: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """How many tokens have to be inserted, removed or replaced to make one sequence of another.
+    """Compute the Levenshtein distance: the fewest insertions, deletions and substitutions between sequences.
 
     Arguments:
-        input, label: sequences of tokens [batch, length].
-        normalized: divide by the lengths of the labels.
-        ignored_tokens: tokens that do not count.
-        input_length, label_length: how many tokens of each sequence count; all by default.
+        input, label: integer tensors [batch, length], token sequences.
+        normalized: divide by the length of the label. Default: True.
+        ignored_tokens: list of tokens removed before the comparison; None: none.
+        input_length, label_length: integer tensors [batch], the lengths of the sequences; None: the full length.
 
     Returns:
-        The number of sequences, and the distances [batch, 1].
+        (count, distance): the number of sequences, int64 [1], and the float distances [batch, 1].
 
     Examples:
         >>> import paddle_lite_py as paddle

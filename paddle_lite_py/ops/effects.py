@@ -1,4 +1,4 @@
-"""Ops that act on the world: printing."""
+"""Ops with side effects: printing."""
 
 from __future__ import annotations
 
@@ -16,10 +16,7 @@ from ..tracing.traced_scalars import NUMBER, number_text
 
 @op(grad=False, effect=True)
 def print_(tensors: list[Any], /, texts: Any, sep: str = " ", end: str = "\n") -> Any:
-    """Print tensors among texts when the program runs.
-
-    Each of `texts` is one printed argument: its parts, with (stop_gradient, conversion, format) where a tensor stands.
-    """
+    """Print tensors among texts when the program runs."""
 
     place = current()
 

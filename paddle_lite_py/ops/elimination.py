@@ -1,6 +1,6 @@
-"""Gaussian elimination, and what it gives: solutions, inverses, determinants; each platform in a form that compiles.
+"""Gaussian elimination for solutions, inverses and determinants, in a form that compiles on each platform.
 
-XLA's compiler for TPUs has no LU decomposition in float64. There, rows are eliminated one after the other.
+XLA's TPU compiler has no LU decomposition in float64; there, rows are eliminated one by one.
 """
 
 from __future__ import annotations
@@ -18,44 +18,44 @@ SQUARINGS = 32
 
 
 def _chosen(usual: Callable[..., Any], by_steps: Callable[..., Any], x: Any, *others: Any) -> Any:
-    """What JAX's function gives, or the one in steps for float64 on TPUs."""
+    """Return the result of JAX's function, or of the stepwise one for float64 on TPUs."""
     return by_platform(usual, x, *others, tpu=by_steps) if x.dtype == jnp.float64 else usual(x, *others)
 
 
 def lu(x: Any) -> tuple[Any, Any]:
-    """L and U in one matrix, and the row that each row was exchanged with."""
+    """Return L and U in one matrix, and the row exchanged with each row."""
     found = _chosen(lambda x: tuple(jax.lax.linalg.lu(x)[:2]), _lu_by_steps, x)
     return found[0], found[1]
 
 
 def solve(x: Any, y: Any) -> Any:
-    """The solution of x z = y; [..., n, n] and [..., n, k]."""
+    """Solve x z = y for [..., n, n] and [..., n, k]."""
     return _chosen(jnp.linalg.solve, _solve_by_steps, x, y)
 
 
 def inverse(x: Any) -> Any:
-    """The inverses of square matrices."""
+    """Invert square matrices."""
     return _chosen(jnp.linalg.inv, _inverse_by_steps, x)
 
 
 def det(x: Any) -> Any:
-    """Determinants."""
+    """Compute determinants."""
     return _chosen(jnp.linalg.det, _det_by_steps, x)
 
 
 def slogdet(x: Any) -> Any:
-    """Signs and logarithms of the absolute determinants."""
+    """Compute the signs and log absolute values of determinants."""
     return _chosen(lambda x: tuple(jnp.linalg.slogdet(x)), _slogdet_by_steps, x)
 
 
 def exponential(x: Any) -> Any:
-    """Exponentials of square matrices."""
+    """Compute matrix exponentials."""
     return _chosen(jax.scipy.linalg.expm, _exponential_by_squaring, x)
 
 
 # -- in steps ----------------------------------------------------------------------------------------------------------
 def _lu_by_steps(x: Any) -> tuple[Any, Any]:
-    """Column by column: the largest entry comes up, and a multiple of its row is taken from each row below."""
+    """Decompose column by column with partial pivoting."""
     rows, columns = x.shape[-2:]
     if not min(rows, columns):
         return x, jnp.zeros((*x.shape[:-2], 0), jnp.int32)
@@ -81,7 +81,7 @@ def _lu_by_steps(x: Any) -> tuple[Any, Any]:
 
 
 def _solve_by_steps(x: Any, y: Any) -> Any:
-    """By substitution; the gradient takes the factors once more."""
+    """Solve by substitution; the gradient reuses the factors."""
     batch = jnp.broadcast_shapes(x.shape[:-2], y.shape[:-2])
     x, y = (jnp.broadcast_to(v, (*batch, *v.shape[-2:])) for v in (x, y))
     factors = _lu_by_steps(jax.lax.stop_gradient(x))
@@ -97,7 +97,7 @@ def _inverse_by_steps(x: Any) -> Any:
 
 
 def _diagonal_by_steps(x: Any) -> tuple[Any, Any]:
-    """The diagonal of U, and the sign of the exchanges."""
+    """Return the diagonal of U, and the sign of the row exchanges."""
     packed, pivots = _lu_by_steps(x)
     odd = jnp.sum(pivots != jnp.arange(x.shape[-1]), -1) % 2
     return jnp.diagonal(packed, axis1=-2, axis2=-1), jnp.where(odd == 1, -1, 1).astype(x.dtype)
@@ -133,7 +133,7 @@ def _trace(x: Any) -> Any:
 
 
 def _exponential_by_squaring(x: Any) -> Any:
-    """The series for a fraction of x, then squared until it is that of x."""
+    """Sum the series for a fraction of `x`, then square repeatedly."""
     norm = jnp.max(jnp.sum(jnp.abs(x), -2, keepdims=True), -1, keepdims=True)
     squarings = jnp.clip(jnp.ceil(jnp.log2(jnp.maximum(norm, 1))), 0, SQUARINGS)
     small, one = x * jnp.exp2(-squarings), jnp.eye(x.shape[-1], dtype=x.dtype)

@@ -33,22 +33,25 @@ def _lstsq(x: Any, y: Any, /, rcond: float | None) -> Any:
     return out, residual, jnp.sum(kept, -1).astype(jnp.int32), s
 
 
-# Which of residuals, rank and singular values each method of LAPACK gives; one that it does not is empty.
+# Which of residuals, rank and singular values each LAPACK driver returns; the others are empty.
 _GIVEN = {"gels": (True, False, False), "gelsy": (False, True, False)}
 _GIVEN |= dict.fromkeys(("gelsd", "gelss"), (True, True, True))
 
 
 @composite(methods=["lstsq"])
 def lstsq(x: Tensor, y: TensorLike, rcond: float | None = None, driver: str | None = None) -> Any:
-    """The z for which x z is closest to y: solution, residuals, rank and singular values of x.
+    """Solve the least squares problem: find the z that minimizes `|x @ z - y|`.
 
     Arguments:
-        rcond: singular values below rcond times the largest count as zero.
-        driver: "gels" gives no rank and no singular values, "gelsy" (the default) the solution and the rank only;
-            "gelsd" and "gelss" give all. The method is always the singular value decomposition.
+        rcond: singular values below `rcond` times the largest count as zero; None: machine precision.
+        driver: "gels" returns neither rank nor singular values, "gelsy" no singular values, "gelsd" and "gelss" all.
+            The algorithm is always the singular value decomposition. Default: "gelsy".
+
+    Returns:
+        (solution, residuals, rank, singular_values); what the driver leaves out is empty.
 
     Raises:
-        ValueError: if driver is none of these.
+        ValueError: if `driver` is invalid.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -71,10 +74,13 @@ def _lu(x: Any, /) -> Any:
 
 @composite(methods=["lu"])
 def lu(x: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
-    """LU decomposition with row exchanges: L and U in one matrix, and the exchanges, counted from 1.
+    """Compute the LU decomposition with partial pivoting.
 
     Arguments:
-        get_infos: also give a tensor of zeros, which means success.
+        get_infos: return a tensor of zeros (success) as well. Default: False.
+
+    Returns:
+        (LU, pivots), or (LU, pivots, infos): both factors packed in one matrix, and the int32 pivots counted from 1.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -98,11 +104,14 @@ def _lu_unpack(x: Any, y: Any, /) -> Any:
 
 @composite(methods=["lu_unpack"])
 def lu_unpack(x: Tensor, y: TensorLike, unpack_ludata: bool = True, unpack_pivots: bool = True) -> Any:
-    """P, L and U from the result of lu(), so that the decomposed matrix is P L U.
+    """Unpack the result of `lu()` into P, L and U with `A = P @ L @ U`.
 
     Arguments:
-        unpack_ludata: False: L and U are empty.
-        unpack_pivots: False: P is empty.
+        unpack_ludata: False: leave L and U empty. Default: True.
+        unpack_pivots: False: leave P empty. Default: True.
+
+    Returns:
+        (P, L, U): [..., m, m], [..., m, k] and [..., k, n].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -117,10 +126,13 @@ def lu_unpack(x: Tensor, y: TensorLike, unpack_ludata: bool = True, unpack_pivot
 
 @op(methods=["lu_solve"], amp="black")
 def lu_solve(b: Array, lu: Array, pivots: Array, /, trans: str = "N") -> Any:
-    """The solution of A z = b, from the LU decomposition of A.
+    """Solve `A @ z = b` given the LU decomposition of A.
 
     Arguments:
-        trans: "N" for A, "T" for its transpose, "C" or "H" for its conjugate transpose.
+        trans: "N": solve with A; "T": with its transpose; "C" or "H": with its conjugate transpose. Default: "N".
+
+    Returns:
+        The solution z, with the shape of `b`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -133,7 +145,10 @@ def lu_solve(b: Array, lu: Array, pivots: Array, /, trans: str = "N") -> Any:
 
 @op(methods=["matrix_exp"], amp="black")
 def matrix_exp(x: Array, /) -> Any:
-    """Exponentials of square matrices.
+    """Compute the matrix exponential of square matrices.
+
+    Returns:
+        A tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -145,7 +160,10 @@ def matrix_exp(x: Array, /) -> Any:
 
 @op(methods=["matrix_transpose"], views=PERMUTED)
 def matrix_transpose(x: Array, /) -> Any:
-    """Matrices with rows and columns exchanged.
+    """Transpose the last two dimensions.
+
+    Returns:
+        A tensor [..., n, m] for `x` [..., m, n].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -157,7 +175,10 @@ def matrix_transpose(x: Array, /) -> Any:
 
 @op(methods=["householder_product"], amp="black")
 def householder_product(x: Array, tau: Array, /) -> Any:
-    """The first columns of a product of Householder reflections, from their vectors and scales.
+    """Compute the first columns of the product of Householder reflections.
+
+    Returns:
+        A tensor with the shape of `x`, whose columns are orthonormal.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -179,7 +200,10 @@ def _ormqr(x: Any, tau: Any, y: Any, /, left: bool, transpose: bool) -> Any:
 
 @composite(methods=["ormqr"])
 def ormqr(x: Tensor, tau: TensorLike, y: TensorLike, left: bool = True, transpose: bool = False) -> Any:
-    """Product of y with the whole Q of a decomposition given by Householder vectors and scales.
+    """Multiply `y` by the full Q of a QR decomposition given by Householder reflections.
+
+    Returns:
+        `Q @ y`, or `y @ Q` if `left` is False (Q transposed if `transpose`), with the shape of `y`.
 
     Examples:
         >>> import paddle_lite_py as paddle

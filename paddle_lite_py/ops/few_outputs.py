@@ -1,7 +1,7 @@
-"""Convolutions to a few channels: each element of the kernel has a map of its own, made of all channels by one product.
+"""Convolutions with few output channels: one matrix product per kernel element, then shifted sums.
 
-The maps are shifted and added. XLA's code for CPUs computes many channels of a result at once, and most of that is
-wasted here: 64 channels to three on a picture of 256x256 take it three times as long.
+XLA's CPU code computes many output channels at once, and most of that is wasted here: 64 to 3 channels on a 256 x 256
+image take it three times as long.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import numpy as np
 
 from .conv_gemm import Ints, Pairs, direct, strided, window_counts
 
-# Measured. The maps take memory: for each element of the kernel as much as the result.
+# Measured. The maps take memory: as much as the result for each kernel element.
 MAX_OUTPUTS, MIN_CHANNELS, MIN_PRODUCTS, MAX_BYTES = 4, 16, 4 << 20, 32 << 20
 
 
 def pays(x: Any, weight: Any, strides: Ints, groups: int) -> bool:
-    """True if x [n, c, *space] goes to a few channels through weight [o, c, *sizes], a window at each place."""
+    """Return True if `x` [n, c, *space] maps to a few channels through `weight` [o, c, *sizes] with strides of 1."""
     if groups > 1 or set(strides) != {1} or not (x.dtype == weight.dtype == np.float32):
         return False
     o, c, *sizes = weight.shape
@@ -35,7 +35,7 @@ def pays(x: Any, weight: Any, strides: Ints, groups: int) -> bool:
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(2, 3))
 def convolve(x: Any, weight: Any, pads: Pairs, steps: Ints) -> Any:
-    """The convolution of x [n, c, *space] and weight [o, c, *sizes] with strides of 1."""
+    """Convolve `x` [n, c, *space] with `weight` [o, c, *sizes] with strides of 1."""
     o, c, *sizes = weight.shape
     x = jnp.pad(x, ((0, 0), (0, 0), *pads))
     spans = tuple([d * (k - 1) + 1 for k, d in zip(sizes, steps, strict=True)])
@@ -51,7 +51,7 @@ def convolve(x: Any, weight: Any, pads: Pairs, steps: Ints) -> Any:
 
 @convolve.defjvp
 def _jvp(pads: Pairs, steps: Ints, primals: Any, tangents: Any) -> Any:
-    # The gradient of x goes to many channels, where XLA's code is faster.
+    # The gradient of x has many channels, for which XLA's code is faster.
     (x, weight), (dx, dw) = primals, tangents
     of_x = direct(dx, weight, (1,) * len(steps), pads, steps)
     return convolve(x, weight, pads, steps), of_x + convolve(x, dw, pads, steps)

@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms, as rows of a table."""
+"""Discrete Fourier transforms, defined as rows of a table."""
 
 from __future__ import annotations
 
@@ -13,20 +13,35 @@ from .promote import floating, numpy_dtype
 from .types import Array, Axis, DTypeLike
 
 NORMS = ("backward", "ortho", "forward")
+_ONE, _TWO, _ALL = "the last one", "the last two", "all"
 
 _DOC = """{what}.
 
 Arguments:
-    x: a tensor.
-    {size}: length of the transform along each axis; x is cut or padded with zeros to it.
-    {axis}: where; {where} by default.
-    norm: which direction divides by the length: "backward", "forward", or "ortho" for the root in both.
+    x: tensor of any shape with at least one dimension.
+    {size}, the length of the transform; `x` is cropped or padded with zeros to it. None: the size of `x`.
+    {axis} to transform. Default: {where}.
+    norm: the direction that divides by the length: "backward" or "forward"; "ortho": both, by its square root.
+        Default: "backward".
+
+Returns:
+    {result}.
 
 Examples:
     >>> import paddle_lite_py as paddle
     >>> paddle.fft.{name}(paddle.to_tensor({x})).tolist()
     {value}
 """
+
+
+def _result(name: str) -> str:
+    """Describe the result of a transform."""
+    kind = name.rstrip("2n")
+    if kind in ("irfft", "hfft"):
+        return "A real tensor; by default an input of size m along the last dimension gives size 2 * (m - 1)"
+    if kind in ("rfft", "ihfft"):
+        return "A complex tensor with size n // 2 + 1 along the last transformed dimension of length n"
+    return "A complex tensor with the shape of `x`, but of the given lengths"
 
 
 def _checked(norm: str) -> str:
@@ -42,21 +57,25 @@ def _some(x: Any, name: str, axis: int) -> Any:
 
 
 def _define(name: str, f: Any, what: str, where: str, x: str, value: str) -> Any:
-    """A transform along one axis (n, axis) or several (s, axes)."""
-    if where == "the last axis":
+    """Define a transform along one dimension (n, axis) or several (s, axes)."""
+    if where == _ONE:
 
         def fn(x: Any, /, n: Any = None, axis: Any = -1, norm: str = "backward") -> Any:
             return f(_some(x, name, axis), n, axis, _checked(norm))
     else:
-        default = (-2, -1) if where == "the last two" else None
+        default = (-2, -1) if where == _TWO else None
 
         def fn(x: Any, /, s: Any = None, axes: Any = default, norm: str = "backward") -> Any:  # type: ignore[misc]
             return f(_some(x, name, -1 if axes is None else axes[-1]), s, axes, _checked(norm))
 
     fn.__name__ = fn.__qualname__ = name
     made = op(fn)
-    size, axis = ("n", "axis") if where == "the last axis" else ("s", "axes")
-    made.__doc__ = _DOC.format(what=what, name=name, size=size, axis=axis, where=where, x=x, value=value)
+    size, axis = "s: list of ints", "axes: list of ints, the dimensions"
+    if where == _ONE:
+        size, axis = "n: int", "axis: int, the dimension"
+    made.__doc__ = _DOC.format(
+        what=what, result=_result(name), name=name, size=size, axis=axis, where=where, x=x, value=value
+    )
     made.__module__ = __name__
     return made
 
@@ -78,14 +97,13 @@ def _half(x: Any, s: Any, axes: Any, norm: str) -> Any:
     return jnp.fft.ifftn(x, None if s is None else s[:-1], axes[:-1], norm) if len(axes) > 1 else x
 
 
-_ONE, _TWO, _ALL = "the last axis", "the last two", "all axes"
 _F, _I, _R, _S = (
-    "Discrete Fourier transform",
-    "Inverse discrete Fourier transform",
+    "Compute the discrete Fourier transform",
+    "Compute the inverse discrete Fourier transform",
     "of a real signal",
     "to a real signal",
 )
-_H, _J = "Real transform of half a Hermitian signal", "Inverse of hfft"
+_H, _J = "Compute the transform of a Hermitian signal, given half of it,", "Compute the inverse of hfft"
 fft = _define("fft", jnp.fft.fft, f"{_F} along one axis", _ONE, "[1.0, 1.0]", "[(2+0j), 0j]")
 ifft = _define("ifft", jnp.fft.ifft, f"{_I} along one axis", _ONE, "[2.0, 0.0]", "[(1+0j), (1+0j)]")
 rfft = _define("rfft", jnp.fft.rfft, f"{_F} {_R}: half the spectrum", _ONE, "[1.0, 1.0]", "[(2+0j), 0j]")
@@ -108,7 +126,10 @@ ihfftn = _define("ihfftn", _half, f"{_J}n along several axes", _ALL, "[1.0, 1.0]
 
 @op
 def fftshift(x: Array, /, axes: Axis = None) -> Any:
-    """Move the zero frequency to the middle.
+    """Shift the zero frequency to the center of the spectrum.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -120,7 +141,10 @@ def fftshift(x: Array, /, axes: Axis = None) -> Any:
 
 @op
 def ifftshift(x: Array, /, axes: Axis = None) -> Any:
-    """The reverse of fftshift().
+    """Undo `fftshift()`.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -132,7 +156,10 @@ def ifftshift(x: Array, /, axes: Axis = None) -> Any:
 
 @composite(creates=True)
 def fftfreq(n: int, d: float = 1.0, dtype: DTypeLike = None) -> Any:
-    """Frequencies of a transform of length n with samples at distances d.
+    """Return the sample frequencies of a transform of length `n` with sample spacing `d`.
+
+    Returns:
+        A 1-D tensor of length `n`: 0, positive, then negative frequencies in cycles per unit of `d`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -144,7 +171,10 @@ def fftfreq(n: int, d: float = 1.0, dtype: DTypeLike = None) -> Any:
 
 @composite(creates=True)
 def rfftfreq(n: int, d: float = 1.0, dtype: DTypeLike = None) -> Any:
-    """Frequencies of rfft() of length n with samples at distances d.
+    """Return the sample frequencies of `rfft()` of length `n` with sample spacing `d`.
+
+    Returns:
+        A 1-D tensor of length `n // 2 + 1`.
 
     Examples:
         >>> import paddle_lite_py as paddle

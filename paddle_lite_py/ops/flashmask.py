@@ -1,4 +1,4 @@
-"""Attention whose mask is given by rows: for each key, from where to where queries do not see it."""
+"""Attention with a row-wise sparse mask: for each key, the range of queries that do not attend to it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["flashmask_attention"]
 
 @op(name="flashmask", grad=False)
 def _seen(bounds: Any, /, *, queries: int, causal: bool, window: Any) -> Any:
-    """Whether query i sees key j: [batch, heads, queries, keys]."""
+    """Return the mask [batch, heads, queries, keys] of the keys that each query attends to."""
     i = jnp.arange(queries)[:, None]
     j = jnp.arange(bounds.shape[2])[None]
     b = [bounds[..., k][:, :, None] for k in range(bounds.shape[-1])]  # [batch, heads, 1, keys]
@@ -52,16 +52,19 @@ def flashmask_attention(
     softmax_scale: float | None = None,
     block_mask: Tensor | None = None,
 ) -> Any:
-    """scaled_dot_product_attention() with a mask that is given by rows.
+    """Compute `scaled_dot_product_attention()` with a compact mask of query ranges for each key.
 
     Arguments:
-        startend_row_indices: int32 [batch, heads, keys, n]. If causal, queries from [0] on (up to [1], if n is 2) do
-            not see the key. Otherwise those from [0] on and those before [1] (n 2) do not, or those from [0] to [1] and
-            from [2] to [3] (n 4).
-        window_size: how far back and ahead a query sees; a number or both.
+        startend_row_indices: int32 tensor [batch, heads, keys, n]. Causal: queries from [0] on (n = 1), or from [0] up
+            to [1] (n = 2), do not attend to the key. Not causal: queries from [0] on and before [1] are masked (n = 2),
+            or those in [0] to [1] and [2] to [3] (n = 4). None: no mask.
+        window_size: int or (left, right), the number of keys before and after each query to attend to; None: all.
+
+    Returns:
+        The output [batch, queries, heads, head_dim].
 
     Raises:
-        NotImplementedError: for what only the GPU kernel gives: log-sum-exps, seeds and block masks.
+        NotImplementedError: for features of the GPU kernel only: log-sum-exp, seed offsets and block masks.
 
     Source: Wang et al., FlashMask, 2024.
 
@@ -94,6 +97,6 @@ def flashmask_attention(
 
 
 def _open(rows: Any) -> Any:
-    """Bounds that hide nothing."""
+    """Return bounds that mask nothing."""
     rows[..., 1] = 0
     return rows

@@ -19,7 +19,7 @@ __all__ = ["fractional_max_pool2d", "fractional_max_pool3d"]
 
 
 def _axis(u: Any, n: int, size: int, kernel: int | None) -> tuple[Any, Any]:
-    """Indices of the windows along an axis, and which of them count."""
+    """Return the indices of the windows along an axis, and the mask of valid ones."""
     if kernel is None:
         step = n / size
         u = u * min((n // size + 2) / step - 1, (n + 1 - n // size) / step - (size - 1))
@@ -68,13 +68,16 @@ def fractional_max_pool2d(
     return_mask: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Largest elements of windows that cover an image, whose borders depend on one random number.
+    """Apply 2-D fractional max pooling (Graham, 2014) to `x` [N, C, H, W]: window borders are pseudo-random.
 
     Arguments:
-        output_size: a number, or height and width; None keeps the size of x.
-        kernel_size: windows of this size that overlap; without it they lie side by side.
-        random_u: between 0 and 1; drawn if absent.
-        return_mask: return also where in its image each result stands, as a flat index (int32).
+        output_size: int, or (height, width); None keeps the size of `x`.
+        kernel_size: int or (height, width): use overlapping windows of this size; None: disjoint windows.
+        random_u: float in (0, 1) that determines the window borders; None: drawn at random.
+        return_mask: return the index of each maximum in its flattened channel as well. Default: False.
+
+    Returns:
+        The maxima [N, C, H_out, W_out], or (maxima, int32 indices) if `return_mask`.
 
     Source: Graham, Fractional Max-Pooling, 2014.
 
@@ -96,7 +99,10 @@ def fractional_max_pool3d(
     return_mask: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Largest elements of windows that cover a volume; see fractional_max_pool2d().
+    """Apply 3-D fractional max pooling to `x` [N, C, D, H, W]; see `fractional_max_pool2d()`.
+
+    Returns:
+        The maxima [N, C, D_out, H_out, W_out], or (maxima, int32 indices) if `return_mask`.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -1,4 +1,4 @@
-"""Choose elements by index."""
+"""Select elements by index."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 
 
 def wrap_negative(index: Any, size: Any) -> Any:
-    """Indices counted from the end, as from the start."""
+    """Convert negative indices to non-negative ones."""
     return jnp.where(index < 0, index + size, index)
 
 
@@ -34,16 +34,19 @@ def _gather(x: Any, index: Any, /, axis: int | None = None) -> Any:
 
 @composite(methods=["gather"], around=call_cached("x", "index?"))
 def gather(x: Tensor, index: Any, axis: Any = None, *, dim: int | None = None) -> Any:
-    """Slices of x along an axis, chosen by a vector of indices; or elements along one: gather(x, dim, index).
+    """Select slices along a dimension by a 1-D index; `gather(x, dim, index)` selects elements.
 
     Arguments:
-        x: a tensor.
-        index: a vector (or column) of integers; a single one drops the axis.
-        axis: the first by default.
-        dim: an axis, for an index of as many dimensions as x has; see take_along_axis.
+        x: tensor to select from.
+        index: 0-D or 1-D integer tensor (or a column [N, 1]); a 0-D index removes the dimension.
+        axis: int, the dimension to select along. Default: 0.
+        dim: int, the dimension for an index with as many dimensions as `x`; see `take_along_axis()`.
+
+    Returns:
+        A tensor with the shape of `x`, but of the size of `index` along `axis`.
 
     Raises:
-        ValueError: if index has more dimensions.
+        ValueError: if `index` has more dimensions.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -62,7 +65,10 @@ def _index_select(x: Any, index: Any, /, axis: int = 0) -> Any:
 
 @composite(methods=["index_select"], around=call_cached("x", "index?", "axis?"))
 def index_select(x: Tensor, index: Any, axis: Any = 0) -> Any:
-    """Slices of x along an axis, chosen by a vector of indices; index and axis in either order.
+    """Select slices along a dimension by a 1-D index; `index` and `axis` may come in either order.
+
+    Returns:
+        A tensor with the shape of `x`, but of size `len(index)` along `axis`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -76,7 +82,10 @@ def index_select(x: Tensor, index: Any, axis: Any = 0) -> Any:
 
 @op(methods=["gather_nd"])
 def gather_nd(x: Array, index: Array, /) -> Any:
-    """Elements or slices of x; each row of index holds the indices of its first axes.
+    """Select elements or slices by multi-dimensional indices: `out[i] = x[tuple(index[i])]`.
+
+    Returns:
+        A tensor of shape `index.shape[:-1] + x.shape[index.shape[-1]:]`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -88,7 +97,10 @@ def gather_nd(x: Array, index: Array, /) -> Any:
 
 @op(methods=["index_sample"])
 def index_sample(x: Array, index: Array, /) -> Any:
-    """From row i of x, the elements that row i of index names.
+    """Select elements in each row: `out[i, j] = x[i, index[i, j]]`.
+
+    Returns:
+        A tensor with the shape of `index` and the dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -100,10 +112,14 @@ def index_sample(x: Array, index: Array, /) -> Any:
 
 @op(methods=["take_along_axis"])
 def take_along_axis(arr: Array, indices: Array, /, axis: int, broadcast: bool = True) -> Any:
-    """Elements along an axis, at indices of the same number of dimensions.
+    """Select elements along a dimension by an index of the same number of dimensions.
 
     Arguments:
-        broadcast: let the sizes of the other axes broadcast; otherwise indices may be smaller than arr there.
+        broadcast: broadcast `indices` against `arr` in the other dimensions; False: `indices` may be smaller there.
+            Default: True.
+
+    Returns:
+        A tensor with the (broadcast) shape of `indices`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -120,7 +136,10 @@ def take_along_axis(arr: Array, indices: Array, /, axis: int, broadcast: bool = 
 
 @composite(methods=["take_along_dim"], around=call_cached("arr", "indices"))
 def take_along_dim(arr: Tensor, indices: Tensor, axis: int | None = None, broadcast: bool = True) -> Any:
-    """Elements along an axis at indices that broadcast, or of the flattened tensor.
+    """Select elements along a dimension by an index that is broadcast; None selects from the flattened tensor.
+
+    Returns:
+        A tensor with the broadcast shape of `indices`; 1-D if `axis` is None.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -131,17 +150,21 @@ def take_along_dim(arr: Tensor, indices: Tensor, axis: int | None = None, broadc
 
 
 def crop_others(x: Any, shape: tuple[Any, ...], axis: int) -> Any:
-    """x cut to a shape on all axes but one."""
+    """Crop `x` to a shape in all dimensions but one."""
     return x[tuple([slice(None) if i == axis else slice(n) for i, n in enumerate(shape)])]
 
 
 @op(methods=["take"])
 def take(x: Array, index: Array, /, mode: str = "raise") -> Any:
-    """Elements of the flattened tensor.
+    """Select elements of the flattened tensor.
 
     Arguments:
-        index: integers, negative ones from the end.
-        mode: "wrap" or "clip" indices that are too large; "raise" promises that there are none.
+        index: integer tensor; negative values count from the end.
+        mode: for indices out of range: "wrap" around, "clip" to the range, or "raise" an error where values can be
+            checked. Default: "raise".
+
+    Returns:
+        A tensor with the shape of `index` and the dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -163,7 +186,10 @@ def _one_hot(x: Any, /, num_classes: int) -> Any:
 
 @composite
 def one_hot(x: Tensor, num_classes: int | Tensor = -1) -> Any:
-    """A vector for each integer, 1 at its place and 0 elsewhere; of the largest integer plus one if not given.
+    """Encode integers as one-hot vectors.
+
+    Returns:
+        A float tensor of shape [*x.shape, num_classes].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -180,7 +206,10 @@ def one_hot(x: Tensor, num_classes: int | Tensor = -1) -> Any:
 
 @op(grad=False)
 def shard_index(input: Array, /, index_num: int, nshards: int, shard_id: int, ignore_value: int = -1) -> Any:
-    """Indices of a sharded table as indices of one shard; those of other shards become ignore_value.
+    """Map the indices of a sharded table to indices within one shard; others become `ignore_value`.
+
+    Returns:
+        A tensor with the shape of `input`.
 
     Examples:
         >>> import paddle_lite_py as paddle

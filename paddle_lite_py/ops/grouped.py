@@ -1,4 +1,4 @@
-"""Convolution in groups as matrix products, one a group: on CPUs many times as fast as XLA's, gradients above all."""
+"""Grouped convolution as one matrix product per group: on CPUs many times as fast as XLA's, above all its gradient."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ import jax.numpy as jnp
 from ..core import dtypes
 from .conv_gemm import Ints, Pairs, direct, taps, window_counts
 
-# Measured: large windows are better convolved, a group at a time, but each such convolution takes time to compile.
+# Measured: large windows are faster as one convolution per group, but each of them costs compile time.
 MAX_WINDOW, FEW_GROUPS = 150, 8
-# Each row of the kernel is a term of a sum, which takes time to compile as well.
+# Each kernel row is a term of a sum, and costs compile time as well.
 MAX_TERMS = 64
 
 
 def pays(x: Any, weight: Any, groups: int) -> bool:
-    """True if x [n, c, *space] and weight [o, c / groups, *sizes] are in groups."""
+    """Return True if `x` [n, c, *space] and `weight` [o, c / groups, *sizes] form a grouped convolution."""
     if x.dtype != weight.dtype or not dtypes.is_inexact(x.dtype) or weight.shape[0] % groups:
-        return False  # exact sums of integers, and what to say of the others, are XLA's
+        return False  # XLA sums integers exactly, and raises for other dtypes
     known = all(isinstance(n, int) for n in x.shape[1:])
     return groups > 1 and known and math.prod(weight.shape[2:-1]) <= MAX_TERMS
 
 
 def convolve(x: Any, weight: Any, groups: int, strides: Ints, pads: Pairs, steps: Ints) -> Any:
-    """The convolution of each group of channels of x [n, c, *space] with its part of weight [o, c / groups, *sizes]."""
-    wide = jnp.promote_types(x.dtype, jnp.float32)  # what low precision sums in, in XLA's convolution as well
+    """Convolve each group of channels of `x` [n, c, *space] with its part of `weight` [o, c / groups, *sizes]."""
+    wide = jnp.promote_types(x.dtype, jnp.float32)  # XLA's convolution accumulates low precision in float32 as well
     wide_x, wide_weight = x.astype(wide), weight.astype(wide)
     if groups <= FEW_GROUPS and math.prod(weight.shape[1:]) > MAX_WINDOW:
         parts = zip(jnp.split(wide_x, groups, 1), jnp.split(wide_weight, groups), strict=True)

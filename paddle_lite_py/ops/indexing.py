@@ -33,18 +33,18 @@ USE_INSTEAD = "where(mask, x, 0), a sum over mask * x, or x[mask] = value"
 
 
 class Parsed(NamedTuple):
-    """An index: the plan and its operands."""
+    """A parsed index: the plan and its operands."""
 
     plan: Plan
     operands: list[Any]
 
 
 def parse(x: Tensor, index: Any, keep_masks: bool = False) -> Parsed:
-    """The plan of an index into x; masks become index tensors unless they are kept.
+    """Parse an index into `x` to a plan; masks become index tensors unless `keep_masks`.
 
     Raises:
         IndexError: if there are too many indices, or one is out of range, or a mask does not fit.
-        TypeError: if a part is nothing to index with.
+        TypeError: if a part is not a valid index.
     """
     shape = tuple(held(x).shape)
     parts = _without_truths([_plain(p) for p in (index if isinstance(index, tuple) else (index,))])
@@ -61,7 +61,7 @@ def parse(x: Tensor, index: Any, keep_masks: bool = False) -> Parsed:
 
 
 def _plain(part: Any) -> Any:
-    """Lists and arrays as tensors, numbers and 0-D integer arrays as ints."""
+    """Convert lists and arrays to tensors, numbers and 0-D integer arrays to ints."""
     if part is None or part is Ellipsis or isinstance(part, slice | Tensor | bool):
         return part
     if isinstance(part, list | range | np.ndarray):
@@ -86,7 +86,7 @@ def _without_truths(parts: list[Any]) -> list[Any]:
 
 
 def _width(part: Any) -> int:
-    """How many dimensions of the tensor a part uses up."""
+    """Return the number of dimensions that a part of the index consumes."""
     if part is None or part is Ellipsis:
         return 0
     return part.ndim if isinstance(part, Tensor) and part.dtype == "bool" else 1
@@ -157,14 +157,14 @@ def _parse_mask(mask: Tensor, sizes: list[Any], keep_masks: bool) -> list[Any]:
 
 
 class Box(NamedTuple):
-    """The part of an array that ints and slices cut out, one entry for each of its dimensions."""
+    """The block selected by ints and slices, with one entry per dimension."""
 
     starts: list[Any]
     sizes: list[Any]
     steps: list[int]
 
     def span(self) -> list[Any]:
-        """Sizes with the elements that steps leave out."""
+        """Sizes including the elements skipped by steps."""
         return [(n - 1) * abs(s) + 1 if s != 1 and n else n for n, s in zip(self.sizes, self.steps, strict=True)]
 
 
@@ -192,12 +192,12 @@ def _is_whole(x: Any, box: Box) -> bool:
 
 
 def _cut(x: Any, box: Box) -> Any:
-    """The box out of x, without the elements that steps leave out."""
+    """Slice the block out of `x`."""
     if not _is_whole(x, box):
         if all(isinstance(s, int) for s in box.starts):
             stops = [s + n for s, n in zip(box.starts, box.span(), strict=True)]
             x = jax.lax.slice(x, box.starts, stops)
-        else:  # of nothing, in an iteration that no run comes to, zeros
+        else:  # zeros of an empty tensor, in an iteration that no run reaches
             whole = jnp.zeros(box.span(), x.dtype) if 0 in x.shape else x
             x = jax.lax.dynamic_slice(whole, _starts(box), box.span())
     if any(s != 1 for s in box.steps):
@@ -210,7 +210,7 @@ def _starts(box: Box) -> list[Any]:
 
 
 def _paste(x: Any, box: Box, new: Any) -> Any:
-    """x with the box replaced."""
+    """Return `x` with the block replaced."""
     if any(s != 1 for s in box.steps):
         whole = _cut(x, Box(box.starts, box.span(), [1] * x.ndim))
         new = whole.at[tuple([slice(None, None, s) for s in box.steps])].set(new)
@@ -231,7 +231,7 @@ def _has(plan: Plan, *kinds: str) -> bool:
 
 
 def _shaped(sizes: list[Any], plan: Plan) -> list[Any]:
-    """Sizes of the box after ints have dropped their dimension and None has added one."""
+    """Return the shape of the block after ints removed and None added dimensions."""
     it, out = iter(sizes), []
     for part in plan:
         if part[0] == NEW:
@@ -244,7 +244,7 @@ def _shaped(sizes: list[Any], plan: Plan) -> list[Any]:
 
 
 def _picks(operands: list[Any], plan: Plan) -> tuple[Any, ...]:
-    """The index tensors in their places among the dimensions that are left."""
+    """Return the index tensors at the positions of their dimensions."""
     it, out = iter(operands), []
     for part in plan:
         operand = next(it) if part[0] in (AT, CUT, PICK, MASK) else None
@@ -329,7 +329,7 @@ def _masked(held: Any, value: Any, operands: list[Any], plan: Plan) -> Any:
     kinds = [part[0] for part in plan if part[0] in (AT, CUT, PICK, MASK)]
     mask = operands[kinds.index(MASK)]
     mask = mask.reshape(*mask.shape, *([1] * behind))
-    if value.ndim > behind:  # its dimension for the mask has size 1, which stands for every dimension of the mask
+    if value.ndim > behind:  # its mask dimension has size 1, and broadcasts over all dimensions of the mask
         at = value.ndim - behind
         value = value.reshape(*value.shape[: at - 1], *([1] * ndim), *value.shape[at:])
     return jnp.where(mask, _trimmed(value, held.ndim), held)
@@ -345,7 +345,7 @@ def _fills(value: Any, plan: Plan) -> bool:
 
 
 def getitem(x: Tensor, index: Any) -> Any:
-    """x[index], as NumPy; index tensors may be traced, masks and slice bounds need their values."""
+    """Compute `x[index]` as NumPy does; index tensors may be traced, masks and slice bounds need their values."""
     if isinstance(index, bool):
         return getitem(x.unsqueeze(0), slice(0, int(index))).clone()
     if isinstance(index, Tensor) and index.ndim == 0 and index.dtype == "bool":
@@ -367,7 +367,7 @@ def _bound_of_one(x: Tensor, index: Any) -> Any:
     return None
 
 
-# Key: the kind, the number of dimensions and the axis; an index takes elements as they are, whatever the default dtype.
+# Key: the kind, the number of dimensions and the axis; indexing does not depend on the default dtype.
 _bound: Memo[Any, Any] = Memo("indices along one axis", 1024)
 
 
@@ -379,17 +379,17 @@ def _along(kind: str, ndim: int, axis: int = 0) -> Any:
     return found
 
 
-# Of what gives all slices along an axis: each is a view of its own, that an index gives.
+# For ops that return all slices along an axis: each slice is a view by an index.
 SLICES = _BASIC._replace(each=lambda bound, ndim, i: ViewStep(_along(AT, ndim, bound.attrs[0] % ndim), (i,)))
 
 
 def setitem(x: Tensor, index: Any, value: Any) -> None:
-    """x[index] = value: x becomes a new array with some elements replaced; gradients flow to the value and the rest."""
+    """Compute `x[index] = value`: rebind `x` to a new array; gradients flow to the value and the remaining elements."""
     x._rebind(replaced(x, to_tensor(index) if isinstance(index, bool) else index, value))
 
 
 def replaced(x: Tensor, index: Any, value: Any) -> Any:
-    """x with the elements at an index replaced."""
+    """Return `x` with the elements at an index replaced."""
     plan, operands = parse(x, index, keep_masks=True)
     if _has(plan, MASK) and not _fills(value, plan):
         plan, operands = parse(x, index)

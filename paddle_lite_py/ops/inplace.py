@@ -1,4 +1,4 @@
-"""In-place methods that fill a tensor, and every in-place method as a function: paddle.add_(x, y)."""
+"""In-place methods that fill a tensor, and every in-place method as a function: `paddle.add_(x, y)`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _like(x: Any) -> tuple[tuple[Any, ...], Any]:
 
 @composite(inplace="fill_")
 def _fill(x: Any, value: Any) -> Any:
-    """A value everywhere.
+    """Fill the tensor with a value.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -32,7 +32,7 @@ def _fill(x: Any, value: Any) -> Any:
 
 @composite(inplace="zero_")
 def _zero(x: Any) -> Any:
-    """0 everywhere.
+    """Fill the tensor with zeros.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -44,7 +44,7 @@ def _zero(x: Any) -> Any:
 
 @composite(inplace="uniform_")
 def _fill_uniform(x: Any, min: Any = 0.0, max: Any = 1.0, seed: int = 0) -> Any:
-    """Numbers between min and max.
+    """Fill the tensor with samples of the uniform distribution on [min, max).
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -56,7 +56,7 @@ def _fill_uniform(x: Any, min: Any = 0.0, max: Any = 1.0, seed: int = 0) -> Any:
 
 @composite(inplace="normal_")
 def _fill_normal(x: Any, mean: Any = 0.0, std: Any = 1.0) -> Any:
-    """Normal numbers.
+    """Fill the tensor with samples of a normal distribution.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -68,7 +68,7 @@ def _fill_normal(x: Any, mean: Any = 0.0, std: Any = 1.0) -> Any:
 
 @composite(inplace="log_normal_")
 def _fill_log_normal(x: Any, mean: Any = 1.0, std: Any = 2.0) -> Any:
-    """Numbers whose logarithm is normal.
+    """Fill the tensor with samples of a log-normal distribution.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -80,7 +80,7 @@ def _fill_log_normal(x: Any, mean: Any = 1.0, std: Any = 2.0) -> Any:
 
 @composite(inplace="exponential_")
 def _fill_exponential(x: Any, lam: Any = 1.0) -> Any:
-    """Exponential numbers of rate lam.
+    """Fill the tensor with samples of an exponential distribution of rate `lam`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -93,7 +93,7 @@ def _fill_exponential(x: Any, lam: Any = 1.0) -> Any:
 
 @composite(inplace="geometric_")
 def _fill_geometric(x: Any, probs: Any) -> Any:
-    """Geometric numbers, before they are rounded.
+    """Fill the tensor with samples of a geometric distribution, before rounding.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -105,7 +105,7 @@ def _fill_geometric(x: Any, probs: Any) -> Any:
 
 @composite(inplace="cauchy_")
 def _fill_cauchy(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
-    """Cauchy numbers.
+    """Fill the tensor with samples of a Cauchy distribution.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -117,7 +117,7 @@ def _fill_cauchy(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
 
 @composite(inplace="bernoulli_")
 def _fill_bernoulli(x: Any, p: Any = 0.5) -> Any:
-    """1 with probability p, else 0.
+    """Fill the tensor with samples of a Bernoulli distribution: 1 with probability `p`, else 0.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -129,7 +129,7 @@ def _fill_bernoulli(x: Any, p: Any = 0.5) -> Any:
 
 @op(name="fill_diagonal", inplace="fill_diagonal_")
 def _fill_diagonal(x: Any, value: Any, /, offset: int = 0, wrap: bool = False) -> Any:
-    """A value on a diagonal.
+    """Fill a diagonal with a value.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -158,7 +158,7 @@ for _other, _name in {
 
 
 def document() -> None:
-    """Give in-place forms the examples of the functions behind them, in which they take their place."""
+    """Give in-place forms the examples of the out-of-place functions."""
     for name, method in INPLACE.items():
         behind = name.removesuffix("_")
         doc = method.__dict__["__inplace_of__"].__doc__ or ""

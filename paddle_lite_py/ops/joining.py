@@ -1,4 +1,4 @@
-"""Join tensors, and repeat them."""
+"""Concatenate, stack and repeat tensors."""
 
 from __future__ import annotations
 
@@ -28,11 +28,14 @@ __all__ = [
 
 @op(methods=["concat"])
 def concat(x: list[Any], /, axis: int = 0) -> Any:
-    """Join tensors along an existing axis.
+    """Concatenate tensors along an existing dimension.
 
     Arguments:
-        x: a list of tensors whose other sizes agree.
-        axis: where they are joined.
+        x: list of tensors whose sizes agree in all other dimensions.
+        axis: int, the dimension to concatenate along. Default: 0.
+
+    Returns:
+        A tensor whose size along `axis` is the sum of the input sizes.
 
     Raises:
         ValueError: if the sizes disagree.
@@ -61,7 +64,14 @@ cat = concatenate = concat
 
 @op(methods=["stack"])
 def stack(x: list[Any], /, axis: int = 0) -> Any:
-    """Join tensors of one shape along a new axis.
+    """Stack tensors of one shape along a new dimension.
+
+    Arguments:
+        x: list of tensors of one shape.
+        axis: int, position of the new dimension. Default: 0.
+
+    Returns:
+        A tensor with one more dimension, of size `len(x)`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -80,7 +90,10 @@ def _broadcast(x: list[Any], /) -> Any:
 
 @composite
 def broadcast_tensors(input: Sequence[Any]) -> list[Any]:
-    """Tensors broadcast to one shape.
+    """Broadcast several tensors to their common shape.
+
+    Returns:
+        A list of tensors of the broadcast shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -97,11 +110,14 @@ def _meshgrid(x: list[Any], /, indexing: str) -> Any:
 
 @composite
 def meshgrid(*args: Any, indexing: str = "ij") -> list[Any]:
-    """Coordinates of the grid that vectors span, one tensor for each vector.
+    """Create coordinate grids from 1-D tensors.
 
     Arguments:
-        args: vectors, or one list of them.
-        indexing: "ij" (the first vector along the rows) or "xy".
+        args: 1-D tensors, or one list of them.
+        indexing: "ij": the first tensor varies along dimension 0; "xy": along dimension 1. Default: "ij".
+
+    Returns:
+        A list of tensors of the grid's shape, one per input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -136,14 +152,18 @@ def _expect_size(wanted: int | None, found: Any) -> None:
 def repeat_interleave(
     x: Tensor, repeats: TensorLike, axis: int | None = None, name: str | None = None, *, output_size: int | None = None
 ) -> Any:
-    """Repeat each element along an axis (or of the flattened tensor).
+    """Repeat each element along a dimension.
 
     Arguments:
-        repeats: a number, or one for each element; a tensor of them needs eager mode.
-        output_size: how many elements there are along the axis then.
+        repeats: int, or 1-D integer tensor with one count per element; a tensor needs eager mode.
+        axis: int, the dimension to repeat along; None: the flattened tensor.
+        output_size: total size along `axis` after repeating, if known.
+
+    Returns:
+        A tensor with the dtype of `x`; 1-D if `axis` is None.
 
     Raises:
-        ValueError: if there are not so many.
+        ValueError: if `num` is not the size of the dimension.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -174,6 +194,12 @@ def _stacker(name: str, f: Any, what: str, shape: str) -> Any:
     made.__module__ = __name__
     made.__doc__ = f"""{what}.
 
+Arguments:
+    x: list of tensors.
+
+Returns:
+    The concatenated tensor, in the promoted dtype.
+
 Examples:
     >>> import paddle_lite_py as paddle
     >>> paddle.{name}([paddle.zeros([2, 3]), paddle.zeros([2, 3])]).shape
@@ -182,16 +208,25 @@ Examples:
     return made
 
 
-hstack = _stacker("hstack", jnp.hstack, "Join tensors along the columns", "paddle.Size([2, 6])")
-vstack = _stacker("vstack", jnp.vstack, "Join tensors along the rows", "paddle.Size([4, 3])")
+hstack = _stacker(
+    "hstack", jnp.hstack, "Concatenate tensors along dimension 1 (1-D tensors along dimension 0)", "paddle.Size([2, 6])"
+)
+vstack = _stacker(
+    "vstack", jnp.vstack, "Concatenate tensors along dimension 0, 1-D tensors as rows", "paddle.Size([4, 3])"
+)
 row_stack = vstack
-dstack = _stacker("dstack", jnp.dstack, "Join tensors along the third axis", "paddle.Size([2, 3, 2])")
-column_stack = _stacker("column_stack", jnp.column_stack, "Join vectors and matrices as columns", "paddle.Size([2, 6])")
+dstack = _stacker("dstack", jnp.dstack, "Concatenate tensors along dimension 2", "paddle.Size([2, 3, 2])")
+column_stack = _stacker(
+    "column_stack", jnp.column_stack, "Concatenate 1-D and 2-D tensors as columns of a matrix", "paddle.Size([2, 6])"
+)
 
 
 @op
 def block_diag(inputs: list[Any], /) -> Any:
-    """A matrix with the given ones along its diagonal.
+    """Create a block diagonal matrix from matrices.
+
+    Returns:
+        A 2-D tensor with the inputs along its diagonal and zeros elsewhere.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -215,7 +250,10 @@ def _atleast_all(inputs: tuple[Any, ...], ndim: int) -> Any:
 
 @composite(methods=["atleast_1d"])
 def atleast_1d(*inputs: Any) -> Any:
-    """Tensors with at least one dimension.
+    """Return tensors with at least one dimension: 0-D tensors become [1].
+
+    Returns:
+        A tensor for one input, else a list of tensors.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -227,7 +265,10 @@ def atleast_1d(*inputs: Any) -> Any:
 
 @composite(methods=["atleast_2d"])
 def atleast_2d(*inputs: Any) -> Any:
-    """Tensors with at least two dimensions.
+    """Return tensors with at least two dimensions, prepending dimensions of size 1.
+
+    Returns:
+        A tensor for one input, else a list of tensors.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -239,7 +280,10 @@ def atleast_2d(*inputs: Any) -> Any:
 
 @composite(methods=["atleast_3d"])
 def atleast_3d(*inputs: Any) -> Any:
-    """Tensors with at least three dimensions.
+    """Return tensors with at least three dimensions, adding dimensions of size 1.
+
+    Returns:
+        A tensor for one input, else a list of tensors.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -256,7 +300,10 @@ def _cartesian(x: list[Any], /) -> Any:
 
 @composite
 def cartesian_prod(x: Tensor) -> Any:
-    """All combinations of one element from each vector, one a row.
+    """Compute the Cartesian product of 1-D tensors.
+
+    Returns:
+        A 2-D tensor with one combination per row; 1-D for a single input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -269,7 +316,10 @@ def cartesian_prod(x: Tensor) -> Any:
 
 @op(methods=["combinations"])
 def combinations(x: Array, /, r: int = 2, with_replacement: bool = False) -> Any:
-    """All choices of r elements of a vector, one a row.
+    """Compute all combinations of `r` elements of a 1-D tensor.
+
+    Returns:
+        A tensor [combinations, r].
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -1,4 +1,4 @@
-"""Functions with kinks, where the gradient is one of PaddlePaddle's, not the half that JAX takes from each side."""
+"""Functions with kinks, with PaddlePaddle's gradient instead of the average of both sides that JAX takes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import jax.numpy as jnp
 
 
 def between(x: Any, low: float, high: float) -> Any:
-    """x limited to [low, high]; the gradient is 0 at the limits."""
+    """Clamp `x` to [low, high]; the gradient is 0 at the limits."""
     return jnp.where((x > low) & (x < high), x, jax.lax.stop_gradient(jnp.clip(x, low, high)))
 
 
 def magnitude(x: Any) -> Any:
-    """The absolute value; the gradient is 0 at 0."""
+    """Compute the absolute value; the gradient is 0 at 0."""
     return x * jax.lax.stop_gradient(jnp.sign(x)) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.abs(x)

@@ -23,10 +23,14 @@ __all__ = [
 
 @op(methods=["matmul"], operators=["__matmul__", "__rmatmul__"], amp="white")
 def matmul(x: Array, y: Array, /, transpose_x: bool = False, transpose_y: bool = False) -> Any:
-    """Matrix product of x and y; leading axes are broadcast, vectors are contracted.
+    """Compute the matrix product of two tensors; leading dimensions are broadcast.
 
     Arguments:
-        transpose_x, transpose_y: exchange the last two axes first.
+        transpose_x, transpose_y: transpose the last two dimensions first. Default: False.
+
+    Returns:
+        A tensor [..., n, m] for `x` [..., n, k] and `y` [..., k, m]; a 1-D operand's dimension is contracted and
+        removed.
 
     Raises:
         ValueError: if the inner sizes differ.
@@ -42,12 +46,12 @@ def matmul(x: Array, y: Array, /, transpose_x: bool = False, transpose_y: bool =
     return product(x, y)
 
 
-# Up to so many multiplications a loop that fuses with its neighbours is faster than a call of the GEMM library.
+# Up to this many multiplications a fused loop is faster than a GEMM call.
 TINY = 512
 
 
 def product(x: Any, y: Any) -> Any:
-    """jnp.matmul of two arrays, by the form that is faster for their sizes."""
+    """Compute `jnp.matmul` by the form that is faster for the sizes."""
     if _is_tiny(x, y):
         return (x[:, :, None] * y[None]).sum(1)
     return jnp.matmul(x, y)
@@ -77,7 +81,10 @@ def _need(ndim: int, **operands: Any) -> None:
 
 @op(methods=["mm"], amp="white")
 def mm(input: Array, mat2: Array, /) -> Any:
-    """Matrix product, or products of batches of matrices.
+    """Compute the matrix product of two matrices, or of batches of matrices.
+
+    Returns:
+        A tensor [..., n, m] for inputs [..., n, k] and [..., k, m].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -90,10 +97,13 @@ def mm(input: Array, mat2: Array, /) -> Any:
 
 @op(methods=["bmm"], amp="white")
 def bmm(x: Array, y: Array, /) -> Any:
-    """Matrix products of two batches of matrices.
+    """Compute the batched matrix product: `out[b] = x[b] @ y[b]`.
+
+    Returns:
+        A tensor [b, n, m] for `x` [b, n, k] and `y` [b, k, m].
 
     Raises:
-        ValueError: if x or y has not three dimensions.
+        ValueError: if `x` or `y` does not have three dimensions.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -107,7 +117,10 @@ def bmm(x: Array, y: Array, /) -> Any:
 
 @op(methods=["mv"], amp="white")
 def mv(x: Array, vec: Array, /) -> Any:
-    """Product of a matrix and a vector.
+    """Compute the product of a matrix and a vector.
+
+    Returns:
+        A tensor [n] for `x` [n, k] and `vec` [k].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -121,7 +134,10 @@ def mv(x: Array, vec: Array, /) -> Any:
 
 @op(methods=["dot"])
 def dot(x: Array, y: Array, /) -> Any:
-    """Sum of the products of elements along the last axis.
+    """Compute the dot product along the last dimension.
+
+    Returns:
+        A 0-D tensor for 1-D inputs; [batch] for [batch, n].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -136,7 +152,10 @@ def dot(x: Array, y: Array, /) -> Any:
 
 @op
 def vecdot(x: Array, y: Array, /, axis: int = -1) -> Any:
-    """Dot product along an axis; the first operand is conjugated.
+    """Compute the dot product along a dimension; the elements of `x` are conjugated.
+
+    Returns:
+        The products, without the dimension `axis`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -149,7 +168,10 @@ def vecdot(x: Array, y: Array, /, axis: int = -1) -> Any:
 
 @op(methods=["inner"])
 def inner(x: Array, y: Array, /) -> Any:
-    """Sums of products over the last axes of x and y.
+    """Compute the inner product over the last dimensions of `x` and `y`.
+
+    Returns:
+        A tensor of shape `x.shape[:-1] + y.shape[:-1]`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -163,7 +185,10 @@ def inner(x: Array, y: Array, /) -> Any:
 
 @op(methods=["outer", "ger"])
 def outer(x: Array, y: Array, /) -> Any:
-    """All products of an element of x and one of y, both flattened.
+    """Compute the outer product of two tensors, which are flattened.
+
+    Returns:
+        A tensor [x.size, y.size].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -175,10 +200,13 @@ def outer(x: Array, y: Array, /) -> Any:
 
 @op(methods=["cross"])
 def cross(x: Array, y: Array, /, axis: int = 9) -> Any:
-    """Cross products of vectors of three elements.
+    """Compute the cross product of 3-element vectors.
 
     Arguments:
-        axis: where the three elements lie; by default the first axis of size 3.
+        axis: int, the dimension of size 3 that holds the vectors. Default: 9, the first dimension of size 3.
+
+    Returns:
+        A tensor of the broadcast shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -195,7 +223,10 @@ def cross(x: Array, y: Array, /, axis: int = 9) -> Any:
 
 @composite(methods=["addmm"], inplace="addmm_", around=call_cached("input", "x", "y"))
 def addmm(input: Tensor, x: Tensor, y: TensorLike, beta: float = 1.0, alpha: float = 1.0) -> Any:
-    """beta * input + alpha * (x @ y), of matrices.
+    """Compute `beta * input + alpha * (x @ y)` of matrices.
+
+    Returns:
+        A matrix [n, m] for `x` [n, k] and `y` [k, m].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -211,7 +242,10 @@ def addmm(input: Tensor, x: Tensor, y: TensorLike, beta: float = 1.0, alpha: flo
     around=call_cached("input", "x", "y"),
 )
 def baddbmm(input: Tensor, x: Tensor, y: TensorLike, beta: float = 1.0, alpha: float = 1.0) -> Any:
-    """beta * input + alpha * (x @ y), of batches of matrices.
+    """Compute `beta * input + alpha * (x @ y)` of batches of matrices.
+
+    Returns:
+        A tensor [b, n, m] for `x` [b, n, k] and `y` [b, k, m].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -235,10 +269,14 @@ def _einsum(operands: list[Any], /, equation: str) -> Any:
 
 @composite
 def einsum(equation: str, *operands: Any) -> Any:
-    """Sum of products in Einstein's notation.
+    """Compute a sum of products in Einstein notation.
 
     Arguments:
-        equation: for each operand a letter an axis, then "->" and the axes of the result: "ij,jk->ik".
+        equation: one letter per dimension of each operand, then "->" and those of the result: "ij,jk->ik".
+        operands: the tensors.
+
+    Returns:
+        A tensor with the dimensions named after "->".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -252,7 +290,10 @@ def einsum(equation: str, *operands: Any) -> Any:
 
 @op(methods=["kron"])
 def kron(x: Array, y: Array, /) -> Any:
-    """Kronecker product: each element of x times the whole of y.
+    """Compute the Kronecker product: each element of `x` times the whole of `y`.
+
+    Returns:
+        A tensor whose sizes are the products of those of `x` and `y`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -264,11 +305,14 @@ def kron(x: Array, y: Array, /) -> Any:
 
 @op(methods=["tensordot"], amp="white")
 def tensordot(x: Array, y: Array, /, axes: int | Sequence[Any] = 2) -> Any:
-    """Sum of products over pairs of axes.
+    """Contract dimensions of two tensors: the sum of products over pairs of dimensions.
 
     Arguments:
-        axes: how many of the last axes of x meet the first of y; a list of axes of both; or two lists, one for each,
-            of which the longer one ends with axes of both.
+        axes: int, the number of last dimensions of `x` contracted with the first of `y`; a list of dimensions of both;
+            or two lists, one for each, of which the longer one ends with dimensions of both. Default: 2.
+
+    Returns:
+        A tensor with the remaining dimensions of `x`, then those of `y`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -282,7 +326,7 @@ def tensordot(x: Array, y: Array, /, axes: int | Sequence[Any] = 2) -> Any:
         return jnp.tensordot(x, y, (axes, axes))
     pairs = [(a,) if isinstance(a, int) else tuple(a) for a in axes]
     first, second = (pairs[0], pairs[0]) if len(pairs) == 1 else pairs
-    # Of the longer list, what the other one lacks is meant for both.
+    # The extra entries of the longer list apply to both operands.
     return jnp.tensordot(x, y, (first + second[len(first) :], second + first[len(second) :]))
 
 
@@ -293,7 +337,10 @@ def _multi_dot(x: list[Any], /) -> Any:
 
 @composite
 def multi_dot(x: Sequence[Any]) -> Any:
-    """Product of several matrices, in the order that costs least.
+    """Compute the product of several matrices in the cheapest order.
+
+    Returns:
+        A matrix; a first or last operand may be 1-D, and its dimension is removed.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -307,7 +354,10 @@ def multi_dot(x: Sequence[Any]) -> Any:
 
 @op(methods=["vander"])
 def vander(x: Array, /, n: int | None = None, increasing: bool = False) -> Any:
-    """Vandermonde matrix: powers of x as columns.
+    """Create a Vandermonde matrix: `out[i, j] = x[i] ** (n - 1 - j)`.
+
+    Returns:
+        A matrix [len(x), n]; `n` is `len(x)` by default.
 
     Examples:
         >>> import paddle_lite_py as paddle

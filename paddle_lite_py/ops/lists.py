@@ -15,13 +15,16 @@ __all__ = ["array_length", "array_read", "array_write", "create_array"]
 
 @no_effect(dtype=Immaterial("each tensor has a dtype of its own"))
 def create_array(dtype: DTypeLike = "float32", initialized_list: Sequence[Tensor] | None = None) -> list[Tensor]:
-    """A list of tensors.
+    """Create a list of tensors (a tensor array).
 
     Arguments:
-        initialized_list: what it begins with.
+        initialized_list: list of tensors to start with; None: empty.
+
+    Returns:
+        A list.
 
     Raises:
-        TypeError: if something in it is no tensor.
+        TypeError: if an element is not a tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -43,7 +46,10 @@ def _position(i: Any, array: list[Tensor], most: int, who: str) -> int:
 
 
 def array_write(x: Tensor, i: Any, array: list[Tensor] | None = None) -> list[Tensor]:
-    """Put a tensor at position i of a list, or behind its last one; a new list without `array`.
+    """Write a tensor at position `i` of a list, or append it; without `array` a new list is created.
+
+    Returns:
+        The list.
 
     Raises:
         IndexError: if i is above the length of the list.
@@ -60,10 +66,10 @@ def array_write(x: Tensor, i: Any, array: list[Tensor] | None = None) -> list[Te
 
 
 def array_read(array: list[Tensor], i: Any) -> Tensor:
-    """The tensor at position i of a list.
+    """Return the tensor at position `i` of a list.
 
     Raises:
-        IndexError: if there is none.
+        IndexError: if there is no such element.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -74,7 +80,7 @@ def array_read(array: list[Tensor], i: Any) -> Tensor:
 
 
 def array_length(array: list[Tensor]) -> int:
-    """How many tensors a list holds.
+    """Return the number of tensors in a list.
 
     Examples:
         >>> import paddle_lite_py as paddle

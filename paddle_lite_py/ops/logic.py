@@ -46,6 +46,9 @@ __all__ = [
 
 _DOC = """{what}.
 
+Returns:
+    {result}.
+
 Examples:
     >>> import paddle_lite_py as paddle
     >>> paddle.{name}({arguments}).tolist()
@@ -53,10 +56,12 @@ Examples:
 """
 
 
-def _documented(made: Any, what: str, arguments: str, value: str) -> Any:
+def _documented(
+    made: Any, what: str, arguments: str, value: str, result: str = "A boolean tensor of the broadcast shape"
+) -> Any:
     arguments = ", ".join(f"paddle.to_tensor({a})" for a in arguments.split(";"))
     made.__doc__ = made.__wrapped__.__doc__ = _DOC.format(
-        what=what, name=made.__name__, arguments=arguments, value=value
+        what=what, name=made.__name__, arguments=arguments, value=value, result=result
     )
     made.__module__ = __name__
     return made
@@ -68,11 +73,11 @@ def _compare(name: str, f: Callable[..., Any], what: str, value: str, methods: l
 
     fn.__name__ = fn.__qualname__ = name
     made = op(fn, methods=[name, *methods], operators=[operator] if operator else [], grad=False)
-    return _documented(made, f"Elementwise, whether {what}", "[1, 2, 3];[2, 2, 2]", value)
+    return _documented(made, f"Compare two tensors elementwise: `out = {what}`", "[1, 2, 3];[2, 2, 2]", value)
 
 
-equal = _compare("equal", jnp.equal, "x equals y", "[False, True, False]", ["eq"])
-not_equal = _compare("not_equal", jnp.not_equal, "x differs from y", "[True, False, True]", ["ne"])
+equal = _compare("equal", jnp.equal, "x == y", "[False, True, False]", ["eq"])
+not_equal = _compare("not_equal", jnp.not_equal, "x != y", "[True, False, True]", ["ne"])
 less_than = _compare("less_than", jnp.less, "x < y", "[True, False, False]", ["less", "lt"], "__lt__")
 less_equal = _compare("less_equal", jnp.less_equal, "x <= y", "[True, True, False]", ["le"], "__le__")
 greater_than = _compare("greater_than", jnp.greater, "x > y", "[False, False, True]", ["greater", "gt"], "__gt__")
@@ -101,17 +106,25 @@ def _logical(name: str, f: Callable[..., Any], what: str, value: str) -> Any:
 
     fn.__name__ = fn.__qualname__ = name
     made = op(fn, methods=[name], grad=False)
-    return _documented(made, f"{what} of the truth of x and y", "[True, True, False];[True, False, False]", value)
+    return _documented(
+        made,
+        f"Compute the elementwise {what} of two tensors; nonzero elements are true",
+        "[True, True, False];[True, False, False]",
+        value,
+    )
 
 
-logical_and = _logical("logical_and", jnp.logical_and, "Elementwise and", "[True, False, False]")
-logical_or = _logical("logical_or", jnp.logical_or, "Elementwise or", "[True, True, False]")
-logical_xor = _logical("logical_xor", jnp.logical_xor, "Elementwise exclusive or", "[False, True, False]")
+logical_and = _logical("logical_and", jnp.logical_and, "logical AND", "[True, False, False]")
+logical_or = _logical("logical_or", jnp.logical_or, "logical OR", "[True, True, False]")
+logical_xor = _logical("logical_xor", jnp.logical_xor, "logical XOR", "[False, True, False]")
 
 
 @op(methods=["logical_not"], grad=False)
 def logical_not(x: Array, /) -> Any:
-    """Elementwise not.
+    """Compute the elementwise logical NOT.
+
+    Returns:
+        A boolean tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -137,12 +150,15 @@ def _bitwise(name: str, f: Callable[..., Any], what: str, value: str, operator: 
     fn.__name__ = fn.__qualname__ = name
     operators = [f"__{operator}__", f"__r{operator}__"]
     made = op(fn, methods=[name], operators=operators, inplace=f"{name}_", grad=False, out_first=True)
-    return _documented(made, f"{what} of two integers or booleans", "[5, 6];[3, 3]", value)
+    result = "The result, of the broadcast shape and the promoted dtype of `x` and `y`"
+    return _documented(
+        made, f"Compute the bitwise {what} of two integer or boolean tensors", "[5, 6];[3, 3]", value, result
+    )
 
 
-bitwise_and = _bitwise("bitwise_and", jnp.bitwise_and, "Bitwise and", "[1, 2]", "and")
-bitwise_or = _bitwise("bitwise_or", jnp.bitwise_or, "Bitwise or", "[7, 7]", "or")
-bitwise_xor = _bitwise("bitwise_xor", jnp.bitwise_xor, "Bitwise exclusive or", "[6, 5]", "xor")
+bitwise_and = _bitwise("bitwise_and", jnp.bitwise_and, "AND", "[1, 2]", "and")
+bitwise_or = _bitwise("bitwise_or", jnp.bitwise_or, "OR", "[7, 7]", "or")
+bitwise_xor = _bitwise("bitwise_xor", jnp.bitwise_xor, "XOR", "[6, 5]", "xor")
 
 
 @op(
@@ -153,7 +169,10 @@ bitwise_xor = _bitwise("bitwise_xor", jnp.bitwise_xor, "Bitwise exclusive or", "
     out_first=True,
 )
 def bitwise_not(x: Array, /) -> Any:
-    """Each bit inverted; for booleans, not.
+    """Invert the bits of each integer; for booleans, the logical NOT.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -175,7 +194,10 @@ bitwise_invert = bitwise_not
 )
 @no_effect(is_arithmetic=Immaterial("the bits that come in from the right are 0 either way"))
 def bitwise_left_shift(x: Array, y: Array, /, is_arithmetic: bool = True) -> Any:
-    """The bits of x moved y places to the left.
+    """Shift the bits of each integer to the left: `out = x << y`.
+
+    Returns:
+        The shifted integers, of the broadcast shape of `x` and `y`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -193,10 +215,13 @@ def bitwise_left_shift(x: Array, y: Array, /, is_arithmetic: bool = True) -> Any
     out_first=True,
 )
 def bitwise_right_shift(x: Array, y: Array, /, is_arithmetic: bool = True) -> Any:
-    """The bits of x moved y places to the right.
+    """Shift the bits of each integer to the right: `out = x >> y`.
 
     Arguments:
-        is_arithmetic: keep the sign; otherwise zeros move in from the left.
+        is_arithmetic: True: keep the sign bit; False: shift in zeros from the left. Default: True.
+
+    Returns:
+        The shifted integers, of the broadcast shape of `x` and `y`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -213,21 +238,25 @@ def _classify(name: str, f: Callable[..., Any], what: str, value: str) -> Any:
 
     fn.__name__ = fn.__qualname__ = name
     made = op(fn, methods=[name], grad=False)
-    return _documented(made, f"Elementwise, whether {what}", "[1.0, float('inf'), float('nan'), -2.0]", value)
+    inputs, result = "[1.0, float('inf'), float('nan'), -2.0]", "A boolean tensor with the shape of `x`"
+    return _documented(made, f"Test whether each element {what}", inputs, value, result)
 
 
-isnan = _classify("isnan", jnp.isnan, "the element is NaN", "[False, False, True, False]")
-isinf = _classify("isinf", jnp.isinf, "the element is infinite", "[False, True, False, False]")
-isfinite = _classify("isfinite", jnp.isfinite, "the element is finite", "[True, False, False, True]")
-isposinf = _classify("isposinf", jnp.isposinf, "the element is +inf", "[False, True, False, False]")
-isneginf = _classify("isneginf", jnp.isneginf, "the element is -inf", "[False, False, False, False]")
-isreal = _classify("isreal", jnp.isreal, "the element has no imaginary part", "[True, True, True, True]")
-signbit = _classify("signbit", jnp.signbit, "the sign bit is set", "[False, False, False, True]")
+isnan = _classify("isnan", jnp.isnan, "is NaN", "[False, False, True, False]")
+isinf = _classify("isinf", jnp.isinf, "is infinite", "[False, True, False, False]")
+isfinite = _classify("isfinite", jnp.isfinite, "is finite", "[True, False, False, True]")
+isposinf = _classify("isposinf", jnp.isposinf, "is positive infinity", "[False, True, False, False]")
+isneginf = _classify("isneginf", jnp.isneginf, "is negative infinity", "[False, False, False, False]")
+isreal = _classify("isreal", jnp.isreal, "has no imaginary part", "[True, True, True, True]")
+signbit = _classify("signbit", jnp.signbit, "has its sign bit set", "[False, False, False, True]")
 
 
 @op(methods=["isclose"], grad=False)
 def isclose(x: Array, y: Array, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
-    """Elementwise, whether |x - y| <= atol + rtol * |y|.
+    """Test elementwise whether `|x - y| <= atol + rtol * |y|`.
+
+    Returns:
+        A boolean tensor of the broadcast shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -240,7 +269,10 @@ def isclose(x: Array, y: Array, /, rtol: float = 1e-05, atol: float = 1e-08, equ
 
 @op(methods=["allclose"], grad=False)
 def allclose(x: Array, y: Array, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
-    """Whether every element of x is close to that of y, as a tensor.
+    """Test whether all elements satisfy `|x - y| <= atol + rtol * |y|`.
+
+    Returns:
+        A 0-D boolean tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -253,7 +285,10 @@ def allclose(x: Array, y: Array, /, rtol: float = 1e-05, atol: float = 1e-08, eq
 
 @op(methods=["equal_all"], grad=False)
 def equal_all(x: Array, y: Array, /) -> Any:
-    """Whether x and y have one shape and equal elements, as a tensor.
+    """Test whether two tensors have the same shape and equal elements.
+
+    Returns:
+        A 0-D boolean tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -266,7 +301,10 @@ def equal_all(x: Array, y: Array, /) -> Any:
 
 @op(methods=["isin"], grad=False)
 def isin(x: Array, test_x: Array, /, assume_unique: bool = False, invert: bool = False) -> Any:
-    """Elementwise, whether x is among the elements of test_x.
+    """Test whether each element of `x` occurs in `test_x`.
+
+    Returns:
+        A boolean tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -279,7 +317,10 @@ def isin(x: Array, test_x: Array, /, assume_unique: bool = False, invert: bool =
 
 @op(methods=["is_empty"], grad=False)
 def is_empty(x: Array, /) -> Any:
-    """Whether a tensor has no elements, as a tensor.
+    """Test whether a tensor has no elements.
+
+    Returns:
+        A 0-D boolean tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -1,4 +1,4 @@
-"""Loss scaling of mixed precision, with all of its state in tensors, so that a compiled step never asks the host."""
+"""Dynamic loss scaling for mixed precision, with all state in tensors, so that a compiled step needs no host sync."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .types import Array
 
 @op(grad=False, amp="keep")
 def unscale_gradients(grads: list[Any], scale: Array, /) -> Any:
-    """Whether a gradient holds an infinity or NaN (bool[1]), and the gradients divided by scale."""
+    """Divide the gradients by the loss scale, and return whether one holds NaN or infinity (bool[1])."""
     found = jnp.stack([jnp.any(~jnp.isfinite(g)) for g in grads]).any().reshape(1)
     inverse = 1.0 / scale.reshape(())
     return found, *[(g.astype(jnp.promote_types(g.dtype, jnp.float32)) * inverse).astype(g.dtype) for g in grads]
@@ -20,9 +20,9 @@ def unscale_gradients(grads: list[Any], scale: Array, /) -> Any:
 
 @op(grad=False, amp="keep")
 def update_loss_scaling(scale: Array, counts: Array, settings: Array, found: Array, /) -> Any:
-    """The next scale and counts of good and bad steps.
+    """Return the next loss scale and the counts of good and bad steps.
 
-    `settings` holds the factors and the numbers of steps in a row: grow by, shrink by, after good ones, after bad ones.
+    `settings` holds the growth and shrink factors, and the numbers of consecutive good and bad steps that trigger them.
     """
     grow, shrink, good_steps, bad_steps = settings
     found = found.reshape(())

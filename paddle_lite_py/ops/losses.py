@@ -36,7 +36,7 @@ __all__ = [
 
 
 def reduce(loss: Any, reduction: str) -> Any:
-    """A loss an element as its mean, its sum, or as it is."""
+    """Reduce elementwise losses by "mean" or "sum"; "none" returns them unchanged."""
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"reduction is {reduction!r}; expected 'mean', 'sum' or 'none'")
     return jnp.mean(loss) if reduction == "mean" else jnp.sum(loss) if reduction == "sum" else loss
@@ -69,11 +69,11 @@ def _cross_entropy(
         w = None if weight is None else jnp.take(weight, at)
     loss = loss if w is None else loss * w
     loss = loss if keep is None else jnp.where(keep, loss, 0)
-    # As in Paddle, only an ignore_index that could be a class leaves its rows out of the count (not of weights).
+    # As in Paddle, only a non-negative ignore_index excludes its rows from the count (not from the weights).
     if reduction == "mean" and ((keep is not None and ignore_index >= 0) or w is not None):
         count: Any = keep if w is None else w if keep is None else jnp.where(keep, w, 0)
         return jnp.sum(loss) / jnp.maximum(jnp.sum(count.astype(x.dtype)), 1e-12)
-    kept = label.ndim == x.ndim or label_smoothing > 0  # the class axis stays, with size 1
+    kept = label.ndim == x.ndim or label_smoothing > 0  # the class axis is kept with size 1
     return reduce(loss if kept or reduction != "none" else jnp.squeeze(loss, axis), reduction)
 
 
@@ -99,7 +99,7 @@ def _score_by_sum(x: Any, at: Any, axis: int) -> Any:
 
 
 def _is_class(at: Any, shape: tuple[int, ...], axis: int) -> Any:
-    # In 32 bits: what is compared is as large as x, and accelerators emulate 64-bit integers.
+    # In 32 bits: the comparison is as large as x, and accelerators emulate 64-bit integers.
     return at.astype(jnp.int32) == jax.lax.broadcasted_iota(jnp.int32, shape, axis)
 
 
@@ -152,12 +152,19 @@ def cross_entropy(
     label_smoothing: float = 0.0,
     name: str | None = None,
 ) -> Any:
-    """Cross entropy of logits (or probabilities, use_softmax=False) against class ids or soft labels.
+    """Compute the cross-entropy between logits and class indices or class probabilities.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum"; for "none" the shape of `input` without `axis` (size 1 there if `label` has
+        it).
 
     Example:
         >>> import paddle_lite_py as paddle
-        >>> paddle.nn.functional.cross_entropy(paddle.zeros([1, 2]), paddle.to_tensor([1])).item().__round__(4)
-        0.6931
+        >>> logits, label = paddle.to_tensor([[2.0, 0.0], [0.0, 0.0]]), paddle.to_tensor([0, 1])
+        >>> paddle.nn.functional.cross_entropy(logits, label).item().__round__(4)
+        0.41
+        >>> [round(loss, 2) for loss in paddle.nn.functional.cross_entropy(logits, label, reduction="none").tolist()]
+        [0.13, 0.69]
     """
     op_fn: Any = _cross_entropy
     return op_fn(
@@ -175,7 +182,10 @@ def cross_entropy(
 
 @op
 def mse_loss(input: Array, label: Array, /, reduction: str = "mean") -> Any:
-    """Squared difference.
+    """Compute the mean squared error: `(input - label) ** 2`, reduced.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", the broadcast shape for "none".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -188,7 +198,10 @@ def mse_loss(input: Array, label: Array, /, reduction: str = "mean") -> Any:
 
 @op
 def l1_loss(input: Array, label: Array, /, reduction: str = "mean") -> Any:
-    """Absolute difference.
+    """Compute the mean absolute error: `|input - label|`, reduced.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", the broadcast shape for "none".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -201,7 +214,7 @@ def l1_loss(input: Array, label: Array, /, reduction: str = "mean") -> Any:
 
 @op
 def square_error_cost(input: Array, label: Array, /) -> Any:
-    """Squared difference of each element.
+    """Compute the elementwise squared error `(input - label) ** 2`, without reduction.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -226,7 +239,10 @@ def _bce(x: Any, label: Any, weight: Any = None, /, *, reduction: str) -> Any:
 def binary_cross_entropy(
     input: Tensor, label: Tensor, weight: Tensor | None = None, reduction: str = "mean", name: str | None = None
 ) -> Any:
-    """Cross entropy of probabilities against labels between 0 and 1.
+    """Compute the binary cross-entropy of probabilities: `-(y * log(p) + (1 - y) * log(1 - p))`, reduced.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", the shape of `input` for "none".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -253,7 +269,10 @@ def binary_cross_entropy_with_logits(
     pos_weight: Tensor | None = None,
     name: str | None = None,
 ) -> Any:
-    """Cross entropy of logits against labels between 0 and 1.
+    """Compute the binary cross-entropy of logits: sigmoid and cross-entropy in one stable step.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", the shape of `logit` for "none".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -285,7 +304,10 @@ def nll_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Any:
-    """Negative log likelihood of class ids under log probabilities [batch, classes, ...].
+    """Compute the negative log likelihood of class indices under log probabilities [N, C, ...].
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", the shape of `label` for "none".
 
     Example:
         >>> import paddle_lite_py as paddle
@@ -297,7 +319,10 @@ def nll_loss(
 
 @op
 def kl_div(input: Array, label: Array, /, reduction: str = "mean", log_target: bool = False) -> Any:
-    """Kullback-Leibler divergence of `label` from exp(input).
+    """Compute the Kullback-Leibler divergence `label * (log(label) - input)`; `input` holds log probabilities.
+
+    Returns:
+        The loss: 0-D for "mean", "batchmean" and "sum", the broadcast shape for "none".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -313,7 +338,10 @@ def kl_div(input: Array, label: Array, /, reduction: str = "mean", log_target: b
 def smooth_l1_loss(
     input: Array, label: Array, /, reduction: str = "mean", delta: float = 1.0, is_huber: bool = True
 ) -> Any:
-    """Squared difference where it is small, absolute difference elsewhere.
+    """Compute the smooth L1 (Huber) loss: quadratic where `|input - label| < delta`, linear elsewhere.
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", the shape of `input` for "none".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -328,7 +356,7 @@ def smooth_l1_loss(
 
 @op(amp="black")
 def log_loss(input: Array, label: Array, /, epsilon: float = 0.0001) -> Any:
-    """-label * log(input + epsilon) - (1 - label) * log(1 - input + epsilon).
+    """Compute the elementwise log loss `-label * log(input + epsilon) - (1 - label) * log(1 - input + epsilon)`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -341,7 +369,7 @@ def log_loss(input: Array, label: Array, /, epsilon: float = 0.0001) -> Any:
 
 @op
 def soft_margin_loss(input: Array, label: Array, /, reduction: str = "mean") -> Any:
-    """log(1 + exp(-label * input)).
+    """Compute the two-class logistic loss `log(1 + exp(-label * input))` for labels of 1 and -1, reduced.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -371,7 +399,7 @@ def sigmoid_focal_loss(
     reduction: str = "sum",
     name: str | None = None,
 ) -> Any:
-    """Focal loss (Lin et al., 2017): cross entropy with the easy examples weighed down.
+    """Compute the focal loss (Lin et al., 2017): binary cross-entropy that down-weights easy examples.
 
     Example:
         >>> import paddle_lite_py as paddle
@@ -383,7 +411,7 @@ def sigmoid_focal_loss(
 
 @op
 def label_smooth(label: Array, prior_dist: Array | None = None, /, epsilon: float = 0.1) -> Any:
-    """(1 - epsilon) * label + epsilon * prior, uniform by default.
+    """Smooth one-hot labels: `(1 - epsilon) * label + epsilon * prior_dist`, with a uniform prior by default.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -407,12 +435,17 @@ def softmax_with_cross_entropy(
     return_softmax: bool = False,
     axis: int = -1,
 ) -> Any:
-    """Cross entropy of logits an element, with the class axis kept; and the softmax too if asked for.
+    """Compute the unreduced cross-entropy of logits, and the softmax if `return_softmax`.
+
+    Returns:
+        The loss, or (loss, softmax); the loss has size 1 along `axis`, the softmax has the shape of `logits`.
 
     Example:
         >>> import paddle_lite_py as paddle
-        >>> paddle.nn.functional.softmax_with_cross_entropy(paddle.zeros([1, 2]), paddle.to_tensor([[1]])).shape
-        paddle.Size([1, 1])
+        >>> logits, label = paddle.zeros([1, 2]), paddle.to_tensor([[1]])
+        >>> loss, p = paddle.nn.functional.softmax_with_cross_entropy(logits, label, return_softmax=True)
+        >>> loss.shape, p.tolist()
+        (paddle.Size([1, 1]), [[0.5, 0.5]])
     """
     from .softmax import softmax
 

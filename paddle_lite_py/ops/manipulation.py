@@ -1,4 +1,4 @@
-"""Shape, order of axes and dtype: nothing here computes."""
+"""Change the shape, the order of dimensions or the dtype of tensors."""
 
 from __future__ import annotations
 
@@ -27,17 +27,21 @@ __all__ = [
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
-    """An int or a sequence of them as a tuple."""
+    """Normalize an int or a sequence of ints to a tuple."""
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
 @op(methods=["reshape"], inplace="reshape_", variadic="shape", reshapes=True, views=RESHAPED)
 def reshape(x: Array, /, shape: Sequence[int]) -> Any:
-    """The same elements in another shape.
+    """Change the shape of a tensor without changing its elements or their order.
 
     Arguments:
-        x: a tensor.
-        shape: the new sizes: -1, once, is found from the others; 0 keeps the size of x there.
+        x: tensor of any shape.
+        shape: list of ints, the new shape. One entry may be -1, which is inferred from the others; 0 copies the size of
+            `x` at that position.
+
+    Returns:
+        A tensor with the shape `shape` and the elements of `x`.
 
     Raises:
         ValueError: if the number of elements differs.
@@ -50,12 +54,12 @@ def reshape(x: Array, /, shape: Sequence[int]) -> Any:
     shape = as_tuple(shape)
     if x.size != 0:
         shape = tuple([x.shape[i] if isinstance(n, int) and n == 0 else n for i, n in enumerate(shape)])
-    elif 0 in shape:  # what is unknown makes the sizes other than 0 agree
+    elif 0 in shape:  # the unknown size is inferred from those other than 0
         rest = math.prod(filter(None, x.shape)) // math.prod([n for n in shape if n > 0])
         shape = tuple([rest if n == -1 else n for n in shape])
     try:
         return jnp.reshape(x, shape)
-    except TypeError as e:  # JAX's way to say that the sizes do not fit
+    except TypeError as e:  # raised by JAX if the sizes do not match
         raise ValueError(f"the {x.size} elements of x do not fit into shape {list(shape)}") from e
 
 
@@ -66,7 +70,10 @@ def reshape(x: Array, /, shape: Sequence[int]) -> Any:
     views=RESHAPED,
 )
 def flatten(x: Array, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
-    """Join the axes from start_axis to stop_axis into one.
+    """Flatten the dimensions from `start_axis` to `stop_axis` into one.
+
+    Returns:
+        A tensor with the elements of `x` and `stop_axis - start_axis` fewer dimensions.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -86,7 +93,10 @@ def flatten(x: Array, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
     around=call_cached("input", views=True),
 )
 def ravel(input: Tensor) -> Any:
-    """The elements as a vector.
+    """Flatten a tensor to one dimension.
+
+    Returns:
+        A 1-D tensor with all elements.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -98,7 +108,10 @@ def ravel(input: Tensor) -> Any:
 
 @op(methods=["unflatten"], views=RESHAPED)
 def unflatten(x: Array, /, axis: int, shape: Sequence[int]) -> Any:
-    """Split one axis into several; one size may be -1.
+    """Split one dimension into several.
+
+    Returns:
+        A tensor whose dimension `axis` is replaced by the dimensions `shape`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -134,10 +147,14 @@ def _by_dims(x: Any, perm: Any = None, name: Any = None, *, dim0: int | None = N
     views=PERMUTED,
 )
 def transpose(x: Array, /, perm: Sequence[int]) -> Any:
-    """Reorder the axes: axis i of the result is axis perm[i] of x.
+    """Permute the dimensions: dimension i of the result is dimension `perm[i]` of `x`.
 
     Arguments:
-        perm: every axis once; two axes alone, spread out, are exchanged: x.transpose(0, 1).
+        perm: list of ints with each dimension once. Two ints as separate arguments swap those dimensions:
+            `x.transpose(0, 1)`.
+
+    Returns:
+        A tensor with the dimensions of `x` in the new order.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -153,7 +170,7 @@ def transpose(x: Array, /, perm: Sequence[int]) -> Any:
 
 @op(methods=["permute"], variadic="dims", views=PERMUTED)
 def permute(input: Array, /, dims: Sequence[int]) -> Any:
-    """Reorder the axes: axis i of the result is axis dims[i].
+    """Permute the dimensions: dimension i of the result is dimension `dims[i]` of `input`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -165,7 +182,7 @@ def permute(input: Array, /, dims: Sequence[int]) -> Any:
 
 @op(methods=["t"], inplace="t_", reshapes=True, views=PERMUTED)
 def t(input: Array, /) -> Any:
-    """Transpose of a tensor of at most two dimensions.
+    """Transpose a matrix; tensors of fewer than two dimensions are returned as they are.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -179,7 +196,7 @@ def t(input: Array, /) -> Any:
 
 @op(methods=["moveaxis"], views=PERMUTED)
 def moveaxis(x: Array, /, source: Any, destination: Any) -> Any:
-    """Move axes to other places; the rest keep their order.
+    """Move dimensions to other positions; the others keep their order.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -202,7 +219,7 @@ def _by_perm(x: Any, axis0: Any = None, axis1: int | None = None, *, perm: Any =
     views=PERMUTED,
 )
 def swapaxes(x: Array, /, axis0: int, axis1: int) -> Any:
-    """Exchange two axes; with a list of all axes instead (perm), put them in that order.
+    """Swap two dimensions; a list of all dimensions (`perm`) instead of two ints permutes them.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -215,7 +232,11 @@ def swapaxes(x: Array, /, axis0: int, axis1: int) -> Any:
 @op(methods=["squeeze"], inplace="squeeze_", reshapes=True, views=RESHAPED)
 @scalar_as_vector
 def squeeze(x: Array, /, axis: Axis = None) -> Any:
-    """Drop axes of size 1: all of them, or those named; a named axis of another size stays.
+    """Remove dimensions of size 1.
+
+    Returns:
+        A tensor without the dimensions of size 1 listed in `axis`, or without any if `axis` is None. Listed dimensions
+        of another size stay.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -232,7 +253,10 @@ def squeeze(x: Array, /, axis: Axis = None) -> Any:
 
 @op(methods=["unsqueeze"], inplace="unsqueeze_", reshapes=True, views=RESHAPED)
 def unsqueeze(x: Array, /, axis: Axis) -> Any:
-    """Insert axes of size 1, one after the other.
+    """Insert dimensions of size 1.
+
+    Returns:
+        A tensor with a dimension of size 1 at each position of `axis`, which are inserted one after the other.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -252,7 +276,10 @@ def _expanded(x: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
 
 @op(methods=["expand"], variadic="shape")
 def expand(x: Array, /, shape: Sequence[int]) -> Any:
-    """Broadcast to a shape; -1 keeps the size of x.
+    """Broadcast a tensor to a larger shape.
+
+    Returns:
+        A tensor of the shape `shape`, where -1 keeps the size of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -264,7 +291,7 @@ def expand(x: Array, /, shape: Sequence[int]) -> Any:
 
 @op(methods=["broadcast_to"], variadic="shape")
 def broadcast_to(x: Array, /, shape: Sequence[int]) -> Any:
-    """Broadcast to a shape; -1 keeps the size of x.
+    """Broadcast a tensor to a larger shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -276,7 +303,7 @@ def broadcast_to(x: Array, /, shape: Sequence[int]) -> Any:
 
 @op(methods=["expand_as"])
 def expand_as(x: Array, y: Array, /) -> Any:
-    """Broadcast x to the shape of y.
+    """Broadcast `x` to the shape of `y`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -287,7 +314,10 @@ def expand_as(x: Array, y: Array, /) -> Any:
 
 
 def broadcast_shape(x_shape: Sequence[int], y_shape: Sequence[int]) -> list[int]:
-    """The shape that tensors of two shapes are broadcast to.
+    """Compute the shape that two shapes broadcast to.
+
+    Returns:
+        A list of ints.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -299,7 +329,10 @@ def broadcast_shape(x_shape: Sequence[int], y_shape: Sequence[int]) -> list[int]
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> list[int]:
-    """The shape that tensors of several shapes are broadcast to.
+    """Compute the shape that several shapes broadcast to.
+
+    Returns:
+        A list of ints.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -311,7 +344,11 @@ def broadcast_shapes(*shapes: Sequence[int]) -> list[int]:
 
 @op(methods=["tile"])
 def tile(x: Array, /, repeat_times: Sequence[int]) -> Any:
-    """Repeat the tensor along its axes; the counts are for the last ones.
+    """Repeat a tensor along its dimensions.
+
+    Returns:
+        A tensor whose size along each dimension is that of `x` times its repeat count; the counts apply to the last
+        dimensions.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -323,7 +360,7 @@ def tile(x: Array, /, repeat_times: Sequence[int]) -> Any:
 
 @op(methods=["repeat"], variadic="repeats")
 def repeat(x: Array, /, repeats: Sequence[int]) -> Any:
-    """Repeat the tensor along its axes, as tile().
+    """Repeat a tensor along its dimensions, as `tile()` does.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -335,7 +372,10 @@ def repeat(x: Array, /, repeats: Sequence[int]) -> Any:
 
 @op(methods=["cast", "astype"], amp="keep", inplace="cast_", reshapes=True)
 def cast(x: Array, /, dtype: DTypeLike) -> Any:
-    """Convert the elements to another dtype.
+    """Convert a tensor to another dtype.
+
+    Returns:
+        A tensor with the shape of `x` and the dtype `dtype`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -383,7 +423,10 @@ def _of_bits(x: Any, kind: Any) -> Any:
     around=call_cached("x", views=True),
 )
 def view(x: Tensor, shape_or_dtype: Any) -> Any:
-    """The same elements in another shape, or the same bits as another dtype.
+    """View a tensor in another shape, or reinterpret its bits as another dtype.
+
+    Returns:
+        A tensor that shares its elements with `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -400,7 +443,10 @@ def view(x: Tensor, shape_or_dtype: Any) -> Any:
     around=call_cached("x", "other", views=True),
 )
 def view_as(x: Tensor, other: Tensor) -> Any:
-    """The same elements in the shape of another tensor.
+    """View a tensor in the shape of another tensor.
+
+    Returns:
+        A tensor with the shape of `other` that shares its elements with `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle

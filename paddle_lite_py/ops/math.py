@@ -1,4 +1,4 @@
-"""Arithmetic of two tensors, and scaling."""
+"""Elementwise arithmetic, interpolation, clamping and scaling."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ def _divide_rounded(x: Any, y: Any, name: Any = None, *, rounding_mode: str | No
 
 @op(methods=["add"], operators=["__add__", "__radd__"], inplace="add_", wider=_add_scaled)
 def add(x: Array, y: Array, /) -> Any:
-    """Elementwise sum of x and y, which are broadcast to one shape.
+    """Add two tensors elementwise with broadcasting: `out = x + y`.
+
+    Returns:
+        The sum, of the broadcast shape and the promoted dtype of `x` and `y`.
 
     Raises:
         ValueError: if the shapes cannot be broadcast.
@@ -53,7 +56,10 @@ def add(x: Array, y: Array, /) -> Any:
     wider=_subtract_scaled,
 )
 def subtract(x: Array, y: Array, /) -> Any:
-    """Elementwise difference x - y.
+    """Subtract two tensors elementwise with broadcasting: `out = x - y`.
+
+    Returns:
+        The difference, of the broadcast shape and the promoted dtype of `x` and `y`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -65,7 +71,10 @@ def subtract(x: Array, y: Array, /) -> Any:
 
 @op(methods=["multiply", "mul"], operators=["__mul__", "__rmul__"], inplace="multiply_")
 def multiply(x: Array, y: Array, /) -> Any:
-    """Elementwise product of x and y.
+    """Multiply two tensors elementwise with broadcasting: `out = x * y`.
+
+    Returns:
+        The product, of the broadcast shape and the promoted dtype of `x` and `y`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -82,7 +91,10 @@ def multiply(x: Array, y: Array, /) -> Any:
     wider=_divide_rounded,
 )
 def divide(x: Array, y: Array, /) -> Any:
-    """Elementwise quotient x / y; integers divide to float32, booleans by booleans to booleans.
+    """Divide two tensors elementwise with broadcasting: `out = x / y`.
+
+    Returns:
+        The quotient, of the broadcast shape. Integers give float32; booleans divided by booleans give booleans.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -95,10 +107,13 @@ def divide(x: Array, y: Array, /) -> Any:
 
 @composite(methods=["div", "true_divide"], inplace="div_", around=call_cached("x", "y?"))
 def div(x: Tensor, y: TensorLike, name: str | None = None, *, rounding_mode: str | None = None) -> Any:
-    """Elementwise quotient, rounded if asked.
+    """Divide two tensors elementwise, optionally rounding the quotient.
 
     Arguments:
-        rounding_mode: None, "floor" or "trunc" (towards zero).
+        rounding_mode: None: true division; "floor": round down; "trunc": round towards zero. Default: None.
+
+    Returns:
+        The quotient, of the broadcast shape of `x` and `y`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -118,14 +133,17 @@ def div(x: Tensor, y: TensorLike, name: str | None = None, *, rounding_mode: str
 
 @op
 def trunc_divide(x: Array, y: Array, /) -> Any:
-    """Elementwise quotient rounded towards zero."""
+    """Divide two tensors elementwise and round the quotient towards zero."""
     x, y = promote(x, y)
     return jnp.trunc(quotient(x, y)) if is_inexact(x) else jax.lax.div(*jnp.broadcast_arrays(x, y))
 
 
 @op(methods=["floor_divide"], operators=["__floordiv__", "__rfloordiv__"], inplace="floor_divide_")
 def floor_divide(x: Array, y: Array, /) -> Any:
-    """Elementwise quotient rounded down.
+    """Divide two tensors elementwise and round the quotient down: `out = floor(x / y)`.
+
+    Returns:
+        The quotient, of the broadcast shape and the promoted dtype of `x` and `y`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -138,7 +156,10 @@ def floor_divide(x: Array, y: Array, /) -> Any:
 
 @op(methods=["remainder", "mod", "floor_mod"], operators=["__mod__", "__rmod__"], inplace="remainder_")
 def remainder(x: Array, y: Array, /) -> Any:
-    """Elementwise remainder x - floor(x / y) * y, with the sign of y.
+    """Compute the elementwise remainder `x - floor(x / y) * y`, which has the sign of `y`.
+
+    Returns:
+        The remainder, of the broadcast shape and the promoted dtype of `x` and `y`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -155,7 +176,14 @@ def remainder(x: Array, y: Array, /) -> Any:
     around=call_cached("x", "y?"),
 )
 def pow(x: Tensor, y: TensorLike) -> Any:
-    """Each element of x to the power y, a number or a tensor.
+    """Raise each element of `x` to the power `y`: `out = x ** y`.
+
+    Arguments:
+        x: tensor, the base.
+        y: number or tensor, the exponent; a tensor is broadcast against `x`.
+
+    Returns:
+        The powers, of the broadcast shape and the promoted dtype of `x` and `y`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -167,13 +195,13 @@ def pow(x: Tensor, y: TensorLike) -> Any:
 
 @op(operators=["__rpow__"], amp="black")
 def power(x: Array, y: Array, /) -> Any:
-    """Elementwise power of two tensors."""
+    """Raise one tensor to the power of another elementwise."""
     return jnp.power(*promote_operands(x, y))
 
 
 @op(amp="black")
 def power_scalar(x: Array, /, y: float) -> Any:
-    """Power with a number known beforehand, so that x ** 2 is a product."""
+    """Raise a tensor to the power of a Python number, so that `x ** 2` compiles to a product."""
     x, exponent = promote(x, y)
     if abs(y) <= 64 and (float(y).is_integer() if is_inexact(x) else isinstance(y, int) and y >= 0):
         return jax.lax.integer_pow(x, int(y))
@@ -185,7 +213,10 @@ def power_scalar(x: Array, /, y: float) -> Any:
 
 @op(methods=["maximum"], inplace="maximum_")
 def maximum(x: Array, y: Array, /) -> Any:
-    """The greater of each two elements; NaN where one is NaN.
+    """Compute the elementwise maximum of two tensors; NaN if either element is NaN.
+
+    Returns:
+        The larger elements, of the broadcast shape and the promoted dtype of `x` and `y`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -197,7 +228,10 @@ def maximum(x: Array, y: Array, /) -> Any:
 
 @op(methods=["minimum"], inplace="minimum_")
 def minimum(x: Array, y: Array, /) -> Any:
-    """The smaller of each two elements; NaN where one is NaN.
+    """Compute the elementwise minimum of two tensors; NaN if either element is NaN.
+
+    Returns:
+        The smaller elements, of the broadcast shape and the promoted dtype of `x` and `y`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -209,7 +243,10 @@ def minimum(x: Array, y: Array, /) -> Any:
 
 @op(methods=["lerp"], inplace="lerp_")
 def lerp(x: Array, y: Array, weight: Array, /) -> Any:
-    """Linear interpolation x + weight * (y - x).
+    """Interpolate linearly between two tensors: `out = x + weight * (y - x)`.
+
+    Returns:
+        The interpolated values, of the shape that `x`, `y` and `weight` broadcast to.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -222,7 +259,15 @@ def lerp(x: Array, y: Array, weight: Array, /) -> Any:
 
 @composite(methods=["clip", "clamp"], inplace="clip_", around=call_cached("x", "min?", "max?"))
 def clip(x: Tensor, min: TensorLike | None = None, max: TensorLike | None = None) -> Any:
-    """Limit each element to [min, max]; either bound may be a number, a tensor or None.
+    """Clamp each element to the range [min, max].
+
+    Arguments:
+        x: tensor of any shape.
+        min: number or tensor, the lower bound; None: no lower bound.
+        max: number or tensor, the upper bound; None: no upper bound.
+
+    Returns:
+        The clamped elements, with the shape of `x` (broadcast with tensor bounds).
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -236,7 +281,7 @@ def clip(x: Tensor, min: TensorLike | None = None, max: TensorLike | None = None
 
 @op
 def bounded(x: Array, low: Array | None = None, high: Array | None = None, /) -> Any:
-    """x within its bounds. Written with `where`, so that the gradient passes at the bounds, as in Paddle."""
+    """Clamp `x` with `where`, so that the gradient passes at the bounds, as in Paddle."""
     kind = natural(x).dtype
     if not is_inexact(natural(x)) and any(b is not None and is_inexact(natural(b)) for b in (low, high)):
         kind = jnp.float32
@@ -260,10 +305,17 @@ def _scale(x: Any, scale: Any, bias: Any, /, bias_after_scale: bool = True) -> A
 def scale(
     x: Tensor, scale: TensorLike = 1.0, bias: TensorLike = 0.0, bias_after_scale: bool = True, act: str | None = None
 ) -> Any:
-    """scale * x + bias, or scale * (x + bias); the dtype stays that of x.
+    """Scale and shift a tensor: `out = scale * x + bias`, or `scale * (x + bias)`.
 
     Arguments:
-        act: name of an activation for the result: "relu", "tanh" or "sigmoid".
+        x: tensor of any shape.
+        scale: number or 0-D tensor, the factor. Default: 1.0.
+        bias: number, the offset. Default: 0.0.
+        bias_after_scale: add `bias` after multiplying (True) or before (False). Default: True.
+        act: activation to apply to the result: "relu", "tanh" or "sigmoid"; None: no activation.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -278,7 +330,14 @@ def scale(
 
 @composite
 def increment(x: Tensor, value: float = 1.0) -> Any:
-    """Add a number to a tensor of one element, in place.
+    """Add a number to a one-element tensor in place.
+
+    Arguments:
+        x: tensor with one element.
+        value: number to add. Default: 1.0.
+
+    Returns:
+        `x`, with its new value.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -292,7 +351,10 @@ def increment(x: Tensor, value: float = 1.0) -> Any:
 
 @op
 def add_n(inputs: list[Any], /) -> Any:
-    """Sum of several tensors of one shape.
+    """Add several tensors of one shape elementwise.
+
+    Returns:
+        The sum, with the shape of the inputs.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -302,7 +364,7 @@ def add_n(inputs: list[Any], /) -> Any:
     if not inputs:
         raise ValueError("inputs is an empty list; expected tensors")
     xs = promote_all(inputs if isinstance(inputs, list) else [inputs])
-    shapes = {x.shape for x in xs if x.ndim}  # a scalar goes with one element of whatever shape
+    shapes = {x.shape for x in xs if x.ndim}  # a 0-D tensor may be added to one element of any shape
     if len(shapes) > 1 or len({x.size for x in xs}) > 1:
         raise ValueError("inputs differ in shape; expected one shape, as nothing is broadcast here")
     total = xs[0]
@@ -313,7 +375,10 @@ def add_n(inputs: list[Any], /) -> Any:
 
 @op(methods=["multiplex"])
 def multiplex(inputs: list[Any], index: Array, /) -> Any:
-    """Row i of the result is row i of the tensor that index[i] chooses.
+    """Select each row from one of several tensors: `out[i] = inputs[index[i]][i]`.
+
+    Returns:
+        The selected rows, with the shape and dtype of one input.
 
     Examples:
         >>> import paddle_lite_py as paddle

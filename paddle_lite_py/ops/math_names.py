@@ -40,7 +40,12 @@ __all__ = [
 
 @composite
 def softmax(input: Tensor, dim: int | None = None, dtype: DTypeLike = None) -> Any:
-    """exp(x) over its sum along a dimension: where none is given the first of 1 or 3, else the second.
+    """Compute the softmax along a dimension: `out = exp(x) / sum(exp(x))`.
+
+    Without `dim`, tensors of 1 or 3 dimensions use the first one here, others the second, as PyTorch does.
+
+    Returns:
+        A tensor with the shape of `input`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -53,10 +58,14 @@ def softmax(input: Tensor, dim: int | None = None, dtype: DTypeLike = None) -> A
 @composite(creates=True)
 @no_effect(layout=Immaterial("tensors are dense"))
 def hann_window(window_length: int, periodic: bool = True, *, dtype: DTypeLike = "float32", layout: Any = None) -> Any:
-    """The Hann window: half a period of a raised cosine.
+    """Create a Hann window: `0.5 - 0.5 * cos(2 * pi * n / N)`.
 
     Arguments:
-        periodic: for spectra: the first period of a window that goes on; otherwise its ends are both 0.
+        periodic: True: N = `window_length`, for spectral analysis; False: N = `window_length - 1`, symmetric. Default:
+            True.
+
+    Returns:
+        A 1-D tensor [window_length].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -90,7 +99,7 @@ def _dtype_method(name: str) -> Any:
     def convert(self: Tensor) -> Tensor:
         return self.astype(name)
 
-    convert.__doc__ = f"The elements as {name}."
+    convert.__doc__ = f"Convert the elements to {name}."
     return convert
 
 
@@ -98,7 +107,7 @@ _NAMED = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "u
 add_methods((name, _dtype_method(name)) for name in _NAMED)
 
 
-_BOOLEANS = """In-place form of `{of}`: the tensor becomes one of booleans.
+_BOOLEANS = """In-place form of `{of}()`: the tensor becomes boolean.
 
 Examples:
     >>> import paddle_lite_py as paddle
@@ -139,7 +148,10 @@ def _method(f: Any) -> Any:
 
 @_method
 def where_(condition: Tensor, x: Any = None, y: Any = None, name: Any = None) -> Tensor:
-    """where(condition, x, y), which replaces x.
+    """In-place form of `where()`: replace `x` by `where(condition, x, y)`.
+
+    Returns:
+        `x`, with its new value.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -152,11 +164,15 @@ def where_(condition: Tensor, x: Any = None, y: Any = None, name: Any = None) ->
 
 @_method
 def random_(x: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Tensor:
-    """Replace the value by whole numbers from a range; up to what the dtype holds exactly by default.
+    """Fill the tensor in place with random integers from [from_, to).
 
     Arguments:
-        from_, to: one bound alone is the upper one, as of randint().
-        generator: the random stream to take.
+        from_, to: int bounds; a single one is the upper bound. Default: up to the largest integer that the dtype
+            represents exactly.
+        generator: random generator to use; None: the default one.
+
+    Returns:
+        The tensor itself.
     """
     most = {"float16": 2**11, "bfloat16": 2**8, "float32": 2**24, "float64": 2**53}
     if to is None and not from_:
@@ -168,7 +184,14 @@ def random_(x: Tensor, from_: int = 0, to: int | None = None, *, generator: Any 
 @_method
 @no_effect(fill_zero=Immaterial("what is new is 0 in any case"))
 def resize_(x: Tensor, shape: Any, fill_zero: bool = False, name: Any = None) -> Tensor:
-    """The elements, in order, in another shape: those too many are dropped, those that lack are 0."""
+    """Resize the tensor in place: excess elements are dropped, missing ones are 0.
+
+    Arguments:
+        shape: list of ints, the new shape.
+
+    Returns:
+        The tensor itself.
+    """
     count, flat = math.prod(shape), x.reshape([-1])
     kept = flat[:count] if count <= x.size else joining.concat([flat, creation.zeros([count - x.size], x.dtype)])
     return x._rebind(kept.reshape(list(shape)), True)
@@ -178,12 +201,16 @@ def resize_(x: Tensor, shape: Any, fill_zero: bool = False, name: Any = None) ->
 def set_(
     x: Tensor, source: Any = None, shape: Any = None, stride: Any = None, offset: int = 0, name: Any = None
 ) -> Tensor:
-    """Become a view of another tensor, as as_strided() gives it; nothing at all without a source.
+    """Make the tensor a view of the storage of `source`; without a source it becomes empty.
 
     Arguments:
-        shape: that of source by default.
-        stride: for each dimension how many elements of source lie between two neighbours; one by one by default.
-        offset: how many bytes come before the first element.
+        source: tensor to view; None: no elements.
+        shape: list of ints. Default: the shape of `source`.
+        stride: list of ints, the number of elements between neighbors in each dimension. Default: contiguous.
+        offset: int, start of the view in bytes. Default: 0.
+
+    Returns:
+        The tensor itself.
 
     Raises:
         ValueError: if the offset is within an element, or an element lies outside of source.
@@ -200,10 +227,10 @@ def set_(
 
 @_method
 def data_ptr(x: Tensor) -> int:
-    """The address of the data, which tells one from another while they live.
+    """Return the address of the data.
 
     Raises:
-        ValueError: in a program, whose tensors have no data yet.
+        ValueError: in a program, where tensors have no data.
     """
     if not is_eager():
         raise ValueError("data_ptr(): a tensor of a program has no data before it runs; ask outside of it")
@@ -219,31 +246,35 @@ def _is_shared_buffer_with(x: Tensor, other: Tensor) -> bool:
 
 @_method
 def is_coalesced(self: Tensor) -> bool:
-    """False: that is asked of sparse tensors."""
+    """Return False: only sparse tensors can be coalesced."""
     return False
 
 
 add_methods([("is_sparse_coo", is_coalesced), ("is_sparse_csr", is_coalesced)])
-add_methods({"layout": property(lambda self: "NCHW", doc="How elements are ordered: always by rows.")})
-add_methods({"type": property(lambda self: VarType.DENSE_TENSOR, doc="How it is stored: each element by itself.")})
-add_methods({"offset": property(views.offset, doc="How many bytes of the storage lie before its first element.")})
+add_methods({"layout": property(lambda self: "NCHW", doc="The memory layout, always row-major.")})
+add_methods({"type": property(lambda self: VarType.DENSE_TENSOR, doc="The storage type: a dense tensor.")})
+add_methods({"offset": property(views.offset, doc="Offset of the first element in the storage, in bytes.")})
 
 
 @_method
 def sparse_dim(self: Tensor) -> int:
-    """0: how many dimensions a sparse tensor has places for."""
+    """Return 0, the number of sparse dimensions of a dense tensor."""
     return 0
 
 
 @_method
 def dense_dim(x: Tensor) -> int:
-    """The number of dimensions: those that a sparse tensor keeps whole."""
+    """Return the number of dense dimensions: all of them."""
     return x.ndim
 
 
 @_method
 def reconstruct_from_(x: Tensor, other: Tensor) -> None:
-    """Become another tensor, whatever the shape and dtype, with its place in the graph."""
+    """Replace the value, shape, dtype and graph position of the tensor by those of another one.
+
+    Arguments:
+        other: tensor to take over.
+    """
     x._rebind(other.clone(), True, assigned=True)
     x.stop_gradient = other.stop_gradient
 

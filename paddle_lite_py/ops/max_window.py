@@ -1,4 +1,4 @@
-"""The largest element of each window, with the gradient going to the first of equal ones as in Paddle."""
+"""Window maximum, with the gradient going to the first of equal maxima as in Paddle."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .windows import Windows, lowest
 
 
 def max_of_windows(x: Any, w: Windows) -> Any:
-    """The largest element of each window."""
+    """Compute the maximum of each window."""
     inexact = jnp.issubdtype(x.dtype, jnp.inexact)
     if inexact and w.kernel == w.step and not w.ceil and not any(map(any, w.pad)):
         return _tiled_max(_tiles(x, w))
     size, step, least = w.full(w.kernel, 1, x.ndim), w.full(w.step, 1, x.ndim), lowest(x.dtype)
-    # JAX knows the maximum by its neutral element, which is -inf for floats.
+    # JAX recognizes a maximum by its neutral element, which is -inf for floats.
     start = np.array(-np.inf, x.dtype) if inexact else least
     out = jax.lax.reduce_window(x, start, jax.lax.max, size, step, w.extended(x.ndim))
     return jnp.maximum(out, least) if w.ceil else out

@@ -1,4 +1,4 @@
-"""Methods and properties of Tensor that are not ops of their own: conversion, placement, siblings."""
+"""Methods and properties of Tensor that are not ops: conversion, placement, new tensors of the same dtype."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _conversion(name: str) -> Callable[[Tensor], Tensor]:
     def convert(self: Tensor) -> Tensor:
         return cast(self, name)
 
-    convert.__doc__ = f"The elements as {name}."
+    convert.__doc__ = f"Convert the elements to {name}."
     return convert
 
 
@@ -54,7 +54,17 @@ def to(
     self: Tensor, *args: Any, device: Any = None, dtype: Any = None, blocking: bool = True, other: Any = None,
     non_blocking: bool = False, copy: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The tensor on another device or in another dtype, or as another tensor is: x.to("gpu", "float16"), x.to(y)."""
+    """Convert the tensor to another device or dtype: `x.to("gpu", "float16")`, or those of another tensor: `x.to(y)`.
+
+    Arguments:
+        args: device, dtype or tensor, in any order.
+        device, dtype: the same by keyword; None: unchanged.
+        other: tensor whose device and dtype are taken.
+        copy: copy the tensor even if nothing changes. Default: False.
+
+    Returns:
+        The converted tensor; the tensor itself if nothing changes.
+    """
     for a in (*args, other):
         if isinstance(a, Tensor):
             device, dtype = a.place, a.dtype
@@ -97,37 +107,65 @@ def _moved(x: Tensor, place: places.Place) -> Tensor:
 
 @_method
 def cpu(self: Tensor) -> Tensor:
-    """The tensor on the CPU."""
+    """Return the tensor on the CPU."""
     return _moved(self, places.CPUPlace())
 
 
 @_method
 def cuda(self: Tensor, device_id: int | None = None, blocking: bool = True) -> Tensor:
-    """The tensor on a GPU."""
+    """Return the tensor on a GPU.
+
+    Arguments:
+        device_id: int, index of the GPU. Default: 0.
+
+    Returns:
+        A tensor on that GPU.
+    """
     return _moved(self, places.CUDAPlace(device_id or 0))
 
 
 @_method
 def pin_memory(self: Tensor, blocking: bool = True) -> Tensor:
-    """Itself: XLA pins what it transfers."""
+    """Return the tensor itself: XLA pins the memory that it transfers."""
     return self
 
 
 @_method
 def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """The elements in the dtype of another tensor."""
+    """Convert the tensor to the dtype of `other`.
+
+    Arguments:
+        other: tensor whose dtype is taken.
+
+    Returns:
+        A tensor with the shape of this one.
+    """
     return cast(self, other.dtype)
 
 
 @_method
 def apply(self: Tensor, func: Callable[[Tensor], Tensor]) -> Tensor:
-    """func(x)."""
+    """Apply a function to the tensor: return `func(x)`.
+
+    Arguments:
+        func: function from a tensor to a tensor.
+
+    Returns:
+        The result of `func`.
+    """
     return func(self)
 
 
 @_method
 def apply_(self: Tensor, func: Callable[[Tensor], Tensor]) -> Tensor:
-    """Replace the value by func(x)."""
+    """Replace the tensor in place by `func(x)`.
+
+    Arguments:
+        func: function from a tensor to a tensor of the same shape and dtype.
+
+    Returns:
+        The tensor itself.
+    """
     return self._rebind(func(self))
 
 
@@ -150,7 +188,16 @@ def _sibling(fill: Any, what: str) -> Callable[..., Tensor]:
     shown = [p for p in inspect.signature(new).parameters.values() if p.name not in ("sizes", "size")]
     shown.insert(1, inspect.Parameter("size", keyword))
     new.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-    new.__doc__ = f"{what}, with this dtype unless another is given."
+    new.__doc__ = f"""Create a tensor of {what}.
+
+    Arguments:
+        size: list of ints, the shape.
+        dtype, device: dtype and device of the result. Default: the dtype of this tensor, the current device.
+        requires_grad: record gradients for the result. Default: False.
+
+    Returns:
+        A new tensor of shape `size`.
+    """
     return new
 
 
@@ -165,14 +212,24 @@ def new_full(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A tensor of one value, with this dtype unless another is given."""
+    """Create a tensor filled with one value.
+
+    Arguments:
+        size: list of ints, the shape.
+        fill_value: number.
+        dtype, device: dtype and device of the result. Default: the dtype of this tensor, the current device.
+        requires_grad: record gradients for the result. Default: False.
+
+    Returns:
+        A new tensor of shape `size`.
+    """
     made: Any = full
     return made(size, fill_value, var.dtype if dtype is None else dtype, device=device, requires_grad=requires_grad)
 
 
-add_methods({"new_zeros": _sibling(0, "Zeros")})
-add_methods({"new_ones": _sibling(1, "Ones")})
-add_methods({"new_empty": _sibling(0, "A tensor whose values do not matter")})
+add_methods({"new_zeros": _sibling(0, "zeros")})
+add_methods({"new_ones": _sibling(1, "ones")})
+add_methods({"new_empty": _sibling(0, "unspecified values")})
 
 
 def _size(size: tuple[Any, ...]) -> Any:
@@ -181,44 +238,59 @@ def _size(size: tuple[Any, ...]) -> Any:
 
 @_method
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
-    """Record gradients for this tensor, or stop to."""
+    """Set whether gradients are recorded for this tensor, in place.
+
+    Arguments:
+        requires_grad: bool. Default: True.
+
+    Returns:
+        The tensor itself.
+    """
     self.stop_gradient = not requires_grad
     return self
 
 
 @_method
 def get_device(self: Tensor) -> int:
-    """Index of the device; -1 on the CPU."""
+    """Return the index of the device; -1 for the CPU."""
     return -1 if self.place.is_cpu_place() else self.place.index
 
 
 @_method
 def is_dense(self: Tensor) -> bool:
-    """True: there are dense tensors only."""
+    """Return True: the tensor is dense."""
     return True
 
 
 @_method
 def is_sparse(self: Tensor) -> bool:
-    """False: there are dense tensors only."""
+    """Return False: the tensor is dense."""
     return False
 
 
 @_method
 def is_complex(self: Tensor) -> bool:
-    """True for the complex dtypes."""
+    """Return True if the dtype is complex."""
     return self.dtype.is_complex
 
 
 @_method
 def is_integer(self: Tensor) -> bool:
-    """True for the integer dtypes."""
+    """Return True if the dtype is an integer type."""
     return self.dtype.is_integer
 
 
 @_method
 def split_with_sizes(self: Tensor, split_sizes: list[int], dim: int = 0) -> list[Tensor]:
-    """Parts of given sizes along an axis."""
+    """Split the tensor into parts of given sizes along a dimension.
+
+    Arguments:
+        split_sizes: list of ints, the sizes of the parts.
+        dim: int, the dimension to split. Default: 0.
+
+    Returns:
+        A list of tensors.
+    """
     return split(self, split_sizes, dim)
 
 
@@ -227,19 +299,23 @@ add_methods([("is_selected_rows", is_sparse), ("is_dist", is_sparse), ("is_tenso
 
 @_method
 def to_dense(self: Tensor) -> Tensor:
-    """Itself: there are dense tensors only."""
+    """Return the tensor itself: it is dense."""
     return self
 
 
 @_method
 def is_same_shape(self: Tensor, y: Tensor) -> bool:
-    """True if the shapes agree."""
+    """Return True if the shape equals that of `y`.
+
+    Arguments:
+        y: tensor to compare with.
+    """
     return self.shape == y.shape
 
 
 @_method
 def get_strides(self: Tensor) -> list[int]:
-    """How many elements lie between neighbours along each axis, in the storage that a tensor shares with its views."""
+    """Return the strides: the number of elements between neighbors along each dimension."""
     return views.strides(self)
 
 
@@ -248,13 +324,13 @@ add_methods({"stride": lambda self, dim=None: get_strides(self) if dim is None e
 
 @_property
 def T(self: Tensor) -> Tensor:
-    """The axes in reverse order."""
+    """The transpose: all dimensions in reverse order."""
     return transpose(self, list(range(self.ndim))[::-1])
 
 
 @_property
 def mT(self: Tensor) -> Tensor:
-    """The last two axes exchanged."""
+    """The matrix transpose: the last two dimensions swapped."""
     if self.ndim < 2:
         raise ValueError(f"mT needs at least 2 dimensions, got shape {[*self.shape]}")
     return transpose(self, [*range(self.ndim - 2), self.ndim - 1, self.ndim - 2])
@@ -262,7 +338,7 @@ def mT(self: Tensor) -> Tensor:
 
 @_property
 def strides(self: Tensor) -> list[int]:
-    """How many elements lie between neighbours along each axis, in the storage that a tensor shares with its views."""
+    """The strides: the number of elements between neighbors along each dimension."""
     return get_strides(self)
 
 
@@ -274,18 +350,18 @@ def device(self: Tensor) -> str:
 
 @_property
 def is_cuda(self: Tensor) -> bool:
-    """True on a GPU."""
+    """True if the tensor is on a GPU."""
     return self.place.is_gpu_place()
 
 
 @_property
 def grad_fn(self: Tensor) -> Any:
-    """What made the tensor, on the tape; None for a leaf."""
+    """The node of the tape that produced the tensor; None for a leaf."""
     return self._source
 
 
 def _get_data(self: Tensor) -> Tensor:
-    """The tensor without its place in the graph, on the same data; assigning puts it on those of another one."""
+    """The data as a detached tensor; assigning replaces the data of this tensor."""
     return self.detach()
 
 
@@ -296,7 +372,7 @@ def _set_data(self: Tensor, value: Any) -> None:
 
 
 def _get_requires_grad(self: Tensor) -> bool:
-    """The opposite of stop_gradient."""
+    """True if gradients are recorded for the tensor: the opposite of `stop_gradient`."""
     return not self.stop_gradient
 
 
@@ -308,7 +384,7 @@ def _of_sparse(name: str) -> Callable[..., Any]:
     def method(self: Tensor) -> Any:
         raise ValueError(f"{name}() is of sparse tensors, and this one is dense; make one with to_sparse_coo() before")
 
-    method.__doc__ = "Of sparse tensors; a dense one raises ValueError."
+    method.__doc__ = "Available for sparse tensors only; a dense tensor raises ValueError."
     return method
 
 

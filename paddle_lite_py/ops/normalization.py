@@ -108,7 +108,7 @@ def _by_batch_backward(channel: int, epsilon: float, saved: Any, cotangents: Any
     n, centred = x.size // x.shape[channel], _wide(x) - _spread(mean, x, channel)
     g_bias, g_weight = jnp.sum(g, axis=axes), jnp.sum(g * centred, axis=axes) * rate
     # With normalized = centred * rate: weight * rate * (g - mean(g) - normalized * mean(g * normalized)),
-    # and the gradients that reach the statistics themselves.
+    # plus the gradients of the statistics.
     pull = (g_weight * weight * rate**2 - 2 * g_variance) / n
     shift = (g_bias * weight * rate - g_mean) / n
     g_x = g * _spread(rate * weight, x, channel) - centred * _spread(pull, x, channel) - _spread(shift, x, channel)
@@ -142,11 +142,18 @@ def batch_norm(
     use_global_stats: bool | None = None,
     name: str | None = None,
 ) -> Any:
-    """Normalize each channel; while training by the batch's own statistics, which also move the running ones.
+    """Apply batch normalization per channel: `y = (x - mean) / sqrt(var + epsilon) * weight + bias`.
+
+    In training, mean and var are those of the batch, and the running statistics are updated in place.
 
     Arguments:
-        momentum: what the running statistics keep of their old value.
-        use_global_stats: normalize by the running statistics (True) or the batch's (False), whatever `training` is.
+        momentum: fraction of the old running statistics kept: `running = momentum * running + (1 - momentum) * batch`.
+            Default: 0.9.
+        use_global_stats: normalize by the running statistics (True) or by those of the batch (False); None: by the
+            batch in training.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Source: Ioffe and Szegedy, Batch Normalization, 2015.
 
@@ -192,7 +199,10 @@ def instance_norm(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Any:
-    """Normalize each channel of each instance by its own mean and variance; the running ones are not used.
+    """Apply instance normalization: normalize each channel of each sample by its own mean and variance.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Source: Ulyanov et al., Instance Normalization, 2016.
 
@@ -230,7 +240,10 @@ def group_norm(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Any:
-    """Normalize each group of channels of each instance by its own mean and variance.
+    """Apply group normalization: normalize each group of channels of each sample by its mean and variance.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Raises:
         ValueError: if num_groups does not divide the number of channels.
@@ -281,7 +294,7 @@ def _of_tail_backward(n_axes: int, epsilon: float, centred: bool, saved: Any, g:
     rows, g = _rows(x, n_axes), _rows(g, n_axes)
     moved = rows - mean if centred else rows
     product, (m, n) = g * moved, rows.shape
-    # The sums are products with vectors, which on the CPU take XLA two thirds of the time.
+    # Sums as matrix-vector products take two thirds of the time on the CPU.
     sums = functools.partial(jnp.matmul, precision="highest")
     factors = jnp.ones(n, g.dtype) if weight is None else weight.reshape(-1).astype(g.dtype)
     g_x = g * factors - moved * (sums(product, factors)[:, None] * rate**2 / n)
@@ -314,10 +327,13 @@ def layer_norm(
     epsilon: float = 1e-5,
     name: str | None = None,
 ) -> Any:
-    """Normalize over the last dimensions, which have normalized_shape.
+    """Normalize over the last dimensions: `y = (x - mean) / sqrt(var + epsilon) * weight + bias`.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Raises:
-        ValueError: if they have another.
+        ValueError: if the shapes differ.
 
     Source: Ba et al., Layer Normalization, 2016.
 
@@ -339,7 +355,10 @@ def _rms_norm(x: Any, weight: Any = None, /, *, n_axes: int, epsilon: float) -> 
 def rms_norm(
     input: Tensor, normalized_shape: Ints, weight: Tensor | None = None, eps: float = 1e-5, name: str | None = None
 ) -> Any:
-    """Divide by the root mean square over the last dimensions, which have normalized_shape.
+    """Apply root mean square normalization: `y = x / sqrt(mean(x ** 2) + eps) * weight`.
+
+    Returns:
+        A tensor with the shape and dtype of `input`.
 
     Source: Zhang and Sennrich, Root Mean Square Layer Normalization, 2019.
 
@@ -355,7 +374,10 @@ def rms_norm(
 @op(out_first=True)
 @scalar_as_vector
 def normalize(x: Array, /, p: float = 2, axis: int = 1, epsilon: float = 1e-12) -> Any:
-    """x divided by its p-norm along an axis, or by epsilon where the norm is smaller.
+    """Scale `x` to unit p-norm along a dimension: `y = x / max(|x|_p, epsilon)`.
+
+    Returns:
+        A tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -377,7 +399,10 @@ def normalize(x: Array, /, p: float = 2, axis: int = 1, epsilon: float = 1e-12) 
 def local_response_norm(
     x: Array, /, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0, data_format: str = "NCHW"
 ) -> Any:
-    """x over (k + alpha * mean of the squares of `size` neighbouring channels) ** beta.
+    """Normalize across channels: `y = x / (k + alpha * mean(squares of size neighboring channels)) ** beta`.
+
+    Returns:
+        A tensor with the shape of `x`.
 
     Source: Krizhevsky et al., ImageNet Classification with Deep Convolutional Neural Networks, 2012.
 

@@ -80,14 +80,18 @@ def norm(
     dtype: DTypeLike = None,
     name: str | None = None,
 ) -> Any:
-    """Norm of vectors or matrices.
+    """Compute a vector or matrix norm.
 
     Arguments:
-        p: None or "fro" (root of the sum of squares), "nuc" (sum of singular values), a number, inf or -inf.
-        axis: one axis for vectors, two for matrices, None for the flattened tensor.
+        p: None or "fro": root of the sum of squares; "nuc": sum of the singular values; a number, inf or -inf: the
+            p-norm. Default: None.
+        axis: int: vector norm along it; two ints: matrix norm; None: of the flattened tensor.
+
+    Returns:
+        The norms, without the dimensions in `axis`, or with size 1 there if `keepdim`.
 
     Raises:
-        ValueError: if p has no meaning for these axes.
+        ValueError: if `p` is not defined for these dimensions.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -116,7 +120,10 @@ def vector_norm(
     *,
     dtype: DTypeLike = None,
 ) -> Any:
-    """Norm of vectors along axes, or of the flattened tensor.
+    """Compute the p-norm of vectors: `sum(|x| ** p) ** (1 / p)`.
+
+    Returns:
+        The norms; 0-D if `axis` is None and `keepdim` is False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -136,11 +143,14 @@ def matrix_norm(
     *,
     dtype: DTypeLike = None,
 ) -> Any:
-    """Norm of matrices.
+    """Compute a matrix norm.
 
     Arguments:
-        p: "fro", "nuc", 1, -1, 2, -2, inf or -inf.
-        axis: the rows' and the columns' axis.
+        p: "fro", "nuc", 1, -1, 2, -2, inf or -inf. Default: "fro".
+        axis: two ints, the dimensions of rows and columns. Default: (-2, -1).
+
+    Returns:
+        The norms, without the two dimensions, or with size 1 there if `keepdim`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -156,7 +166,10 @@ def matrix_norm(
 
 @op(methods=["dist"], amp="black")
 def dist(x: Array, y: Array, /, p: float = 2) -> Any:
-    """p-norm of x - y.
+    """Compute the p-norm of `x - y`.
+
+    Returns:
+        A 0-D tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -169,11 +182,14 @@ def dist(x: Array, y: Array, /, p: float = 2) -> Any:
 
 @op
 def cdist(x: Array, y: Array, /, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
-    """p-norm distance of each row of x to each row of y.
+    """Compute the p-norm distance between each row of `x` and each row of `y`.
 
     Arguments:
-        compute_mode: "use_mm_for_euclid_dist" allows, for p = 2, one matrix product instead of all differences;
-            the default does so for more than 25 rows (or an unknown number), "donot_use_mm_for_euclid_dist" never.
+        compute_mode: for p = 2: "use_mm_for_euclid_dist" uses a matrix product; "donot_use_mm_for_euclid_dist" takes
+            differences; the default uses a product for more than 25 rows (or an unknown number).
+
+    Returns:
+        A tensor [..., m, n] for `x` [..., m, d] and `y` [..., n, d].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -192,7 +208,10 @@ def cdist(x: Array, y: Array, /, p: float = 2.0, compute_mode: str = "use_mm_for
 @op
 @no_effect(compute_mode=Immaterial("the precise way is taken"))
 def pdist(x: Array, /, p: float = 2.0, *, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
-    """p-norm distances between the rows of a matrix, each pair once.
+    """Compute the p-norm distances between all pairs of rows of a matrix.
+
+    Returns:
+        A 1-D tensor of length `n * (n - 1) / 2`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -205,7 +224,10 @@ def pdist(x: Array, /, p: float = 2.0, *, compute_mode: str = "use_mm_for_euclid
 
 @op(methods=["renorm"], inplace="renorm_", amp="black")
 def renorm(x: Array, /, p: float, axis: int, max_norm: float) -> Any:
-    """Scale down the slices along an axis whose p-norm exceeds max_norm.
+    """Scale down the slices along a dimension whose p-norm exceeds `max_norm`.
+
+    Returns:
+        A tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle

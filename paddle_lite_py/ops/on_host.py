@@ -1,4 +1,4 @@
-"""Functions that Python computes on arrays at hand, as operators of static programs, which run them between parts."""
+"""Python functions of concrete arrays as operators of static programs, run on the host between compiled parts."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ Arguments = dict[str, Any]
 
 
 class HostResult(NamedTuple):
-    """What is known of a result before it is there: sizes that are not have a name, the same one if they are equal."""
+    """Shape and dtype of a result before it is computed; unknown sizes are named, equal ones by the same name."""
 
     shape: tuple[Any, ...]
     dtype: Any
 
 
 def on_host(results: Callable[[Arguments], Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make a function of tensors that needs their values part of static programs.
+    """Make a function that needs the values of its tensors usable in static programs.
 
-    Its arguments are tensors, and attributes that a file can hold.
+    Its arguments are tensors, and attributes that can be saved to a file.
 
     Arguments:
-        results: from arguments by name to what is known of the results, nested as they are.
+        results: function from the arguments, by name, to the nested HostResults.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:

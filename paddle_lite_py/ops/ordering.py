@@ -19,14 +19,14 @@ import numpy as np
 from ..core.config import by_platform
 from .promote import from_start
 
-# Below, NumPy does it in eager code (host/tier.py), and XLA takes no time to speak of.
+# Below, eager code uses NumPy (host/tier.py), and XLA's time is negligible.
 LARGE = 1 << 15
-# Elements along the axis from which on two loops pay.
+# Elements along the axis above which two loops are faster.
 LONG = 64
 
 
 def sort(x: Any, axis: int, descending: bool = False) -> Any:
-    """The elements along an axis in order, NaN as the largest."""
+    """Sort along an axis; NaN counts as the largest."""
 
     def by_xla(x: Any) -> Any:
         return jnp.sort(x, axis=axis, stable=True, descending=descending)
@@ -36,7 +36,7 @@ def sort(x: Any, axis: int, descending: bool = False) -> Any:
 
 
 def argsort(x: Any, axis: int, descending: bool = False) -> Any:
-    """Indices that put the elements along an axis in order; equal ones keep theirs."""
+    """Return the indices that sort along an axis, stably."""
 
     def by_xla(x: Any) -> Any:
         return jnp.argsort(x, axis=axis, stable=True, descending=descending)
@@ -46,7 +46,7 @@ def argsort(x: Any, axis: int, descending: bool = False) -> Any:
 
 
 def argmax(x: Any, axis: int | None, least: bool = False) -> Any:
-    """The index of the first of the largest elements along an axis (of all: None), or of the smallest; NaN is both."""
+    """Return the index of the first maximum (or minimum) along an axis (None: of all); NaN counts as both."""
 
     def by_xla(x: Any) -> Any:
         return (jnp.argmin if least else jnp.argmax)(x, axis=axis)

@@ -37,16 +37,20 @@ def pad(
     pad_from_left_axis: bool = True,
     name: str | None = None,
 ) -> Any:
-    """x with elements added at the ends of its axes.
+    """Pad a tensor at the ends of its dimensions.
 
     Arguments:
-        pad: a number for each side of every axis, from the first axis on; or for the spatial axes only, from the last
-            axis back: [left, right, top, bottom] for images. Constants may be added to any number of last axes.
-        pad_from_left_axis: with a number for each side of every axis, whether they begin with the first axis.
-        mode: "constant", "reflect", "replicate" or "circular".
+        pad: list of ints. With two per dimension of `x`: (before, after) from the first dimension on. Otherwise the
+            spatial dimensions from the last one back: [left, right, top, bottom] for images. Constant padding accepts
+            any number of trailing dimensions.
+        pad_from_left_axis: with two numbers per dimension, whether they start at the first dimension. Default: True.
+        mode: "constant", "reflect", "replicate" or "circular". Default: "constant".
+
+    Returns:
+        The padded tensor, in the dtype of `x`.
 
     Raises:
-        ValueError: if mode is none of these, or pad has another length.
+        ValueError: if `mode` is invalid, or `pad` has a wrong length.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -77,7 +81,7 @@ def _widths(pad: Any) -> list[Any]:
 
 
 def pad_last(x: Tensor, pairs: list[tuple[int, int]], mode: str, value: float = 0.0) -> Any:
-    """x with elements before and after, of the last axis first, then of the one before it, and so on."""
+    """Pad the last dimensions by pairs (before, after), from the last dimension back."""
     widths = [(0, 0)] * (x.ndim - len(pairs)) + pairs[::-1]
     sizes = [(w, n) for w, n in zip(widths, x.shape, strict=True) if not has_symbolic((*w, n))]
     if mode == "reflect" and any(max(w) >= n for w, n in sizes if max(w)):
@@ -91,7 +95,7 @@ def _positions(n: int, size: int, align_corners: bool, half: bool, scale: float 
     i = jnp.arange(size, dtype=jnp.float32)
     if align_corners:
         return i * ((n - 1) / (size - 1) if size > 1 else 0.0)
-    # As in Paddle, one element is that of the start of x, and not of its middle.
+    # As in Paddle, an output of size 1 samples the start of x, not its middle.
     ratio = 0.0 if isinstance(size, int) and size == 1 else n / size if scale is None else 1 / scale
     return (i + 0.5) * ratio - 0.5 if half else i * ratio
 
@@ -170,13 +174,17 @@ def interpolate(
     antialias: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Resize the spatial dimensions of x to `size`, or by `scale_factor`.
+    """Resize the spatial dimensions of `x` to `size`, or by `scale_factor`.
 
     Arguments:
-        mode: "nearest", "linear", "bilinear", "trilinear", "bicubic" or "area".
-        align_corners: let the centres of the corner pixels coincide.
-        align_mode: 0 takes pixels as areas, 1 as points at whole coordinates.
-        recompute_scale_factor: sample by the ratio of the sizes, which are whole numbers, rather than by scale_factor.
+        mode: "nearest", "linear", "bilinear", "trilinear", "bicubic" or "area". Default: "nearest".
+        align_corners: align the centers of the corner pixels of input and output. Default: False.
+        align_mode: 0: pixels are areas with centers at half coordinates; 1: pixels are points at integer coordinates.
+            Default: 0.
+        recompute_scale_factor: sample by the ratio of input and output size instead of by `scale_factor`.
+
+    Returns:
+        A tensor [N, C, *size].
 
     Raises:
         ValueError: if mode does not fit the number of dimensions, or not exactly one of size and scale_factor is given.
@@ -237,7 +245,10 @@ def upsample(
     data_format: str | None = None,
     name: Any = None,
 ) -> Any:
-    """interpolate().
+    """Resize the spatial dimensions of `x`: the same as `interpolate()`.
+
+    Returns:
+        A tensor [N, C, *size].
 
     Example:
         >>> import paddle_lite_py as paddle
@@ -249,7 +260,10 @@ def upsample(
 
 @op
 def pixel_shuffle(x: Array, /, upscale_factor: int, data_format: str = "NCHW") -> Any:
-    """Spread channels over space: [n, c * r * r, h, w] becomes [n, c, h * r, w * r].
+    """Rearrange channels into space: [N, C * r * r, H, W] becomes [N, C, H * r, W * r], r = `upscale_factor`.
+
+    Returns:
+        A tensor [N, C, H * r, W * r].
 
     Source: Shi et al., Real-Time Single Image and Video Super-Resolution, 2016.
 

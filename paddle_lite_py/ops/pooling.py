@@ -57,7 +57,10 @@ def max_pool1d(
     ceil_mode: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Largest element of each window of a sequence [n, c, length]; see max_pool2d().
+    """Apply 1-D max pooling: the maximum of each window of `x` [N, C, L].
+
+    Returns:
+        The maxima [N, C, L_out], or (maxima, int32 indices) if `return_mask`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -78,13 +81,17 @@ def max_pool2d(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Any:
-    """Largest element of each window of an image.
+    """Apply 2-D max pooling: the maximum of each window of `x` [N, C, H, W].
 
     Arguments:
-        stride: kernel_size by default.
-        padding: as conv2d() takes it; padded elements are never the largest.
-        return_mask: return also where in its image each result stands, as a flat index (int32).
-        ceil_mode: let the last window reach over the edge, rather than leave elements out.
+        stride: int or two ints, the step between windows. Default: `kernel_size`.
+        padding: padding as in `conv2d()`; padded elements are never the maximum. Default: 0.
+        return_mask: return the index of each maximum in its flattened channel as well. Default: False.
+        ceil_mode: round the output size up instead of down, so that the last window may reach over the edge. Default:
+            False.
+
+    Returns:
+        The maxima [N, C, H_out, W_out], or (maxima, int32 indices) if `return_mask`.
 
     Raises:
         ValueError: if an option has a wrong length, or the window is larger than the padded image.
@@ -94,6 +101,8 @@ def max_pool2d(
         >>> x = paddle.arange(16, dtype="float32").reshape([1, 1, 4, 4])
         >>> paddle.nn.functional.max_pool2d(x, 2).tolist()
         [[[[5.0, 7.0], [13.0, 15.0]]]]
+        >>> paddle.nn.functional.max_pool2d(x, 2, return_mask=True)[1].tolist()
+        [[[[5, 7], [13, 15]]]]
     """
     return _max_pool(2, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
 
@@ -109,7 +118,10 @@ def max_pool3d(
     data_format: str = "NCDHW",
     name: str | None = None,
 ) -> Any:
-    """Largest element of each window of a volume; see max_pool2d().
+    """Apply 3-D max pooling: the maximum of each window of `x` [N, C, D, H, W].
+
+    Returns:
+        The maxima [N, C, D_out, H_out, W_out], or (maxima, int32 indices) if `return_mask`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -161,7 +173,10 @@ def avg_pool1d(
     ceil_mode: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Mean of each window of a sequence [n, c, length]; see avg_pool2d().
+    """Apply 1-D average pooling: the mean of each window of `x` [N, C, L].
+
+    Returns:
+        The means [N, C, L_out].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -183,11 +198,15 @@ def avg_pool2d(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Any:
-    """Mean of each window of an image.
+    """Apply 2-D average pooling: the mean of each window of `x` [N, C, H, W].
 
     Arguments:
-        exclusive: leave padded elements out of the count.
-        divisor_override: divide whole windows by this instead of the count, and the others in proportion.
+        exclusive: leave padded elements out of the divisor. Default: True.
+        divisor_override: number to divide the sum of a full window by, instead of the number of elements; windows that
+            are cut off divide in proportion. None: the number of elements.
+
+    Returns:
+        The means [N, C, H_out, W_out], with `H_out = floor((H + 2 * padding - kernel_size) / stride) + 1`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -210,7 +229,10 @@ def avg_pool3d(
     data_format: str = "NCDHW",
     name: str | None = None,
 ) -> Any:
-    """Mean of each window of a volume; see avg_pool2d().
+    """Apply 3-D average pooling: the mean of each window of `x` [N, C, D, H, W].
+
+    Returns:
+        The means [N, C, D_out, H_out, W_out].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -239,7 +261,10 @@ def lp_pool1d(
     data_format: str = "NCL",
     name: str | None = None,
 ) -> Any:
-    """Norm of each window of a sequence; see lp_pool2d().
+    """Apply 1-D power-average pooling: `(sum(x ** norm_type)) ** (1 / norm_type)` over each window.
+
+    Returns:
+        The norms [N, C, L_out].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -261,9 +286,12 @@ def lp_pool2d(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Any:
-    """Norm of each window of an image: (sum of x ** norm_type) ** (1 / norm_type).
+    """Apply 2-D power-average pooling: `(sum(x ** norm_type)) ** (1 / norm_type)` over each window.
 
-    Signs count, as in the reference: an odd norm_type adds negative powers up, and a negative sum gives NaN.
+    As in Paddle, signs count: with an odd `norm_type` negative powers are added, and a negative sum gives NaN.
+
+    Returns:
+        The norms [N, C, H_out, W_out].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -305,7 +333,10 @@ def max_unpool1d(
     output_size: Ints | None = None,
     name: str | None = None,
 ) -> Any:
-    """Put each element where max_pool1d() found it, zeros elsewhere; see max_unpool2d().
+    """Invert `max_pool1d()`: put each element at the index of its maximum, with zeros elsewhere.
+
+    Returns:
+        A tensor [N, C, L_out], whose length is `output_size` or `(L - 1) * stride - 2 * padding + kernel_size`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -327,11 +358,14 @@ def max_unpool2d(
     output_size: Ints | None = None,
     name: str | None = None,
 ) -> Any:
-    """Put each element where max_pool2d() found it, zeros elsewhere.
+    """Invert `max_pool2d()`: put each element at the index of its maximum, with zeros elsewhere.
 
     Arguments:
-        indices: the mask of max_pool2d().
-        output_size: size of the image where the pooling leaves several possible.
+        indices: int tensor, the indices that `max_pool2d(..., return_mask=True)` returned.
+        output_size: (height, width) of the result; None: `(H - 1) * stride - 2 * padding + kernel_size`.
+
+    Returns:
+        A tensor [N, C, H_out, W_out].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -353,7 +387,10 @@ def max_unpool3d(
     output_size: Ints | None = None,
     name: str | None = None,
 ) -> Any:
-    """Put each element where max_pool3d() found it, zeros elsewhere; see max_unpool2d().
+    """Invert `max_pool3d()`: put each element at the index of its maximum, with zeros elsewhere.
+
+    Returns:
+        A tensor [N, C, D_out, H_out, W_out].
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -1,4 +1,4 @@
-"""Methods of tensors that are not public in PaddlePaddle, and that published packages call all the same."""
+"""Methods of tensors that are private in PaddlePaddle, but used by published packages."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from . import creation
 
 
 def _initialize(self: Tensor) -> None:
-    """Draw the first value of a parameter that was made under LazyGuard().
+    """Initialize a parameter created under `LazyGuard()`.
 
     Raises:
-        RuntimeError: if it has values.
+        RuntimeError: if it is initialized already.
     """
     if not isinstance(self._data, Undrawn):
         raise RuntimeError(f"initialize(): {self.name!r} has values; only a parameter made under LazyGuard() has none")
@@ -25,7 +25,7 @@ def _initialize(self: Tensor) -> None:
 
 add_methods(
     {
-        "inplace_version": property(lambda self: self._changes, doc="How often it has been changed in place."),
+        "inplace_version": property(lambda self: self._changes, doc="Number of in-place changes."),
         "_inplace_version": lambda self: self._changes,
         "_is_initialized": lambda self: not isinstance(self._data, jax.ShapeDtypeStruct),
         "initialize": _initialize,
@@ -40,17 +40,17 @@ add_methods(
 
 
 def _copy_to(self: Tensor, place: Any, blocking: bool = True) -> Tensor:
-    """A copy at a place."""
+    """Copy the tensor to a device."""
     return self.to(place, copy=True)
 
 
 def _slice(self: Tensor, begin: int, end: int) -> Tensor:
-    """Its rows from `begin` to before `end`, which stay its own."""
+    """Return the rows from `begin` to `end` (excluded), as a view."""
     return self[begin:end]
 
 
 def _clear(self: Tensor) -> None:
-    """Let its data go: what is left has no elements."""
+    """Free the data: the tensor becomes empty."""
     self._rebind(creation.zeros([0], self.dtype), True, assigned=True)
 
 

@@ -15,12 +15,12 @@ from ..core.config import by_platform, for_others
 
 
 def is_scalar(x: Any) -> bool:
-    """True for a Python number, traced or not."""
+    """Return True for a Python number, traced or not."""
     return isinstance(x, bool | int | float | complex) or getattr(x, "weak_type", False)
 
 
 def scalar_kind(x: Any) -> str:
-    """'b', 'i', 'f' or 'c': the kind of a Python number, traced or not."""
+    """Return the kind of a Python number, traced or not: 'b', 'i', 'f' or 'c'."""
     if isinstance(x, bool):
         return "b"
     if isinstance(x, int | float | complex):
@@ -29,7 +29,7 @@ def scalar_kind(x: Any) -> str:
 
 
 def scalar_dtype(x: Any, other: Any) -> Any:
-    """The dtype of a scalar next to a tensor's dtype: the tensor's, unless the scalar is of a higher kind."""
+    """Return the dtype of a scalar combined with a tensor: the tensor's, unless the scalar's kind is higher."""
     kind, other = scalar_kind(x), jnp.dtype(other)
     if dtypes.KINDS.index(kind) <= dtypes.rank(other):
         return other
@@ -39,7 +39,7 @@ def scalar_dtype(x: Any, other: Any) -> Any:
 
 
 def promote(x: Any, y: Any) -> tuple[Any, Any]:
-    """Both operands in their common dtype."""
+    """Convert both operands to their common dtype."""
     if is_scalar(x) and is_scalar(y):
         x, y = natural(x), natural(y)
     if is_scalar(x):
@@ -52,9 +52,9 @@ def promote(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def promote_operands(x: Any, y: Any) -> tuple[Any, Any]:
-    """Both operands of an arithmetic operator in their common dtype.
+    """Convert both operands of an arithmetic operator to their common dtype.
 
-    Next to a tensor with dimensions, one without follows it as a number would, unless it is of a higher kind.
+    A 0-D tensor combined with a tensor that has dimensions is promoted like a number, unless its kind is higher.
     """
     if is_scalar(x) or is_scalar(y) or x.dtype == y.dtype or (x.ndim == 0) == (y.ndim == 0):
         return promote(x, y)
@@ -65,7 +65,7 @@ def promote_operands(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def promote_all(xs: list[Any]) -> list[Any]:
-    """Several tensors in their common dtype."""
+    """Convert several tensors to their common dtype."""
     xs = [natural(x) for x in xs]
     kind = xs[0].dtype
     for x in xs[1:]:
@@ -74,13 +74,13 @@ def promote_all(xs: list[Any]) -> list[Any]:
 
 
 def promote_floating(x: Any, y: Any) -> tuple[Any, Any]:
-    """Both operands in their common dtype, integers and booleans in float32."""
+    """Convert both operands to their common dtype, integers and booleans to float32."""
     x, y = promote(x, y)
     return floating(x), floating(y)
 
 
 def common(a: Any, b: Any) -> Any:
-    """The dtype two tensors meet in: the wider float; a float rather than an integer; as NumPy among integers."""
+    """Return the common dtype of two tensors: the wider float; a float over an integer; NumPy's rule among integers."""
     fa, fb = jnp.issubdtype(a, jnp.inexact), jnp.issubdtype(b, jnp.inexact)
     if fa != fb:
         return a if fa else b
@@ -88,7 +88,7 @@ def common(a: Any, b: Any) -> Any:
 
 
 def natural(x: Any) -> Any:
-    """A lone Python number as a tensor: int64, the default float, bool or complex."""
+    """Convert a Python number without a tensor operand: int64, the default float, bool or complex."""
     if not is_scalar(x):
         return x
     kinds = {"b": jnp.bool_, "i": jnp.int64, "f": dtypes.default_dtype().np, "c": dtypes.default_complex().np}
@@ -102,7 +102,7 @@ def lone(x: Any) -> Any:
 
 
 def floating(x: Any) -> Any:
-    """Integers and booleans in float32, whatever the default; floats as they are."""
+    """Convert integers and booleans to float32, whatever the default dtype; floats are unchanged."""
     x = natural(x)
     return x if is_inexact(x) else x.astype(jnp.float32)
 
@@ -126,35 +126,35 @@ def quotient(x: Any, y: Any) -> Any:
     """
     x, y = jnp.broadcast_arrays(x, y)
     forms: dict[str, Any] = dict.fromkeys(("onnx", "other"), lambda _, y: y)
-    if not for_others():  # a file for several platforms has one form, not one for each
+    if not for_others():  # a program saved for several platforms has a single form
         forms["cpu"] = lambda _, y: jax.lax.optimization_barrier(y)
     return x / by_platform(_chosen, x, y, **forms)
 
 
 def _chosen(x: Any, y: Any) -> Any:
-    return jnp.where(x == x, y, jax.lax.stop_gradient(x))  # NaN by NaN is NaN as well
+    return jnp.where(x == x, y, jax.lax.stop_gradient(x))  # NaN / NaN is NaN as well
 
 
 def single(x: Any) -> Any:
-    """x in float32, or in float64 if it is that."""
+    """Convert to float32, except float64."""
     return x if x.dtype == jnp.float64 else x.astype(jnp.float32)
 
 
 def is_inexact(x: Any) -> bool:
-    """True for a floating or complex array."""
+    """Return True for a floating-point or complex array."""
     return jnp.issubdtype(x.dtype, jnp.inexact)
 
 
 def numpy_dtype(dtype: Any) -> Any:
-    """The NumPy dtype of a `dtype` argument; None stays None."""
+    """Convert a `dtype` argument to a NumPy dtype; None stays None."""
     return None if dtype is None else dtypes.as_dtype(dtype).np
 
 
 def from_start(axis: int, ndim: int, name: str = "axis") -> int:
-    """An axis counted from the start, from one that may be counted from the end.
+    """Convert an axis that may be negative to a non-negative one.
 
     Raises:
-        ValueError: if there is no such axis.
+        ValueError: if `axis` is out of range.
     """
     if not -ndim <= axis < ndim:
         raise ValueError(f"{name} is {axis}; expected {-ndim} to {ndim - 1}, since x has {ndim} dimensions")
@@ -176,5 +176,5 @@ def scalar_as_vector(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def axes(axis: Any) -> Any:
-    """A reduction's axis argument for JAX: None, an int or a tuple; an empty list means all, as None does."""
+    """Convert a reduction's axis argument for JAX: None, an int or a tuple; an empty list means all, as None does."""
     return None if axis == () else axis

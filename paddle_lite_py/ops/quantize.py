@@ -1,4 +1,4 @@
-"""Rounding to the steps of whole numbers: what 8-bit arithmetic keeps of numbers."""
+"""Fake quantization and 8-bit linear quantization."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["dequantize_linear", "fake_quantize", "quantize_linear"]
 
 @op(name="fake_quantize", amp="float32")
 def fake_quantize(x: Array, scale: Array, /, *, most: float) -> Any:
-    """x rounded to `most` steps on each side of zero, and limited to scale; gradients pass as if it were not."""
+    """Round `x` to `most` steps on each side of zero and clamp to `scale`, with a straight-through gradient."""
     return _rounded(x, _positive(scale).reshape(()).astype(x.dtype), most)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
 def _rounded(x: Any, scale: Any, most: float) -> Any:
-    # Not x + stop_gradient(rounded - x), which is off by an ulp here and there: equal steps have to stay equal.
+    # Not x + stop_gradient(rounded - x), which is off by an ulp sometimes: equal steps must stay equal.
     return jnp.round(jnp.clip(x, -scale, scale) / scale * most) * scale / most
 
 
@@ -33,10 +33,13 @@ _rounded.defvjp(
 
 @op(name="quantize_linear", grad=False)
 def quantize_linear(x: Array, scale: Array, /, axis: int | None = None, most: float = 127.0) -> Any:
-    """x as int8: the number of steps of scale / most, up to `most`.
+    """Quantize to int8: `out = clip(round(x / scale * most), -most, most)`.
 
     Arguments:
-        axis: that with a scale for each place; None: there is one scale.
+        axis: int, the dimension with one scale per position; None: a single scale.
+
+    Returns:
+        An int8 tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -52,7 +55,14 @@ def quantize_linear(x: Array, scale: Array, /, axis: int | None = None, most: fl
 
 @op(name="dequantize_linear")
 def dequantize_linear(x: Array, scale: Array, /, axis: int | None = None, most: float = 127.0) -> Any:
-    """The numbers that quantize_linear() made int8 of, as far as that kept them; in the dtype of scale."""
+    """Dequantize int8 values: `out = x * scale / most`.
+
+    Arguments:
+        axis: int, the dimension with one scale per position; None: a single scale.
+
+    Returns:
+        A tensor with the shape of `x` and the dtype of `scale`.
+    """
     return x.astype(scale.dtype) * _along(_positive(scale), x, axis) / most
 
 

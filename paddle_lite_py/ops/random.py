@@ -41,7 +41,7 @@ def _gaussian(key: Any, mean: Any, std: Any, /, shape: Any, dtype: Any) -> Any:
 
 
 def drawn_from(generator: Generator | None, draw: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
-    """What a random op draws from a generator, which moves on; from the stream of the process where there is none."""
+    """Run a random op with a generator, which advances; None uses the default random stream."""
     if generator is None:
         return draw(*args, *attrs)
     out, following = state.interpreter.run(draw.__op__.bind(attrs), (generator.state, *args))
@@ -50,7 +50,7 @@ def drawn_from(generator: Generator | None, draw: Any, args: tuple[Any, ...], at
 
 
 def seeded(seed: int, draw: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
-    """What a random op draws first from the stream that begins at a seed."""
+    """Run a random op with the first key of the stream of a seed."""
     start = constant(value=(int(seed) & 0xFFFFFFFF, 0), dtype="uint32")
     return state.interpreter.run(draw.__op__.bind(attrs), (start, *args))[0]
 
@@ -59,10 +59,14 @@ def seeded(seed: int, draw: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) 
 def uniform(
     shape: Shape, dtype: DTypeLike = None, min: TensorLike = 0.0, max: TensorLike = 1.0, seed: int = 0
 ) -> Tensor:
-    """Numbers equally likely in [min, max).
+    """Sample from the uniform distribution on [min, max).
 
     Arguments:
-        seed: above 0: of a stream of its own, so that each call (and each run of a program) gives the same numbers.
+        seed: int; above 0: use a separate random stream with this seed, so that each call returns the same numbers.
+            Default: 0.
+
+    Returns:
+        A tensor of shape `shape`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -77,7 +81,10 @@ def uniform(
 
 @composite(variadic="shape", creates=True)
 def rand(shape: Shape, dtype: DTypeLike = None) -> Tensor:
-    """Numbers equally likely in [0, 1).
+    """Sample from the uniform distribution on [0, 1).
+
+    Returns:
+        A tensor of shape `shape`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -89,7 +96,10 @@ def rand(shape: Shape, dtype: DTypeLike = None) -> Tensor:
 
 @composite(variadic="shape", creates=True)
 def randn(shape: Shape, dtype: DTypeLike = None) -> Tensor:
-    """Numbers of the standard normal distribution.
+    """Sample from the standard normal distribution.
+
+    Returns:
+        A tensor of shape `shape`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -106,10 +116,14 @@ standard_normal = randn
 def gaussian(
     shape: Shape, mean: TensorLike = 0.0, std: TensorLike = 1.0, seed: int = 0, dtype: DTypeLike = None
 ) -> Tensor:
-    """Numbers of a normal distribution.
+    """Sample from the normal distribution with the given mean and standard deviation.
 
     Arguments:
-        seed: above 0: of a stream of its own, so that each call (and each run of a program) gives the same numbers.
+        seed: int; above 0: use a separate random stream with this seed, so that each call returns the same numbers.
+            Default: 0.
+
+    Returns:
+        A tensor of shape `shape`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -123,12 +137,17 @@ def gaussian(
 
 @composite(creates=True)
 def normal(mean: TensorLike = 0.0, std: TensorLike = 1.0, shape: Shape | None = None) -> Tensor:
-    """Numbers of a normal distribution; mean and std may be tensors.
+    """Sample from normal distributions; `mean` and `std` may be tensors.
+
+    Returns:
+        A tensor of shape `shape`, or of the broadcast shape of `mean` and `std`.
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.normal(mean=5.0, std=0.0, shape=[2]).tolist()
-        [5.0, 5.0]
+        >>> paddle.normal(mean=5.0, std=2.0, shape=[2, 3]).shape
+        paddle.Size([2, 3])
+        >>> paddle.normal(paddle.to_tensor([0.0, 9.0]), paddle.zeros([2])).tolist()
+        [0.0, 9.0]
     """
     tensors = [v.dtype for v in (mean, std) if isinstance(v, Tensor)]
     if not tensors and shape is None:
@@ -138,7 +157,10 @@ def normal(mean: TensorLike = 0.0, std: TensorLike = 1.0, shape: Shape | None = 
 
 @composite
 def log_normal(mean: TensorLike = 1.0, std: TensorLike = 2.0, shape: Shape | None = None) -> Tensor:
-    """Numbers whose logarithms are normally distributed.
+    """Sample from log-normal distributions: `exp(z)` with z normal.
+
+    Returns:
+        A tensor of shape `shape`, or of the broadcast shape of `mean` and `std`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -155,7 +177,7 @@ def _randint(key: Any, low: Any, high: Any, /, shape: Any, dtype: Any) -> Any:
 
 
 def bounds(who: str, low: Any, high: Any) -> tuple[Any, Any]:
-    """Both bounds of a range of integers, of which one alone is the upper one."""
+    """Resolve the bounds of a range of integers; a single bound is the upper one."""
     low, high = (0, low) if high is None else (low, high)
     if isinstance(low, int) and isinstance(high, int) and low >= high:
         raise ValueError(f"{who}(): the range from {low} to {high} is empty; high must exceed low")
@@ -166,12 +188,16 @@ def bounds(who: str, low: Any, high: Any) -> tuple[Any, Any]:
 def randint(
     low: TensorLike = 0, high: TensorLike | None = None, shape: Shape = (1,), dtype: DTypeLike = None
 ) -> Tensor:
-    """Integers equally likely in [low, high); one bound alone is the upper one.
+    """Sample integers uniformly from [low, high); a single bound is `high`, with `low` = 0.
+
+    Returns:
+        An integer tensor of shape `shape`; int64 by default.
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.randint(0, 1, [3]).tolist()
-        [0, 0, 0]
+        >>> x = paddle.randint(0, 10, [2, 3])
+        >>> x.shape, x.dtype, bool(((x >= 0) & (x < 10)).all())
+        (paddle.Size([2, 3]), paddle.int64, True)
     """
     low, high = bounds("randint", low, high)
     return _randint(low, high, shape_tuple(shape), dtypes.int64 if dtype is None else dtypes.as_dtype(dtype))
@@ -179,7 +205,10 @@ def randint(
 
 @composite
 def randint_like(x: Tensor, low: TensorLike = 0, high: TensorLike | None = None, dtype: DTypeLike = None) -> Tensor:
-    """randint() with the shape (and dtype) of another tensor.
+    """Sample integers uniformly from [low, high) in the shape of another tensor.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype unless `dtype` is given.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -193,7 +222,10 @@ def randint_like(x: Tensor, low: TensorLike = 0, high: TensorLike | None = None,
 
 @composite(creates=True)
 def rand_like(input: Tensor, name: str | None = None, *, dtype: DTypeLike = None) -> Tensor:
-    """rand() with the shape (and dtype) of another tensor.
+    """Sample from the uniform distribution on [0, 1) in the shape of another tensor.
+
+    Returns:
+        A tensor with the shape of `input`, and its dtype unless `dtype` is given.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -205,7 +237,10 @@ def rand_like(input: Tensor, name: str | None = None, *, dtype: DTypeLike = None
 
 @composite(creates=True)
 def randn_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
-    """randn() with the shape (and dtype) of another tensor.
+    """Sample from the standard normal distribution in the shape of another tensor.
+
+    Returns:
+        A tensor with the shape of `x`, and its dtype unless `dtype` is given.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -222,7 +257,10 @@ def _randperm(key: Any, /, n: int, dtype: Any) -> Any:
 
 @composite(creates=True)
 def randperm(n: int, dtype: DTypeLike = "int64") -> Tensor:
-    """The numbers 0 to n - 1 in random order.
+    """Return a random permutation of the integers from 0 to n - 1.
+
+    Returns:
+        A 1-D tensor of length `n`; int64 by default.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -242,7 +280,10 @@ def _bernoulli(key: Any, x: Any, /, shape: Any = None, dtype: Any = None) -> Any
 
 @composite(methods=["bernoulli"])
 def bernoulli(x: Tensor, p: float | None = None) -> Tensor:
-    """Ones and zeros; each is 1 with the probability x, or p if it is given.
+    """Sample from Bernoulli distributions: 1 with probability `x` (or `p` if given), else 0.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -258,22 +299,25 @@ def _multinomial(key: Any, x: Any, /, num_samples: int, replacement: bool) -> An
     if replacement:
         draws = jax.random.categorical(key, logits, axis=-1, shape=(num_samples, *x.shape[:-1]))
         return jnp.moveaxis(draws, 0, -1).astype(jnp.int64)
-    # The largest of the logits with Gumbel noise are a draw without replacement.
+    # The top k logits with Gumbel noise are a sample without replacement.
     noisy = logits + jax.random.gumbel(key, x.shape, logits.dtype)
     return jax.lax.top_k(noisy, num_samples)[1].astype(jnp.int64)
 
 
 @composite(methods=["multinomial"])
 def multinomial(x: Tensor, num_samples: int = 1, replacement: bool = False) -> Tensor:
-    """Indices drawn with probabilities proportional to x, along the last axis.
+    """Sample category indices with probabilities proportional to `x` along the last dimension.
+
+    Returns:
+        An int64 tensor of shape [*x.shape[:-1], num_samples].
 
     Raises:
-        ValueError: if more are drawn, without replacement, than there are.
+        ValueError: if more samples are requested without replacement than there are categories.
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.multinomial(paddle.to_tensor([0.0, 1.0])).tolist()
-        [1]
+        >>> sorted(paddle.multinomial(paddle.to_tensor([0.0, 1.0, 3.0]), num_samples=2).tolist())
+        [1, 2]
     """
     if num_samples < 1:
         raise ValueError(f"multinomial(): num_samples is {num_samples}; expected at least 1")
@@ -286,7 +330,7 @@ def multinomial(x: Tensor, num_samples: int = 1, replacement: bool = False) -> T
 
 @op(name="poisson", random=True, grad=False)
 def _poisson(key: Any, x: Any, /) -> Any:
-    # JAX draws Poisson numbers with one of its generators only.
+    # JAX samples Poisson with one of its generators only.
     return jax.random.poisson(jax.random.key(jax.random.bits(key, (), jnp.uint32), impl="threefry2x32"), x).astype(
         x.dtype
     )
@@ -294,7 +338,10 @@ def _poisson(key: Any, x: Any, /) -> Any:
 
 @composite
 def poisson(x: Tensor) -> Tensor:
-    """Numbers of Poisson distributions with the means x.
+    """Sample from Poisson distributions with the rates `x`.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -311,7 +358,10 @@ def _binomial(key: Any, count: Any, prob: Any, /) -> Any:
 
 @composite
 def binomial(count: TensorLike, prob: Tensor) -> Tensor:
-    """Numbers of successes in `count` trials with the probability `prob`.
+    """Sample from binomial distributions: the number of successes in `count` trials of probability `prob`.
+
+    Returns:
+        An int64 tensor of the broadcast shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -328,7 +378,10 @@ def _standard_gamma(key: Any, x: Any, /) -> Any:
 
 @composite
 def standard_gamma(x: Tensor) -> Tensor:
-    """Numbers of gamma distributions with the shapes x and scale 1.
+    """Sample from gamma distributions with the shape parameters `x` and scale 1.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle

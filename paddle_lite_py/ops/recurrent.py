@@ -31,14 +31,15 @@ def lstm_layer(
     /,
     reverse: bool = False,
 ) -> Any:
-    """An LSTM over x [time, batch, input]; gates in the order input, forget, cell, output.
+    """Run an LSTM layer over `x` [time, batch, input]; gates in the order input, forget, cell, output.
 
     Arguments:
-        h, c: state before the first step, [batch, hidden].
-        w_ih, w_hh: [4 * hidden, input] and [4 * hidden, hidden].
-        lengths: steps of each sequence, [batch]; the state stands still and the output is 0 after them.
+        h, c: float tensors [batch, hidden], the initial states.
+        w_ih, w_hh: float tensors [4 * hidden, input] and [4 * hidden, hidden].
+        lengths: integer tensor [batch], the length of each sequence; afterwards the state is kept and the output is 0.
 
-    Returns: outputs [time, batch, hidden], and the last h and c.
+    Returns:
+        (outputs, h, c): outputs [time, batch, hidden], and the final states [batch, hidden].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -64,7 +65,10 @@ def gru_layer(
     /,
     reverse: bool = False,
 ) -> Any:
-    """A GRU over x [time, batch, input]; gates in the order reset, update, candidate. Returns outputs, last h.
+    """Run a GRU layer over `x` [time, batch, input]; gates in the order reset, update, candidate.
+
+    Returns:
+        (outputs, h): outputs [time, batch, hidden], and the final state [batch, hidden].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -91,7 +95,10 @@ def rnn_layer(
     activation: str = "tanh",
     reverse: bool = False,
 ) -> Any:
-    """A plain recurrent layer over x [time, batch, input]: h = act(W x + U h + b). Returns outputs and the last h.
+    """Run a simple recurrent layer over `x` [time, batch, input]: `h = act(W @ x + U @ h + b)`.
+
+    Returns:
+        (outputs, h): outputs [time, batch, hidden], and the final state [batch, hidden].
 
     Examples:
         >>> import paddle_lite_py as paddle

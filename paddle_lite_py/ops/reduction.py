@@ -18,19 +18,23 @@ __all__ = [
 
 
 def _summed(x: Any, dtype: Any) -> Any:
-    """The dtype of a sum: as asked; int64 for booleans and the signed integers up to 32 bits."""
+    """Return the dtype of a sum: as given; int64 for booleans and signed integers; else that of `x`."""
     return numpy_dtype(dtype) or (jnp.int64 if x.dtype.kind in "bi" else x.dtype)
 
 
 @op(methods=["sum"], amp="black")
 @scalar_as_vector
 def sum(x: Array, /, axis: Axis = None, dtype: DTypeLike = None, keepdim: bool = False) -> Any:
-    """Sum over axes; integers and booleans sum in int64.
+    """Compute the sum of the elements over the given dimensions.
 
     Arguments:
-        axis: an int, a list of them, or None for all.
-        dtype: of the result; a bool stands for keepdim.
-        keepdim: keep the reduced axes with size 1.
+        axis: int or list of ints, the dimensions to reduce; None reduces all.
+        dtype: dtype of the result. Default: int64 for booleans and signed integers up to 32 bits, else that of `x`. A
+            bool given here is taken as `keepdim`.
+        keepdim: keep the reduced dimensions with size 1. Default: False.
+
+    Returns:
+        The sums; a 0-D tensor if all dimensions are reduced and `keepdim` is False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -45,7 +49,10 @@ def sum(x: Array, /, axis: Axis = None, dtype: DTypeLike = None, keepdim: bool =
 @op(methods=["nansum"])
 @scalar_as_vector
 def nansum(x: Array, /, axis: Axis = None, dtype: DTypeLike = None, keepdim: bool = False) -> Any:
-    """Sum over axes with NaN as zero.
+    """Compute the sum of the elements over the given dimensions, counting NaN as zero.
+
+    Returns:
+        The sums; the dtype is chosen as by `sum()`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -58,12 +65,17 @@ def nansum(x: Array, /, axis: Axis = None, dtype: DTypeLike = None, keepdim: boo
 @op(methods=["mean"], amp="black")
 @scalar_as_vector
 def mean(x: Array, /, axis: Axis = None, keepdim: bool = False, *, dtype: DTypeLike = None) -> Any:
-    """Mean over axes. As in Paddle, integers have an integer mean, rounded towards zero.
+    """Compute the arithmetic mean over the given dimensions.
+
+    As in Paddle, integer tensors have an integer mean, rounded towards zero.
 
     Arguments:
-        axis: an int, a list of them, or None for all.
-        keepdim: keep the reduced axes with size 1.
-        dtype: to convert to before.
+        axis: int or list of ints, the dimensions to reduce; None reduces all.
+        keepdim: keep the reduced dimensions with size 1. Default: False.
+        dtype: dtype to convert `x` to before averaging. Default: that of `x`.
+
+    Returns:
+        The means, in the dtype of `x` (or `dtype`).
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -79,7 +91,10 @@ def mean(x: Array, /, axis: Axis = None, keepdim: bool = False, *, dtype: DTypeL
 @op(methods=["nanmean"])
 @scalar_as_vector
 def nanmean(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
-    """Mean over axes of the elements that are not NaN.
+    """Compute the mean over the given dimensions, ignoring NaN.
+
+    Returns:
+        The means; NaN where all elements are NaN.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -92,7 +107,10 @@ def nanmean(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
 @op(methods=["max"])
 @scalar_as_vector
 def max(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
-    """Maximum over axes; equal maxima share the gradient.
+    """Compute the maximum over the given dimensions; equal maxima share the gradient.
+
+    Returns:
+        The maxima, in the dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -105,7 +123,10 @@ def max(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
 @op(methods=["min"])
 @scalar_as_vector
 def min(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
-    """Minimum over axes; equal minima share the gradient.
+    """Compute the minimum over the given dimensions; equal minima share the gradient.
+
+    Returns:
+        The minima, in the dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -118,7 +139,10 @@ def min(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
 @op(methods=["amax"])
 @scalar_as_vector
 def amax(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
-    """Maximum over axes; equal maxima share the gradient.
+    """Compute the maximum over the given dimensions; equal maxima share the gradient.
+
+    Returns:
+        The maxima, in the dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -131,7 +155,10 @@ def amax(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
 @op(methods=["amin"])
 @scalar_as_vector
 def amin(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
-    """Minimum over axes; equal minima share the gradient.
+    """Compute the minimum over the given dimensions; equal minima share the gradient.
+
+    Returns:
+        The minima, in the dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -144,7 +171,10 @@ def amin(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
 @op(methods=["prod"], amp="black", out_first=True)
 @scalar_as_vector
 def prod(x: Array, /, axis: Axis = None, keepdim: bool = False, dtype: DTypeLike = None) -> Any:
-    """Product over axes.
+    """Compute the product of the elements over the given dimensions.
+
+    Returns:
+        The products, in the dtype of `x` (int64 for booleans) unless `dtype` is given.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -158,7 +188,10 @@ def prod(x: Array, /, axis: Axis = None, keepdim: bool = False, dtype: DTypeLike
 @op(methods=["all"], grad=False)
 @scalar_as_vector
 def all(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
-    """Whether all elements along axes are true.
+    """Test whether all elements over the given dimensions are true (logical AND).
+
+    Returns:
+        A boolean tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -171,7 +204,10 @@ def all(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
 @op(methods=["any"], grad=False)
 @scalar_as_vector
 def any(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
-    """Whether an element along axes is true.
+    """Test whether any element over the given dimensions is true (logical OR).
+
+    Returns:
+        A boolean tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -184,7 +220,10 @@ def any(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
 @op(methods=["count_nonzero"], grad=False)
 @scalar_as_vector
 def count_nonzero(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
-    """How many elements along axes are not zero.
+    """Count the nonzero elements over the given dimensions.
+
+    Returns:
+        The counts, int64.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -197,7 +236,10 @@ def count_nonzero(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
 @op(methods=["logsumexp"])
 @scalar_as_vector
 def logsumexp(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
-    """log(sum(exp(x))) over axes, without overflow.
+    """Compute `log(sum(exp(x)))` over the given dimensions without overflow.
+
+    Returns:
+        A floating-point tensor without the reduced dimensions, or with size 1 there if `keepdim`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -208,14 +250,17 @@ def logsumexp(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
 
 
 def _along(x: Any, axis: int | None) -> tuple[Any, int]:
-    """x and its axis, counted from 0; flat and 0 for None."""
+    """Return `x` and its axis, counted from 0; for None, the flattened tensor and 0."""
     return (x.reshape(-1), 0) if axis is None else (x, from_start(axis, x.ndim) if x.ndim else 0)
 
 
 @op(methods=["cumsum"], inplace="cumsum_", amp="black")
 @scalar_as_vector
 def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Any:
-    """Cumulative sum along an axis, or of the flattened tensor.
+    """Compute the cumulative sum along a dimension.
+
+    Returns:
+        The running sums, with the shape of `x`; 1-D if `axis` is None. The dtype is chosen as by `sum()`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -230,7 +275,10 @@ def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Any
 @op(methods=["cumprod"], inplace="cumprod_", amp="black")
 @scalar_as_vector
 def cumprod(x: Array, /, dim: int | None = None, dtype: DTypeLike = None) -> Any:
-    """Cumulative product along an axis, or of the flattened tensor.
+    """Compute the cumulative product along a dimension.
+
+    Returns:
+        The running products, with the shape of `x`; 1-D if `dim` is None.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -244,7 +292,10 @@ def cumprod(x: Array, /, dim: int | None = None, dtype: DTypeLike = None) -> Any
 @op(methods=["logcumsumexp"])
 @scalar_as_vector
 def logcumsumexp(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Any:
-    """log(cumsum(exp(x))) along an axis, without overflow.
+    """Compute `log(cumsum(exp(x)))` along a dimension without overflow.
+
+    Returns:
+        A floating-point tensor with the shape of `x`; 1-D if `axis` is None.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -257,7 +308,7 @@ def logcumsumexp(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) 
 
 
 def _latest(best: Any, x: Any, axis: int, dtype: Any) -> Any:
-    """Where along the axis each running extreme was last met."""
+    """Return the last index at which each running extreme occurred."""
     here = jax.lax.broadcasted_iota(numpy_dtype(dtype), x.shape, axis)
     return jax.lax.cummax(jnp.where(x == best, here, 0), axis)
 
@@ -265,7 +316,11 @@ def _latest(best: Any, x: Any, axis: int, dtype: Any) -> Any:
 @op(methods=["cummax"])
 @scalar_as_vector
 def cummax(x: Array, /, axis: int | None = None, dtype: DTypeLike = "int64") -> Any:
-    """Running maximum along an axis, and where it was last met.
+    """Compute the cumulative maximum along a dimension, with the index of each maximum.
+
+    Returns:
+        (values, indices): the running maxima and the last positions where they occur, in the shape of `x` (1-D if
+        `axis` is None); the indices have the dtype `dtype`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -280,7 +335,11 @@ def cummax(x: Array, /, axis: int | None = None, dtype: DTypeLike = "int64") -> 
 @op(methods=["cummin"])
 @scalar_as_vector
 def cummin(x: Array, /, axis: int | None = None, dtype: DTypeLike = "int64") -> Any:
-    """Running minimum along an axis, and where it was last met.
+    """Compute the cumulative minimum along a dimension, with the index of each minimum.
+
+    Returns:
+        (values, indices): the running minima and the last positions where they occur, in the shape of `x` (1-D if
+        `axis` is None); the indices have the dtype `dtype`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -294,7 +353,10 @@ def cummin(x: Array, /, axis: int | None = None, dtype: DTypeLike = "int64") -> 
 
 @op(methods=["reduce_as"])
 def reduce_as(x: Array, target: Array, /) -> Any:
-    """Sum x down to the shape of target, the reverse of broadcasting.
+    """Sum `x` down to the shape of `target`: the adjoint of broadcasting.
+
+    Returns:
+        The sums, with the shape of `target` and the dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -1,4 +1,4 @@
-"""Ops on boxes and regions of feature maps."""
+"""Region-of-interest pooling, deformable convolution, and box decoding."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .types import Array
 
 
 def bilinear(x: Any, row: Any, column: Any) -> Any:
-    """x [c, h, w] between pixels, at rows and columns of one shape: [c, *shape]; zeros beyond the border."""
+    """Interpolate `x` [c, h, w] bilinearly at rows and columns of one shape: [c, *shape]; zeros outside."""
     h, w = x.shape[-2:]
     top, left = jnp.floor(row), jnp.floor(column)
     out = jnp.zeros((x.shape[0], *row.shape), x.dtype)
@@ -38,7 +38,7 @@ def roi_align(
     grid: int,
     aligned: bool,
 ) -> Any:
-    """Means of `grid` x `grid` samples (fewer where the box asks for fewer) in each bin of each box."""
+    """Compute RoIAlign: the mean of `grid` x `grid` bilinear samples in each bin of each box."""
     h, w = x.shape[-2:]
     offset = 0.5 if aligned else 0.0
 
@@ -64,7 +64,7 @@ def roi_align(
 
 
 def _bins(start: Any, length: Any, count: int, limit: int) -> Any:
-    """[count, limit]: which pixels lie in which bin."""
+    """Return the mask [count, limit] of the pixels in each bin."""
     k, step = jnp.arange(count), quotient(length, jnp.asarray(count, length.dtype))
     low = jnp.clip(jnp.floor(k * step) + start, 0, limit)
     high = jnp.clip(jnp.ceil((k + 1) * step) + start, 0, limit)
@@ -74,7 +74,7 @@ def _bins(start: Any, length: Any, count: int, limit: int) -> Any:
 
 @op(name="roi_pool")
 def roi_pool(x: Array, boxes: Array, image: Array, /, *, size: tuple[int, int], scale: float) -> Any:
-    """The greatest element in each bin of each box; 0 for empty bins."""
+    """Compute RoI max pooling: the maximum in each bin of each box; 0 for empty bins."""
     h, w = x.shape[-2:]
 
     def one(given: Any) -> Any:
@@ -91,7 +91,7 @@ def roi_pool(x: Array, boxes: Array, image: Array, /, *, size: tuple[int, int], 
 
 @op(name="psroi_pool")
 def psroi_pool(x: Array, boxes: Array, image: Array, /, *, size: tuple[int, int], scale: float) -> Any:
-    """Means of each bin of each box, each bin from channels of its own."""
+    """Compute position-sensitive RoI pooling: the mean of each bin, from the bin's own channels."""
     h, w = x.shape[-2:]
     channels = x.shape[1] // (size[0] * size[1])
 
@@ -131,7 +131,7 @@ def deform_conv2d(
     deformable_groups: int,
     groups: int,
 ) -> Any:
-    """Convolution whose kernel reads beside its places by `offset`, weighted by `mask`."""
+    """Compute a deformable convolution: samples are displaced by `offset` and weighted by `mask`."""
     n, c, _, _ = x.shape
     o, _, kh, kw = weight.shape
     ho, wo = offset.shape[-2:]
@@ -164,7 +164,7 @@ def yolo_box(
     aware: bool,
     aware_factor: float,
 ) -> Any:
-    """Boxes [n, m, 4] and scores [n, m, classes] of a YOLOv3 head."""
+    """Decode boxes [n, m, 4] and scores [n, m, classes] from a YOLOv3 head."""
     n, _, h, w = x.shape
     count = len(anchors) // 2
     iou = jax.nn.sigmoid(x[:, :count]).reshape(n, count, h, w) if aware else None

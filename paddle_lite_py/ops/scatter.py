@@ -44,13 +44,16 @@ def scatter(
     value: Tensor | None = None,
     reduce: str | None = None,
 ) -> Any:
-    """x with some of its rows replaced; or with numbers written along an axis: scatter(x, dim, index, src).
+    """Write rows of `x` at the positions of a 1-D index; `scatter(x, dim, index, src)` writes elements.
 
     Arguments:
-        index: a vector of row numbers.
-        updates: the new rows.
-        overwrite: the last update of a row wins; otherwise the updates of a row are added up.
-        dim, src, value, reduce: as axis, values (a tensor or a number) and reduce of put_along_axis.
+        index: 1-D integer tensor, the rows to write.
+        updates: tensor [len(index), ...], the new rows.
+        overwrite: True: the last update of a row wins; False: the updates of a row are summed. Default: True.
+        dim, src, value, reduce: `axis`, `values` (a tensor or a number) and `reduce` of `put_along_axis()`.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -70,7 +73,10 @@ def scatter(
 
 @op(methods=["scatter_nd_add"])
 def scatter_nd_add(x: Array, index: Array, updates: Array, /) -> Any:
-    """Add updates to elements or slices of x; each row of index holds the indices of its first axes.
+    """Add to elements or slices at multi-dimensional indices: `out[tuple(index[i])] += updates[i]`.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -83,7 +89,10 @@ def scatter_nd_add(x: Array, index: Array, updates: Array, /) -> Any:
 
 @op
 def scatter_nd(index: Array, updates: Array, /, shape: Shape) -> Any:
-    """scatter_nd_add() to zeros of a shape.
+    """Add `updates` to zeros of the given shape at multi-dimensional indices; see `scatter_nd_add()`.
+
+    Returns:
+        A tensor of shape `shape` in the dtype of `updates`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -99,7 +108,10 @@ def scatter_nd(index: Array, updates: Array, /, shape: Shape) -> Any:
     around=call_cached("x", "index?", "axis?", "value"),
 )
 def index_add(x: Tensor, index: Any, axis: Any, value: Tensor, alpha: Any = 1) -> Any:
-    """Add slices to those of x along an axis; index and axis in either order.
+    """Add slices along a dimension: `out[index[i]] += alpha * value[i]`; `index` and `axis` in either order.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -123,7 +135,10 @@ def _index_add(x: Any, index: Any, value: Any, /, axis: int) -> Any:
     around=call_cached("x", "index", "value?"),
 )
 def index_fill(x: Tensor, index: Tensor, axis: int, value: Tensor) -> Any:
-    """Set slices of x along an axis to a value.
+    """Fill the slices at `index` along a dimension with a value.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -141,11 +156,15 @@ def _index_fill(x: Any, index: Any, value: Any, /, axis: int) -> Any:
 
 @composite(methods=["index_put"], inplace="index_put_", around=call_cached("x!", "indices*", "value!"))
 def index_put(x: Tensor, indices: Sequence[Any], value: Tensor, accumulate: bool = False) -> Any:
-    """Set (or add to) the elements that a tuple of index tensors names.
+    """Write values at the positions of index tensors: `out[indices] = value`, or `+=` if `accumulate`.
 
     Arguments:
-        indices: integers, or masks over as many dimensions as each of them has; together they broadcast.
-        value: broadcast to the elements; for masks they are in order.
+        indices: tuple of integer tensors, or of boolean masks over as many dimensions as each has; they broadcast
+            together.
+        value: tensor broadcast to the selected elements; for masks in row-major order.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Raises:
         IndexError: if an index is out of range, there are too many, or a mask does not fit.
@@ -175,7 +194,10 @@ def _index_put(x: Any, indices: list[Any], value: Any, /, accumulate: bool) -> A
 
 @op(methods=["masked_fill"], inplace="masked_fill_")
 def masked_fill(x: Array, mask: Array, value: Array, /) -> Any:
-    """x with the elements under a mask set to a value.
+    """Fill the elements where `mask` is True with a value.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -187,7 +209,10 @@ def masked_fill(x: Array, mask: Array, value: Array, /) -> Any:
 
 @op(methods=["masked_scatter"], inplace="masked_scatter_")
 def masked_scatter(x: Array, mask: Array, value: Array, /) -> Any:
-    """x with the elements under a mask replaced by those of value, in order.
+    """Replace the elements where `mask` is True by consecutive elements of `value`.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -201,7 +226,7 @@ def masked_scatter(x: Array, mask: Array, value: Array, /) -> Any:
 
 
 def _scattered_product(shape: Any, at: tuple[Any, ...], values: Any) -> Any:
-    """Products of the values that meet at each place, 1 where there is none."""
+    """Multiply the values that are scattered to the same index; 1 where there is none."""
 
     @jax.custom_jvp
     def product(values: Any) -> Any:
@@ -211,7 +236,7 @@ def _scattered_product(shape: Any, at: tuple[Any, ...], values: Any) -> Any:
     def _(primals: Any, tangents: Any) -> Any:
         (v,), (dv,) = primals, tangents
         out = product(v)
-        # The other factors, by division as in Paddle; where the value is 0 they are taken for 0.
+        # The other factors by division, as in Paddle; 0 where the value is 0.
         others = jnp.where(v == 0, 0, out[at] / jnp.where(v == 0, 1, v))
         return out, jnp.zeros(shape, v.dtype).at[at].add(others * dv)
 
@@ -235,13 +260,17 @@ def put_along_axis(
     include_self: bool = True,
     broadcast: bool = True,
 ) -> Any:
-    """arr with values written along an axis, at indices of the same number of dimensions.
+    """Write values along a dimension at an index of the same number of dimensions.
 
     Arguments:
-        values: a number or a tensor.
-        reduce: "assign", "add", "mul", "mean", "amax" or "amin" with what is there.
-        include_self: let the element that is there take part in the reduction.
-        broadcast: let the sizes of the other axes of indices and values broadcast to those of arr.
+        values: number or tensor, the values to write.
+        reduce: how values combine with existing elements: "assign", "add", "mul", "mean", "amax" or "amin". Default:
+            "assign".
+        include_self: include the existing element in the reduction. Default: True.
+        broadcast: broadcast `indices` and `values` against `arr` in the other dimensions. Default: True.
+
+    Returns:
+        A tensor with the shape and dtype of `arr`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -270,7 +299,7 @@ def _put_along_axis(
 
 
 def _reduced(x: Any, at: tuple[Any, ...], values: Any, reduce: str, include_self: bool) -> Any:
-    """x with values written or reduced into it."""
+    """Return `x` with values written or reduced into it."""
     if reduce == "assign":
         return x.at[at].set(values)
     if reduce == "mean":
@@ -291,7 +320,10 @@ def _reduced(x: Any, at: tuple[Any, ...], values: Any, reduce: str, include_self
     around=call_cached("input", "index", "src"),
 )
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
-    """Add src to input along an axis, at indices.
+    """Add `src` to `input` at indices along a dimension: `out[index[i, j], j] += src[i, j]` for `dim` = 0.
+
+    Returns:
+        A tensor with the shape and dtype of `input`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -306,10 +338,13 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
     around=call_cached("input", "index", "src"),
 )
 def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool = True) -> Any:
-    """Reduce src into input along an axis, at indices.
+    """Reduce `src` into `input` at indices along a dimension.
 
     Arguments:
         reduce: "sum", "prod", "mean", "amax" or "amin".
+
+    Returns:
+        A tensor with the shape and dtype of `input`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -326,7 +361,10 @@ def _rows(x: Any, axis: int) -> tuple[Any, ...]:
 
 @op(methods=["select_scatter"])
 def select_scatter(x: Array, values: Array, /, axis: int, index: int) -> Any:
-    """x with one slice along an axis replaced.
+    """Replace one slice along a dimension by `values`.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -346,7 +384,10 @@ def slice_scatter(
     ends: Sequence[int] | int,
     strides: Sequence[int] | int,
 ) -> Any:
-    """x with starts[i]:ends[i]:strides[i] of the axes replaced.
+    """Replace the slice `starts[i]:ends[i]:strides[i]` of dimensions `axes[i]` by `value`.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -362,7 +403,10 @@ def slice_scatter(
 
 @op(methods=["diagonal_scatter"])
 def diagonal_scatter(x: Array, y: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """x with a diagonal replaced by y, whose last axis runs along it.
+    """Replace a diagonal of `x` by `y`, whose last dimension runs along the diagonal.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -381,7 +425,10 @@ def diagonal_scatter(x: Array, y: Array, /, offset: int = 0, axis1: int = 0, axi
     around=call_cached("x", "y"),
 )
 def fill_diagonal_tensor(x: Tensor, y: TensorLike, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-    """x with a diagonal replaced by y, as diagonal_scatter().
+    """Replace a diagonal of `x` by `y`: the same as `diagonal_scatter()`.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -1,4 +1,4 @@
-"""Searching and sorting, and the ops whose output shape depends on the data."""
+"""Searching and sorting, and ops whose output shape depends on the data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ def _arg(x: Any, axis: int | None, keepdim: bool, dtype: Any, least: bool = Fals
 
 @op(methods=["argmax"], grad=False)
 def argmax(x: Array, /, axis: int | None = None, keepdim: bool = False, dtype: DTypeLike = "int64") -> Any:
-    """Where the maximum stands along an axis, or in the flattened tensor.
+    """Return the index of the maximum along a dimension.
+
+    Returns:
+        Indices of dtype `dtype`, without the dimension `axis` (size 1 if `keepdim`); 0-D if `axis` is None.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -48,7 +51,10 @@ def argmax(x: Array, /, axis: int | None = None, keepdim: bool = False, dtype: D
 
 @op(methods=["argmin"], grad=False)
 def argmin(x: Array, /, axis: int | None = None, keepdim: bool = False, dtype: DTypeLike = "int64") -> Any:
-    """Where the minimum stands along an axis, or in the flattened tensor.
+    """Return the index of the minimum along a dimension.
+
+    Returns:
+        Indices of dtype `dtype`, without the dimension `axis` (size 1 if `keepdim`); 0-D if `axis` is None.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -65,7 +71,7 @@ SORTED = Immaterial("the values come in order")
 @op(methods=["sort"])
 @no_effect(stable=STABLE)
 def sort(x: Array, /, axis: int = -1, descending: bool = False, stable: bool = False) -> Any:
-    """The elements along an axis in order.
+    """Sort the elements along a dimension.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -77,7 +83,7 @@ def sort(x: Array, /, axis: int = -1, descending: bool = False, stable: bool = F
 
 @op(methods=["msort"])
 def msort(input: Array, /) -> Any:
-    """The elements along the first axis in order.
+    """Sort the elements along the first dimension in ascending order.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -90,7 +96,10 @@ def msort(input: Array, /) -> Any:
 @op(methods=["argsort"], grad=False)
 @no_effect(stable=STABLE)
 def argsort(x: Array, /, axis: int = -1, descending: bool = False, stable: bool = False) -> Any:
-    """Indices that put the elements along an axis in order; equal ones keep theirs.
+    """Return the indices that sort the elements along a dimension; the order of equal elements is kept.
+
+    Returns:
+        An int64 tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -102,7 +111,7 @@ def argsort(x: Array, /, axis: int = -1, descending: bool = False, stable: bool 
 
 
 class TopKRetType(NamedTuple):
-    """The k largest or smallest elements, and where they stand."""
+    """The result of `topk()`: the values and their indices."""
 
     values: Tensor
     indices: Tensor
@@ -113,7 +122,10 @@ class TopKRetType(NamedTuple):
 def topk(
     x: Tensor, k: int, axis: int | None = None, largest: bool = True, sorted: bool = True, name: str | None = None
 ) -> TopKRetType:
-    """The k largest (or smallest) elements along an axis, the last by default, and where they stand.
+    """Return the k largest (or smallest) elements along a dimension (default: the last) and their indices.
+
+    Returns:
+        (values, indices): tensors with size `k` along `axis`; the indices are int64.
 
     Raises:
         ValueError: if k exceeds the size of the axis.
@@ -133,7 +145,7 @@ def _topk(x: Any, /, k: int, axis: int | None = None, largest: bool = True) -> A
     if isinstance(size, int) and not 0 < k <= size:
         raise ValueError(f"k is {k}, but axis {axis} has size {size}; expected 1 to {size}")
     row = jnp.moveaxis(x, axis, -1) if x.ndim else x.reshape(1)
-    # Of the integers ~x, not -x, reverses the order: the smallest has no negative.
+    # For integers ~x reverses the order, not -x: the lowest one has no negative.
     flip = (lambda a: a) if largest else jnp.negative if jnp.issubdtype(x.dtype, jnp.floating) else jnp.invert
     values, index = jax.lax.top_k(flip(row), k)
     outs = flip(values), index.astype(jnp.int64)
@@ -151,13 +163,16 @@ def searchsorted(
     side: str | None = None,
     sorter: Tensor | None = None,
 ) -> Any:
-    """Where values would go into a sorted sequence, along the last axis.
+    """Find the positions at which `values` would be inserted into a sorted sequence, along the last dimension.
 
     Arguments:
-        out_int32: give int32 instead of int64.
-        right: go behind equal elements rather than before them.
-        side: "left" or "right", the same in words.
-        sorter: indices that sort the sequence, where it is not sorted itself.
+        out_int32: return int32 instead of int64. Default: False.
+        right: insert after equal elements instead of before. Default: False.
+        side: "left" or "right", another spelling of `right`.
+        sorter: integer tensor, the indices that sort `sorted_sequence`; None: it is sorted.
+
+    Returns:
+        An int64 (or int32) tensor with the shape of `values`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -185,7 +200,10 @@ def _searchsorted(sequence: Any, values: Any, /, dtype: str, right: bool) -> Any
 
 @composite(methods=["bucketize"])
 def bucketize(x: Tensor, sorted_sequence: Tensor, out_int32: bool = False, right: bool = False) -> Any:
-    """The number of the bucket, between sorted boundaries, that each element falls into.
+    """Return the index of the bucket that each element falls into, between sorted boundaries.
+
+    Returns:
+        An int64 (or int32) tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -204,7 +222,10 @@ def _where(condition: Any, x: Any, y: Any, /) -> Any:
 
 @composite(methods=["where"], around=call_cached("condition", "x?", "y?"))
 def where(condition: Tensor, x: Tensor | None = None, y: TensorLike | None = None) -> Any:
-    """Elements of x where the condition holds, of y elsewhere; with a condition alone, nonzero(as_tuple=True).
+    """Select elements of `x` where `condition` is True, of `y` elsewhere; alone: `nonzero(as_tuple=True)`.
+
+    Returns:
+        A tensor of the shape that `condition`, `x` and `y` broadcast to.
 
     Raises:
         ValueError: if only one of x and y is given.
@@ -226,10 +247,13 @@ def where(condition: Tensor, x: Tensor | None = None, y: TensorLike | None = Non
 
 @composite(methods=["nonzero"])
 def nonzero(x: Tensor, as_tuple: bool = False) -> Any:
-    """Indices of the elements that are not zero, one a row; needs eager mode.
+    """Return the indices of nonzero elements; needs eager mode.
 
     Arguments:
-        as_tuple: give a tensor of indices for each axis instead.
+        as_tuple: return a tuple with one 1-D index tensor per dimension instead. Default: False.
+
+    Returns:
+        An int64 tensor [n, x.ndim].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -254,18 +278,21 @@ def _unravel(flat: Any, /, shape: Any) -> Any:
 
 
 def positions(mask: Tensor, what: str, instead: str) -> Tensor:
-    """Where a traced mask is true, as positions in the flattened mask."""
+    """Return the positions in the flattened mask where a traced mask is True."""
     return _flat_nonzero(mask, known(mask.astype("int64").sum(), what, instead))
 
 
 def coordinates(mask: Tensor, what: str, instead: str) -> tuple[Tensor, ...]:
-    """Where a traced mask is true: the indices along each axis."""
+    """Return the indices along each dimension where a traced mask is True."""
     return _unravel(positions(mask, what, instead), tuple(mask.shape))
 
 
 @composite(methods=["argwhere"])
 def argwhere(input: Tensor) -> Any:
-    """Indices of the elements that are not zero, one a row; needs eager mode.
+    """Return the indices of nonzero elements, one per row; needs eager mode.
+
+    Returns:
+        An int64 tensor [n, input.ndim].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -277,13 +304,16 @@ def argwhere(input: Tensor) -> Any:
 
 @op(name="_take_flat")
 def take_flat(x: Array, index: Array, /, shape: Shape | None = None) -> Any:
-    """Elements of x, flattened (after broadcasting to a shape)."""
+    """Return elements of the flattened `x` (after broadcasting to a shape)."""
     return (x if shape is None else jnp.broadcast_to(x, shape)).reshape(-1)[index]
 
 
 @composite(methods=["masked_select"])
 def masked_select(x: Tensor, mask: Tensor) -> Any:
-    """The elements under a mask, as a vector; needs eager mode.
+    """Select the elements where `mask` is True; needs eager mode.
+
+    Returns:
+        A 1-D tensor with the dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -312,11 +342,14 @@ def unique(
     dtype: DTypeLike = "int64",
     sorted: bool = True,
 ) -> Any:
-    """The different elements (or slices along an axis) in order; needs eager mode.
+    """Return the sorted unique elements, or unique slices along a dimension; needs eager mode.
 
     Arguments:
-        return_index, return_inverse, return_counts: also give where each first stands, which of the results each
-            element is, and how often each occurs, as tensors of `dtype`.
+        return_index, return_inverse, return_counts: return as well, as tensors of `dtype`: the first index of each
+            unique element, the position of each element among the unique ones, and their counts. Default: False.
+
+    Returns:
+        The unique elements; a tuple with the requested tensors, in that order, if there are any.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -350,7 +383,7 @@ def _unique(x: Any, /, size: int, axis: int | None = None) -> Any:
 
 
 def _chosen(x: Any, first: Any, inverse: Any, counts: Any, wanted: Any, axis: int | None, dtype: Any) -> Any:
-    """The result of unique(): the elements by index, so that gradients flow, and the counts asked for."""
+    """Assemble the result of `unique()`: elements by index, so that gradients flow, and the requested counts."""
     at = first if isinstance(first, Tensor) else fresh(first)
     out = take_flat(x, first) if axis is None else x.gather(at, axis)
     kind = numpy_dtype(dtype)
@@ -381,7 +414,10 @@ def unique_consecutive(
     axis: int | None = None,
     dtype: DTypeLike = "int64",
 ) -> Any:
-    """The elements (or slices along an axis) that differ from the one before; needs eager mode.
+    """Remove consecutive duplicates of elements, or of slices along a dimension; needs eager mode.
+
+    Returns:
+        The remaining elements; a tuple with the inverse indices and counts if they are requested.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -1,4 +1,4 @@
-"""Sums, means and extremes of the rows of a segment, and messages along the edges of a graph."""
+"""Segment reductions, and message passing along the edges of a graph."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["segment_max", "segment_mean", "segment_min", "segment_sum", "send_u_
 
 
 def _pooled(rows: Any, at: Any, count: int, pool: str) -> Any:
-    """The rows of each place as one: zeros where there is none."""
+    """Reduce the rows of each segment; empty segments are zeros."""
     if pool == "sum":
         return jax.ops.segment_sum(rows, at, count)
     sizes = jax.ops.segment_sum(jnp.ones(at.shape, rows.dtype), at, count)
@@ -33,7 +33,7 @@ def _segment(data: Any, ids: Any, /, *, count: int, pool: str) -> Any:
 
 
 def _count(ids: Tensor, who: str) -> Any:
-    """One more than the largest id."""
+    """Return the largest id plus 1."""
     if not ids.shape or not ids.shape[0]:
         return 0
     return ids.max()._static_value(f"the number of segments of {who}()") + 1
@@ -52,9 +52,12 @@ def _segment_op(pool: str, what: str, example: str) -> Any:
         return fn(data, segment_ids, count=_count(segment_ids, f"segment_{pool}"), pool=pool)
 
     segment.__name__ = segment.__qualname__ = name
-    segment.__doc__ = f"""{what} of the rows of each segment; the segments are numbered from 0, and rise.
+    segment.__doc__ = f"""Compute the {what} of the rows of `data` in each segment.
 
     In a static program the ids must be known, since the number of segments is a shape.
+
+    Returns:
+        A tensor [segments, ...] with the dtype of `data`; empty segments are zeros.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -64,10 +67,10 @@ def _segment_op(pool: str, what: str, example: str) -> Any:
     return segment
 
 
-segment_sum = _segment_op("sum", "Sum", "[[3.0], [6.0]]")
-segment_mean = _segment_op("mean", "Mean", "[[1.5], [6.0]]")
-segment_max = _segment_op("max", "Maximum", "[[2.0], [6.0]]")
-segment_min = _segment_op("min", "Minimum", "[[1.0], [6.0]]")
+segment_sum = _segment_op("sum", "sum", "[[3.0], [6.0]]")
+segment_mean = _segment_op("mean", "mean", "[[1.5], [6.0]]")
+segment_max = _segment_op("max", "maximum", "[[2.0], [6.0]]")
+segment_min = _segment_op("min", "minimum", "[[1.0], [6.0]]")
 
 _MESSAGES: dict[str, Any] = {"add": jnp.add, "sub": jnp.subtract, "mul": jnp.multiply, "div": jnp.divide}
 _POOLS = ("sum", "mean", "max", "min")
@@ -86,12 +89,15 @@ def _send_u_recv(x: Any, source: Any, target: Any, /, *, count: int, pool: str) 
 def send_u_recv(
     x: Tensor, src_index: Tensor, dst_index: Tensor, reduce_op: str = "sum", out_size: Any = None, name: Any = None
 ) -> Tensor:
-    """Send the row of each edge's source to its target, and pool what each target receives.
+    """Gather the rows of source nodes along edges and reduce them at the destination nodes.
 
     Arguments:
-        src_index, dst_index: the edges.
-        reduce_op: "sum", "mean", "max" or "min"; rows that receive nothing are zeros.
-        out_size: rows of the result; those of x by default.
+        src_index, dst_index: 1-D integer tensors, the source and destination of each edge.
+        reduce_op: "sum", "mean", "max" or "min"; nodes without messages get zeros. Default: "sum".
+        out_size: int, number of rows of the result. Default: that of `x`.
+
+    Returns:
+        A tensor [out_size, ...] with the dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -118,7 +124,7 @@ def _send_ue_recv(x: Any, y: Any, source: Any, target: Any, /, *, message: str, 
 
 
 def _aligned(a: Any, b: Any) -> tuple[Any, Any]:
-    """Rows with as many dimensions: those that one lacks are put behind the first."""
+    """Give both operands the same number of dimensions, inserting missing ones after the first."""
     n = max(a.ndim, b.ndim)
     return tuple(v.reshape(v.shape[0], *[1] * (n - v.ndim), *v.shape[1:]) for v in (a, b))
 
@@ -133,11 +139,14 @@ def send_ue_recv(
     out_size: Any = None,
     name: Any = None,
 ) -> Tensor:
-    """send_u_recv() of the source's row combined with the edge's own.
+    """Combine source rows with edge features, and reduce them at the destination nodes.
 
     Arguments:
-        y: a row for each edge.
-        message_op: "add", "sub", "mul" or "div".
+        y: tensor [edges, ...], the edge features.
+        message_op: how they combine: "add", "sub", "mul" or "div". Default: "add".
+
+    Returns:
+        A tensor [out_size, ...].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -159,7 +168,10 @@ def _send_uv(x: Any, y: Any, source: Any, target: Any, /, *, message: str) -> An
 def send_uv(
     x: Tensor, y: Tensor, src_index: Tensor, dst_index: Tensor, message_op: str = "add", name: Any = None
 ) -> Tensor:
-    """A row for each edge: that of its source in x combined with that of its target in y.
+    """Combine the features of the source node in `x` and of the destination node in `y`, for each edge.
+
+    Returns:
+        A tensor [edges, ...].
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -1,4 +1,4 @@
-"""Short-time Fourier transforms."""
+"""Framing and short-time Fourier transforms."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ __all__ = ["frame", "istft", "overlap_add", "stft"]
 
 @op(name="frame")
 def frame(x: Array, /, frame_length: int, hop_length: int, axis: int = -1) -> Any:
-    """Overlapping frames of a signal: [..., frame_length, frames], or [frames, frame_length, ...] for axis 0.
+    """Slice a signal into overlapping frames.
+
+    Returns:
+        A tensor [..., frame_length, frames]; [frames, frame_length, ...] for `axis` 0.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -32,7 +35,10 @@ def frame(x: Array, /, frame_length: int, hop_length: int, axis: int = -1) -> An
 
 @op(name="overlap_add")
 def overlap_add(x: Array, /, hop_length: int, axis: int = -1) -> Any:
-    """The signal of overlapping frames, added up where they meet: the reverse of frame().
+    """Reconstruct a signal from overlapping frames by adding them: the adjoint of `frame()`.
+
+    Returns:
+        A tensor [..., length] with `length = (frames - 1) * hop_length + frame_length`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -91,15 +97,19 @@ def stft(
     onesided: bool | None = None,
     name: Any = None,
 ) -> Any:
-    """Short-time Fourier transform of signals [..., length]: [..., frequencies, frames].
+    """Compute the short-time Fourier transform of signals [..., length].
 
     Arguments:
-        n_fft: length of the transform.
-        hop_length: samples between frames; n_fft // 4 by default.
-        win_length, window: weights of the samples of a frame.
-        center: let frame i be centred at i * hop_length, padding as pad_mode says.
-        normalized: divide by sqrt(n_fft).
-        onesided: leave out the negative frequencies; the default for real signals.
+        n_fft: int, length of each transform.
+        hop_length: int, samples between frames. Default: `n_fft // 4`.
+        win_length: int, length of the window. Default: `n_fft`.
+        window: 1-D tensor [win_length] that weights the samples of each frame; None: ones.
+        center: pad the signal by `pad_mode`, so that frame i is centered at sample `i * hop_length`. Default: True.
+        normalized: divide by `sqrt(n_fft)`. Default: False.
+        onesided: return non-negative frequencies only. Default: True for real signals.
+
+    Returns:
+        A complex tensor [..., n_fft // 2 + 1, frames]; [..., n_fft, frames] if not `onesided`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -168,11 +178,14 @@ def istft(
     return_complex: bool = False,
     name: Any = None,
 ) -> Any:
-    """The signal of a short-time Fourier transform [..., frequencies, frames]; arguments as of stft().
+    """Compute the inverse short-time Fourier transform of [..., frequencies, frames]; arguments as for `stft()`.
 
     Arguments:
-        length: of the signal; what the frames cover by default.
-        return_complex: give a complex signal, for onesided=False.
+        length: int, length of the signal; None: what the frames cover.
+        return_complex: return a complex signal; needs `onesided=False`. Default: False.
+
+    Returns:
+        A tensor [..., length].
 
     Examples:
         >>> import paddle_lite_py as paddle

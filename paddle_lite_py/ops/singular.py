@@ -1,6 +1,6 @@
-"""In eager mode on the CPU, what a decomposition found is looked at: the errors of the reference instead of NaN.
+"""Checks of the results of decompositions in eager mode on the CPU: the reference's errors instead of NaN.
 
-In a program and on an accelerator, where looking would mean waiting, a matrix without inverse gives NaN or infinity.
+In programs and on accelerators, where a check would wait for the device, a singular matrix gives NaN or infinity.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import numpy as np
 from ..core.arrays import is_array
 from ..core.memo import IdentityMemo, memo, once
 
-Run = Callable[..., Any]  # what runs an op
+Run = Callable[..., Any]  # runs an op
 
 
-# Arrays that were given and found finite, by identity: arrays do not change.
-# Key: the array, whose content stays: see host.tier.
+# Input arrays found finite, by identity: arrays are immutable.
+# Key: the array, which is immutable: see host.tier.
 _finite = IdentityMemo("arrays of finite numbers")
 
 
@@ -38,16 +38,16 @@ def _bad_input(array: Any) -> Any:
 
 
 def _bad(array: Any, axes: tuple[int, ...] = (-2, -1)) -> Any:
-    """Where matrices hold what is not finite; None if they do not, or that cannot be looked at."""
+    """Return a mask of the matrices with non-finite elements; None if there are none, or they cannot be read."""
     if _is_finite(array):
         return None
     return ~np.isfinite(np.asarray(array)).all(axis=axes[-array.ndim :])
 
 
 def _is_finite(array: Any) -> bool:
-    """Whether all numbers are finite; True where they cannot be looked at where they are."""
+    """Return whether all elements are finite; True if they cannot be read in place."""
     if array.__class__ is np.ndarray:
-        array = np.ascontiguousarray(array)  # what is read are bytes
+        array = np.ascontiguousarray(array)  # its bytes are read
     try:
         numbers = _numbers_of(array.shape, array.dtype)(array)
     except _ELSEWHERE:
@@ -56,14 +56,14 @@ def _is_finite(array: Any) -> bool:
 
 
 def _are_finite(numbers: Any) -> bool:
-    """Whether all numbers are finite, of a tuple or a flat array."""
+    """Return whether all numbers of a tuple or a flat array are finite."""
     if numbers.__class__ is tuple:
         return isfinite(sum(numbers)) or all(map(isfinite, numbers))
-    # A sum of squares is finite only if all are, and takes a tenth of the time of the look at each.
+    # A sum of squares is finite only if all elements are, and takes a tenth of the time of testing each.
     return cmath.isfinite(numbers.dot(numbers)) or bool(np.isfinite(numbers).all())
 
 
-# Empty, on an accelerator, or what JAX traces with.
+# Empty, on an accelerator, or a tracer.
 _ELSEWHERE = (AttributeError, TypeError, ValueError, BufferError, RuntimeError)
 FEW = 32
 
@@ -79,7 +79,7 @@ def _numbers_of(shape: tuple[int, ...], dtype: np.dtype) -> Callable[[Any], Any]
 
 
 def on_cpu(array: Any) -> bool:
-    """True for an array that NumPy can look at where it is."""
+    """Return True for an array that NumPy can read in place."""
     return _only_cpu() or array.__class__ is np.ndarray or next(iter(array.devices())).platform == "cpu"
 
 
@@ -94,10 +94,10 @@ def _place(bad: Any) -> str:
 
 
 def _unless_finite(complain: Callable[..., None]) -> Callable[[Run], Run]:
-    """A decorator: complain(result, *arguments) is called where the result is not finite."""
+    """Decorate an op: call `complain(result, *arguments)` if the result is not finite."""
 
     def looking(run: Run) -> Run:
-        last: Any = None, None  # kind of the result before this one, and what reads its numbers
+        last: Any = None, None  # kind of the previous result, and its reader
 
         def looked_at(*args: Any) -> Any:
             nonlocal last
@@ -110,7 +110,7 @@ def _unless_finite(complain: Callable[..., None]) -> Callable[[Run], Run]:
                 numbers = read(np.ascontiguousarray(out) if held else out)
             except _ELSEWHERE:
                 return out
-            # Most often few numbers, all finite: told without a call.
+            # Usually few numbers, all finite: tested without a call.
             if not (numbers.__class__ is tuple and isfinite(sum(numbers))) and not _are_finite(numbers):
                 complain(out, *args)
             return out
@@ -126,7 +126,7 @@ def _singular(out: Any, axes: tuple[int, ...] = (-2, -1)) -> ValueError:
 
 @_unless_finite
 def _inverted(out: Any, x: Any, y: Any = None) -> None:
-    """Raises, unless the result is not finite because y is not."""
+    """Raise unless the result is not finite because `y` is not."""
     if y is None or _is_finite(y):
         raise _singular(out)
 
@@ -139,7 +139,7 @@ def _condition_found(out: Any, x: Any) -> None:
 
 @_unless_finite
 def _factored(out: Any, x: Any) -> None:
-    """Raises, unless the result is not finite because x is not."""
+    """Raise unless the result is not finite because `x` is not."""
     bad, given = _bad(out), _bad_input(x)
     if (bad if given is None else (bad := bad & ~given)).any():
         raise ValueError(f"{_place(bad)} is not positive definite; expected a symmetric matrix all of whose "
@@ -147,7 +147,7 @@ def _factored(out: Any, x: Any) -> None:
 
 
 def _given_numbers(run: Run) -> Run:
-    """A decorator: an error where x holds NaN."""
+    """Decorate an op: raise if `x` contains NaN."""
 
     def looked_at(x: Any, *others: Any) -> Any:
         out = run(x, *others)

@@ -1,4 +1,4 @@
-"""Parts of a tensor, and its elements moved along axes."""
+"""Slicing, flipping, rolling, rotation, strided views and sliding windows."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ _SLICED = ViewRule(
 
 @op(methods=["flip"])
 def flip(x: Array, /, axis: Axis) -> Any:
-    """Reverse the order of the elements along axes.
+    """Reverse the order of elements along the given dimensions.
+
+    Returns:
+        A tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -57,7 +60,10 @@ def flip(x: Array, /, axis: Axis) -> Any:
 
 @op(methods=["roll"])
 def roll(x: Array, /, shifts: Any, axis: Axis = None) -> Any:
-    """Move the elements along axes; what leaves at the end comes back at the start.
+    """Roll elements along the given dimensions; elements that leave at one end re-enter at the other.
+
+    Returns:
+        A tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -69,7 +75,10 @@ def roll(x: Array, /, shifts: Any, axis: Axis = None) -> Any:
 
 @op(methods=["rot90"])
 def rot90(x: Array, /, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
-    """Rotate by 90 degrees k times in the plane of two axes.
+    """Rotate by 90 degrees `k` times in the plane of two dimensions.
+
+    Returns:
+        A tensor whose two dimensions are swapped for odd `k`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -81,7 +90,10 @@ def rot90(x: Array, /, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
 
 @op(methods=["slice"], views=_SLICED)
 def slice(input: Array, /, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int]) -> Any:
-    """Cut out starts[i]:ends[i] of axis axes[i].
+    """Slice a tensor: `starts[i]:ends[i]` along dimension `axes[i]`.
+
+    Returns:
+        The sliced tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -95,7 +107,10 @@ def slice(input: Array, /, axes: Sequence[int], starts: Sequence[int], ends: Seq
 def strided_slice(
     x: Array, /, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], strides: Sequence[int]
 ) -> Any:
-    """Cut out starts[i]:ends[i]:strides[i] of axis axes[i].
+    """Slice a tensor with strides: `starts[i]:ends[i]:strides[i]` along dimension `axes[i]`.
+
+    Returns:
+        The sliced tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -119,7 +134,10 @@ def _index(x: Any, axes: Any, starts: Any, ends: Any, strides: Any = None) -> tu
 
 @composite(methods=["narrow"], around=call_cached("input", views=True))
 def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Any:
-    """`length` slices along an axis, from `start` on.
+    """Select `length` consecutive slices along a dimension, beginning at `start`.
+
+    Returns:
+        A tensor with size `length` along `dim`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -136,11 +154,14 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Any:
 
 @op(methods=["crop"])
 def crop(x: Array, /, shape: Sequence[int] | None = None, offsets: Any = None) -> Any:
-    """Cut out a block.
+    """Crop a block from a tensor.
 
     Arguments:
-        shape: sizes of the block; -1 reaches to the end.
-        offsets: where it begins, at 0 by default.
+        shape: list of ints, shape of the block; -1 extends to the end. None: the shape of `x`.
+        offsets: list of ints, start of the block. Default: 0 in each dimension.
+
+    Returns:
+        The block, with the shape `shape`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -170,11 +191,14 @@ def _as_strided(x: Array, /, shape: Sequence[int], stride: Sequence[int], offset
 
 @composite(methods=["as_strided"])
 def as_strided(x: Tensor, shape: Sequence[int], stride: Sequence[int], offset: int = 0) -> Any:
-    """Elements of the storage of a tensor at offset + sum(index * stride), as a view.
+    """View the storage of a tensor with another shape and strides.
 
     Arguments:
-        stride: for each dimension how many elements lie between two neighbours.
-        offset: how many bytes come before the first element.
+        stride: list of ints, the number of elements between neighbors in each dimension.
+        offset: int, start of the view in bytes. Default: 0.
+
+    Returns:
+        A view of shape `shape` with `out[i, j, ...] = storage[offset + i * stride[0] + j * stride[1] + ...]`.
 
     Raises:
         ValueError: if the offset is within an element, or an element lies outside of the storage.
@@ -189,7 +213,10 @@ def as_strided(x: Tensor, shape: Sequence[int], stride: Sequence[int], offset: i
 
 @op(methods=["unfold"], views=_UNFOLDED)
 def unfold(x: Array, /, axis: int, size: int, step: int) -> Any:
-    """Windows of a size along an axis, as a new last axis.
+    """Extract sliding windows along a dimension.
+
+    Returns:
+        A tensor with one more dimension: `axis` counts the windows, and the last dimension has size `size`.
 
     Examples:
         >>> import paddle_lite_py as paddle

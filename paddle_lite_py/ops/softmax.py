@@ -1,4 +1,4 @@
-"""Softmax and its kin: activations that weigh elements against each other."""
+"""Softmax and related activations that normalize or gate elements."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ def _in(x: Any, dtype: Any) -> Any:
 
 @op(methods=["softmax"], inplace="softmax_", amp="black")
 def softmax(x: Array, /, axis: int = -1, dtype: DTypeLike = None) -> Any:
-    """exp(x) over its sum along an axis.
+    """Compute the softmax along a dimension: `out = exp(x) / sum(exp(x))`.
+
+    Returns:
+        A floating-point tensor with the shape of `x` whose elements sum to 1 along `axis`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -33,7 +36,10 @@ def softmax(x: Array, /, axis: int = -1, dtype: DTypeLike = None) -> Any:
 
 @op(amp="black")
 def log_softmax(x: Array, /, axis: int = -1, dtype: DTypeLike = None) -> Any:
-    """Logarithm of softmax().
+    """Compute the logarithm of the softmax along a dimension: `out = x - log(sum(exp(x)))`.
+
+    Returns:
+        A floating-point tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -54,11 +60,14 @@ def _gumbel(key: Any, x: Any, /, temperature: float, hard: bool, axis: int) -> A
 
 
 def gumbel_softmax(x: Any, temperature: float = 1.0, hard: bool = False, axis: int = -1, name: Any = None) -> Any:
-    """A draw from the categorical distribution of logits x, relaxed so that it has a gradient.
+    """Sample from the Gumbel-softmax distribution: a differentiable relaxation of categorical sampling.
 
     Arguments:
-        temperature: how far from one-hot vectors the draw may be.
-        hard: return one-hot vectors, with the gradient of the relaxed ones.
+        temperature: positive number; the smaller it is, the closer the samples are to one-hot vectors. Default: 1.0.
+        hard: return one-hot vectors, with the gradient of the relaxed samples. Default: False.
+
+    Returns:
+        The samples, with the shape of the logits `x`; they sum to 1 along `axis`.
 
     Source: Jang et al., Categorical Reparameterization with Gumbel-Softmax, 2016.
 
@@ -81,7 +90,10 @@ def _halves(x: Any, axis: int) -> Any:
 
 @op
 def glu(x: Array, /, axis: int = -1) -> Any:
-    """The first half of x times the sigmoid of the second half.
+    """Apply the gated linear unit: `out = a * sigmoid(b)`, where a and b are the halves of `x` along `axis`.
+
+    Returns:
+        A tensor with half the size of `x` along `axis`.
 
     Source: Dauphin et al., Language Modeling with Gated Convolutional Networks, 2016.
 
@@ -96,7 +108,11 @@ def glu(x: Array, /, axis: int = -1) -> Any:
 
 @op
 def swiglu(x: Array, y: Array | None = None, /) -> Any:
-    """silu(x) * y; without y the two are the halves of the last axis of x.
+    """Apply the SwiGLU gate: `out = silu(x) * y`.
+
+    Returns:
+        A tensor with the shape of `x`; with half its last dimension if `y` is None, when the halves of `x` stand for x
+        and y.
 
     Source: Shazeer, GLU Variants Improve Transformer, 2020.
 
@@ -111,7 +127,10 @@ def swiglu(x: Array, y: Array | None = None, /) -> Any:
 
 @op
 def maxout(x: Array, /, groups: int, axis: int = 1) -> Any:
-    """The largest of each `groups` channels that stand side by side.
+    """Compute the maximum over each group of `groups` adjacent channels.
+
+    Returns:
+        A tensor with `1 / groups` of the channels of `x`.
 
     Source: Goodfellow et al., Maxout Networks, 2013.
 

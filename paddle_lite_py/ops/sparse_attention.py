@@ -1,4 +1,4 @@
-"""Attention in which each query looks at some keys only, that are listed by rows."""
+"""Attention at the query-key pairs of a sparse pattern in compressed rows."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ def attention_where(
     attn_mask: Array | None = None,
     /,
 ) -> Any:
-    """Attention [batch, heads, length, size] at the places of `keep` [batch, heads, length, length] only."""
+    """Compute attention of [batch, heads, length, head_dim] at the True places of `keep` only."""
     if key_padding_mask is not None:
         keep = keep & (key_padding_mask != 0)[:, None, None]
     if attn_mask is not None:
         keep = keep & (attn_mask != 0)
     score = jnp.einsum("bhqd,bhkd->bhqk", query, key) / jnp.sqrt(jnp.asarray(query.shape[-1], query.dtype))
-    some = jnp.any(keep, -1, keepdims=True)  # a row without a place is 0
+    some = jnp.any(keep, -1, keepdims=True)  # rows without entries are 0
     weight = jax.nn.softmax(jnp.where(keep | ~some, score, -jnp.inf), -1)
     return jnp.einsum("bhqk,bhkd->bhqd", jnp.where(keep, weight, 0), value)
 
 
 @op(name="places_of_rows", grad=False)
 def _places(offset: Any, columns: Any, /) -> Any:
-    """Compressed rows [batch, heads, length + 1] and columns [batch, heads, n] as truths."""
+    """Convert compressed rows [batch, heads, length + 1] and columns [batch, heads, n] to a boolean mask."""
     length = offset.shape[-1] - 1
     at = jnp.arange(columns.shape[-1])
-    row = jnp.sum(offset[..., None, 1:] <= at[:, None], -1)  # those beyond the last are dropped
+    row = jnp.sum(offset[..., None, 1:] <= at[:, None], -1)  # entries beyond the last are dropped
     keep = jnp.zeros((*offset.shape[:2], length, length), bool)
     batch, head = jnp.arange(offset.shape[0])[:, None, None], jnp.arange(offset.shape[1])[:, None]
     return keep.at[batch, head, row, columns].set(True, mode="drop")
@@ -55,15 +55,21 @@ def sparse_attention(
     attn_mask: Any = None,
     name: Any = None,
 ) -> Any:
-    """softmax(query @ key / sqrt(size)) @ value, [batch, heads, length, size], at places listed by rows.
+    """Compute `softmax(query @ key^T / sqrt(head_dim)) @ value` at the query-key pairs of a CSR pattern.
+
+    `query`, `key` and `value` are [batch, heads, length, head_dim].
 
     Arguments:
-        sparse_csr_offset: where each row's places begin, and the end, [batch, heads, length + 1].
-        sparse_csr_columns: the key of each place, [batch, heads, n].
-        key_padding_mask: [batch, length], attn_mask: [length, length]; 0 where a key does not count.
+        sparse_csr_offset: int tensor [batch, heads, length + 1], the start of each row in the columns, and the end.
+        sparse_csr_columns: int tensor [batch, heads, nnz], the key index of each pair.
+        key_padding_mask: tensor [batch, length]; 0 masks the key. None: no mask.
+        attn_mask: tensor [length, length]; 0 masks the pair. None: no mask.
+
+    Returns:
+        A tensor [batch, heads, length, head_dim].
 
     Raises:
-        ValueError: if the shapes do not fit.
+        ValueError: if the shapes do not match.
 
     Source: Child et al., Generating Long Sequences with Sparse Transformers, 2019.
 

@@ -1,4 +1,4 @@
-"""Take tensors apart along an axis."""
+"""Split tensors along a dimension."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["chunk", "dsplit", "hsplit", "split", "tensor_split", "unbind", "unst
 
 
 def _sections(size: Any, parts: Any) -> list[Any]:
-    """Sizes of the parts of an axis: an equal number of them, or a list with at most one -1."""
+    """Resolve the sizes of the parts of a dimension: an equal number, or a list with at most one -1."""
     if isinstance(parts, int):
         if parts < 1:
             raise ValueError(f"the number of parts is {parts}; expected at least 1")
@@ -45,13 +45,16 @@ def _split(x: Any, /, parts: Any, axis: int) -> Any:
 
 @composite(methods=["split"], around=call_cached("x"))
 def split(x: Tensor, num_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Take a tensor apart along an axis.
+    """Split a tensor along a dimension.
 
     Arguments:
-        num_or_sections: how many equal parts, or a list of their sizes, one of which may be -1.
+        num_or_sections: int, the number of equal parts; or list of ints, their sizes, one of which may be -1.
+
+    Returns:
+        A list of tensors.
 
     Raises:
-        ValueError: if the axis cannot be split so.
+        ValueError: if the dimension cannot be split into these sizes.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -63,7 +66,10 @@ def split(x: Tensor, num_or_sections: Any, axis: int = 0) -> list[Any]:
 
 @composite(methods=["chunk"], around=call_cached("x"))
 def chunk(x: Tensor, chunks: int, axis: int = 0) -> list[Any]:
-    """Take a tensor apart into equal parts.
+    """Split a tensor into equal chunks along a dimension.
+
+    Returns:
+        A list of `chunks` tensors.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -83,7 +89,10 @@ def _tensor_split(x: Any, /, at: Any, axis: int) -> Any:
 
 @composite(methods=["tensor_split"], around=call_cached("x"))
 def tensor_split(x: Tensor, num_or_indices: Ints, axis: int = 0) -> list[Any]:
-    """Take a tensor apart into nearly equal parts, or at given places.
+    """Split a tensor into parts of nearly equal size, or at given indices.
+
+    Returns:
+        A list of tensors.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -95,7 +104,10 @@ def tensor_split(x: Tensor, num_or_indices: Ints, axis: int = 0) -> list[Any]:
 
 @composite(methods=["hsplit"], around=call_cached("x"))
 def hsplit(x: Tensor, num_or_indices: Ints) -> list[Any]:
-    """tensor_split() along the columns (the only axis of a vector).
+    """Split a tensor along dimension 1 (dimension 0 of a 1-D tensor), as `tensor_split()` does.
+
+    Returns:
+        A list of tensors.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -107,7 +119,10 @@ def hsplit(x: Tensor, num_or_indices: Ints) -> list[Any]:
 
 @composite(methods=["vsplit"], around=call_cached("x"))
 def vsplit(x: Tensor, num_or_indices: Ints) -> list[Any]:
-    """tensor_split() along the rows.
+    """Split a tensor along dimension 0, as `tensor_split()` does.
+
+    Returns:
+        A list of tensors.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -119,7 +134,10 @@ def vsplit(x: Tensor, num_or_indices: Ints) -> list[Any]:
 
 @composite(methods=["dsplit"], around=call_cached("x"))
 def dsplit(x: Tensor, num_or_indices: Ints) -> list[Any]:
-    """tensor_split() along the third axis.
+    """Split a tensor along dimension 2, as `tensor_split()` does.
+
+    Returns:
+        A list of tensors.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -147,7 +165,10 @@ def _unbind(x: Any, /, axis: int) -> Any:
 
 @composite(methods=["unbind"], around=call_cached("input", views=True))
 def unbind(input: Tensor, axis: int = 0) -> list[Any]:
-    """The slices along an axis, which is dropped, as views.
+    """Split a tensor into its slices along a dimension, which is removed.
+
+    Returns:
+        A list of views of `input`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -159,10 +180,13 @@ def unbind(input: Tensor, axis: int = 0) -> list[Any]:
 
 @composite(methods=["unstack"], around=call_cached("x"))
 def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Any]:
-    """The slices along an axis, which is dropped.
+    """Split a tensor into its slices along a dimension, which is removed.
 
     Arguments:
-        num: the size of the axis, checked if given.
+        num: int, expected size of the dimension, checked if given.
+
+    Returns:
+        A list of tensors.
 
     Examples:
         >>> import paddle_lite_py as paddle

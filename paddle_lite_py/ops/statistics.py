@@ -1,4 +1,4 @@
-"""Spread, order statistics and counts."""
+"""Variance, order statistics, covariance and histograms."""
 
 from __future__ import annotations
 
@@ -40,17 +40,21 @@ __all__ = [
 def var(
     x: Array, /, axis: Axis = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: int = 1
 ) -> Any:
-    """Variance over axes.
+    """Compute the variance over the given dimensions: `sum((x - mean) ** 2) / (n - correction)`.
 
     Arguments:
-        axis: an int, a list of them, or None for all.
-        unbiased: divide by n - 1 (the default) or, if False, by n.
-        correction: what to subtract from n, when `unbiased` is not given.
+        axis: int or list of ints, the dimensions to reduce; None reduces all.
+        unbiased: True: divide by n - 1; False: by n. Default: True.
+        correction: number subtracted from n, if `unbiased` is not given. Default: 1.
+
+    Returns:
+        The variances, in the dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.var(paddle.to_tensor([1.0, 2.0, 3.0])).item()
-        1.0
+        >>> x = paddle.to_tensor([1.0, 2.0, 3.0])
+        >>> paddle.var(x).item(), round(paddle.var(x, unbiased=False).item(), 4)
+        (1.0, 0.6667)
     """
     less = correction if unbiased is None else int(unbiased)
     out = jnp.var(floating(x), axis=axes(axis), ddof=less, keepdims=keepdim)
@@ -60,7 +64,10 @@ def var(
 @op(methods=["std"])
 @scalar_as_vector
 def std(x: Array, /, axis: Axis = None, unbiased: bool = True, keepdim: bool = False) -> Any:
-    """Standard deviation over axes; arguments as for var().
+    """Compute the standard deviation over the given dimensions: the square root of `var()`.
+
+    Returns:
+        The standard deviations, in the dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -72,11 +79,14 @@ def std(x: Array, /, axis: Axis = None, unbiased: bool = True, keepdim: bool = F
 
 @composite(methods=["median"], around=call_cached("x"))
 def median(x: Tensor, axis: Axis = None, keepdim: bool = False, mode: str = "avg") -> Any:
-    """Median over axes; NaN if there is a NaN.
+    """Compute the median over a dimension; NaN if there is a NaN.
 
     Arguments:
-        mode: "avg" takes the mean of the two middle elements, "min" the lower one; with an axis, "min" returns
-            the indices too.
+        mode: "avg": the mean of the two middle elements; "min": the lower one, with its index if `axis` is given.
+            Default: "avg".
+
+    Returns:
+        The medians; (medians, indices) for mode "min" with an `axis`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -105,7 +115,7 @@ def _middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
 @op(name="_median_min")
 @scalar_as_vector
 def _lower_middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
-    # NaN sorts last: the first of them where there are any.
+    # NaN sorts last; take the first NaN if there is one.
     def rank(flat: Any) -> Any:
         last = jnp.sum(~jnp.isnan(flat), -1, keepdims=True)
         return jnp.where(last < flat.shape[-1], last, (flat.shape[-1] - 1) // 2)
@@ -121,7 +131,7 @@ def _lower_middle_of_numbers(x: Any, /, axis: Any, keepdim: bool) -> Any:
 
 
 def _pick(x: Any, axis: Any, keepdim: bool, rank: Any) -> tuple[Any, Any]:
-    """The element of a rank in sorted order over axes, and its index; `rank` is asked for the flattened axes."""
+    """Return the element of a rank in sorted order, and its index; `rank(flat)` gives the rank."""
     flat, shape = _flattened(x, axis, keepdim)
     k, order = rank(flat), ordering.argsort(flat, -1)
     order = order[..., k : k + 1] if isinstance(k, int) else jnp.take_along_axis(order, k, -1)
@@ -130,7 +140,7 @@ def _pick(x: Any, axis: Any, keepdim: bool, rank: Any) -> tuple[Any, Any]:
 
 
 def _flattened(x: Any, axis: Any, keepdim: bool) -> tuple[Any, list[Any]]:
-    """x with these axes as one, the last; and the shape of what is left when that is reduced."""
+    """Return `x` with these axes merged into a last one, and the shape after reducing it."""
     axis = tuple([from_start(a, x.ndim) for a in (range(x.ndim) if axis is None else as_tuple(axis))])
     rest = [i for i in range(x.ndim) if i not in axis]
     flat = jnp.transpose(x, (*rest, *axis)).reshape(*[x.shape[i] for i in rest], math.prod([x.shape[i] for i in axis]))
@@ -140,7 +150,11 @@ def _flattened(x: Any, axis: Any, keepdim: bool) -> tuple[Any, list[Any]]:
 @op(methods=["kthvalue"])
 @scalar_as_vector
 def kthvalue(x: Array, /, k: int, axis: int | None = None, keepdim: bool = False) -> Any:
-    """The k-th smallest element along an axis (the last by default), and its index.
+    """Return the k-th smallest element along a dimension (default: the last) and its index.
+
+    Returns:
+        (values, indices): tensors without the dimension `axis`, or with size 1 there if `keepdim`; the indices are
+        int64.
 
     Raises:
         ValueError: if k is not between 1 and the size of the axis.
@@ -159,7 +173,11 @@ def kthvalue(x: Array, /, k: int, axis: int | None = None, keepdim: bool = False
 @op(methods=["mode"])
 @scalar_as_vector
 def mode(x: Array, /, axis: int = -1, keepdim: bool = False) -> Any:
-    """The most frequent element along an axis (the smallest of them), and where it stands last.
+    """Return the most frequent element along a dimension (the smallest of ties) and its last index.
+
+    Returns:
+        (values, indices): tensors without the dimension `axis`, or with size 1 there if `keepdim`; the indices are
+        int64.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -178,16 +196,19 @@ def mode(x: Array, /, axis: int = -1, keepdim: bool = False) -> Any:
 
 @op(methods=["quantile"])
 def quantile(x: Array, /, q: Any, axis: Axis = None, keepdim: bool = False, interpolation: str = "linear") -> Any:
-    """Quantiles over axes; several give a first dimension.
+    """Compute quantiles over the given dimensions.
 
     Arguments:
-        q: a number in [0, 1], or a list of them.
-        interpolation: "linear", "lower", "higher", "midpoint" or "nearest".
+        q: float in [0, 1], or list of them.
+        interpolation: between two elements: "linear", "lower", "higher", "midpoint" or "nearest". Default: "linear".
+
+    Returns:
+        The quantiles; a list `q` adds a first dimension of its length.
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.quantile(paddle.to_tensor([1.0, 2.0, 3.0]), 0.5).item()
-        2.0
+        >>> paddle.quantile(paddle.to_tensor([1.0, 2.0, 3.0]), [0.0, 0.5, 1.0]).tolist()
+        [1.0, 2.0, 3.0]
     """
     if not all(0 <= each <= 1 for each in np.ravel(q)):
         raise ValueError(f"q is {q}; expected numbers from 0 to 1")
@@ -197,7 +218,10 @@ def quantile(x: Array, /, q: Any, axis: Axis = None, keepdim: bool = False, inte
 
 @op(methods=["nanquantile"])
 def nanquantile(x: Array, /, q: Any, axis: Axis = None, keepdim: bool = False, interpolation: str = "linear") -> Any:
-    """Quantiles over axes of the elements that are not NaN; arguments as for quantile().
+    """Compute quantiles over the given dimensions, ignoring NaN; arguments as for `quantile()`.
+
+    Returns:
+        The quantiles; a list `q` adds a first dimension of its length.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -218,7 +242,10 @@ def _middle_of_numbers(x: Any, /, axis: Any, keepdim: bool) -> Any:
 
 @composite(methods=["nanmedian"], around=call_cached("x"))
 def nanmedian(x: Tensor, axis: Axis = None, keepdim: bool = False, mode: str = "avg") -> Any:
-    """Median over axes of the elements that are not NaN; arguments as for median().
+    """Compute the median over the given dimensions, ignoring NaN; arguments as for `median()`.
+
+    Returns:
+        The medians; (medians, indices) for mode "min" with an `axis`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -242,12 +269,15 @@ def _cov(x: Any, fweights: Any = None, aweights: Any = None, /, rowvar: bool = T
 def cov(
     x: Tensor, rowvar: bool = True, ddof: bool = True, fweights: Tensor | None = None, aweights: Tensor | None = None
 ) -> Any:
-    """Covariance matrix of variables.
+    """Estimate the covariance matrix of variables.
 
     Arguments:
-        rowvar: each row is a variable; otherwise each column.
-        ddof: divide by n - 1, otherwise by n.
-        fweights, aweights: how often each observation counts, and how much.
+        rowvar: each row is a variable (True), or each column. Default: True.
+        ddof: divide by n - 1 (True) or by n (False). Default: True.
+        fweights, aweights: 1-D tensors, integer frequency and relative weight of each observation; None: 1.
+
+    Returns:
+        A matrix [variables, variables].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -259,7 +289,10 @@ def cov(
 
 @op(methods=["corrcoef"])
 def corrcoef(x: Array, /, rowvar: bool = True) -> Any:
-    """Correlation matrix of variables, one a row (or a column).
+    """Compute the Pearson correlation matrix of variables, one per row (or column).
+
+    Returns:
+        A matrix [variables, variables].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -271,12 +304,15 @@ def corrcoef(x: Array, /, rowvar: bool = True) -> Any:
 
 @composite(methods=["bincount"])
 def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Any:
-    """How often each number from 0 occurs, or the sum of its weights.
+    """Count the occurrences of each non-negative integer, or sum their `weights`.
 
-    The length depends on the data.
+    The length of the result depends on the data, so a static program needs it known.
+
+    Returns:
+        A 1-D tensor of length `max(x) + 1`, at least `minlength`.
 
     Raises:
-        ValueError: for numbers below 0.
+        ValueError: if an element is negative.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -309,12 +345,15 @@ def histogram(
     weight: Tensor | None = None,
     density: bool = False,
 ) -> Any:
-    """How many elements fall into each of `bins` equal bins.
+    """Compute the histogram of a tensor with equal bins.
 
     Arguments:
-        min, max: bounds of the bins; both 0 takes those of the data.
-        weight: counted instead of ones, if given.
-        density: normalise so that the integral is 1.
+        min, max: range of the bins; both 0: the range of the data. Default: 0.
+        weight: tensor with the shape of `input`, summed in each bin; None: 1 per element.
+        density: normalize so that the integral over the range is 1. Default: False.
+
+    Returns:
+        A 1-D tensor of length `bins`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -350,7 +389,10 @@ def _edges(x: Any, bins: int, low: Any, high: Any) -> Any:
 
 @op(methods=["histogram_bin_edges"], grad=False)
 def histogram_bin_edges(input: Array, /, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Any:
-    """The bounds of the bins that histogram() uses.
+    """Compute the bin edges that `histogram()` uses.
+
+    Returns:
+        A 1-D tensor of length `bins + 1`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -371,12 +413,15 @@ def _counts_and_edges(given: dict[str, Any]) -> Any:
 def histogramdd(
     x: Tensor, bins: Any = 10, ranges: Any = None, density: bool = False, weights: Tensor | None = None
 ) -> Any:
-    """Histogram of points in several dimensions: the counts and the list of bin edges.
+    """Compute the histogram of points in several dimensions.
 
     Arguments:
-        x: points, one a row.
-        bins: number of bins, one for all dimensions or a list.
-        ranges: flat list of lower and upper bounds, two for each dimension.
+        x: tensor [N, D], one point per row.
+        bins: int, or list of D ints, the number of bins in each dimension. Default: 10.
+        ranges: list of 2 * D floats, the lower and upper bound of each dimension; None: the range of the data.
+
+    Returns:
+        (hist, edges): a tensor of D dimensions, and a list of D edge tensors.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -1,4 +1,4 @@
-"""The singular value decomposition, in a form that each platform's compiler takes."""
+"""The singular value decomposition, in a form that each platform's compiler accepts."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def compilable(fn: Callable[[Any], Any], x: Any) -> Any:
 
 
 def full_svd(x: Any, full_matrices: bool = False) -> tuple[Any, ...]:
-    """U, the singular values, and V^H."""
+    """Return U, the singular values, and V^H."""
     return tuple(compilable(lambda x: jnp.linalg.svd(x, full_matrices=full_matrices), x))
 
 
 def singular_values(x: Any) -> Any:
-    """The singular values alone; their gradient takes the other parts."""
+    """Return the singular values; the gradient uses the other factors."""
     return compilable(lambda x: jnp.linalg.svd(x, compute_uv=False), x)

@@ -1,4 +1,4 @@
-"""The random bits that JAX draws, as operations that XLA fuses with what reads them; on CPUs JAX's loop over arrays.
+"""JAX's random bits as operations that XLA fuses with their consumers; on CPUs, JAX's loop over arrays.
 
 Source: Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, 2011 (Threefry-2x32 with 20 rounds).
 """
@@ -18,7 +18,7 @@ _PARITY = np.uint32(0x1BD11BDA)
 
 
 def bernoulli(key: Any, p: float, shape: tuple[int, ...]) -> Any:
-    """What jax.random.bernoulli() draws; of the 53 bits that it compares with p, the first 32."""
+    """Draw what `jax.random.bernoulli()` draws, comparing 32 instead of 53 random bits with p."""
     if not _is_threefry(key, shape):
         return jax.random.bernoulli(key, p, shape)
     return random_words(jax.random.key_data(key), shape)[0] < np.uint32(min(round(p * 2**32), 2**32 - 1))
@@ -31,7 +31,7 @@ def _is_threefry(key: Any, shape: tuple[int, ...]) -> bool:
 
 @functools.partial(jax.jit, static_argnums=1)
 def random_words(key: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
-    """Two words for each element: its number, enciphered. The host tier knows it by its name."""
+    """Return two random words per element: its encrypted index. The host tier recognizes the op by name."""
     number = jax.lax.iota(np.uint32, math.prod(shape)).reshape(shape)
     first, second = key
     return _enciphered(first, second, jnp.zeros_like(number), number)

@@ -1,4 +1,4 @@
-"""Draws among the most probable."""
+"""Top-p (nucleus) sampling."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["top_p_sampling"]
 
 @op(name="top_p", grad=False)
 def _drawn(x: Any, ps: Any, threshold: Any, draw: Any, /, truncated: bool) -> Any:
-    """What uniform numbers choose of each row, the most probable first; and where it stands."""
+    """Choose a category of each row by uniform numbers, the most probable first; return its probability and index."""
     order = ordering.argsort(-x, -1)
     p = jnp.take_along_axis(x, order, -1).astype(jnp.float32)
     before = jnp.cumsum(p, -1) - p
@@ -43,22 +43,23 @@ def top_p_sampling(
     return_top: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Draw one of each row of probabilities, among the most probable that together reach a part of the whole.
+    """Sample one category per row among the most probable ones whose total probability reaches `ps`.
 
     Arguments:
-        x: probabilities [rows, choices].
-        ps: the part, for each row.
-        threshold: for each row a probability below which nothing is drawn.
-        seed: above 0: of a stream of its own, so that each call gives the same.
-        k: how many of the most probable `return_top` gives.
-        mode: "non-truncated" draws among all that reach the threshold.
-        return_top: give the k greatest probabilities and where they stand, too.
+        x: float tensor [rows, categories], probabilities.
+        ps: float tensor [rows], the total probability to sample from.
+        threshold: float tensor [rows], a lower bound of the probabilities sampled; None: no bound.
+        seed: int; above 0: use a separate random stream with this seed, so that each call returns the same. Default:
+            -1.
+        k: int, how many of the largest probabilities `return_top` returns. Default: 0.
+        mode: "truncated" or "non-truncated": sample among all categories above the threshold. Default: "truncated".
+        return_top: return the k largest probabilities and their indices as well. Default: False.
 
     Returns:
-        The probabilities drawn [rows, 1], and where they stand.
+        (values, indices): the sampled probabilities and their category indices, both [rows, 1].
 
     Raises:
-        ValueError: for another mode.
+        ValueError: if `mode` is invalid.
 
     Examples:
         >>> import paddle_lite_py as paddle

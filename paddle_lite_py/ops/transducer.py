@@ -1,4 +1,4 @@
-"""The loss of a recurrent transducer: output sequences summed over their alignments with the input."""
+"""The loss of a recurrent neural network transducer (RNN-T)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .losses import reduce
 
 __all__ = ["rnnt_loss"]
 
-# The logarithm of "impossible": finite, so that no gradient becomes NaN.
+# Stands for log(0), but finite, so that no gradient becomes NaN.
 _NEVER = -1e30
 
 
 def _skewed(x: Any) -> Any:
-    """[batch, time, labels] by diagonals: [time + labels - 1, batch, labels], where entry (n, u) is x at (n - u, u)."""
+    """Skew [batch, time, labels] to diagonals [time + labels - 1, batch, labels]: entry (n, u) is x at (n - u, u)."""
     time, labels = x.shape[1:]
     t = jnp.arange(time + labels - 1)[:, None] - jnp.arange(labels)
     found = jnp.moveaxis(x, 0, -1)[jnp.clip(t, 0, time - 1), jnp.arange(labels)]
@@ -30,7 +30,7 @@ def _rnnt(
 ) -> Any:
     silent = x[..., blank]
     spoken = jnp.take_along_axis(x[:, :, :-1], labels[:, None, :, None].astype(jnp.int32), -1)[..., 0]
-    # FastEmit: the slope of what is emitted counts more, its value does not.
+    # FastEmit scales the gradient of emitted labels, not their value.
     spoken = spoken + fastemit_lambda * (spoken - jax.lax.stop_gradient(spoken))
     spoken = jnp.pad(spoken, ((0, 0), (0, 0), (0, 1)), constant_values=_NEVER)
     by_blank, by_label = _skewed(silent), _skewed(spoken)
@@ -57,18 +57,21 @@ def rnnt_loss(
     reduction: str = "mean",
     name: Any = None,
 ) -> Any:
-    """Negative log likelihood of label sequences under a transducer, summed over all alignments with the input.
+    """Compute the RNN-T loss: the negative log likelihood of label sequences, summed over all alignments.
 
     Arguments:
-        input: log probabilities [batch, time, longest label + 1, classes]; apply log_softmax() before.
-        label: integers [batch, longest], padded.
-        input_lengths, label_lengths: integers [batch].
-        blank: the class that stands for no label.
-        fastemit_lambda: how much more the gradient of an emitted label counts.
-        reduction: "mean" (over the batch), "sum" or "none".
+        input: float tensor [batch, time, max_label_length + 1, classes], log probabilities.
+        label: integer tensor [batch, max_label_length], padded label sequences.
+        input_lengths, label_lengths: integer tensors [batch].
+        blank: int, index of the blank class. Default: 0.
+        fastemit_lambda: weight of the FastEmit regularization, which favors early labels. Default: 0.001.
+        reduction: "mean" (over the batch), "sum" or "none". Default: "mean".
+
+    Returns:
+        The loss: 0-D for "mean" and "sum", [batch] for "none".
 
     Raises:
-        ValueError: if the shapes do not fit.
+        ValueError: if the shapes do not match.
 
     Source: Graves, Sequence Transduction with Recurrent Neural Networks, 2012; Yu et al., FastEmit, 2021.
 

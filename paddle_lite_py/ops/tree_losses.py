@@ -1,4 +1,4 @@
-"""Losses over so many classes that the classes are grouped: along a tree, or in clusters by frequency."""
+"""Losses over many classes, grouped in a tree or in clusters by frequency."""
 
 from __future__ import annotations
 
@@ -18,15 +18,12 @@ from .random import randperm
 
 __all__ = ["adaptive_log_softmax_with_loss", "class_center_sample", "hsigmoid_loss"]
 
-# Scores of a node are kept within this.
+# Scores of nodes are clamped to this.
 _MOST = 40.0
 
 
 def _path(label: Any, num_classes: int) -> tuple[Any, Any]:
-    """Nodes of the complete binary tree from the root to each class, [n, longest], and the turn at each; -1: none.
-
-    With class c at place c + num_classes of a heap whose root is at 1, its ancestors are the prefixes of that number.
-    """
+    """Return the nodes from the root to each class of a complete binary tree [n, longest], and the turns; -1 pads."""
     code = label.reshape(-1, 1).astype(jnp.int64) + num_classes
     down = jnp.arange((2 * num_classes - 1).bit_length() - 1)
     above = code >> (down + 1)
@@ -43,7 +40,7 @@ def _hsigmoid(
     score = score if bias is None else score + bias.reshape(-1)[at]
     score = score + jax.lax.stop_gradient(jnp.clip(score, -_MOST, _MOST) - score)
     score = jnp.where(there, score, 0)
-    # A path that is shorter than the longest counts log 2 for each node that it lacks.
+    # A path shorter than the longest adds log 2 for each missing node.
     return jnp.sum(jax.nn.softplus(score) - jnp.where(there, turns, 0) * score, -1, keepdims=True)
 
 
@@ -59,17 +56,24 @@ def hsigmoid_loss(
     is_sparse: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Hierarchical sigmoid loss [n, 1]: a decision at each node on the way through a tree to the leaf of a class.
+    """Compute the hierarchical sigmoid loss: binary decisions along the path from the root to the class's leaf.
 
     Arguments:
-        input: float [n, d]. label: integers [n] or [n, 1].
-        num_classes: leaves of the tree, which is a complete binary one by default.
-        weight: [num_classes - 1, d], a row for each inner node. bias: [num_classes - 1, 1].
-        path_table: for a tree of one's own, the nodes on the way to each sample's leaf, [n, longest], padded with -1.
-        path_code: 0 or 1, the turn at each of these.
+        input: float tensor [N, D].
+        label: integer tensor [N] or [N, 1].
+        num_classes: int, number of leaves of the default tree, a complete binary one.
+        weight: float tensor [num_classes - 1, D], one row per inner node.
+        bias: float tensor [num_classes - 1, 1]; None: no bias.
+        path_table: integer tensor [N, max_path_length] for a custom tree, the nodes on each sample's path, padded with
+            -1.
+        path_code: integer tensor with the shape of `path_table`, the decision (0 or 1) at each node.
+
+    Returns:
+        The losses [N, 1].
 
     Raises:
-        ValueError: if num_classes is below 2, only one of path_table and path_code is given, or a label is no class.
+        ValueError: if `num_classes` is below 2, only one of `path_table` and `path_code` is given, or a label is out of
+            range.
 
     Source: Morin and Bengio, Hierarchical Probabilistic Neural Network Language Model, 2005.
 
@@ -114,17 +118,21 @@ def adaptive_log_softmax_with_loss(
     head_bias: Any = None,
     name: Any = None,
 ) -> tuple[Any, Any]:
-    """Log probability of each label [n], and the mean loss, with frequent classes in the head and the rest in clusters.
+    """Compute the adaptive softmax: frequent classes in the head, the others in clusters.
 
     Arguments:
-        input: float [n, d], or [d] with one label.
-        label: integers [n] below the last of the cutoffs.
-        head_weight: [d, first cutoff + number of clusters]. head_bias: as many numbers.
-        tail_weights: for each cluster two matrices: [d, its size of features], and from there to its classes.
-        cutoffs: where each group of classes ends, growing; the last is the number of classes.
+        input: float tensor [N, D], or [D] with one label.
+        label: integer tensor [N], below the last cutoff.
+        head_weight: float tensor [D, cutoffs[0] + clusters].
+        head_bias: float tensor [cutoffs[0] + clusters]; None: no bias.
+        tail_weights: for each cluster two matrices: [D, projected size], and [projected size, classes of the cluster].
+        cutoffs: list of ascending ints, where each group of classes ends; the last one is the number of classes.
+
+    Returns:
+        (output, loss): the log probability of each label [N], and the mean negative log likelihood.
 
     Raises:
-        ValueError: if the shapes do not fit, or a label is no class.
+        ValueError: if the shapes do not match, or a label is out of range.
 
     Source: Grave et al., Efficient Softmax Approximation for GPUs, 2017.
 
@@ -158,14 +166,18 @@ def _places_and_classes(given: dict[str, Any]) -> Any:
 @on_host(_places_and_classes)
 @no_effect(group=ONE_PROCESS)
 def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group: Any = None) -> tuple[Tensor, Tensor]:
-    """Classes of which a loss looks at the centers: all in `label` and random others; and label by places among them.
+    """Sample class centers for a loss over many classes: all classes in `label`, and random negative ones.
 
     Arguments:
-        label: integers [n].
-        num_samples: how many classes; more if label has more.
+        label: integer tensor [N].
+        num_samples: int, number of classes to sample; more if `label` has more.
+
+    Returns:
+        (remapped_label, sampled): the labels as positions among the sampled classes, and these classes: those of
+        `label` in ascending order, then the others.
 
     Raises:
-        ValueError: if num_samples is above num_classes, or a label is no class.
+        ValueError: if `num_samples` exceeds `num_classes`, or a label is out of range.
 
     Examples:
         >>> import paddle_lite_py as paddle

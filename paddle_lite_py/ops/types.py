@@ -1,4 +1,4 @@
-"""What the arguments of public functions may be."""
+"""Type aliases of the arguments of public functions."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..core.dtypes import DType
 from ..core.place import Place
 from ..eager.tensor import Tensor
 
-# What an op computes with; its callers give tensors.
+# An array inside of an op; callers pass tensors.
 Array = jax.Array
-# A tensor, or what becomes one: a number takes the dtype of the tensor that it meets.
+# A tensor or what converts to one: a number takes the dtype of the other operand.
 TensorLike = Tensor | np.ndarray | complex
 # One axis, several, or all.
 Axis = int | Sequence[int] | None
@@ -25,5 +25,5 @@ Shape = int | Sequence[int | Tensor] | Tensor
 Padding = str | int | Sequence[int] | Sequence[Sequence[int]]
 # A dtype by name, as the class of the reference, of NumPy, or of Python; None: the default or that of the argument.
 DTypeLike = str | DType | np.dtype | type | None
-# A place or its name; None: the current one.
+# A device or its name; None: the current one.
 PlaceLike = Place | str | None

@@ -17,14 +17,18 @@ from .view_rules import NUMBERS, PAIRS, PART
 _DOC = """{what}.
 
 Arguments:
-    x: a tensor; {kinds}.
+    x: tensor of any shape.
+
+Returns:
+    {kinds}.
 
 Examples:
     >>> import paddle_lite_py as paddle
     >>> f"{{paddle.{name}(paddle.to_tensor({x})).item():.4f}}"
     '{value}'
 """
-_FLOAT, _ANY = "integers are converted to the default float", "integers stay integers"
+_FLOAT = "A floating-point (or complex) tensor with the shape of `x`; integers and booleans give float32"
+_ANY = "A tensor with the shape and dtype of `x`"
 
 
 def _define(name: str, fn: Callable[[Any], Any], what: str, x: Any, value: str, **options: Any) -> Callable[..., Any]:
@@ -37,7 +41,7 @@ def _define(name: str, fn: Callable[[Any], Any], what: str, x: Any, value: str, 
 
 
 def _floating(name: str, f: Callable[[Any], Any], what: str, x: Any, value: str, **options: Any) -> Callable[..., Any]:
-    """An op whose result is floating (or complex) for every input."""
+    """Define an op with a floating-point (or complex) result for every input."""
 
     def fn(x: Any, /) -> Any:
         return f(floating(x))
@@ -46,7 +50,7 @@ def _floating(name: str, f: Callable[[Any], Any], what: str, x: Any, value: str,
 
 
 def _keeping(name: str, f: Callable[[Any], Any], what: str, x: Any, value: str, **options: Any) -> Callable[..., Any]:
-    """An op whose result has the dtype of its input."""
+    """Define an op that keeps the dtype of its input."""
 
     def fn(x: Any, /) -> Any:
         return f(natural(x))
@@ -58,73 +62,151 @@ def _rounding(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda x: f(x) if jnp.issubdtype(x.dtype, jnp.floating) else x
 
 
-exp = _floating("exp", jnp.exp, "e to the power of each element", 1.0, "2.7183", amp="black")
-expm1 = _floating("expm1", jnp.expm1, "exp(x) - 1, exact near zero", 1.0, "1.7183", amp="black")
-log = _floating("log", jnp.log, "Natural logarithm of each element", 2.0, "0.6931", amp="black")
-log2 = _floating("log2", jnp.log2, "Logarithm to base 2 of each element", 8.0, "3.0000", amp="black")
-log10 = _floating("log10", jnp.log10, "Logarithm to base 10 of each element", 100.0, "2.0000", amp="black")
-log1p = _floating("log1p", jnp.log1p, "log(1 + x), exact near zero", 1.0, "0.6931")
-sqrt = _floating("sqrt", jnp.sqrt, "Square root of each element", 4.0, "2.0000")
-rsqrt = _floating("rsqrt", jax.lax.rsqrt, "One over the square root of each element", 4.0, "0.5000", amp="black")
-reciprocal = _floating("reciprocal", jnp.reciprocal, "One over each element", 4.0, "0.2500", amp="black")
-sin = _floating("sin", jnp.sin, "Sine of each element", 0.5, "0.4794")
-cos = _floating("cos", jnp.cos, "Cosine of each element", 0.5, "0.8776")
-tan = _floating("tan", jnp.tan, "Tangent of each element", 0.5, "0.5463", amp="black")
-asin = _floating("asin", jnp.arcsin, "Inverse sine of each element", 0.5, "0.5236", also=["arcsin"], amp="black")
-acos = _floating("acos", jnp.arccos, "Inverse cosine of each element", 0.5, "1.0472", also=["arccos"], amp="black")
-atan = _floating("atan", jnp.arctan, "Inverse tangent of each element", 0.5, "0.4636", also=["arctan"])
-sinh = _floating("sinh", jnp.sinh, "Hyperbolic sine of each element", 0.5, "0.5211", amp="black")
-cosh = _floating("cosh", jnp.cosh, "Hyperbolic cosine of each element", 0.5, "1.1276", amp="black")
-tanh = _floating("tanh", jnp.tanh, "Hyperbolic tangent of each element", 0.5, "0.4621")
-asinh = _floating("asinh", jnp.arcsinh, "Inverse hyperbolic sine of each element", 0.5, "0.4812", also=["arcsinh"])
-acosh = _floating("acosh", jnp.arccosh, "Inverse hyperbolic cosine of each element", 2.0, "1.3170", also=["arccosh"])
+exp = _floating("exp", jnp.exp, "Compute the exponential of each element: `out = e ** x`", 1.0, "2.7183", amp="black")
+expm1 = _floating(
+    "expm1", jnp.expm1, "Compute `exp(x) - 1` elementwise, accurately near zero", 1.0, "1.7183", amp="black"
+)
+log = _floating("log", jnp.log, "Compute the natural logarithm of each element", 2.0, "0.6931", amp="black")
+log2 = _floating("log2", jnp.log2, "Compute the base-2 logarithm of each element", 8.0, "3.0000", amp="black")
+log10 = _floating("log10", jnp.log10, "Compute the base-10 logarithm of each element", 100.0, "2.0000", amp="black")
+log1p = _floating("log1p", jnp.log1p, "Compute `log(1 + x)` elementwise, accurately near zero", 1.0, "0.6931")
+sqrt = _floating("sqrt", jnp.sqrt, "Compute the square root of each element", 4.0, "2.0000")
+rsqrt = _floating(
+    "rsqrt",
+    jax.lax.rsqrt,
+    "Compute the reciprocal square root elementwise: `out = 1 / sqrt(x)`",
+    4.0,
+    "0.5000",
+    amp="black",
+)
+reciprocal = _floating(
+    "reciprocal", jnp.reciprocal, "Compute the reciprocal of each element: `out = 1 / x`", 4.0, "0.2500", amp="black"
+)
+sin = _floating("sin", jnp.sin, "Compute the sine of each element, in radians", 0.5, "0.4794")
+cos = _floating("cos", jnp.cos, "Compute the cosine of each element, in radians", 0.5, "0.8776")
+tan = _floating("tan", jnp.tan, "Compute the tangent of each element, in radians", 0.5, "0.5463", amp="black")
+asin = _floating(
+    "asin",
+    jnp.arcsin,
+    "Compute the inverse sine of each element, in [-pi/2, pi/2]",
+    0.5,
+    "0.5236",
+    also=["arcsin"],
+    amp="black",
+)
+acos = _floating(
+    "acos",
+    jnp.arccos,
+    "Compute the inverse cosine of each element, in [0, pi]",
+    0.5,
+    "1.0472",
+    also=["arccos"],
+    amp="black",
+)
+atan = _floating(
+    "atan", jnp.arctan, "Compute the inverse tangent of each element, in (-pi/2, pi/2)", 0.5, "0.4636", also=["arctan"]
+)
+sinh = _floating("sinh", jnp.sinh, "Compute the hyperbolic sine of each element", 0.5, "0.5211", amp="black")
+cosh = _floating("cosh", jnp.cosh, "Compute the hyperbolic cosine of each element", 0.5, "1.1276", amp="black")
+tanh = _floating("tanh", jnp.tanh, "Compute the hyperbolic tangent of each element", 0.5, "0.4621")
+asinh = _floating(
+    "asinh", jnp.arcsinh, "Compute the inverse hyperbolic sine of each element", 0.5, "0.4812", also=["arcsinh"]
+)
+acosh = _floating(
+    "acosh", jnp.arccosh, "Compute the inverse hyperbolic cosine of each element", 2.0, "1.3170", also=["arccosh"]
+)
 atanh = _floating(
-    "atanh", jnp.arctanh, "Inverse hyperbolic tangent of each element", 0.5, "0.5493", also=["arctanh"], amp="black"
+    "atanh",
+    jnp.arctanh,
+    "Compute the inverse hyperbolic tangent of each element",
+    0.5,
+    "0.5493",
+    also=["arctanh"],
+    amp="black",
 )
-erf = _floating("erf", jax.scipy.special.erf, "Error function of each element", 0.5, "0.5205")
+erf = _floating("erf", jax.scipy.special.erf, "Compute the Gauss error function of each element", 0.5, "0.5205")
 erfinv = _floating(
-    "erfinv", jax.scipy.special.erfinv, "Inverse error function of each element", 0.5, "0.4769", amp="black"
+    "erfinv", jax.scipy.special.erfinv, "Compute the inverse error function of each element", 0.5, "0.4769", amp="black"
 )
-sigmoid = _floating("sigmoid", jax.nn.sigmoid, "1 / (1 + exp(-x)) of each element", 0.5, "0.6225")
+sigmoid = _floating(
+    "sigmoid", jax.nn.sigmoid, "Compute the logistic sigmoid of each element: `out = 1 / (1 + exp(-x))`", 0.5, "0.6225"
+)
 lgamma = _floating(
-    "lgamma", jax.lax.lgamma, "Logarithm of the absolute gamma function", 4.0, "1.7918", also=["gammaln"]
+    "lgamma",
+    jax.lax.lgamma,
+    "Compute the logarithm of the absolute gamma function elementwise",
+    4.0,
+    "1.7918",
+    also=["gammaln"],
 )
-digamma = _floating("digamma", jax.lax.digamma, "Derivative of the log-gamma function", 1.0, "-0.5772")
-i0 = _floating("i0", jax.scipy.special.i0, "Modified Bessel function of order 0", 1.0, "1.2661")
-i0e = _floating("i0e", jax.scipy.special.i0e, "exp(-|x|) i0(x)", 1.0, "0.4658")
-i1 = _floating("i1", jax.scipy.special.i1, "Modified Bessel function of order 1", 1.0, "0.5652")
-i1e = _floating("i1e", jax.scipy.special.i1e, "exp(-|x|) i1(x)", 1.0, "0.2079")
-sinc = _floating("sinc", jnp.sinc, "sin(pi x) / (pi x) of each element", 0.5, "0.6366")
-deg2rad = _floating("deg2rad", jnp.deg2rad, "Degrees as radians", 90.0, "1.5708")
-rad2deg = _floating("rad2deg", jnp.rad2deg, "Radians as degrees", 1.0, "57.2958")
+digamma = _floating(
+    "digamma", jax.lax.digamma, "Compute the digamma function elementwise: the derivative of `lgamma()`", 1.0, "-0.5772"
+)
+i0 = _floating(
+    "i0",
+    jax.scipy.special.i0,
+    "Compute the modified Bessel function of the first kind of order 0 elementwise",
+    1.0,
+    "1.2661",
+)
+i0e = _floating(
+    "i0e", jax.scipy.special.i0e, "Compute the exponentially scaled `exp(-|x|) * i0(x)` elementwise", 1.0, "0.4658"
+)
+i1 = _floating(
+    "i1",
+    jax.scipy.special.i1,
+    "Compute the modified Bessel function of the first kind of order 1 elementwise",
+    1.0,
+    "0.5652",
+)
+i1e = _floating(
+    "i1e", jax.scipy.special.i1e, "Compute the exponentially scaled `exp(-|x|) * i1(x)` elementwise", 1.0, "0.2079"
+)
+sinc = _floating(
+    "sinc", jnp.sinc, "Compute the normalized sinc elementwise: `out = sin(pi * x) / (pi * x)`, 1 at 0", 0.5, "0.6366"
+)
+deg2rad = _floating("deg2rad", jnp.deg2rad, "Convert degrees to radians", 90.0, "1.5708")
+rad2deg = _floating("rad2deg", jnp.rad2deg, "Convert radians to degrees", 1.0, "57.2958")
 
 abs = _keeping(
-    "abs", magnitude, "Absolute value of each element", -2.5, "2.5000", operators=["__abs__"], also=["absolute"]
+    "abs",
+    magnitude,
+    "Compute the absolute value of each element",
+    -2.5,
+    "2.5000",
+    operators=["__abs__"],
+    also=["absolute"],
 )
 neg = _keeping(
     "neg",
     lambda x: x if x.dtype == bool else -x,
-    "Each element negated",
+    "Negate each element: `out = -x`",
     2.5,
     "-2.5000",
     operators=["__neg__"],
     also=["negative"],
 )
-square = _keeping("square", jnp.square, "Square of each element", 3.0, "9.0000", amp="black")
-sign = _keeping("sign", jnp.sign, "-1, 0 or 1: the sign of each element", -2.5, "-1.0000")
+square = _keeping("square", jnp.square, "Compute the square of each element", 3.0, "9.0000", amp="black")
+sign = _keeping("sign", jnp.sign, "Compute the sign of each element: -1, 0 or 1", -2.5, "-1.0000")
 
 
 def _direction(x: Any) -> Any:
-    """jnp.sign has no gradient, which that of a complex number does."""
+    """Compute the sign; unlike jnp.sign, with a gradient for complex numbers."""
     return x / jnp.where(x == 0, 1, jnp.abs(x)) if jnp.iscomplexobj(x) else jnp.sign(x)
 
 
-sgn = _keeping("sgn", _direction, "The sign of each element; x / |x| if complex", -2.5, "-1.0000")
-floor = _keeping("floor", _rounding(jnp.floor), "The nearest integer below", 1.7, "1.0000")
-ceil = _keeping("ceil", _rounding(jnp.ceil), "The nearest integer above", 1.2, "2.0000")
-trunc = _keeping("trunc", _rounding(jnp.trunc), "The integer part of each element", -1.7, "-1.0000", also=["fix"])
-frac = _keeping("frac", lambda x: x - _rounding(jnp.trunc)(x), "The fractional part of each element", 1.25, "0.2500")
-positive = _keeping("positive", lambda x: x, "The elements as they are", 1.5, "1.5000", operators=["__pos__"])
+sgn = _keeping("sgn", _direction, "Compute the sign of each element; `x / |x|` for complex numbers", -2.5, "-1.0000")
+floor = _keeping("floor", _rounding(jnp.floor), "Round each element down to an integer", 1.7, "1.0000")
+ceil = _keeping("ceil", _rounding(jnp.ceil), "Round each element up to an integer", 1.2, "2.0000")
+trunc = _keeping("trunc", _rounding(jnp.trunc), "Round each element towards zero", -1.7, "-1.0000", also=["fix"])
+frac = _keeping(
+    "frac",
+    lambda x: x - _rounding(jnp.trunc)(x),
+    "Compute the fractional part of each element: `x - trunc(x)`",
+    1.25,
+    "0.2500",
+)
+positive = _keeping("positive", lambda x: x, "Return the elements unchanged", 1.5, "1.5000", operators=["__pos__"])
 
 absolute, arcsin, arccos, arctan, arcsinh, arccosh, arctanh = abs, asin, acos, atan, asinh, acosh, atanh
 fix, gammaln, negative = trunc, lgamma, neg
@@ -132,11 +214,14 @@ fix, gammaln, negative = trunc, lgamma, neg
 
 @op(methods=["round"], inplace="round_")
 def round(x: Array, /, decimals: int = 0) -> Any:
-    """Round to a number of decimals, halves to even.
+    """Round each element to `decimals` decimal places, halves to even.
 
     Arguments:
-        x: a tensor; integers stay as they are.
-        decimals: places kept; negative ones round tens, hundreds, ...
+        x: tensor of any shape; integers are returned unchanged.
+        decimals: number of decimal places; negative values round to tens, hundreds, ... Default: 0.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -149,11 +234,14 @@ def round(x: Array, /, decimals: int = 0) -> Any:
 
 @op(methods=["logit"], inplace="logit_")
 def logit(x: Array, /, eps: float | None = None) -> Any:
-    """log(x / (1 - x)) of each element.
+    """Compute the logit elementwise: `out = log(x / (1 - x))`.
 
     Arguments:
-        x: probabilities.
-        eps: if given, x is first clipped to [eps, 1 - eps].
+        x: tensor of probabilities.
+        eps: clamp `x` to [eps, 1 - eps] first; None: no clamping, so that 0 and 1 give infinities.
+
+    Returns:
+        A floating-point tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -166,7 +254,10 @@ def logit(x: Array, /, eps: float | None = None) -> Any:
 
 @op(methods=["stanh"])
 def stanh(x: Array, /, scale_a: float = 0.67, scale_b: float = 1.7159) -> Any:
-    """scale_b * tanh(scale_a * x) of each element.
+    """Compute the scaled hyperbolic tangent elementwise: `out = scale_b * tanh(scale_a * x)`.
+
+    Returns:
+        A floating-point tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -178,7 +269,10 @@ def stanh(x: Array, /, scale_a: float = 0.67, scale_b: float = 1.7159) -> Any:
 
 @op(methods=["polygamma"], inplace="polygamma_")
 def polygamma(x: Array, /, n: int) -> Any:
-    """The n-th derivative of digamma at each element.
+    """Compute the polygamma function of order `n`: the n-th derivative of `digamma()` at `x`.
+
+    Returns:
+        A floating-point tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -191,7 +285,10 @@ def polygamma(x: Array, /, n: int) -> Any:
 
 @op(methods=["multigammaln"], inplace="multigammaln_")
 def multigammaln(x: Array, /, p: int) -> Any:
-    """Logarithm of the multivariate gamma function of dimension p.
+    """Compute the logarithm of the multivariate gamma function of dimension `p`.
+
+    Returns:
+        A floating-point tensor with the shape of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -203,7 +300,10 @@ def multigammaln(x: Array, /, p: int) -> Any:
 
 @op(methods=["nan_to_num"], inplace="nan_to_num_")
 def nan_to_num(x: Array, /, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
-    """Replace NaN, and the infinities (by the largest finite numbers unless given).
+    """Replace NaN and infinities by finite numbers.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -215,7 +315,10 @@ def nan_to_num(x: Array, /, nan: float = 0.0, posinf: float | None = None, negin
 
 @op(methods=["real"], views=PART)
 def real(x: Array, /) -> Any:
-    """Real part of each element.
+    """Return the real part of each element.
+
+    Returns:
+        A real tensor with the shape of `x`; a view of a complex `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -227,7 +330,10 @@ def real(x: Array, /) -> Any:
 
 @op(methods=["imag"], views=PART)
 def imag(x: Array, /) -> Any:
-    """Imaginary part of each element.
+    """Return the imaginary part of each element.
+
+    Returns:
+        A real tensor with the shape of `x`; a view of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -239,7 +345,10 @@ def imag(x: Array, /) -> Any:
 
 @op(methods=["conj"])
 def conj(x: Array, /) -> Any:
-    """Complex conjugate of each element.
+    """Compute the complex conjugate of each element.
+
+    Returns:
+        A tensor with the shape and dtype of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -251,7 +360,10 @@ def conj(x: Array, /) -> Any:
 
 @op(methods=["angle"])
 def angle(x: Array, /) -> Any:
-    """Angle of each element in the complex plane.
+    """Compute the phase angle of each element in radians.
+
+    Returns:
+        A real tensor with the shape of `x`, in [-pi, pi].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -263,7 +375,10 @@ def angle(x: Array, /) -> Any:
 
 @op(methods=["as_real", "view_as_real"], views=PAIRS)
 def as_real(x: Array, /) -> Any:
-    """A complex tensor as a real one with a last dimension of (real, imaginary).
+    """View a complex tensor as a real one with a trailing dimension (real, imaginary).
+
+    Returns:
+        A real tensor of shape [*x.shape, 2].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -275,7 +390,10 @@ def as_real(x: Array, /) -> Any:
 
 @op(methods=["as_complex", "view_as_complex"], views=NUMBERS)
 def as_complex(x: Array, /) -> Any:
-    """A real tensor whose last dimension is (real, imaginary) as a complex one.
+    """View a real tensor with a trailing dimension (real, imaginary) as a complex tensor.
+
+    Returns:
+        A complex tensor of shape `x.shape[:-1]`.
 
     Examples:
         >>> import paddle_lite_py as paddle

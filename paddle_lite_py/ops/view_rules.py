@@ -1,4 +1,4 @@
-"""Rules of views: how each kind of op that shares elements gives back what is written into its result."""
+"""View rules: how a write into the result of each view op updates the tensor that it views."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _set_strided(x: Any, new: Any, /, strides: Any, offset: int) -> Any:
 
 
 def strided(layout: Callable[[np.ndarray, ViewStep], np.ndarray], overlaps: bool = False) -> ViewRule:
-    """The rule of a view that NumPy has as well."""
+    """Return the rule of a view that NumPy supports as well."""
 
     def back(x: Any, new: Any, step: ViewStep) -> Any:
         seen = layout(view_layout.whole(x._data), step)
@@ -68,7 +68,7 @@ def strided(layout: Callable[[np.ndarray, ViewStep], np.ndarray], overlaps: bool
 
 
 def attributes(step: ViewStep) -> dict[str, Any]:
-    """The attributes of a step by name."""
+    """Return the attributes of a step by name."""
     return dict(zip(step.bound.op.attr_names, step.bound.attrs, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""Ops on images: patches, channels moved to space and back, sampling at points of a grid."""
+"""Image ops: patches, rearranging channels and space, grid sampling."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = [
 
 
 def _patches(space: Any, kernel: Any, stride: Any, pads: Any, dilation: Any) -> tuple[Windows, Any]:
-    """The windows of unfold and fold, whose elements lie `dilation` apart."""
+    """Return the dilated windows of unfold and fold."""
     k, s, d = (tuple_of(v, 2, n) for v, n in ((kernel, "kernel_sizes"), (stride, "strides"), (dilation, "dilations")))
     # Four numbers are [top, left, bottom, right].
     p = tuple(pads) if not isinstance(pads, int) and len(pads) == 4 else tuple_of(pads, 2, "paddings") * 2
@@ -47,10 +47,13 @@ def _patches(space: Any, kernel: Any, stride: Any, pads: Any, dilation: Any) -> 
 
 @op(name="im2col")  # Tensor.unfold is another op
 def unfold(x: Array, /, kernel_sizes: Ints, strides: Ints = 1, paddings: Ints = 0, dilations: Ints = 1) -> Any:
-    """The patches of images [n, c, h, w] as columns: [n, c * height * width of a patch, patches].
+    """Extract sliding patches from images [N, C, H, W] as columns (im2col).
 
     Arguments:
-        paddings: a number, two [height, width], or four [top, left, bottom, right].
+        paddings: int, (height, width), or (top, left, bottom, right). Default: 0.
+
+    Returns:
+        A tensor [N, C * kernel_height * kernel_width, patches].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -74,13 +77,16 @@ def _at(x: Any, w: Windows, offset: tuple[int, int]) -> Any:
 def fold(
     x: Array, /, output_sizes: Ints, kernel_sizes: Ints, strides: Ints = 1, paddings: Ints = 0, dilations: Ints = 1
 ) -> Any:
-    """Images from their patches [n, c * height * width of a patch, patches]; where patches overlap they are added up.
+    """Combine sliding patches into images (col2im); overlapping elements are summed.
 
     Arguments:
-        output_sizes: height and width of the images.
+        output_sizes: int or (height, width) of the images.
+
+    Returns:
+        A tensor [N, C, H, W], from `x` [N, C * kernel_height * kernel_width, patches].
 
     Raises:
-        ValueError: if images of this size have another number of patches.
+        ValueError: if the number of patches does not match the image size.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -106,7 +112,10 @@ def fold(
 
 @op
 def pixel_unshuffle(x: Array, /, downscale_factor: int, data_format: str = "NCHW") -> Any:
-    """Move space to channels: [n, c, h * r, w * r] becomes [n, c * r * r, h, w].
+    """Rearrange space into channels: [N, C, H * r, W * r] becomes [N, C * r * r, H, W], r = `downscale_factor`.
+
+    Returns:
+        A tensor [N, C * r * r, H, W].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -124,7 +133,10 @@ def pixel_unshuffle(x: Array, /, downscale_factor: int, data_format: str = "NCHW
 
 @op
 def channel_shuffle(x: Array, /, groups: int, data_format: str = "NCHW") -> Any:
-    """Interleave groups of channels: the first of each group, then the second of each.
+    """Interleave the channels of `groups` groups: the first of each group, then the second of each, and so on.
+
+    Returns:
+        A tensor with the shape of `x`.
 
     Source: Zhang et al., ShuffleNet, 2017.
 
@@ -155,10 +167,14 @@ def _temporal_shift(x: Any, /, seg_num: int, shift_ratio: float, last: bool) -> 
 def temporal_shift(
     x: Tensor, seg_num: int, shift_ratio: float = 0.25, name: str | None = None, data_format: str = "NCHW"
 ) -> Any:
-    """Move some channels one step forth in time, and some one step back; x is [batch * seg_num, c, h, w].
+    """Shift part of the channels one step backward and part one step forward in time (TSM).
 
     Arguments:
-        shift_ratio: the part of the channels that moves each way.
+        x: tensor [N * seg_num, C, H, W].
+        shift_ratio: fraction of the channels shifted in each direction. Default: 0.25.
+
+    Returns:
+        A tensor with the shape of `x`; shifted-in steps are zeros.
 
     Source: Lin et al., TSM: Temporal Shift Module, 2018.
 
@@ -174,7 +190,13 @@ def temporal_shift(
 
 @call_cached("x")
 def zeropad2d(x: Tensor, padding: Padding, data_format: str = "NCHW", name: str | None = None) -> Any:
-    """Zeros around images; padding is a number or [left, right, top, bottom].
+    """Pad images with zeros.
+
+    Arguments:
+        padding: int, or [left, right, top, bottom].
+
+    Returns:
+        A tensor [N, C, H + top + bottom, W + left + right].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -190,18 +212,23 @@ def _affine_grid(theta: Any, /, size: Any, align_corners: bool) -> Any:
     for n in size:
         at = np.linspace(-1, 1, n) if n > 1 else np.zeros(1)
         axes.append(at if align_corners else at * (n - 1) / n)
-    # Coordinates stand in the order x, y (, z): the last axis of space first.
+    # Coordinates are ordered x, y (, z): the last spatial axis first.
     grid = np.stack([*np.meshgrid(*axes, indexing="ij")][::-1] + [np.ones(size)], axis=-1)
     return jnp.einsum("...i,bji->b...j", jnp.asarray(grid, theta.dtype), theta)
 
 
 @call_cached("theta")
 def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name: str | None = None) -> Any:
-    """Where grid_sample() must read to apply affine maps theta [n, 2, 3] (images) or [n, 3, 4] (volumes).
+    """Create the sampling grid of `grid_sample()` for affine maps.
 
     Arguments:
-        out_shape: shape of the result of grid_sample(), [n, c, h, w] or [n, c, d, h, w].
-        align_corners: -1 and 1 are the centres of the corner pixels rather than their outer edges.
+        theta: float tensor [N, 2, 3] for images or [N, 3, 4] for volumes.
+        out_shape: shape of the output of `grid_sample()`: [N, C, H, W] or [N, C, D, H, W].
+        align_corners: coordinates -1 and 1 are the centers (True) or the outer edges (False) of the corner pixels.
+            Default: True.
+
+    Returns:
+        A float tensor [N, H, W, 2] or [N, D, H, W, 3] of coordinates in [-1, 1].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -215,7 +242,7 @@ def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name:
 
 
 def _reflect(at: Any, n: int, align_corners: bool) -> Any:
-    """Coordinates folded back into an axis of n pixels."""
+    """Reflect coordinates into an axis of n pixels."""
     low, span = (0.0, n - 1.0) if align_corners else (-0.5, float(n))
     if span == 0:
         return jnp.zeros_like(at)
@@ -224,7 +251,7 @@ def _reflect(at: Any, n: int, align_corners: bool) -> Any:
 
 
 def _read(x: Any, at: list[Any], border: bool) -> Any:
-    """Elements of one image [c, *space] at whole coordinates; zeros outside unless `border`."""
+    """Read elements of an image [c, *space] at integer coordinates; zeros outside unless `border`."""
     flat: Any = 0
     inside: Any = True
     for i, n in zip(at, x.shape[1:], strict=True):
@@ -235,7 +262,7 @@ def _read(x: Any, at: list[Any], border: bool) -> Any:
 
 
 def _sample(x: Any, grid: Any, nearest: bool, padding: str, align_corners: bool) -> Any:
-    """One image [c, *space] at the points [..., dimensions] of a grid."""
+    """Sample an image [c, *space] at the points [..., dimensions] of a grid."""
     at = []
     for i, n in enumerate(x.shape[1:]):
         u = grid[..., x.ndim - 2 - i]
@@ -267,15 +294,20 @@ def grid_sample(
     align_corners: bool = True,
     name: str | None = None,
 ) -> Any:
-    """Read images at the points of a grid [n, h, w, 2] (volumes: [n, d, h, w, 3]) of coordinates from -1 to 1.
+    """Sample `x` [N, C, H, W] at the coordinates of `grid`.
 
     Arguments:
-        mode: "bilinear" or "nearest".
-        padding_mode: what lies outside: "zeros", the "border", or the image's "reflection".
-        align_corners: -1 and 1 are the centres of the corner pixels rather than their outer edges.
+        grid: float tensor [N, H_out, W_out, 2] of (x, y) in [-1, 1]; for volumes [N, D_out, H_out, W_out, 3].
+        mode: "bilinear" or "nearest". Default: "bilinear".
+        padding_mode: values outside the image: "zeros", "border" or "reflection". Default: "zeros".
+        align_corners: coordinates -1 and 1 are the centers (True) or the outer edges (False) of the corner pixels.
+            Default: True.
+
+    Returns:
+        The samples [N, C, H_out, W_out], or [N, C, D_out, H_out, W_out].
 
     Raises:
-        ValueError: if a mode is none of these.
+        ValueError: if `mode` or `padding_mode` is invalid.
 
     Source: Jaderberg et al., Spatial Transformer Networks, 2015.
 

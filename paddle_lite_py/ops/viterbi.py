@@ -1,4 +1,4 @@
-"""The most likely path through a chain of tags."""
+"""Viterbi decoding of a linear-chain model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .types import Array
 
 @op(name="viterbi_decode", grad=False, loops=True)
 def viterbi(scores: Array, transition: Array, lengths: Array, /, *, ends: bool) -> Any:
-    """Scores and tags [batch, time] of the best paths; beyond a length the tags are 0."""
+    """Decode the best tag sequence of a linear-chain model: scores, and tags [batch, time] padded with 0."""
     batch, time, n = scores.shape
     lengths = lengths.astype(jnp.int32)
     start = scores[:, 0] + (transition[n - 1] if ends else 0)

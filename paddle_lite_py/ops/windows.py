@@ -1,4 +1,4 @@
-"""Windows over the spatial axes of a tensor, which pooling, unfolding and their inverses share."""
+"""Sliding windows over spatial dimensions, shared by pooling, unfolding and their inverses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .convolution import paddings, tuple_of
 
 
 class Windows(NamedTuple):
-    """Sizes, steps and paddings of the windows, one entry a spatial axis; the first spatial axis is `at`."""
+    """Sizes, strides and paddings of sliding windows, one entry per spatial dimension; the first one is `at`."""
 
     kernel: tuple[int, ...]
     step: tuple[int, ...]
@@ -24,17 +24,17 @@ class Windows(NamedTuple):
     ceil: bool
 
     def starts(self, i: int) -> Any:
-        """Where the windows of a spatial axis begin."""
+        """Return the start of each window along a spatial axis."""
         return jnp.arange(self.number[i]) * self.step[i] - self.pad[i][0]
 
     def full(self, values: Any, other: Any, ndim: int) -> tuple[Any, ...]:
-        """The values at the spatial axes, `other` at the rest."""
+        """Return the values for the spatial axes, and `other` for the remaining ones."""
         out = [other] * ndim
         out[self.at : self.at + len(values)] = values
         return tuple(out)
 
     def extended(self, ndim: int) -> tuple[Any, ...]:
-        """Paddings of all axes, with what ceil_mode adds."""
+        """Return the padding of all axes, including what ceil_mode adds."""
         if not self.ceil:
             return self.full(self.pad, (0, 0), ndim)
         after = [
@@ -45,7 +45,7 @@ class Windows(NamedTuple):
 
 
 def windows(x: Any, n: int, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, first: bool) -> Windows:
-    """The windows of a pooling over n spatial axes."""
+    """Parse the arguments of a pooling over n spatial dimensions."""
     if x.ndim != n + 2:
         raise ValueError(f"x has {x.ndim} dimensions; expected {n + 2}: batch, channels and {n} of space")
     at = 2 if first else 1
@@ -66,7 +66,7 @@ def windows(x: Any, n: int, kernel: Any, stride: Any, padding: Any, ceil_mode: b
 
 
 def indices(w: Windows) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """For each axis the indices [windows, elements] and which of them lie inside."""
+    """Return for each axis the indices [windows, elements], and the mask of those inside."""
     inside, found = [], []
     for i, n in enumerate(w.space):
         at = np.arange(w.number[i])[:, None] * w.step[i] - w.pad[i][0] + np.arange(w.kernel[i])
@@ -76,7 +76,7 @@ def indices(w: Windows) -> tuple[list[np.ndarray], list[np.ndarray]]:
 
 
 def adaptive(space: Any, sizes: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Indices of the windows that cover each axis evenly: from floor(i n / size) to ceil((i + 1) n / size)."""
+    """Return the indices of adaptive windows along each axis, from floor(i n / size) to ceil((i + 1) n / size)."""
     inside, found = [], []
     for n, size in zip(space, sizes, strict=True):
         i = np.arange(size)
@@ -88,7 +88,7 @@ def adaptive(space: Any, sizes: Any) -> tuple[list[np.ndarray], list[np.ndarray]
 
 
 def gathered(x: Any, found: Any, inside: Any, fill: Any) -> tuple[Any, Any]:
-    """Windows of x [n, c, *space] as [n, c, *counts, elements], and the flat index of each element in its image."""
+    """Gather the windows of `x` [n, c, *space] as [n, c, *counts, elements], and the flat index of each element."""
     n, space = len(found), x.shape[2:]
     flat: Any = 0
     valid: Any = True
@@ -112,11 +112,11 @@ def gathered(x: Any, found: Any, inside: Any, fill: Any) -> tuple[Any, Any]:
 
 
 def lowest(dtype: Any) -> Any:
-    """The least number: the largest element of a window that lies in the padding altogether."""
+    """Return the lowest number of a dtype: the maximum of a window that lies in the padding."""
     return np.array((jnp.finfo if jnp.issubdtype(dtype, jnp.inexact) else jnp.iinfo)(dtype).min, dtype)
 
 
 def window_sum(x: Any, w: Windows) -> Any:
-    """Sum of each window."""
+    """Compute the sum of each window."""
     size, step = w.full(w.kernel, 1, x.ndim), w.full(w.step, 1, x.ndim)
     return jax.lax.reduce_window(x, np.zeros((), x.dtype), jax.lax.add, size, step, w.extended(x.ndim))

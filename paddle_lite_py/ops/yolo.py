@@ -16,7 +16,7 @@ def _cross_entropy(logit: Any, target: Any) -> Any:
 
 
 def _overlap(a: Any, b: Any) -> Any:
-    """Intersection over union of boxes (center and size, last axis), which broadcast."""
+    """Compute the intersection over union of boxes (center and size in the last axis), with broadcasting."""
     low = jnp.maximum(a[..., :2] - a[..., 2:] / 2, b[..., :2] - b[..., 2:] / 2)
     high = jnp.minimum(a[..., :2] + a[..., 2:] / 2, b[..., :2] + b[..., 2:] / 2)
     shared = jnp.prod(jnp.maximum(high - low, 0), -1)
@@ -39,7 +39,7 @@ def yolo_loss(
     smooth: bool,
     scale: float,
 ) -> Any:
-    """The loss of each picture [n] for a head [n, anchors * (5 + classes), h, w] and boxes [n, b, 4] in parts of it."""
+    """Compute the YOLOv3 loss [n] of a head [n, anchors * (5 + classes), h, w] and relative boxes [n, b, 4]."""
     n, _, h, w = x.shape
     head = jnp.moveaxis(x.reshape(n, len(mask), 5 + classes, h, w), 2, -1)  # [n, anchors, h, w, 5 + classes]
     shapes = jnp.asarray(anchors, x.dtype).reshape(-1, 2) / (ratio * h)
@@ -47,7 +47,7 @@ def yolo_loss(
     score = jnp.ones(box.shape[:2], x.dtype) if score is None else score.astype(x.dtype)
     there = (box[..., 2] > 1e-6) & (box[..., 3] > 1e-6)
 
-    # Where a cell is sure of what overlaps a box well enough, that is no mistake.
+    # Confident predictions that overlap a box well enough are not penalized.
     cells = jnp.stack(jnp.meshgrid(jnp.arange(w), jnp.arange(h)), -1).astype(x.dtype)
     size = jnp.array([w, h], x.dtype)
     center = (jax.nn.sigmoid(head[..., :2]) * scale - 0.5 * (scale - 1) + cells) / size
@@ -56,7 +56,7 @@ def yolo_loss(
     best = jnp.max(jnp.where(there[:, None, None, None], near, 0), -1)
     wanted = jnp.where(jax.lax.stop_gradient(best) > ignore, -1.0, 0.0)
 
-    # Each box is the business of the anchor that is most like it, in the cell of its center.
+    # Each box is assigned to the most similar anchor, in the cell of its center.
     alike = _overlap(
         jnp.concatenate([jnp.zeros_like(box[..., :2]), box[..., 2:]], -1)[..., None, :],
         jnp.concatenate([jnp.zeros_like(shapes), shapes], -1),

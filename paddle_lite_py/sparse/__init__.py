@@ -1,4 +1,4 @@
-"""Sparse tensors: coordinates (COO) and compressed rows (CSR), of which only the values are kept."""
+"""Sparse tensors in coordinate (COO) and compressed sparse row (CSR) format."""
 
 from ..core.argument_docs import document as _document
 from . import nn

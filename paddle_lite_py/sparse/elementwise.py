@@ -1,4 +1,4 @@
-"""Functions of each value that leave zeros zeros."""
+"""Elementwise functions of sparse tensors that map zero to zero."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Any
 from ..core.no_effect import no_effect
 from ..ops import logic, math, unary
 
-_DOC = """{name}() of the values of a sparse tensor. The elements that are not kept stay zeros.
+_DOC = """Apply `paddle.{name}()` to the values of a sparse tensor; zeros stay zeros.
+
+Returns:
+    A sparse tensor with the sparsity pattern of `x`.
 
 Examples:
     >>> import paddle_lite_py as paddle
@@ -34,7 +37,10 @@ isnan = _each("isnan", logic.isnan)
 
 
 def pow(x: Any, factor: float, name: Any = None) -> Any:
-    """The values to a power.
+    """Raise the stored values to a power.
+
+    Returns:
+        A sparse tensor with the sparsity pattern of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -48,7 +54,10 @@ def pow(x: Any, factor: float, name: Any = None) -> Any:
 
 @no_effect(index_dtype="places are int64")
 def cast(x: Any, index_dtype: Any = None, value_dtype: Any = None, name: Any = None) -> Any:
-    """The values in another dtype; places are int64.
+    """Convert the values to another dtype; indices stay int64.
+
+    Returns:
+        A sparse tensor with the sparsity pattern of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle

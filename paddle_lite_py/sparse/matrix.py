@@ -14,7 +14,7 @@ from .tensors import SparseCooTensor, SparseCsrTensor, _Sparse, gathered
 
 @op(name="sparse_matmul", amp="white")
 def _product(values: Any, y: Any, /, *, rows: Any, columns: Any, count: int) -> Any:
-    """Rows of y, weighted and added: no dense matrix is made."""
+    """Sum weighted rows of `y`, without creating a dense matrix."""
     weight = values.reshape(-1, *[1] * (y.ndim - 1))
     out = jnp.zeros((count, *y.shape[1:]), y.dtype)
     return out.at[np.array(rows, np.int64)].add(weight * y[np.array(columns, np.int64)])
@@ -22,7 +22,7 @@ def _product(values: Any, y: Any, /, *, rows: Any, columns: Any, count: int) -> 
 
 @op(name="sampled_matmul", amp="white")
 def _sampled(x: Any, y: Any, /, *, rows: Any, columns: Any) -> Any:
-    """Elements of x @ y at places: the others are not computed."""
+    """Compute x @ y at the given indices only."""
     return jnp.sum(x[np.array(rows, np.int64)] * y.T[np.array(columns, np.int64)], -1)
 
 
@@ -37,10 +37,13 @@ def _matrix(who: str, x: Any) -> None:
 
 
 def matmul(x: Any, y: Any, name: Any = None) -> Any:
-    """A sparse matrix times a dense one (dense), or times a sparse one (sparse).
+    """Compute the matrix product of a sparse matrix with a dense or a sparse one.
+
+    Returns:
+        A dense tensor for a dense `y`, a sparse one for a sparse `y`.
 
     Raises:
-        ValueError: if x is no sparse matrix, or the sizes do not fit.
+        ValueError: if `x` is not a sparse matrix, or the sizes do not match.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -59,7 +62,10 @@ def matmul(x: Any, y: Any, name: Any = None) -> Any:
 
 
 def mv(x: Any, vec: Tensor, name: Any = None) -> Tensor:
-    """A sparse matrix times a vector.
+    """Compute the product of a sparse matrix and a dense vector.
+
+    Returns:
+        A dense tensor [rows].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -71,7 +77,10 @@ def mv(x: Any, vec: Tensor, name: Any = None) -> Tensor:
 
 
 def addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0, name: Any = None) -> Any:
-    """beta * input + alpha * x @ y.
+    """Compute `beta * input + alpha * (x @ y)` with a sparse `x`.
+
+    Returns:
+        A dense or sparse matrix, as `x @ y` is.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -86,7 +95,10 @@ def addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0, nam
 
 
 def masked_matmul(x: Tensor, y: Tensor, mask: Any, name: Any = None) -> Any:
-    """x @ y of dense matrices at the places of a sparse one; the other elements are not computed.
+    """Compute `x @ y` of dense matrices at the indices of a sparse `mask` only (SDDMM).
+
+    Returns:
+        A sparse tensor with the sparsity pattern of `mask`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -105,7 +117,7 @@ def _alike(who: str, x: Any, y: Any) -> None:
 
 
 def _joined(who: str, x: Any, y: Any, function: Any) -> Any:
-    """function of two sparse tensors, at the places of either."""
+    """Apply a function to two sparse tensors at the union of their indices."""
     _alike(who, x, y)
     places = np.unique(np.concatenate([x._indices, y._indices], 1), axis=1)
     a, b = (gathered(v.to_dense(), places) for v in (x, y))
@@ -114,7 +126,10 @@ def _joined(who: str, x: Any, y: Any, function: Any) -> Any:
 
 
 def add(x: Any, y: Any, name: Any = None) -> Any:
-    """Sum of two sparse tensors; of a sparse and a dense one, dense.
+    """Add two sparse tensors, or a sparse and a dense one.
+
+    Returns:
+        A sparse tensor; dense if an operand is dense.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -128,7 +143,10 @@ def add(x: Any, y: Any, name: Any = None) -> Any:
 
 
 def subtract(x: Any, y: Any, name: Any = None) -> Any:
-    """Difference of two sparse tensors.
+    """Subtract two sparse tensors elementwise: `out = x - y`.
+
+    Returns:
+        A sparse tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -140,7 +158,10 @@ def subtract(x: Any, y: Any, name: Any = None) -> Any:
 
 
 def multiply(x: Any, y: Any, name: Any = None) -> Any:
-    """Product of each two elements; y may be a number.
+    """Multiply two sparse tensors elementwise; `y` may be a number.
+
+    Returns:
+        A sparse tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -154,7 +175,10 @@ def multiply(x: Any, y: Any, name: Any = None) -> Any:
 
 
 def divide(x: Any, y: Any, name: Any = None) -> Any:
-    """Quotient of each two elements, those that are 0 included; y may be a number.
+    """Divide two sparse tensors elementwise, zeros included; `y` may be a number.
+
+    Returns:
+        A sparse tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle

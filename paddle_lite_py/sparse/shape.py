@@ -1,4 +1,4 @@
-"""Sparse tensors in another form."""
+"""Sparse tensors: changes of shape, order and selection."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from .tensors import SparseCooTensor, SparseCsrTensor, gathered
 
 
 def is_same_shape(x: Any, y: Any) -> bool:
-    """True if the shapes agree.
+    """Return True if two tensors have the same shape.
+
+    Returns:
+        A bool.
 
     Example:
         >>> import paddle_lite_py as paddle
@@ -27,7 +30,10 @@ def is_same_shape(x: Any, y: Any) -> bool:
 
 
 def coalesce(x: SparseCooTensor, name: Any = None) -> SparseCooTensor:
-    """The places in order, and each of them once.
+    """Sort the indices and sum the values of duplicates.
+
+    Returns:
+        A coalesced COO tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -39,7 +45,10 @@ def coalesce(x: SparseCooTensor, name: Any = None) -> SparseCooTensor:
 
 
 def mask_as(x: Tensor, mask: Any, name: Any = None) -> Any:
-    """The elements of a dense tensor at the places of a sparse one.
+    """Select the elements of a dense tensor at the indices of a sparse one.
+
+    Returns:
+        A sparse tensor with the sparsity pattern of `mask`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -55,7 +64,10 @@ def _like(x: Any, found: SparseCooTensor) -> Any:
 
 
 def transpose(x: Any, perm: Sequence[int], name: Any = None) -> Any:
-    """The axes in another order.
+    """Permute the dimensions of a sparse tensor.
+
+    Returns:
+        A sparse tensor whose dimension i is dimension `perm[i]` of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -70,7 +82,10 @@ def transpose(x: Any, perm: Sequence[int], name: Any = None) -> Any:
 
 @respelt
 def reshape(x: Any, shape: Sequence[int], name: Any = None) -> Any:
-    """The same elements in another shape; one size may be -1.
+    """Change the shape of a sparse tensor; one size may be -1.
+
+    Returns:
+        A sparse tensor of the shape `shape`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -85,7 +100,10 @@ def reshape(x: Any, shape: Sequence[int], name: Any = None) -> Any:
 
 
 def slice(x: Any, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], name: Any = None) -> Any:
-    """A part of the tensor: from starts to ends along axes, both counted from the end where they are negative.
+    """Slice a sparse tensor: `starts[i]:ends[i]` along dimension `axes[i]`.
+
+    Returns:
+        A sparse tensor.
 
     Raises:
         ValueError: if the lists differ in length, or an axis does not exist.
@@ -110,7 +128,10 @@ def slice(x: Any, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int
 
 
 def pca_lowrank(x: Any, q: int | None = None, center: bool = True, niter: int = 2, name: Any = None) -> Any:
-    """Principal components of the rows of a sparse matrix; see paddle.linalg.pca_lowrank().
+    """Compute the principal components of a sparse matrix; see `paddle.linalg.pca_lowrank()`.
+
+    Returns:
+        (U, S, V): dense tensors [m, q], [q] and [n, q].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -123,7 +144,10 @@ def pca_lowrank(x: Any, q: int | None = None, center: bool = True, niter: int = 
 
 
 def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: Any = None) -> Any:
-    """Sum over axes (all of them by default), as a sparse tensor of at least one dimension; of rows, two.
+    """Compute the sum of a sparse tensor over the given dimensions.
+
+    Returns:
+        A sparse tensor of at least one dimension (CSR: two).
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -136,7 +160,7 @@ def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name
     over = set(range(coo.ndim)) if axis is None else {a % coo.ndim for a in as_tuple(axis)}
     dropped = set() if keepdim or isinstance(x, SparseCsrTensor) else set(over)
     if dropped.issuperset(range(coo.sparse_dim())):
-        dropped.remove(0)  # places need a dimension
+        dropped.remove(0)  # indices need a dimension
     places = coo._indices.copy()
     places[[d for d in range(len(places)) if d in over]] = 0
     places = np.unique(places[[d for d in range(len(places)) if d not in dropped]], axis=1)

@@ -1,4 +1,4 @@
-"""The two kinds of sparse tensors. The places are known on the host; the values are a tensor with a gradient."""
+"""Sparse tensors in COO and CSR format: indices are known on the host; values are a tensor with a gradient."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _frozen(indices: np.ndarray) -> tuple[tuple[int, ...], ...]:
 
 
 def gathered(x: Tensor, indices: np.ndarray) -> Tensor:
-    """The elements of a dense tensor at places [dimensions, n]."""
+    """Return the elements of a dense tensor at indices [ndim, nnz]."""
     fn: Any = _gathered
     return fn(x, places=_frozen(indices))
 
@@ -48,7 +48,7 @@ def _floating(value: Any, dtype: Any, place: Any = None) -> Tensor:
 
 
 class _Sparse:
-    """What both kinds share: `shape`, the values, and the places as arrays of the host."""
+    """Base class of both formats: shape, values, and the indices as host arrays."""
 
     shape: Size
     _values: Tensor
@@ -56,27 +56,27 @@ class _Sparse:
     _PRINTED: tuple[str, ...]
 
     def values(self) -> Tensor:
-        """The values that are kept."""
+        """Return the stored values."""
         return self._values
 
     @property
     def dtype(self) -> Any:
-        """Type of the values."""
+        """The dtype of the values."""
         return self._values.dtype
 
     @property
     def ndim(self) -> int:
-        """Number of dimensions."""
+        """The number of dimensions."""
         return len(self.shape)
 
     @property
     def place(self) -> Any:
-        """Where the values are."""
+        """The device of the values."""
         return self._values.place
 
     @property
     def stop_gradient(self) -> bool:
-        """That of the values."""
+        """True if no gradients are recorded for the values."""
         return self._values.stop_gradient
 
     @stop_gradient.setter
@@ -85,51 +85,51 @@ class _Sparse:
 
     @property
     def grad(self) -> Any:
-        """The gradient, at the same places; None if there is none."""
+        """The gradient, with the same indices; None if there is none."""
         found = self._values.grad
         return None if found is None else self._with(found)
 
     def dim(self) -> int:
-        """Number of dimensions."""
+        """Return the number of dimensions."""
         return self.ndim
 
     def sparse_dim(self) -> int:
-        """How many of the dimensions have places."""
+        """Return the number of sparse dimensions."""
         return len(self._indices)
 
     def dense_dim(self) -> int:
-        """How many dimensions each value has."""
+        """Return the number of dense dimensions: those of each value."""
         return self.ndim - self.sparse_dim()
 
     def is_sparse(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
     def is_dense(self) -> bool:
-        """False."""
+        """Return False."""
         return False
 
     def nnz(self) -> int:
-        """How many values are kept."""
+        """Return the number of stored values."""
         return self._values.shape[0]
 
     def numpy(self) -> np.ndarray:
-        """The dense array."""
+        """Convert to a dense NumPy array."""
         return self.to_dense().numpy()
 
     def astype(self, dtype: Any) -> Any:
-        """The values in another dtype."""
+        """Convert the values to another dtype."""
         return self._with(self._values.astype(dtype))
 
     cast = astype
 
     def element_size(self) -> int:
-        """Bytes of one value."""
+        """Return the size of one value in bytes."""
         return self._values.element_size()
 
     @property
     def is_leaf(self) -> bool:
-        """Whether no op made the values."""
+        """True if no op computed the values."""
         return self._values.is_leaf
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
@@ -139,19 +139,19 @@ class _Sparse:
     clear_grad = clear_gradient
 
     def clone(self) -> Any:
-        """A copy that gradients flow through."""
+        """Copy the tensor; gradients flow through the copy."""
         return self._with(self._values.clone())
 
     def cpu(self) -> Any:
-        """The same on the CPU."""
+        """Return the tensor on the CPU."""
         return self._with(self._values.cpu())
 
     def detach(self) -> Any:
-        """The same without its gradient."""
+        """Return the tensor detached from the graph."""
         return self._with(self._values.detach())
 
     def backward(self, grad_tensor: Any = None, retain_graph: bool = False) -> None:
-        """Gradients of the values."""
+        """Compute the gradients of the values."""
         grad = grad_tensor.values() if isinstance(grad_tensor, _Sparse) else grad_tensor
         self._values.backward(grad, retain_graph)
 
@@ -159,7 +159,7 @@ class _Sparse:
         raise NotImplementedError
 
     def to_dense(self) -> Tensor:
-        """The dense tensor."""
+        """Convert to a dense tensor."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -171,7 +171,7 @@ class _Sparse:
 
 
 class SparseCooTensor(_Sparse):
-    """A sparse tensor by coordinates: values, and the place of each.
+    """A sparse tensor in coordinate format: the indices [ndim, nnz] and the values [nnz].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -186,44 +186,44 @@ class SparseCooTensor(_Sparse):
         self._indices, self._values, self.shape, self._coalesced = indices, values, Size(shape), coalesced
 
     def indices(self) -> Tensor:
-        """Places [dimensions, n]."""
+        """Return the indices, an int64 tensor [sparse_dim, nnz]."""
         return fresh(self._indices)
 
     def is_sparse_coo(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
     def is_sparse_csr(self) -> bool:
-        """False."""
+        """Return False."""
         return False
 
     def _with(self, values: Tensor) -> SparseCooTensor:
         return SparseCooTensor(self._indices, values, self.shape)
 
     def to_dense(self) -> Tensor:
-        """The dense tensor; values of one place are added."""
+        """Convert to a dense tensor; values of duplicate indices are summed."""
         fn: Any = _scatter
         return fn(self._values, places=_frozen(self._indices), shape=tuple(self.shape[: len(self._indices)]))
 
     @no_effect(sparse_dim=Immaterial("it has its sparse dimensions"))
     def to_sparse_coo(self, sparse_dim: int | None = None) -> SparseCooTensor:
-        """Itself."""
+        """Return the tensor itself."""
         return self
 
     def coalesce(self) -> SparseCooTensor:
-        """The places in order, and each of them once."""
+        """Sort the indices and sum the values of duplicates."""
         found = np.unique(self._indices, axis=1)
         return SparseCooTensor(found, gathered(self.to_dense(), found), self.shape, True)
 
     def is_coalesced(self) -> bool:
-        """Whether it is known that the places are in order, and each of them once: coalesce() was called."""
+        """Return True if `coalesce()` has been applied."""
         return self._coalesced
 
     def _repeats(self) -> bool:
         return np.unique(self._indices, axis=1).shape[1] < self._indices.shape[1]
 
     def to_sparse_csr(self) -> SparseCsrTensor:
-        """The same in compressed rows: a matrix, or several of one shape."""
+        """Convert a matrix, or a batch of matrices, to compressed sparse row format."""
         c = self.coalesce()
         if c.ndim not in (2, 3) or len(c._indices) != c.ndim:
             raise ValueError(f"to_sparse_csr: the tensor has {c.ndim} dimensions; expected 2 or 3")
@@ -234,7 +234,7 @@ class SparseCooTensor(_Sparse):
 
 
 class SparseCsrTensor(_Sparse):
-    """A sparse matrix (or several) in compressed rows: where each row begins, and the columns of its values.
+    """A sparse matrix, or a batch of them, in compressed sparse row format: row offsets, columns and values.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -250,19 +250,19 @@ class SparseCsrTensor(_Sparse):
         self._crows, self._cols, self._values, self.shape = crows, cols, values, Size(shape)
 
     def crows(self) -> Tensor:
-        """Where each row begins, and the end."""
+        """Return the row offsets, [rows + 1] per matrix."""
         return fresh(self._crows)
 
     def cols(self) -> Tensor:
-        """The column of each value."""
+        """Return the column index of each value, [nnz]."""
         return fresh(self._cols)
 
     def is_sparse_coo(self) -> bool:
-        """False."""
+        """Return False."""
         return False
 
     def is_sparse_csr(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
     def _with(self, values: Tensor) -> SparseCsrTensor:
@@ -276,17 +276,17 @@ class SparseCsrTensor(_Sparse):
         return np.stack([*rows, self._cols]).astype(np.int64)
 
     def to_sparse_coo(self, sparse_dim: int | None = None) -> SparseCooTensor:
-        """The same by coordinates, all of whose dimensions are sparse."""
+        """Convert to coordinate format; all dimensions are sparse."""
         if sparse_dim not in (None, len(self.shape)):
             raise ValueError(f"to_sparse_coo: sparse_dim is {sparse_dim}; expected {len(self.shape)}, all dimensions")
         return SparseCooTensor(self._indices, self._values, self.shape)
 
     def to_sparse_csr(self) -> SparseCsrTensor:
-        """Itself."""
+        """Return the tensor itself."""
         return self
 
     def to_dense(self) -> Tensor:
-        """The dense matrix."""
+        """Convert to a dense tensor."""
         return self.to_sparse_coo().to_dense()
 
 
@@ -297,16 +297,19 @@ def _host(value: Any, who: str) -> np.ndarray:
 def sparse_coo_tensor(
     indices: Any, values: Any, shape: Any = None, dtype: Any = None, place: Any = None, stop_gradient: bool = True
 ) -> SparseCooTensor:
-    """A sparse tensor by coordinates.
+    """Create a sparse tensor in coordinate format.
 
     Arguments:
-        indices: places [dimensions, n].
-        values: [n], or [n, ...] for blocks.
-        shape: as small as the places allow by default.
-        place: the device of the values.
+        indices: integer tensor [ndim, nnz].
+        values: tensor [nnz], or [nnz, ...] for dense blocks.
+        shape: list of ints. Default: the smallest shape that contains the indices.
+        place: device of the values. Default: the current device.
+
+    Returns:
+        A SparseCooTensor.
 
     Raises:
-        ValueError: if the numbers of places and values differ, or a place lies outside the shape.
+        ValueError: if the numbers of indices and values differ, or an index is out of range.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -339,16 +342,20 @@ def sparse_csr_tensor(
     place: Any = None,
     stop_gradient: bool = True,
 ) -> SparseCsrTensor:
-    """A sparse matrix in compressed rows.
+    """Create a sparse matrix in compressed sparse row format.
 
     Arguments:
-        crows: where each row begins, and the end, [rows + 1]; of several matrices one after the other.
-        cols: the column of each value.
-        shape: as many columns as the values reach by default.
-        place: the device of the values.
+        crows: 1-D integer tensor [rows + 1], the offset of each row in `cols` and the end; for several matrices,
+            concatenated.
+        cols: 1-D integer tensor [nnz], the column index of each value.
+        shape: list of ints. Default: the smallest shape that contains the values.
+        place: device of the values. Default: the current device.
+
+    Returns:
+        A SparseCsrTensor.
 
     Raises:
-        ValueError: if they do not fit together.
+        ValueError: if their shapes do not match.
 
     Example:
         >>> import paddle_lite_py as paddle
@@ -371,7 +378,7 @@ def sparse_csr_tensor(
 
 
 def to_sparse_coo(self: Tensor, sparse_dim: int | None = None) -> SparseCooTensor:
-    """The elements that are not zero, by coordinates."""
+    """Convert a dense tensor to coordinate format; zeros are not stored."""
     array = concrete(self, "to_sparse_coo()", "a mask")
     rest = tuple(range(sparse_dim or array.ndim, array.ndim))
     places = np.stack(np.nonzero(np.abs(array).sum(rest) if rest else array)).astype(np.int64)
@@ -379,5 +386,5 @@ def to_sparse_coo(self: Tensor, sparse_dim: int | None = None) -> SparseCooTenso
 
 
 def to_sparse_csr(self: Tensor) -> SparseCsrTensor:
-    """The elements that are not zero, in compressed rows."""
+    """Convert a dense matrix to compressed sparse row format; zeros are not stored."""
     return to_sparse_coo(self).to_sparse_csr()

@@ -1,4 +1,4 @@
-"""Convolution and pooling of sparse tensors: rows of channels gathered by a table, and one product."""
+"""Convolution and pooling of sparse tensors: rows gathered by a table, then one matrix product."""
 
 from __future__ import annotations
 
@@ -72,15 +72,20 @@ def _convolve(
     return _with_sites(x, met, fn(x.values(), weight, met.table, bias))
 
 
-_DOC = """{what} of a sparse tensor {space} that keeps rows of channels.
+_DOC = """Apply a {what} to a sparse tensor {space} with dense channels.
 
 Arguments:
-    weight: {weight}. bias: [out].
-    stride, padding, dilation: of the window, numbers or lists.{more}
-    groups: 1.
+    x: SparseCooTensor {space}.
+    weight: float tensor {weight}.
+    bias: float tensor [C_out]; None: no bias.
+    stride, padding, dilation: int or list of ints, the geometry of the window.{more}
+    groups: only 1 is supported.
+
+Returns:
+    A SparseCooTensor {space} with C_out channels.
 
 Raises:
-    ValueError: if the shapes do not fit.
+    ValueError: if the shapes do not match.
 
 Source: Graham et al., 3D Semantic Segmentation with Submanifold Sparse Convolutional Networks, 2018.
 
@@ -111,11 +116,11 @@ def _defined(name: str, n: int, same_sites: bool) -> Any:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = _DOC.format(
         name=name,
-        what="Convolution at the sites of x only (submanifold)" if same_sites else "Convolution",
+        what=f"submanifold {n}-D convolution" if same_sites else f"{n}-D convolution",
         space=_SPACE[n],
-        weight=f"[{', '.join(['size'] * n)}, in, out]",
-        more="\n        The window is centered, so that padding and stride have no say.\n    key: accepted; what meets "
-        "where is kept with the places." if same_sites else "",
+        weight=f"[{', '.join(['K'] * n)}, C_in, C_out]",
+        more="\n        The output has the sites of the input, so padding and stride have no effect.\n"
+        "    key: accepted; neighbor tables are cached with the indices." if same_sites else "",
         places=[[0]] * (n + 1),
         shape=[1, *[3] * n, 2],
         ones=[*[3 if same_sites else 2] * n, 2, 1],
@@ -138,15 +143,18 @@ def max_pool3d(
     data_format: str = "NDHWC",
     name: str | None = None,
 ) -> SparseCooTensor:
-    """The greatest value of each channel among the sites in a window; windows without a site have none.
+    """Apply 3-D max pooling to a sparse tensor: the maximum of each channel over the sites in each window.
 
     Arguments:
-        x: [N, D, H, W, C] that keeps rows of channels.
-        stride: kernel_size by default.
-        ceil_mode: windows may reach over the end.
+        x: sparse COO tensor [N, D, H, W, C] with dense channels.
+        stride: int or three ints. Default: `kernel_size`.
+        ceil_mode: round the output size up instead of down. Default: False.
+
+    Returns:
+        A sparse tensor [N, D_out, H_out, W_out, C] with a site for each window that contains one.
 
     Raises:
-        ValueError: if x has another form.
+        ValueError: if `x` has another layout.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -22,7 +22,10 @@ __all__ = [
 
 
 def relu(x: Any, name: Any = None) -> Any:
-    """max(x, 0).
+    """Apply ReLU to the values of a sparse tensor: `max(x, 0)`.
+
+    Returns:
+        A sparse tensor with the sparsity pattern of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -34,7 +37,10 @@ def relu(x: Any, name: Any = None) -> Any:
 
 
 def relu6(x: Any, name: Any = None) -> Any:
-    """min(max(x, 0), 6).
+    """Apply ReLU6 to the values of a sparse tensor: `min(max(x, 0), 6)`.
+
+    Returns:
+        A sparse tensor with the sparsity pattern of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -46,7 +52,10 @@ def relu6(x: Any, name: Any = None) -> Any:
 
 
 def leaky_relu(x: Any, negative_slope: float = 0.01, name: Any = None) -> Any:
-    """x where it is positive, else negative_slope * x.
+    """Apply leaky ReLU to the values of a sparse tensor: `x` where positive, else `negative_slope * x`.
+
+    Returns:
+        A sparse tensor with the sparsity pattern of `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -65,10 +74,13 @@ def _softmax(values: Any, /, *, groups: Any, count: int) -> Any:
 
 
 def softmax(x: Any, axis: int = -1, name: Any = None) -> Any:
-    """Softmax over the values along an axis; what is not kept counts as minus infinity.
+    """Compute the softmax over the stored values along a dimension; missing elements count as -inf.
+
+    Returns:
+        A sparse tensor with the sparsity pattern of `x`.
 
     Raises:
-        ValueError: there is no such axis among those of the indices.
+        ValueError: if `axis` is out of range.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -93,11 +105,17 @@ def attention(
     attn_mask: Any = None,
     name: Any = None,
 ) -> Any:
-    """softmax(query @ key / sqrt(size)) @ value, [batch, heads, length, size], at the places of a sparse tensor.
+    """Compute `softmax(query @ key^T / sqrt(head_dim)) @ value` at the indices of a sparse mask.
+
+    `query`, `key` and `value` are [batch, heads, length, head_dim].
 
     Arguments:
-        sparse_mask: in compressed rows, [batch * heads, length, length], of which the places count.
-        key_padding_mask: [batch, length], attn_mask: [length, length]; 0 where a key does not count.
+        sparse_mask: CSR tensor [batch * heads, length, length]; only its indices matter.
+        key_padding_mask: tensor [batch, length]; 0 masks the key. None: no mask.
+        attn_mask: tensor [length, length]; 0 masks the pair. None: no mask.
+
+    Returns:
+        A dense tensor [batch, heads, length, head_dim].
 
     Raises:
         ValueError: if sparse_mask has another shape.

@@ -11,7 +11,7 @@ __all__ = ["LeakyReLU", "ReLU", "ReLU6", "Softmax"]
 
 
 class ReLU(Layer):
-    """max(x, 0) of a sparse tensor.
+    """ReLU of a sparse tensor: `max(x, 0)` of its values.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -24,12 +24,12 @@ class ReLU(Layer):
         super().__init__()
 
     def forward(self, x: Any) -> Any:
-        """The activation."""
+        """Apply the activation."""
         return functional.relu(x)
 
 
 class ReLU6(ReLU):
-    """min(max(x, 0), 6) of a sparse tensor.
+    """ReLU6 of a sparse tensor: `min(max(x, 0), 6)` of its values.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -39,12 +39,12 @@ class ReLU6(ReLU):
     """
 
     def forward(self, x: Any) -> Any:
-        """The activation."""
+        """Apply the activation."""
         return functional.relu6(x)
 
 
 class LeakyReLU(Layer):
-    """x where it is positive, else negative_slope * x, of a sparse tensor.
+    """Leaky ReLU of a sparse tensor: `x` where positive, else `negative_slope * x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -58,12 +58,12 @@ class LeakyReLU(Layer):
         self.negative_slope = negative_slope
 
     def forward(self, x: Any) -> Any:
-        """The activation."""
+        """Apply the activation."""
         return functional.leaky_relu(x, self.negative_slope)
 
 
 class Softmax(Layer):
-    """Softmax over the values of each row of a sparse tensor.
+    """Softmax over the stored values of each row of a sparse tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -77,5 +77,5 @@ class Softmax(Layer):
         self.axis = axis
 
     def forward(self, x: Any) -> Any:
-        """The activation."""
+        """Apply the activation."""
         return functional.softmax(x, self.axis)

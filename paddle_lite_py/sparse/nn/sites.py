@@ -1,4 +1,4 @@
-"""Which sites of a sparse tensor meet at which sites of the result of a convolution: found on the host, once."""
+"""Neighbor tables of sparse convolutions: which input sites contribute to which output sites, found on the host."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..tensors import SparseCooTensor
 
 
 class Window(NamedTuple):
-    """What slides over the sites, one entry a spatial axis."""
+    """The geometry of a sparse convolution window, one entry per spatial dimension."""
 
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
@@ -25,13 +25,13 @@ class Window(NamedTuple):
 
     @classmethod
     def of(cls, kernel: Any, stride: Any, padding: Any, dilation: Any, **more: Any) -> Window:
-        """A window of settings as users write them."""
+        """Create a window from a layer's settings."""
         n = len(kernel)
         steps = tuple_of(stride, n, "stride"), paddings(padding, n, "N"), tuple_of(dilation, n, "dilation")
         return cls(tuple(kernel), *steps, **more)
 
     def placed(self, space: list[int]) -> tuple[np.ndarray, np.ndarray]:
-        """The padding before each axis, and the sizes of the result."""
+        """Return the leading padding and the output size of each dimension."""
         k, s, d, size = (np.array(v) for v in (self.kernel, self.stride, self.dilation, space))
         if self.same_sites:
             return d * (k // 2), size
@@ -45,20 +45,20 @@ class Window(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """The sites of a result, and what meets there."""
+    """The output sites, and the input sites that contribute to each."""
 
     sites: np.ndarray | None  # [1 + axes, results]; None: those of the input, which must not be kept alive
-    table: Tensor  # [places in the window, results]: which input; their number where there is none
+    table: Tensor  # [window positions, output sites]: input site, or the number of sites if there is none
     space: tuple[int, ...]
 
 
-# For the places of tensors that live, by identity: layers that follow each other mostly share them.
-# Key: the array of places, whose content stays: see host.tier; and the window.
+# For the indices of live tensors, by identity: consecutive layers usually share them.
+# Key: the index array, which is immutable: see host.tier; and the window.
 _known = IdentityMemo("rulebooks of places")
 
 
 def meeting(x: SparseCooTensor, window: Window) -> Meeting:
-    """What meets where, for a tensor [batch, *space, channels] that keeps rows of channels."""
+    """Compute the neighbor table of a tensor [batch, *space, channels] with dense channels."""
     held: dict[Any, Meeting] | None = _known.find(x._indices)
     if held is None:
         held = _known.put(x._indices, {})

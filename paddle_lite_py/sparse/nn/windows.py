@@ -1,4 +1,4 @@
-"""Convolution, pooling and normalization of sparse tensors as layers."""
+"""Convolution, pooling and normalization layers of sparse tensors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["BatchNorm", "Conv2D", "Conv3D", "MaxPool3D", "SubmConv2D", "SubmConv
 
 
 class _SparseConv(Layer):
-    """What all convolutions share; subclasses say how many dimensions they have."""
+    """Base class of sparse convolutions; subclasses set the number of dimensions."""
 
     _n: ClassVar[int]
     _same_sites: ClassVar[bool] = False
@@ -41,13 +41,13 @@ class _SparseConv(Layer):
         self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
 
     def forward(self, x: Any) -> Any:
-        """The convolution of x."""
+        """Apply the convolution."""
         function = getattr(convolution, f"{'subm_' * self._same_sites}conv{self._n}d")
         settings = self._stride, self._padding, self._dilation
         return function(x, self.weight, self.bias, *settings, data_format=self._data_format)
 
     def extra_repr(self) -> str:
-        """Its settings, but for those at their defaults."""
+        """Return the settings that differ from the defaults, as text."""
         out = f"{self._in_channels}, {self._out_channels}, kernel_size={self._kernel_size}"
         for name, default in (("stride", 1), ("padding", 0), ("dilation", 1)):
             value = getattr(self, f"_{name}")
@@ -56,13 +56,14 @@ class _SparseConv(Layer):
 
 
 class Conv2D(_SparseConv):
-    """Convolution of sparse images [N, H, W, C]; the result has a site wherever the window meets one.
+    """Sparse 2-D convolution of [N, H, W, C]; the output has a site wherever the window covers an input site.
 
     Arguments:
-        in_channels, out_channels: channels before and after.
-        kernel_size, stride, padding, dilation: of the window.
-        groups, padding_mode: 1 and "zeros".
-        weight_attr, bias_attr: ParamAttr of weight [size, size, in, out] and bias; bias_attr=False: no bias.
+        in_channels, out_channels: int, number of input and output channels.
+        kernel_size, stride, padding, dilation: int or two ints, the geometry of the window.
+        groups, padding_mode: only 1 and "zeros" are supported.
+        weight_attr, bias_attr: ParamAttr of the weight [KH, KW, C_in, C_out] and of the bias; `bias_attr=False`: no
+            bias.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -84,7 +85,7 @@ class Conv2D(_SparseConv):
 
 
 class Conv3D(_SparseConv):
-    """Convolution of sparse volumes [N, D, H, W, C]; see Conv2D.
+    """Sparse 3-D convolution of [N, D, H, W, C]; see `Conv2D`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -109,7 +110,7 @@ _AT_PLACES = Immaterial("what meets where is kept with the places")
 
 
 class SubmConv2D(_SparseConv):
-    """Convolution of sparse images at their own sites (submanifold), so that they stay as sparse; see Conv2D.
+    """Submanifold sparse 2-D convolution: the output has the sites of the input; see `Conv2D`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -132,7 +133,7 @@ class SubmConv2D(_SparseConv):
 
 
 class SubmConv3D(_SparseConv):
-    """Convolution of sparse volumes at their own sites (submanifold); see SubmConv2D.
+    """Submanifold sparse 3-D convolution; see `SubmConv2D`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -155,7 +156,7 @@ class SubmConv3D(_SparseConv):
 
 
 class MaxPool3D(Layer):
-    """The greatest value of each channel among the sites in a window; see max_pool3d().
+    """Sparse 3-D max pooling; see `paddle.sparse.nn.functional.max_pool3d()`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -175,16 +176,16 @@ class MaxPool3D(Layer):
         self.ceil_mode, self.data_format = ceil_mode, data_format
 
     def forward(self, x: Any) -> Any:
-        """The pooled tensor."""
+        """Apply the pooling."""
         return convolution.max_pool3d(x, self.ksize, self.stride, self.padding, self.ceil_mode, self.data_format)
 
     def extra_repr(self) -> str:
-        """Its settings."""
+        """Return the settings as text."""
         return f"kernel_size={self.ksize}, stride={self.stride}, padding={self.padding}"
 
 
 class BatchNorm(batch_norm._BatchNorm):
-    """Batch normalization of a sparse tensor that keeps rows of channels, over the sites; see paddle.nn.BatchNorm1D.
+    """Batch normalization of a sparse tensor with dense channels, over its sites; see `paddle.nn.BatchNorm1D`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -196,12 +197,12 @@ class BatchNorm(batch_norm._BatchNorm):
     _dims, _default_format = (2,), "NDHWC"
 
     def forward(self, x: Any) -> Any:
-        """The tensor, each channel normalized."""
+        """Normalize each channel."""
         return x._with(super().forward(x.values()))
 
 
 class SyncBatchNorm(batch_norm.SyncBatchNorm):
-    """Batch normalization of a sparse tensor over the batches of all processes; with one process, as BatchNorm.
+    """Batch normalization of a sparse tensor with statistics over all processes; with one process, `BatchNorm`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -211,12 +212,12 @@ class SyncBatchNorm(batch_norm.SyncBatchNorm):
     """
 
     def forward(self, x: Any) -> Any:
-        """The tensor, each channel normalized."""
+        """Normalize each channel."""
         return x._with(super().forward(x.values()))
 
     @classmethod
     def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
-        """The layer with every sparse batch normalization in it made synchronous; parameters are shared."""
+        """Replace each sparse batch normalization of a layer by a synchronous one; parameters are shared."""
         if isinstance(layer, BatchNorm):
             return super().convert_sync_batchnorm(layer)
         for name, inner in list(layer._sub_layers.items()):
