@@ -91,10 +91,10 @@ def autocast(
     """Context manager for automatic mixed precision: `auto_cast(enabled, dtype=dtype)`.
 
     Arguments:
-        device_type: accepted for compatibility; the casts are the same on every device.
+        device_type: no effect: mixed precision is the same on every device.
         dtype: the low-precision dtype, "float16" or "bfloat16". Default: 'float16'.
         enabled: False: no casts. Default: True.
-        cache_enabled: accepted for compatibility. Default: True.
+        cache_enabled: no effect: casts are not cached.
 
     Examples:
         >>> import paddle_lite_py as paddle

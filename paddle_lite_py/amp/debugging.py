@@ -171,11 +171,11 @@ class TensorCheckerConfig:
     Arguments:
         enable: False: check nothing.
         debug_mode: whether to print or to raise when a NaN or infinity is found.
-        output_dir: accepted for compatibility.
+        output_dir: no effect: results are printed.
         checked_op_list: names of the ops to check; None: all.
         skipped_op_list: names of ops that are not checked.
         debug_step: first and last (exclusive) call of update_and_check_step_id() between which ops are checked.
-        stack_height_limit: accepted for compatibility. Default: 1.
+        stack_height_limit: no effect: the traceback of the error shows the call of the op.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -28,7 +28,7 @@ def backward(
         tensors: a tensor or a list of tensors.
         grad_tensors: gradients with respect to them, in the same form; None: ones.
         retain_graph: keep the graph for another backward pass. Default: False.
-        dump_backward_graph_path: accepted for compatibility.
+        dump_backward_graph_path: no effect: the backward graph is not drawn.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -64,9 +64,9 @@ def grad(
         outputs: a tensor or a list of tensors.
         inputs: a tensor or a list of tensors.
         grad_outputs: gradients with respect to the outputs, in the same form; None: ones.
-        retain_graph: keep the graph for another backward pass; None: the value of create_graph.
+        retain_graph: no effect: the graph lives as long as the tensors that were computed in it.
         create_graph: record the computation of the gradients, so that they can be differentiated again. Default: False.
-        only_inputs: must be True. Default: True.
+        only_inputs: no effect: gradients are returned for the inputs alone; see backward().
         allow_unused: return None for an input that no output depends on, instead of raising. Default: False.
         no_grad_vars: tensors that no gradient passes through.
 

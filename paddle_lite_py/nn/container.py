@@ -308,8 +308,8 @@ class Identity(Layer):
     """Return the input unchanged.
 
     Arguments:
-        args: accepted and ignored.
-        kwargs: accepted and ignored.
+        args: no effect: arguments of the layer that it replaces.
+        kwargs: no effect: the same.
 
     Shape:
         The output is the input.

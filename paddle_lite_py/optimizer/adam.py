@@ -214,13 +214,12 @@ class AdamW(Adam):
         parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
             with settings of their own. Required in dynamic mode.
         weight_decay: coefficient of the decay, a float. Default: 0.01.
-        use_lowprecision_moment: keep the moments in the dtype of low-precision parameters. Default: False.
+        use_lowprecision_moment: no effect: moments have the dtype of the updated parameter.
         lr_ratio: function from a parameter to a factor of its learning rate, for layer-wise rates; None: 1.
         apply_decay_param_fun: function from the name of a parameter to whether it decays; None: all parameters decay.
         grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
             None: no clipping.
-        lazy_mode: in dynamic mode, of the table of nn.Embedding(sparse=True) update only the rows that have a gradient
-            in the step. Default: False.
+        lazy_mode: no effect: gradients are dense, so that every row is updated.
         multi_precision: keep float32 master copies of float16 and bfloat16 parameters and update those. Default: False.
         amsgrad: use the maximum of all v so far in the denominator (Reddi et al., 2018). Default: False.
 

@@ -311,7 +311,7 @@ class Optimizer(Versioned):
             startup_program: in static mode, the program that initializes new variables; None: the default.
             parameters: in static mode, the parameters to train; None: all.
             no_grad_set: in static mode, variables that no gradient passes through.
-            callbacks: accepted for compatibility.
+            callbacks: no effect: nothing is called while gradients are computed.
 
         Returns:
             A list of (parameter, gradient) pairs.

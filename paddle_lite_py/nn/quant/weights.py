@@ -39,7 +39,7 @@ def weight_quantize(x: Any, algo: str = "weight_only_int8", arch: Any = None, gr
     Arguments:
         x: a float weight [in, out].
         algo: "weight_only_int8" or "llm.int8". Default: 'weight_only_int8'.
-        arch: accepted for compatibility.
+        arch: no effect: the layout is the same on every device.
         group_size: -1: one scale for each output channel; other values are not supported. Default: -1.
 
     Returns:
@@ -102,7 +102,7 @@ def weight_only_linear(
         bias: a tensor [out]; None: no bias.
         weight_scale: the scales [out] of weight_quantize().
         weight_dtype: "int8". Default: 'int8'.
-        arch: accepted for compatibility.
+        arch: no effect: the layout is the same on every device.
         group_size: only -1, one scale for each output channel.
 
     Returns:
