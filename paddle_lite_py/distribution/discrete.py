@@ -255,8 +255,9 @@ class Poisson(ExponentialFamily):
 
 
 class Binomial(Distribution):
-    """Binomial distribution: number of successes in total_count trials, `P(k) = C(n, k) * probs**k * (1 - probs)**(n -
-    k)`.
+    """Binomial distribution: number of successes in total_count independent trials.
+
+    `P(k) = C(n, k) * probs**k * (1 - probs)**(n - k)` with n = total_count.
 
     Arguments:
         total_count: number of trials, an integer or tensor.

@@ -149,7 +149,7 @@ class Layer(StateDict, Tree):
 
     # -- modes -----------------------------------------------------------------------------------------------------
     def train(self, mode: bool = True) -> Layer:
-        """Set this layer and all sublayers to training mode, or with mode=False to evaluation mode; return the layer."""
+        """Set this layer and all sublayers to training mode (with mode=False to evaluation mode); return the layer."""
         for layer in self.sublayers(include_self=True):
             layer.training = bool(mode)
         return self

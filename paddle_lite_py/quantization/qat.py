@@ -81,7 +81,7 @@ def _settle(layer: Any, remain_weight: bool) -> None:
 
 
 class QAT(_Quantization):
-    """Training with quanters: quantize() before training, convert() after it.
+    """Quantization-aware training: quantize() inserts quanters before training, convert() finishes after it.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -94,7 +94,7 @@ class QAT(_Quantization):
 
 
 class PTQ(_Quantization):
-    """Quantization of a trained network: quantize() puts observers in, then data pass, then convert().
+    """Post-training quantization: quantize() inserts observers, calibration data is run through, convert() finishes.
 
     Examples:
         >>> import paddle_lite_py as paddle
