@@ -15,7 +15,9 @@ __all__ = ["FakeQuanterWithAbsMaxObserver", "FakeQuanterWithAbsMaxObserverLayer"
 
 
 class FakeQuanterWithAbsMaxObserverLayer(BaseQuanter):
-    """Fake quantization: `round(x / scale * q_max) * scale / q_max`, with a moving average of the largest absolute value.
+    """Fake quantization: `round(x / scale * q_max) * scale / q_max`.
+
+    The scale is a moving average of the largest absolute value.
 
     Arguments:
         layer: the layer it belongs to.

@@ -133,16 +133,16 @@ def feed_array(given: Any, dtype: Any) -> Any:
 
 
 class Executor:
-    """Runs programs on a device.
+    """Run programs on a device.
 
-    A program is compiled at the first run with a list of fetches and a kind of feeds (shapes and dtypes), and then
-    found again. State of the program is read from the scope and updated there.
+    A program is compiled at the first run with a list of fetches and the shapes and dtypes of its feeds; later runs
+    reuse it. The state of the program is read from the scope and updated there.
 
     Arguments:
-        place: where it runs: the device in use if None.
+        place: the device; None: the current device.
 
     Raises:
-        ValueError: if this machine has no such device.
+        ValueError: if there is no such device.
 
     Examples:
         >>> paddle.enable_static()

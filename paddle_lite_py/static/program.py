@@ -48,7 +48,9 @@ def _alike(held: Any, shape: list[Any]) -> bool:
 
 
 class Program:
-    """Operators on feeds and on state that lives in scopes. It starts empty; ops go to the program under construction.
+    """Static program: a list of operators on feeds and on variables that live in scopes.
+
+    A new program is empty; ops are appended to the program under construction, see program_guard().
 
     Examples:
         >>> main = Program()

@@ -160,7 +160,9 @@ def _resnet(name: str, block: type[Layer], depth: int, width: int = 64, groups: 
         return ResNet(block, depth, **{"width": width, "groups": groups, **kwargs})
 
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"ResNet of {depth} layers, {groups} groups of width {width}; other arguments are those of ResNet."
+    make.__doc__ = (
+        f"Create ResNet with {depth} layers and {groups} groups of width {width}; see ResNet for the arguments."
+    )
     return make
 
 
