@@ -73,7 +73,7 @@ def set_rng_state(new_state: list[Tensor] | Tensor, device: Any = None) -> None:
 
     Arguments:
         new_state: a state that get_rng_state() returned.
-        device: accepted for compatibility.
+        device: no effect: all devices share one random generator.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -211,8 +211,8 @@ def load(
         keep_name_table: keep the table of parameter names of a state_dict. Default: False.
         safetensors: read the safetensors format. Default: False.
         as_records: read objects of classes as records of their attributes (SavedObject). Default: False.
-        model_filename: name of the program file, for a folder.
-        params_filename: name of the weights file, for a folder.
+        model_filename: no effect: path names the file.
+        params_filename: no effect: path names the file.
 
     Returns:
         The saved object.

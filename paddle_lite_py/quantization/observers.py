@@ -18,7 +18,7 @@ class AbsmaxObserverLayer(BaseObserver):
     """Observer of the largest absolute value.
 
     Arguments:
-        layer: the layer it belongs to.
+        layer: no effect: the layer it belongs to.
         quant_bits: number of bits. Default: 8.
     """
 

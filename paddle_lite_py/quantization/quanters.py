@@ -20,7 +20,7 @@ class FakeQuanterWithAbsMaxObserverLayer(BaseQuanter):
     The scale is a moving average of the largest absolute value.
 
     Arguments:
-        layer: the layer it belongs to.
+        layer: no effect: the layer it belongs to.
         moving_rate: decay rate of the moving average. Default: 0.9.
         bit_length: number of bits. Default: 8.
         dtype: dtype of the scale. Default: 'float32'.

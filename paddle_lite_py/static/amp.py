@@ -28,7 +28,7 @@ class AutoMixedPrecisionLists:
     Arguments:
         custom_white_list: names of ops to run in low precision.
         custom_black_list: names of ops to run in float32.
-        dtype: "float16" or "bfloat16". Default: 'float16'.
+        dtype: no effect: decorate() sets the dtype.
     """
 
     @no_effect(

@@ -331,7 +331,7 @@ def save_inference_model(
         path_prefix: path without extension.
         feed_vars: feeds, a tensor or a list of tensors.
         fetch_vars: results, a tensor or a list of tensors.
-        executor: accepted for compatibility.
+        executor: no effect: the state is read from the current scope.
         program: the program; None: the default main program.
         kwargs: format="paddle" writes model files for PaddlePaddle; further arguments of paddle.jit.save().
 
@@ -368,9 +368,9 @@ def load_inference_model(
 
     Arguments:
         path_prefix: path without extension, as given to save_inference_model() or jit.save().
-        executor: accepted for compatibility.
-        model_filename: name of the program file, if it differs from path_prefix.
-        params_filename: name of the weights file, if it differs from path_prefix.
+        executor: no effect: the state is read from the current scope.
+        model_filename: no effect: path_prefix names the files.
+        params_filename: no effect: path_prefix names the files.
 
     Returns:
         A list of the program, the names of its feeds, and the tensors to fetch.

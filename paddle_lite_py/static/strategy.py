@@ -51,7 +51,9 @@ for _name in "debug_graphviz_path trainers_endpoints mkldnn_enabled_op_types one
 
 
 class ExecutionStrategy:
-    """Settings of threads and scopes, accepted for compatibility: XLA manages its own threads. Any attribute may be set.
+    """Settings of threads and scopes, accepted for compatibility: XLA manages its own threads.
+
+    Any attribute may be set.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -68,7 +70,7 @@ class CompiledProgram:
 
     Arguments:
         program_or_graph: the Program.
-        build_strategy: a BuildStrategy.
+        build_strategy: no effect: XLA decides about fusion and memory.
 
     Raises:
         TypeError: if program_or_graph is not a Program.

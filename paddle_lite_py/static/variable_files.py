@@ -28,7 +28,7 @@ def load_vars(
     """Load variables of a program, into the current scope, from the files of save_vars(), also of PaddlePaddle.
 
     Arguments:
-        executor: accepted for compatibility.
+        executor: no effect: the state is read from the current scope.
         dirname: folder with one file for each variable.
         main_program: the program; None: the default main program.
         vars: variables or their names; None: by predicate.
@@ -68,7 +68,7 @@ def save_vars(
     """Save variables of a program from the current scope, for load_vars() here or in PaddlePaddle.
 
     Arguments:
-        executor: accepted for compatibility.
+        executor: no effect: the state is read from the current scope.
         dirname: folder that gets one file for each variable.
         main_program: the program; None: the default main program.
         vars: variables or their names; None: by predicate.

@@ -36,7 +36,7 @@ def create_global_var(
         shape: its shape, a list of integers.
         value: the initial value.
         dtype: its dtype.
-        persistable: the variable is saved with the program. Default: False.
+        persistable: no effect: all state is saved with the program.
         name: its name; None: a unique name.
 
     Returns:
@@ -140,7 +140,7 @@ def cpu_places(device_count: int | None = None) -> list[places.Place]:
     """Return a list of CPU places.
 
     Arguments:
-        device_count: number of places; None: CPU_NUM of the environment, or 1.
+        device_count: number of places; None: 1.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -129,7 +129,7 @@ def sparse_embedding(
     input: Any, size: Sequence[int], padding_idx: int | None = None, is_test: bool = False, entry: Any = None,
     table_class: str = "MemorySparseTable", param_attr: Any = None, dtype: Any = "float32", slot: Any = None,
 ) -> Any:  # fmt: skip
-    """Look up rows of a table on parameter servers, for any ids; without servers, embedding() with a table of shape size.
+    """Look up rows of a table on parameter servers, for any ids; without servers, see embedding().
 
     Arguments:
         input: int64 ids of any shape.
