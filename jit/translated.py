@@ -48,8 +48,8 @@ def load(
     Arguments:
         path: path without extension, as given to jit.save().
         check: run the samples stored with the program and compare their results with the stored ones. Default: False.
-        model_filename: name of the program file, if it differs from path.
-        params_filename: name of the weights file, if it differs from path.
+        model_filename: no effect: path names the files.
+        params_filename: no effect: path names the files.
         configs: accepted for compatibility.
 
     Returns:

@@ -35,6 +35,7 @@ class Layer(StateDict, Tree):
     Arguments:
         name_scope: prefix of the unique name of the layer; None: the class name.
         dtype: dtype of its parameters. Default: 'float32'.
+        settings: the same, by keyword.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -19,6 +19,9 @@ __all__ = ["GRUCell", "LSTMCell", "RNNCellBase", "SimpleRNNCell"]
 class RNNCellBase(Layer):
     """Base class of recurrent cells: `outputs, new_states = cell(inputs, states)`.
 
+    Arguments:
+        settings: name_scope and dtype; see Layer.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> isinstance(paddle.nn.GRUCell(2, 3), paddle.nn.RNNCellBase)

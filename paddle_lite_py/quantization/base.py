@@ -19,6 +19,9 @@ BY_INPUT = Immaterial("the scale is that of the tensors that pass")
 class BaseQuanter(Layer):
     """Base class of layers that quantize (round) their input.
 
+    Arguments:
+        settings: name_scope and dtype; see Layer.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> issubclass(paddle.quantization.BaseQuanter, paddle.nn.Layer)
@@ -44,6 +47,9 @@ class BaseQuanter(Layer):
 
 class BaseObserver(BaseQuanter):
     """Base class of layers that observe their input to determine scales, and return it unchanged.
+
+    Arguments:
+        settings: name_scope and dtype; see Layer.
 
     Examples:
         >>> import paddle_lite_py as paddle

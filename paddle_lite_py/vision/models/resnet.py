@@ -160,9 +160,7 @@ def _resnet(name: str, block: type[Layer], depth: int, width: int = 64, groups: 
         return ResNet(block, depth, **{"width": width, "groups": groups, **kwargs})
 
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = (
-        f"Create ResNet with {depth} layers and {groups} groups of width {width}; see ResNet."
-    )
+    make.__doc__ = f"Create ResNet with {depth} layers and {groups} groups of width {width}; see ResNet."
     return make
 
 

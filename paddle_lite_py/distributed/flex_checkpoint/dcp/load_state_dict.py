@@ -73,13 +73,17 @@ def load_state_dict(
 def load_merged_state_dict(
     path: str, prefix: str | None = None, unique_id: int | None = None, offload: bool = False, aoa_config: Any = None
 ) -> dict[str, Tensor]:
-    """The tensors of a checkpoint, whole, by their names.
+    """Load a checkpoint as whole tensors by name.
 
     Arguments:
         path: the folder.
-        prefix: only names that begin so.
-        unique_id: the number of the checkpoint in the folder; the last by default.
-        offload, aoa_config: see docs/differences.md.
+        prefix: load only names with this prefix; None: all.
+        unique_id: number of the checkpoint in the folder; None: the last.
+        offload: see docs/differences.md. Default: False.
+        aoa_config: see docs/differences.md.
+
+    Returns:
+        A dict from names to tensors.
 
     Raises:
         FileNotFoundError: if there is no such checkpoint.
