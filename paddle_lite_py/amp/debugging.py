@@ -264,7 +264,10 @@ def _checkers() -> list[_Checker]:
 
 
 def set_checked_op_list(checked_op_list: Sequence[str] | None) -> None:
-    """Set the names of the ops to check; None: all.
+    """Set the names of the ops to check.
+
+    Arguments:
+        checked_op_list: the names; None: all ops.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -281,6 +284,9 @@ def set_checked_op_list(checked_op_list: Sequence[str] | None) -> None:
 
 def set_skipped_op_list(skipped_op_list: Sequence[str] | None) -> None:
     """Set the names of ops that are not checked.
+
+    Arguments:
+        skipped_op_list: the names; None: none.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -213,7 +213,7 @@ class Model:
                 the device. Default: 10.
             save_dir: folder for checkpoints; None: do not save.
             save_freq: number of epochs between two checkpoints. Default: 1.
-            verbose: 0: silent, 1: progress bar, 2: one line for each log. Default: 2.
+            verbose: 0: silent, 1: one line for each epoch, 2: also one line every log_freq batches. Default: 2.
             drop_last: drop the last batch if it is smaller than batch_size. Default: False.
             shuffle: shuffle the training data. Default: True.
             num_workers: number of workers that load data; see DataLoader. Default: 0.
@@ -222,7 +222,7 @@ class Model:
             num_iters: total number of batches to train on; None: all of the epochs.
             resume: folder of checkpoints, or a Checkpoints object. Training starts from the newest checkpoint, if there
                 is one, and saves one after each epoch. A killed run resumes to bitwise identical weights. On SIGTERM it
-                saves after the current batch and exits with code 101, which asks for a restart.
+                saves after the current batch and exits with code 101, which requests a restart.
 
         Raises:
             ValueError: if there is no training data, or the checkpoint belongs to another model.
@@ -265,7 +265,7 @@ class Model:
             eval_data: a data set or DataLoader.
             batch_size: number of samples in a batch, for data sets. Default: 1.
             log_freq: number of batches between two reads of losses and metrics. Default: 10.
-            verbose: 0: silent, 1: progress bar, 2: one line for each log. Default: 2.
+            verbose: 0: silent, 1: one line at the end, 2: also one line every log_freq batches. Default: 2.
             num_workers: number of workers that load data. Default: 0.
             callbacks: a Callback or a list of them.
             num_iters: number of batches to evaluate; None: all.
@@ -294,7 +294,7 @@ class Model:
             batch_size: number of samples in a batch, for data sets. Default: 1.
             num_workers: number of workers that load data. Default: 0.
             stack_outputs: concatenate the batches of each output into one array. Default: False.
-            verbose: 0: silent, 1: progress bar, 2: one line for each log. Default: 1.
+            verbose: 0: silent; above 0: print progress. Default: 1.
             callbacks: a Callback or a list of them.
 
         Returns:

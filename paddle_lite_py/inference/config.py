@@ -218,7 +218,7 @@ class Config:
         self._asked["switch_ir_optim"] = (x,)
 
     def pass_builder(self) -> Config:
-        """Itself: passes that are deleted or appended are noted."""
+        """Return the configuration itself; deleted and appended passes are recorded without effect."""
         return self
 
     def summary(self) -> str:

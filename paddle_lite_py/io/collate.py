@@ -35,6 +35,9 @@ def default_collate_fn(batch: list[Any]) -> Any:
 def default_convert_fn(sample: Any) -> Any:
     """Return a sample unchanged, for loading without batching.
 
+    Arguments:
+        sample: the sample.
+
     Returns:
         The sample.
 

@@ -45,6 +45,9 @@ class Sampler:
 class SequenceSampler(Sampler):
     """Yield the indices 0, 1, ..., len - 1 in order.
 
+    Arguments:
+        data_source: the data set. Default: None.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> list(paddle.io.SequenceSampler([7, 8, 9]))

@@ -53,6 +53,9 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
 def ones_(tensor: Tensor) -> Tensor:
     """Fill a tensor in place with ones.
 
+    Arguments:
+        tensor: the tensor to fill.
+
     Returns:
         The tensor.
     """
@@ -61,6 +64,9 @@ def ones_(tensor: Tensor) -> Tensor:
 
 def zeros_(tensor: Tensor) -> Tensor:
     """Fill a tensor in place with zeros.
+
+    Arguments:
+        tensor: the tensor to fill.
 
     Returns:
         The tensor.
@@ -200,6 +206,9 @@ def orthogonal_(tensor: Tensor, gain: float = 1) -> Tensor:
 
 def eye_(tensor: Tensor) -> Tensor:
     """Fill a matrix in place with the identity.
+
+    Arguments:
+        tensor: the matrix to fill.
 
     Returns:
         The tensor.

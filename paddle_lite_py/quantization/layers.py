@@ -60,6 +60,10 @@ class _Quanted(Layer):
 class QuantedLinear(_Quanted):
     """Linear layer with quantized input and weight.
 
+    Arguments:
+        layer: the Linear to replace.
+        choice: its quanters.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> Q, net = paddle.quantization, paddle.nn.Sequential(paddle.nn.Linear(2, 1))
@@ -76,6 +80,10 @@ class QuantedLinear(_Quanted):
 
 class QuantedConv2D(_Quanted):
     """2-D convolution with quantized input and weight.
+
+    Arguments:
+        layer: the Conv2D to replace.
+        choice: its quanters.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -83,6 +83,9 @@ def _settle(layer: Any, remain_weight: bool) -> None:
 class QAT(_Quantization):
     """Quantization-aware training: quantize() inserts quanters before training, convert() finishes after it.
 
+    Arguments:
+        config: a QuantConfig.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> quanter = paddle.quantization.quanters.FakeQuanterWithAbsMaxObserver()
@@ -95,6 +98,9 @@ class QAT(_Quantization):
 
 class PTQ(_Quantization):
     """Post-training quantization: quantize() inserts observers, calibration data is run through, convert() finishes.
+
+    Arguments:
+        config: a QuantConfig.
 
     Examples:
         >>> import paddle_lite_py as paddle

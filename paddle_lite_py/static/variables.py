@@ -151,7 +151,13 @@ def cpu_places(device_count: int | None = None) -> list[places.Place]:
 
 
 def cuda_places(device_ids: Any = None) -> list[places.Place]:
-    """A place for each GPU, or for those of the ids given; none where there is no GPU.
+    """Return a list of GPU places.
+
+    Arguments:
+        device_ids: indices of the GPUs; None: all.
+
+    Returns:
+        A list of places; empty if there is no GPU.
 
     Examples:
         >>> import paddle_lite_py as paddle

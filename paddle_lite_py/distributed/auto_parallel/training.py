@@ -54,6 +54,10 @@ class _Stage:
 class ShardingStage1(_Stage):
     """ZeRO stage 1: split the optimizer state over processes (Rajbhandari et al., 2020).
 
+    Arguments:
+        sharding_mesh_dim: name or index of the mesh axis over which the state is split.
+        mesh: the mesh; None: that of the parameters.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> dist = paddle.distributed
@@ -68,6 +72,10 @@ class ShardingStage1(_Stage):
 class ShardingStage2(_Stage):
     """ZeRO stage 2: split the optimizer state; XLA distributes the gradients as the update needs them.
 
+    Arguments:
+        sharding_mesh_dim: name or index of the mesh axis over which the state is split.
+        mesh: the mesh; None: that of the parameters.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> dist = paddle.distributed
@@ -81,6 +89,10 @@ class ShardingStage2(_Stage):
 
 class ShardingStage3(_Stage):
     """ZeRO stage 3: split parameters and optimizer state; XLA gathers a parameter where it is used.
+
+    Arguments:
+        sharding_mesh_dim: name or index of the mesh axis over which parameters and state are split.
+        mesh: the mesh; None: that of the parameters.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -159,6 +171,11 @@ def _keep(parameter: Any, where: Any) -> None:
 def shard_optimizer(optimizer: Any, shard_fn: Any = None, gradient_accumulation_steps: int = 1) -> ShardOptimizer:
     """Distribute the state of an optimizer over a mesh.
 
+    Arguments:
+        optimizer: the optimizer.
+        shard_fn: a ShardingStage1, 2 or 3, or a function that distributes an accumulator; None: as the parameters.
+        gradient_accumulation_steps: number of backward passes for each update. Default: 1.
+
     Returns:
         A ShardOptimizer.
 
@@ -175,6 +192,9 @@ def shard_optimizer(optimizer: Any, shard_fn: Any = None, gradient_accumulation_
 
 def shard_scaler(scaler: Any) -> Any:
     """Prepare a GradScaler for distributed gradients, whose overflow check covers all processes.
+
+    Arguments:
+        scaler: a GradScaler.
 
     Returns:
         The scaler.
@@ -242,6 +262,13 @@ def shard_dataloader(
     is_dataset_splitted: bool = False, dense_tensor_idx: Any = None,
 ) -> ShardDataloader:  # fmt: skip
     """Create a ShardDataloader, whose batches are distributed over meshes.
+
+    Arguments:
+        dataloader: loader of whole batches, the same in each process.
+        meshes: the mesh of all entries of a batch, or a list with one for each.
+        input_keys: keys of the entries, for batches that are dicts.
+        shard_dims: mesh axis along which rows are split, for all entries or a list with one for each.
+        is_dataset_splitted: each process loads its own part of a batch. Default: False.
 
     Returns:
         A ShardDataloader.
@@ -370,6 +397,13 @@ def to_static(
     layer: Layer, loader: Any = None, loss: Any = None, optimizer: Any = None, strategy: Any = None
 ) -> DistModel:  # fmt: skip
     """Create a DistModel, whose training steps over a mesh are one compiled program each.
+
+    Arguments:
+        layer: the layer, with distributed parameters.
+        loader: see docs/differences.md.
+        loss: function of outputs and labels.
+        optimizer: the optimizer, for training.
+        strategy: a Strategy.
 
     Returns:
         A DistModel.

@@ -377,6 +377,20 @@ def deform_conv2d(
 ) -> Any:  # fmt: skip
     """Deformable 2-D convolution with a trainable kernel and bias; see paddle.vision.ops.DeformConv2D.
 
+    Arguments:
+        x: images [N, C, H, W].
+        offset: offsets of each kernel element; see paddle.vision.ops.deform_conv2d().
+        mask: factors of the samples; None: none.
+        num_filters: number of output channels.
+        filter_size: size of the kernel, an integer or two.
+        stride: step of the kernel, an integer or two. Default: 1.
+        padding: zero padding of both sides, an integer or two. Default: 0.
+        dilation: distance between neighboring kernel elements. Default: 1.
+        groups: number of groups of the convolution. Default: 1.
+        deformable_groups: number of groups of input channels with offsets of their own. Default: 1.
+        weight_attr: ParamAttr, initializer or name of the weight.
+        bias_attr: ParamAttr, initializer or name of the bias; False: no bias.
+
     Returns:
         A tensor [N, num_filters, H_out, W_out].
 
@@ -410,6 +424,19 @@ def batch_norm(
 
     In training the statistics of the batch are used and the running ones updated; in evaluation the running ones are
     used.
+
+    Arguments:
+        input: the tensor [N, C, *], or channels last.
+        act: name of the activation that is applied to the result, such as "relu"; None: none.
+        is_test: use the running statistics. Default: False.
+        momentum: weight of the old running statistics in an update. Default: 0.9.
+        epsilon: added to the variance, for numerical stability. Default: 1e-05.
+        param_attr: ParamAttr, initializer or name of the scale; None: ones.
+        bias_attr: ParamAttr, initializer or name of the shift; None: zeros.
+        data_layout: "NCHW" or "NHWC". Default: 'NCHW'.
+        moving_mean_name: name of the running mean; None: a unique one.
+        moving_variance_name: name of the running variance; None: a unique one.
+        use_global_stats: use the running statistics in training too. Default: False.
 
     Returns:
         A tensor of the shape and dtype of input.
@@ -479,6 +506,15 @@ def group_norm(
 ) -> Any:  # fmt: skip
     """Group normalization with trainable scale and shift; see paddle.nn.GroupNorm.
 
+    Arguments:
+        input: the tensor [N, C, *], or channels last.
+        groups: number of groups; it must divide the number of channels.
+        epsilon: added to the variance, for numerical stability. Default: 1e-05.
+        param_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
+        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False: no shift.
+        act: name of the activation that is applied to the result, such as "relu"; None: none.
+        data_layout: "NCHW" or "NHWC". Default: 'NCHW'.
+
     Returns:
         A tensor of the shape and dtype of input.
 
@@ -503,6 +539,12 @@ def instance_norm(
     input: Any, epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None, name: str | None = None
 ) -> Any:
     """Instance normalization with trainable scale and shift; see paddle.nn.InstanceNorm2D.
+
+    Arguments:
+        input: the tensor [N, C, *].
+        epsilon: added to the variance, for numerical stability. Default: 1e-05.
+        param_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
+        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False: no shift.
 
     Returns:
         A tensor of the shape and dtype of input.
@@ -566,6 +608,12 @@ def prelu(x: Any, mode: str, param_attr: Any = None, data_format: str = "NCHW", 
 
 def spectral_norm(weight: Any, dim: int = 0, power_iters: int = 1, eps: float = 1e-12, name: str | None = None) -> Any:
     """Divide a weight by its largest singular value, estimated by power iteration; see paddle.nn.SpectralNorm.
+
+    Arguments:
+        weight: the weight.
+        dim: dimension that forms the rows of the matrix; all others form the columns. Default: 0.
+        power_iters: number of power iterations in each run. Default: 1.
+        eps: lower bound of the divisors, for numerical stability. Default: 1e-12.
 
     Returns:
         A tensor of the shape and dtype of weight.

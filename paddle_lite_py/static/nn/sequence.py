@@ -80,6 +80,10 @@ def sequence_pool(
 def sequence_first_step(input: Any, lengths: Any = None) -> Any:
     """Return the first step of each sequence.
 
+    Arguments:
+        input: sequences [N, time, ...].
+        lengths: number of valid steps of each sequence, [N]; None: all.
+
     Returns:
         A tensor [N, ...] for input [N, time, ...].
 
@@ -100,6 +104,10 @@ def sequence_first_step(input: Any, lengths: Any = None) -> Any:
 
 def sequence_last_step(input: Any, lengths: Any = None) -> Any:
     """Return the last valid step of each sequence.
+
+    Arguments:
+        input: sequences [N, time, ...].
+        lengths: number of valid steps of each sequence, [N]; None: all.
 
     Returns:
         A tensor [N, ...] for input [N, time, ...].

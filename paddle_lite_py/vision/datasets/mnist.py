@@ -103,7 +103,15 @@ class MNIST(PictureDataset):
 
 
 class FashionMNIST(MNIST):
-    """Fashion-MNIST clothing: images [28, 28], with int64 labels [1]; arguments as in MNIST.
+    """Fashion-MNIST clothing: images [28, 28], with int64 labels [1].
+
+    Arguments:
+        image_path: path of the IDX file of images, plain or gzipped; None: download it.
+        label_path: path of the IDX file of labels; None: download it.
+        mode: "train" or "test". Default: 'train'.
+        transform: function that is applied to each image; None: none.
+        download: download missing files. Default: True.
+        backend: "pil" or "cv2" (arrays); None: the backend set by set_image_backend().
 
     Examples:
         >>> import paddle_lite_py as paddle

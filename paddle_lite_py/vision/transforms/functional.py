@@ -172,6 +172,9 @@ def center_crop(img: Any, output_size: Any) -> Any:
 def hflip(img: Any) -> Any:
     """Flip an image horizontally.
 
+    Arguments:
+        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
+
     Returns:
         The result, in the form of img.
 
@@ -186,6 +189,9 @@ def hflip(img: Any) -> Any:
 
 def vflip(img: Any) -> Any:
     """Flip an image vertically.
+
+    Arguments:
+        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
 
     Returns:
         The result, in the form of img.

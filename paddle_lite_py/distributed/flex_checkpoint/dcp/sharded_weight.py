@@ -65,6 +65,12 @@ ShardedStateDict = dict[str, ShardedWeight]
 def shard_weight(key: str, weight: Tensor, axis: int, group: Group) -> ShardedWeight:
     """Describe the part of this process of a tensor that is split evenly along a dimension over a group.
 
+    Arguments:
+        key: name of the whole tensor.
+        weight: the part of this process.
+        axis: dimension along which the tensor is split.
+        group: the group of processes.
+
     Returns:
         A ShardedWeight.
 
