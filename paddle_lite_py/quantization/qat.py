@@ -25,7 +25,7 @@ class _Quantization:
         self._config = config
 
     def quantize(self, model: Layer, inplace: bool = False) -> Layer:
-        """The network with quanters where the configuration wants them; a copy unless inplace."""
+        """Insert quanters or observers as configured, and return the network; a copy unless inplace."""
         target = model if inplace else copy.deepcopy(model)
         self._replace(target, model)
         return target

@@ -106,12 +106,13 @@ class ShardingStage3(_Stage):
 
 
 class ShardOptimizer:
-    """An optimizer whose state lies over a mesh, with all its methods.
+    """Optimizer whose state is distributed over a mesh, with all methods of the optimizer.
 
     Arguments:
-        optimizer: an optimizer.
-        shard_fn: (name, parameter, state) -> state as it shall lie; as the parameter lies by default.
-        gradient_accumulation_steps: steps are made at every so many calls of step().
+        optimizer: the optimizer.
+        shard_fn: function (name, parameter, state) that returns the distributed state, or a ShardingStage; None:
+            distributed like the parameter.
+        gradient_accumulation_steps: number of calls of step() for each update. Default: 1.
     """
 
     def __init__(self, optimizer: Any, shard_fn: Any = None, gradient_accumulation_steps: int = 1) -> None:
@@ -173,8 +174,9 @@ def shard_optimizer(optimizer: Any, shard_fn: Any = None, gradient_accumulation_
 
     Arguments:
         optimizer: the optimizer.
-        shard_fn: a ShardingStage1, 2 or 3, or a function that distributes an accumulator; None: as the parameters.
-        gradient_accumulation_steps: number of backward passes for each update. Default: 1.
+        shard_fn: function (name, parameter, state) that returns the distributed state, or a ShardingStage; None:
+            distributed like the parameter.
+        gradient_accumulation_steps: number of calls of step() for each update. Default: 1.
 
     Returns:
         A ShardOptimizer.
