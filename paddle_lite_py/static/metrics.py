@@ -101,8 +101,15 @@ def _of_last(batch: Tensor, count: int) -> Tensor:
 
 @no_effect(ins_tag_weight=_ALIKE)
 def ctr_metric_bundle(input: Tensor, label: Tensor, ins_tag_weight: Any = None) -> tuple[Tensor, ...]:
-    """Sums for click-through rates, over all batches so far: squared error, absolute error, probability, q, positives,
-    samples. `input` are probabilities [n, 1], `label` 0 or 1.
+    """Accumulate sums for click-through rate metrics over all batches so far.
+
+    Arguments:
+        input: probabilities [N, 1].
+        label: [N, 1], 0 or 1.
+
+    Returns:
+        Six states, float32 [1]: the sums of squared errors, absolute errors, probabilities and q, and the numbers of
+            positives and samples.
 
     Examples:
         >>> import paddle_lite_py as paddle

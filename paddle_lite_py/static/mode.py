@@ -200,12 +200,15 @@ def device_guard(device: str | None = None) -> Iterator[None]:
 
 @no_effect(lod_level="sequences of unlike lengths are fed padded, with their lengths")
 def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Tensor:
-    """A feed: an input of the program under construction, which Executor.run() is given by its name.
+    """Declare an input of the program under construction, which Executor.run() feeds by its name.
 
     Arguments:
         name: its name.
-        shape: its sizes; None or -1 where they are known only when the program runs.
-        dtype: its dtype; the default one if None.
+        shape: its shape, a list of integers; None or -1 for a dimension of unknown size.
+        dtype: its dtype; None: the default dtype.
+
+    Returns:
+        A tensor of the program, without data.
 
     Raises:
         RuntimeError: in dynamic mode.

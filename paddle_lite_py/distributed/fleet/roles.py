@@ -163,7 +163,7 @@ class UtilBase:
             job.session.barrier()
 
     def get_file_shard(self, files: list[str]) -> list[str]:
-        """Return the files that this process reads; the first processes read one more if they cannot be divided evenly."""
+        """Return the files that this process reads; if the division is uneven, the first processes read one more."""
         rank, size = self._place()
         share, more = divmod(len(files), size)
         first = rank * share + min(rank, more)
