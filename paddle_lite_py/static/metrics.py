@@ -108,8 +108,8 @@ def ctr_metric_bundle(input: Tensor, label: Tensor, ins_tag_weight: Any = None) 
         label: [N, 1], 0 or 1.
 
     Returns:
-        Six states, float32 [1]: the sums of squared errors, absolute errors, probabilities and q, and the numbers of
-            positives and samples.
+        Six states, float32 [1]: the sums of squared errors, absolute errors, probabilities and odds p / (1 - p), and the
+            numbers of positives and samples.
 
     Examples:
         >>> import paddle_lite_py as paddle
