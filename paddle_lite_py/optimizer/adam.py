@@ -139,7 +139,7 @@ class Adam(Optimizer):
         lazy_mode: in dynamic mode, of the table of nn.Embedding(sparse=True) update only the rows that have a gradient
             in the step. Default: False.
         multi_precision: keep float32 master copies of float16 and bfloat16 parameters and update those. Default: False.
-        amsgrad: use the maximum of all v so far in the denominator (Reddi et al., 2018). Default: False.
+        amsgrad: use the largest second moment so far in the denominator (Reddi et al., 2018). Default: False.
 
     Raises:
         ValueError: if a beta is not in [0, 1), or epsilon is negative.
@@ -221,7 +221,7 @@ class AdamW(Adam):
             None: no clipping.
         lazy_mode: no effect: gradients are dense, so that every row is updated.
         multi_precision: keep float32 master copies of float16 and bfloat16 parameters and update those. Default: False.
-        amsgrad: use the maximum of all v so far in the denominator (Reddi et al., 2018). Default: False.
+        amsgrad: use the largest second moment so far in the denominator (Reddi et al., 2018). Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle

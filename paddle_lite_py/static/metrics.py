@@ -108,7 +108,7 @@ def ctr_metric_bundle(input: Tensor, label: Tensor, ins_tag_weight: Any = None) 
         label: [N, 1], 0 or 1.
 
     Returns:
-        Six states, float32 [1]: the sums of squared errors, absolute errors, probabilities and odds p / (1 - p), and the
+        Six states [1]: the sums of squared errors, absolute errors, probabilities and odds p / (1 - p), and the
             numbers of positives and samples.
 
     Examples:

@@ -88,7 +88,7 @@ def _vgg(depth: int) -> Any:
         return VGG(_features(depth, batch_norm), **kwargs)
 
     make.__name__ = make.__qualname__ = f"vgg{depth}"
-    make.__doc__ = f"Create VGG with {depth} layers, with `batch_norm` normalized; see VGG for the other arguments."
+    make.__doc__ = f"Create VGG with {depth} layers, normalized with `batch_norm`; see VGG for the other arguments."
     return make
 
 
