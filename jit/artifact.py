@@ -26,7 +26,7 @@ MAX_MANIFEST = 1 << 28
 
 
 class ArtifactError(ValueError):
-    """Saved files are missing, damaged, foreign or of a newer version.
+    """Error: saved files are missing, damaged, from another source or of a newer version.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -30,7 +30,7 @@ TOLERANCE = {1: 0.25, 2: 0.03, 4: 2e-4, 8: 1e-8, 16: 1e-8}
 
 
 class CheckError(ValueError):
-    """A static function gave something else than the function as it is.
+    """Error: the results of a static function differ from those of the original function.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -39,7 +39,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ConcreteProgram:
-    """One program of a static function, with its ties to the Python world.
+    """One compiled program of a static function, with its inputs, outputs and parameters.
+
+    Arguments:
+        main_program: the program.
+        inputs: InputSpecs of its inputs.
+        outputs: InputSpecs of its outputs.
+        parameters: the parameters that it reads.
+        function: the function that was traced.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -75,28 +75,30 @@ def save(
 ) -> None:
     """Save a layer or function as a program that runs without its code.
 
-    A layer is saved with all its static methods, as it is in eval mode, and, where that differs, in train mode.
+    A layer is saved with all its static methods, in evaluation mode and, where that differs, also in training mode.
 
     Arguments:
-        layer: a Layer, a static function or a plain function; a loaded program; or a Program itself.
-        path: prefix of the files: path.json, and next to it the weights (safetensors) and StableHLO that it names.
-        input_spec: an InputSpec or example for each argument, or a dict from method names to such lists; taken from
-            to_static, or the last call, if absent.
-        samples: tuples of example arguments; their results are stored too, and load(path, check=True) compares.
-        constraints: on unknown dimensions, such as ["batch <= 64"]; checked at each call of the loaded program.
-        platforms: what it is lowered for.
-        passes: what to do to the programs first: names of passes ("inference"), and passes; see paddle.passes. They are
-            then saved as they are in eval mode only.
-        format: "artifact"; or "paddle": path.json and path.pdiparams, in eval mode, which PaddlePaddle runs too.
-        output_spec: which of the results of forward are saved, from `forward.outputs`; all by default.
-        input_names_after_prune: the names of the arguments that these need. An input_spec that is shorter than what
-            to_static was given says the same.
-        skip_forward: save the other static methods only.
+        layer: a Layer, a static function, a function, a loaded program, or a Program.
+        path: path without extension: path.json describes the weights (safetensors) and StableHLO files next to it.
+        input_spec: an InputSpec or example for each argument, or a dict from method names to such lists; None: from
+            to_static() or the last call.
+        samples: tuples of example arguments; their results are stored, and load(path, check=True) compares.
+        constraints: constraints on dimensions of unknown size, such as ["batch <= 64"], checked at each call of the
+            loaded program. Default: ().
+        platforms: platforms to lower the program for.
+        passes: passes to apply to the programs first, names or objects; see paddle.passes. Only evaluation mode is
+            saved then. Default: ().
+        format: "artifact"; or "paddle": path.json and path.pdiparams in evaluation mode, which PaddlePaddle runs too.
+            Default: 'artifact'.
+        output_spec: results of forward() to save, from `forward.outputs`; None: all.
+        input_names_after_prune: names of the arguments that these results need; an input_spec shorter than that of
+            to_static() has the same effect.
+        skip_forward: save only the other static methods. Default: False.
 
     Raises:
-        ValueError: if no input_spec is known, it is not what to_static was given, the function changes state that a
-            file cannot keep, or operators have no form in the format: it names them and their lines.
-        OSError: if the files cannot be written; those that were there stay whole.
+        ValueError: if no input_spec is known or it differs from that of to_static(), the function changes state that
+            cannot be saved, or operators cannot be represented in the format; the message names them and their lines.
+        OSError: if the files cannot be written; existing files are left intact.
 
     Examples:
         >>> import tempfile, paddle_lite_py as paddle

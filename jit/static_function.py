@@ -61,12 +61,12 @@ _EAGER: Any = object()  # in the place of results: the function itself is to run
 
 
 class StaticFunction(DeclaredSpecs, Inspection):
-    """A function that is traced once for each kind of call, and then runs compiled.
+    """Function that is traced once for each kind of call and then runs as a compiled program; made by to_static().
 
     Arguments:
-        function: a function, method or callable object of the user.
-        input_spec: declared specs of its tensor arguments.
-        options: how it is compiled.
+        function: the function, method or callable object.
+        input_spec: InputSpecs of the tensor arguments; None: taken from each call.
+        options: compile options, those of to_static().
 
     Examples:
         >>> import paddle_lite_py as paddle

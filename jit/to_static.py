@@ -34,24 +34,28 @@ def to_static(
     property: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """Compile a function, method, layer or whole training step.
+    """Compile a function, method, layer or whole training step with XLA.
 
-    Each kind of call is compiled when it comes first, but for small tensors in shapes that keep changing: once two such
-    shapes have come that have not come again, a new one is compiled when it comes again, and until then the function
-    itself runs, with results that may differ in their last digits.
+    The function is traced and compiled once for each kind of call (shapes and dtypes of tensors, values of other
+    arguments) and then runs as one program. Small tensors whose shapes keep changing are an exception: after two shapes
+    that did not recur, a new shape is compiled only when it occurs a second time; until then the function runs eagerly,
+    and results may differ in the last digits.
 
     Arguments:
-        function: what to compile; a Layer is given a compiled forward and returned itself. None: use as a decorator.
-        input_spec: InputSpecs of the tensor arguments; unknown dimensions (None) do not cause new traces.
-        full_graph: True: what cannot be staged is an error. False, as None: the function is split there; the parts
-            before and after run compiled, the statement itself as Python, and a warning names its line.
-        cache_size: how many programs are kept; those used longest ago are dropped.
-        check: run the function as it is beside each static run (which is slow, and prints twice), and raise an error
-            that names the first operator and line whose values differ. PADDLE_LITE_CHECK=1 does so for all.
-        buckets: sizes such as [32, 64, 128], or {"seq": [...]} by the name of a dimension: unknown dimensions are
-            padded with zeros up to the next one, and results cut back, so that few lengths are compiled.
-        passes: what to do to each program before it is compiled: names of passes, and passes; see paddle.passes.
-        property: for a method without arguments, whose value jit.save keeps.
+        function: what to compile; of a Layer, forward() is compiled and the layer returned. None: return a decorator.
+        input_spec: InputSpecs of the tensor arguments; dimensions of unknown size (None) do not cause new traces.
+        full_graph: True: raise an error for code that cannot be compiled. False or None: split the function there; the
+            parts before and after run compiled, the statement itself runs as Python, and a warning names its line.
+        cache_size: number of compiled programs to keep; the least recently used are dropped.
+        check: run the original function beside each compiled run and raise an error that names the first operator and
+            line whose values differ; slow. PADDLE_LITE_CHECK=1 enables it globally. Default: False.
+        buckets: sizes such as [32, 64, 128], or {"seq": [...]} by dimension name. Dimensions of unknown size are
+            zero-padded to the next of these sizes, and results are cut back, so that few sizes are compiled.
+        passes: passes to apply to each program before it is compiled, names or objects; see paddle.passes. Default: ().
+        property: for a method without arguments whose value jit.save() stores. Default: False.
+
+    Returns:
+        A StaticFunction; for a Layer, the layer.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -99,7 +103,13 @@ def _text(x: Any) -> str:
 
 
 def not_to_static(func: Any = None) -> Any:
-    """Mark a function to be called as it is while a program is traced.
+    """Mark a function that is not converted when a program is traced; also a decorator.
+
+    Arguments:
+        func: the function; None: return a decorator.
+
+    Returns:
+        The function.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -113,7 +123,10 @@ def not_to_static(func: Any = None) -> Any:
 
 
 def enable_to_static(enable_to_static_bool: bool) -> None:
-    """Switch all static functions on, or off so that they run eagerly as written.
+    """Enable or disable compilation globally; when disabled, static functions run eagerly as written.
+
+    Arguments:
+        enable_to_static_bool: True to compile.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -131,7 +144,11 @@ PRINTED = Immaterial("it is printed there anyway")
 
 @no_effect(also_to_stdout=PRINTED)
 def set_verbosity(level: int = 0, also_to_stdout: bool = False) -> None:
-    """Above 0: print a line for each trace of a static function.
+    """Print a line for each trace of a static function.
+
+    Arguments:
+        level: above 0: print; 0: do not print. Default: 0.
+        also_to_stdout: print to stdout as well. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -142,7 +159,11 @@ def set_verbosity(level: int = 0, also_to_stdout: bool = False) -> None:
 
 @no_effect(also_to_stdout=PRINTED)
 def set_code_level(level: int = 100, also_to_stdout: bool = False) -> None:
-    """Above 0: print the converted code of a static function when it is traced.
+    """Print the converted code of static functions when they are traced.
+
+    Arguments:
+        level: above 0: print; 0: do not print. Default: 100.
+        also_to_stdout: print to stdout as well. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -152,7 +173,10 @@ def set_code_level(level: int = 100, also_to_stdout: bool = False) -> None:
 
 
 def ignore_module(modules: Any) -> None:
-    """Call the functions of these modules as they are while a program is traced.
+    """Do not convert the functions of some modules when a program is traced.
+
+    Arguments:
+        modules: a module or a list of modules.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -41,16 +41,23 @@ def load(
     params_filename: str | None = None,
     **configs: Any,
 ) -> TranslatedLayer:
-    """Load what jit.save wrote; none of the code that it was traced from is needed, and none is executed.
+    """Load a program that jit.save() wrote; the original code is neither needed nor run.
 
-    A model file of PaddlePaddle is loaded as well: path.json or path.pdmodel, with path.pdiparams.
+    Model files of PaddlePaddle (path.json or path.pdmodel with path.pdiparams) are loaded as well.
 
     Arguments:
-        path: the prefix that was given to jit.save.
-        check: run the samples that were saved with it, and compare with the results that it gave then.
+        path: path without extension, as given to jit.save().
+        check: run the samples stored with the program and compare their results with the stored ones. Default: False.
+        model_filename: no effect: path names the files.
+        params_filename: no effect: path names the files.
+        configs: accepted for compatibility.
+
+    Returns:
+        A TranslatedLayer, in evaluation mode.
 
     Raises:
-        ArtifactError: if the files are missing, damaged, foreign or of a newer version, or a sample's result differs.
+        ArtifactError: if the files are missing, damaged, from another source or of a newer version, or a sample's
+            result differs.
 
     Examples:
         >>> import tempfile, paddle_lite_py as paddle
@@ -86,9 +93,15 @@ def _arrays(held: dict[str, np.ndarray]) -> dict[str, Any]:
 
 
 class TranslatedLayer(Layer):
-    """A loaded program: call it or its other methods, fine-tune its parameters, look inside, save it again.
+    """Loaded program as a Layer: call it, fine-tune its parameters, inspect it, save it again.
 
-    It starts in eval mode; train() switches to what the layer did in training.
+    It starts in evaluation mode; train() switches to the behavior of the original layer in training, if that was saved.
+    Made by jit.load().
+
+    Arguments:
+        manifest: description of the programs.
+        blobs: contents of the program files, by name.
+        weights: parameters and buffers, by name.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -31,7 +31,7 @@ MAX_ITERATIONS = 1000
 
 
 class DataDependentWarning(UserWarning):
-    """A statement has no single static program: it has one for each outcome of the tensor that decides.
+    """Warning: a statement depends on the value of a tensor, so that one program is compiled for each outcome.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -313,16 +313,16 @@ def _functions_of(path: Path, root: Path) -> Iterator[Function]:
 
 
 def files(root: Path = ROOT) -> dict[str, int]:
-    """Lines of each file of the packages, but for the examples in docstrings."""
+    """Lines of each file of the packages, but for the docstrings of its functions and classes."""
     return {str(path.relative_to(root)): _lines(path.read_text()) for path in modules(root).values()}
 
 
 def _lines(text: str) -> int:
-    """All lines but those of examples: from the first >>> of a block to the end of it."""
-    count, shown = 0, False
-    for line in text.splitlines():
-        shown = line.lstrip().startswith(">>>") or (shown and bool(line.strip()) and '"""' not in line)
-        count += not shown
+    """All lines but those of docstrings below the module's."""
+    count = len(text.splitlines())
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node):
+            count -= (node.body[0].end_lineno or 0) - node.body[0].lineno + 1
     return count
 
 

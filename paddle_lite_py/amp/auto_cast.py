@@ -47,20 +47,22 @@ def auto_cast(
     dtype: str = "float16",
     use_promote: bool = True,
 ) -> Iterator[None]:
-    """Compute in low precision where it is safe, in eager code and in programs alike, on any device.
+    """Context manager for automatic mixed precision: ops run in low precision where that is numerically safe.
+
+    It applies to eager code and programs, on every device.
 
     Arguments:
-        enable: False: no casts.
-        custom_white_list, custom_black_list: names of ops to run in low precision, and in float32.
-        level: "O1" runs products and convolutions in low precision and what needs range in float32; "O2" runs all but
-            a few ops in low precision; "OD" only products and convolutions; "O0" changes nothing.
-        dtype: "float16" or "bfloat16".
-        use_promote: at level O2, an op with a float32 input runs in float32.
+        enable: False: no casts. Default: True.
+        custom_white_list: names of further ops to run in low precision.
+        custom_black_list: names of further ops to run in float32.
+        level: "O1" runs matrix products and convolutions in low precision and numerically sensitive ops in float32;
+            "O2" runs all but a few ops in low precision; "OD" runs only matrix products and convolutions in low
+            precision; "O0" casts nothing. Default: 'O1'.
+        dtype: the low-precision dtype, "float16" or "bfloat16". Default: 'float16'.
+        use_promote: at level O2, run an op that has a float32 input in float32. Default: True.
 
     Raises:
         ValueError: for another level or dtype, or an op in both lists.
-
-    Source: Micikevicius et al., Mixed Precision Training, 2018.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -69,6 +71,8 @@ def auto_cast(
         ...     y = paddle.matmul(x, x); z = paddle.exp(y)
         >>> y.dtype, z.dtype
         (paddle.bfloat16, paddle.float32)
+
+    Source: Micikevicius et al., Mixed Precision Training, 2018.
     """
     with use(rules(enable, custom_white_list, custom_black_list, level, dtype, use_promote)):
         yield
@@ -84,7 +88,13 @@ _SAME = Immaterial("mixed precision is the same on every device")
 def autocast(
     device_type: str | None, dtype: str = "float16", enabled: bool = True, cache_enabled: bool = True
 ) -> AbstractContextManager[None]:
-    """auto_cast(enabled, dtype=dtype).
+    """Context manager for automatic mixed precision: `auto_cast(enabled, dtype=dtype)`.
+
+    Arguments:
+        device_type: no effect: mixed precision is the same on every device.
+        dtype: the low-precision dtype, "float16" or "bfloat16". Default: 'float16'.
+        enabled: False: no casts. Default: True.
+        cache_enabled: no effect: casts are not cached.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -99,7 +109,7 @@ def autocast(
 
 @no_effect(device_type=_SAME)
 def is_autocast_enabled(device_type: Any = None) -> bool:
-    """True inside auto_cast().
+    """Return whether auto_cast() is active.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -113,13 +123,13 @@ def is_autocast_enabled(device_type: Any = None) -> bool:
 
 
 def amp_state() -> Any:
-    """The rules in force; None outside auto_cast()."""
+    """Return the active rules of auto_cast(), or None outside of it."""
     return state.casting
 
 
 @no_effect(device_type=_SAME)
 def get_autocast_dtype(device_type: Any = None) -> str:
-    """The low-precision dtype in force; outside auto_cast() the one that it takes by default.
+    """Return the low-precision dtype of the active auto_cast(), or its default outside of one.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -132,7 +142,7 @@ def get_autocast_dtype(device_type: Any = None) -> str:
 
 @no_effect(device_type=_SAME)
 def get_autocast_cpu_dtype(device_type: Any = None) -> str:
-    """get_autocast_dtype().
+    """Return the low-precision dtype of auto_cast(); see get_autocast_dtype().
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -148,7 +158,7 @@ get_autocast_gpu_dtype = get_autocast_cpu_dtype
 
 @no_effect(device=_SAME)
 def is_float16_supported(device: Any = None) -> bool:
-    """True: XLA computes in float16 on every device.
+    """Return whether a device supports float16: always True, since XLA computes in float16 on every device.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -160,7 +170,7 @@ def is_float16_supported(device: Any = None) -> bool:
 
 @no_effect(device=_SAME)
 def is_bfloat16_supported(device: Any = None) -> bool:
-    """True: XLA computes in bfloat16 on every device.
+    """Return whether a device supports bfloat16: always True, since XLA computes in bfloat16 on every device.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -175,7 +185,10 @@ def _listed(*rules: str) -> set[str]:
 
 
 def white_list() -> dict[str, dict[str, set[str]]]:
-    """By dtype and level, the ops that run in low precision whatever their inputs.
+    """Return, by dtype and level, the names of the ops that run in low precision.
+
+    Returns:
+        A dict from dtype to a dict from level to a set of names.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -187,7 +200,10 @@ def white_list() -> dict[str, dict[str, set[str]]]:
 
 
 def black_list() -> dict[str, dict[str, set[str]]]:
-    """By dtype and level, the ops that run in float32.
+    """Return, by dtype and level, the names of the ops that run in float32.
+
+    Returns:
+        A dict from dtype to a dict from level to a set of names.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -208,20 +224,22 @@ def decorate(
     master_grad: bool = False,
     excluded_layers: Any = None,
 ) -> Any:
-    """Prepare models for level O2: their parameters in low precision, but for normalization layers.
+    """Prepare models and optimizers for mixed precision at level O2: cast the parameters to low precision.
+
+    Normalization layers stay in float32.
 
     Arguments:
-        models: a Layer or a list of them.
-        optimizers: an optimizer or a list of them, which are set to train float32 copies of the parameters.
-        level: "O1" changes nothing.
-        dtype: "float16" or "bfloat16".
-        master_weight: False: train the low-precision parameters themselves.
-        save_dtype: the dtype of what state_dict() gives.
-        master_grad: keep the gradients in float32.
-        excluded_layers: layers, or types of them, that stay in float32.
+        models: a Layer or a list of Layers.
+        optimizers: an optimizer or a list of them; they train float32 master copies of the parameters.
+        level: "O2"; "O1" changes nothing. Default: 'O1'.
+        dtype: the low-precision dtype, "float16" or "bfloat16". Default: 'float16'.
+        master_weight: False: train the low-precision parameters directly, without master copies.
+        save_dtype: floating dtype of the tensors in state_dict(); None: as they are.
+        master_grad: keep the gradients in float32. Default: False.
+        excluded_layers: layers, or layer types, that stay in float32.
 
     Returns:
-        The models, and the optimizers if given, in the form in which they came.
+        The models, and the optimizers if given, in the form in which they were passed.
 
     Examples:
         >>> import paddle_lite_py as paddle

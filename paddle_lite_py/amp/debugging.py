@@ -30,7 +30,7 @@ __all__ = [
 
 
 class DebugMode(Enum):
-    """What a check does with the infinities and NaN that it finds.
+    """Whether a check prints or raises when it finds NaN or infinity.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -78,7 +78,7 @@ class _Stats:
 
 
 def enable_operator_stats_collection() -> None:
-    """Start to count the eager ops of this thread by dtype.
+    """Start counting the eager ops of this thread by dtype.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -93,7 +93,7 @@ def enable_operator_stats_collection() -> None:
 
 
 def disable_operator_stats_collection() -> None:
-    """Stop counting, and print the counts.
+    """Stop counting ops, and print the counts.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -108,7 +108,7 @@ def disable_operator_stats_collection() -> None:
 
 @contextmanager
 def collect_operator_stats() -> Iterator[None]:
-    """Count the eager ops of the block by dtype, and print the counts.
+    """Context manager that counts the eager ops in it by dtype and prints the counts.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -129,13 +129,19 @@ def collect_operator_stats() -> Iterator[None]:
 def check_numerics(
     tensor: Tensor, op_type: str, var_name: str, debug_mode: DebugMode = DebugMode.CHECK_NAN_INF_AND_ABORT
 ) -> tuple[Tensor, Tensor]:
-    """Count the NaN, infinities and zeros of a tensor, and find its maximum, minimum and mean.
+    """Count the NaN, infinite and zero elements of a tensor, and compute its maximum, minimum and mean.
+
+    Arguments:
+        tensor: a floating tensor.
+        op_type: name of the op, for messages.
+        var_name: name of the tensor, for messages.
+        debug_mode: what to do if there is a NaN or infinity.
 
     Returns:
-        int64[3] and float32[3].
+        The counts, int64 [3], and the maximum, minimum and mean, float32 [3].
 
     Raises:
-        FloatingPointError: in the modes that abort, if there is a NaN or infinity.
+        FloatingPointError: if there is a NaN or infinity and debug_mode aborts.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -160,13 +166,16 @@ def _report(what: str, counts: Any, mode: DebugMode) -> None:
 
 
 class TensorCheckerConfig:
-    """What enable_tensor_checker() checks.
+    """Settings of enable_tensor_checker().
 
     Arguments:
-        enable: False: nothing.
-        debug_mode: whether what is found is printed or raised.
-        checked_op_list, skipped_op_list: names of the ops to check (all by default), and not to check.
-        debug_step: first and last call (not included) of update_and_check_step_id() between which to check.
+        enable: False: check nothing.
+        debug_mode: whether to print or to raise when a NaN or infinity is found.
+        output_dir: no effect: results are printed.
+        checked_op_list: names of the ops to check; None: all.
+        skipped_op_list: names of ops that are not checked.
+        debug_step: first and last (exclusive) call of update_and_check_step_id() between which ops are checked.
+        stack_height_limit: no effect: the traceback of the error shows the call of the op.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -193,7 +202,7 @@ class TensorCheckerConfig:
         self.current_step_id = 0
 
     def update_and_check_step_id(self) -> bool:
-        """Count a step; True if it is one to check."""
+        """Count a step, and return whether it is one to check."""
         self.current_step_id += 1
         return self.debug_step is None or self.debug_step[0] <= self.current_step_id - 1 < self.debug_step[1]
 
@@ -216,7 +225,10 @@ class _Checker:
 
 
 def enable_tensor_checker(checker_config: TensorCheckerConfig) -> None:
-    """Check the results of the eager ops of this thread for infinities and NaN; slow.
+    """Check the results of all eager ops of this thread for NaN and infinity; this is slow.
+
+    Arguments:
+        checker_config: a TensorCheckerConfig.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -234,7 +246,7 @@ def enable_tensor_checker(checker_config: TensorCheckerConfig) -> None:
 
 
 def disable_tensor_checker() -> None:
-    """Stop checking.
+    """Stop the checks of enable_tensor_checker().
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -252,7 +264,10 @@ def _checkers() -> list[_Checker]:
 
 
 def set_checked_op_list(checked_op_list: Sequence[str] | None) -> None:
-    """Check only these ops; None: all.
+    """Set the names of the ops to check.
+
+    Arguments:
+        checked_op_list: the names; None: all ops.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -268,7 +283,10 @@ def set_checked_op_list(checked_op_list: Sequence[str] | None) -> None:
 
 
 def set_skipped_op_list(skipped_op_list: Sequence[str] | None) -> None:
-    """Do not check these ops.
+    """Set the names of ops that are not checked.
+
+    Arguments:
+        skipped_op_list: the names; None: none.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -284,7 +302,13 @@ def set_skipped_op_list(skipped_op_list: Sequence[str] | None) -> None:
 
 
 def check_layer_numerics(func: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a layer's forward to check its tensor arguments and results.
+    """Decorate the forward() of a layer to check its tensor arguments and results for NaN and infinity.
+
+    Arguments:
+        func: the forward method.
+
+    Returns:
+        The decorated method.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -313,10 +337,10 @@ def check_layer_numerics(func: Callable[..., Any]) -> Callable[..., Any]:
 def compare_accuracy(
     dump_path: str, another_dump_path: str, output_filename: str, loss_scale: float = 1, dump_all_tensors: bool = False
 ) -> None:
-    """Not available: no files of tensor statistics are written here.
+    """Not available: tensor statistics are not written to files.
 
     Raises:
-        NotImplementedError: always, with what to use instead.
+        NotImplementedError: always; the message names alternatives.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -14,7 +14,7 @@ from ..ops.loss_scaling import unscale_gradients, update_loss_scaling
 
 
 class OptimizerState(Enum):
-    """What a scaler has done to the gradients of an optimizer since the last update.
+    """What has been done to the gradients of an optimizer since the last update().
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -38,23 +38,22 @@ def _state(values: Any, dtype: Any, name: str) -> Tensor:
 
 
 class GradScaler:
-    """Scales the loss up before backward() and the gradients down before the step, which it skips if they overflowed.
+    """Dynamic loss scaling for float16: scales the loss, unscales the gradients, skips steps that overflowed.
 
-    A skipped step leaves parameters and the optimizer's state as they are, without asking the host: the same code runs
-    eagerly and inside a static function.
+    A skipped step leaves parameters and optimizer state unchanged, without synchronizing with the host: the same code
+    runs eagerly and in a static function.
 
     Arguments:
-        enable: False: every method passes through.
-        init_loss_scaling: the first scale.
-        incr_ratio, decr_ratio: factors on the scale.
-        incr_every_n_steps: the scale grows after so many finite steps in a row.
-        decr_every_n_nan_or_inf: it shrinks after so many skipped steps in a row.
-        use_dynamic_loss_scaling: False: the scale stays as it is.
+        enable: False: all methods pass their arguments through. Default: True.
+        init_loss_scaling: initial scale. Default: 65536.0.
+        incr_ratio: factor by which the scale grows, above 1. Default: 2.0.
+        decr_ratio: factor by which the scale shrinks, below 1. Default: 0.5.
+        incr_every_n_steps: number of consecutive finite steps after which the scale grows. Default: 2000.
+        decr_every_n_nan_or_inf: number of consecutive skipped steps after which the scale shrinks. Default: 1.
+        use_dynamic_loss_scaling: False: the scale is constant. Default: True.
 
     Raises:
         ValueError: if incr_ratio is not above 1, or decr_ratio not below 1.
-
-    Source: Micikevicius et al., Mixed Precision Training, 2018.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -65,6 +64,8 @@ class GradScaler:
         ...     loss = net(paddle.ones([4, 2])).mean()
         >>> scaler.scale(loss).backward()
         >>> scaler.step(opt); scaler.update(); opt.clear_grad()
+
+    Source: Micikevicius et al., Mixed Precision Training, 2018.
     """
 
     def __init__(
@@ -91,16 +92,16 @@ class GradScaler:
 
     # -- a step ----------------------------------------------------------------------------------------------------
     def scale(self, var: Tensor) -> Tensor:
-        """The loss times the scale."""
+        """Return the loss multiplied by the scale."""
         if not isinstance(var, Tensor):
             raise TypeError(f"GradScaler.scale: var is a {type(var).__name__}; expected a Tensor")
         return var * self._scale if self._enable else var
 
     def unscale_(self, optimizer: Any) -> None:
-        """Divide the gradients of the optimizer's parameters by the scale, before they are looked at or clipped.
+        """Divide the gradients of the optimizer's parameters by the scale, for example before clipping.
 
         Raises:
-            RuntimeError: if that was done already since the last update().
+            RuntimeError: if it was called since the last update().
         """
         if not self._enable:
             return
@@ -125,15 +126,15 @@ class GradScaler:
         return found
 
     def step(self, optimizer: Any) -> None:
-        """optimizer.step() with unscaled gradients; nothing changes if one of them is infinite or NaN.
+        """Unscale the gradients and call optimizer.step(), unless a gradient is NaN or infinite.
 
         Raises:
-            RuntimeError: if it was called already since the last update().
+            RuntimeError: if it was called since the last update().
         """
         self._stepped(optimizer, optimizer.step)
 
     def minimize(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        """optimizer.minimize(*args) with unscaled gradients, unless one is infinite or NaN; then update()."""
+        """Call optimizer.minimize(*args) with unscaled gradients, unless one is NaN or infinite; then update()."""
         out = self._stepped(optimizer, lambda: optimizer.minimize(*args, **kwargs))
         self.update()
         return out
@@ -156,7 +157,7 @@ class GradScaler:
             optimizer._set_auxiliary_var("found_inf", None)
 
     def update(self) -> None:
-        """Adapt the scale to what the last steps found."""
+        """Adapt the scale to the results of the last steps."""
         if not self._enable:
             return
         found = [f for _, f in self._stages.values()]
@@ -180,15 +181,15 @@ class GradScaler:
 
     # -- settings --------------------------------------------------------------------------------------------------
     def is_enable(self) -> bool:
-        """True unless it was made with enable=False."""
+        """Return whether loss scaling is enabled."""
         return self._enable
 
     def is_use_dynamic_loss_scaling(self) -> bool:
-        """True if the scale adapts."""
+        """Return whether the scale adapts."""
         return self._use_dynamic_loss_scaling
 
     def get_init_loss_scaling(self) -> float:
-        """The first scale."""
+        """Return the initial scale."""
         return self._init_loss_scaling
 
     def set_init_loss_scaling(self, new_init_loss_scaling: float) -> None:
@@ -205,7 +206,7 @@ class GradScaler:
         self._settings.set_value(settings)
 
     def get_incr_ratio(self) -> float:
-        """The factor by which the scale grows."""
+        """Return the factor by which the scale grows."""
         return self._setting(_GROW)
 
     def set_incr_ratio(self, new_incr_ratio: float) -> None:
@@ -215,7 +216,7 @@ class GradScaler:
         self._set(_GROW, new_incr_ratio)
 
     def get_decr_ratio(self) -> float:
-        """The factor by which the scale shrinks."""
+        """Return the factor by which the scale shrinks."""
         return self._setting(_SHRINK)
 
     def set_decr_ratio(self, new_decr_ratio: float) -> None:
@@ -225,24 +226,24 @@ class GradScaler:
         self._set(_SHRINK, new_decr_ratio)
 
     def get_incr_every_n_steps(self) -> int:
-        """After how many finite steps in a row the scale grows."""
+        """Return the number of consecutive finite steps after which the scale grows."""
         return int(self._setting(_GOOD))
 
     def set_incr_every_n_steps(self, new_incr_every_n_steps: int) -> None:
-        """Set after how many finite steps in a row the scale grows."""
+        """Set the number of consecutive finite steps after which the scale grows."""
         self._set(_GOOD, new_incr_every_n_steps)
 
     def get_decr_every_n_nan_or_inf(self) -> int:
-        """After how many skipped steps in a row the scale shrinks."""
+        """Return the number of consecutive skipped steps after which the scale shrinks."""
         return int(self._setting(_BAD))
 
     def set_decr_every_n_nan_or_inf(self, new_decr_every_n_nan_or_inf: int) -> None:
-        """Set after how many skipped steps in a row the scale shrinks."""
+        """Set the number of consecutive skipped steps after which the scale shrinks."""
         self._set(_BAD, new_decr_every_n_nan_or_inf)
 
     # -- saving ----------------------------------------------------------------------------------------------------
     def state_dict(self) -> dict[str, Any]:
-        """The scale, the settings and the counts; empty if it is not enabled."""
+        """Return the scale, the settings and the counters; an empty dict if scaling is disabled."""
         if not self._enable:
             return {}
         good, bad = self._counts.tolist()
@@ -258,10 +259,10 @@ class GradScaler:
         }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Load what state_dict() gave.
+        """Load a state_dict().
 
         Raises:
-            RuntimeError: if it is empty, as that of a scaler which is not enabled.
+            RuntimeError: if it is empty, from a scaler that was disabled.
             KeyError: if an entry is missing; nothing is changed then.
         """
         if not self._enable:
@@ -285,6 +286,15 @@ class GradScaler:
 
 class AmpScaler(GradScaler):
     """GradScaler with the defaults of Paddle's older class.
+
+    Arguments:
+        enable: False: all methods pass their arguments through. Default: True.
+        init_loss_scaling: initial scale. Default: 32768.0.
+        incr_ratio: factor by which the scale grows, above 1. Default: 2.0.
+        decr_ratio: factor by which the scale shrinks, below 1. Default: 0.5.
+        incr_every_n_steps: number of consecutive finite steps after which the scale grows. Default: 1000.
+        decr_every_n_nan_or_inf: number of consecutive skipped steps after which the scale shrinks. Default: 1.
+        use_dynamic_loss_scaling: False: the scale is constant. Default: True.
 
     Examples:
         >>> import paddle_lite_py as paddle

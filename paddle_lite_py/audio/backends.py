@@ -8,7 +8,10 @@ _NAME = "wave_backend"
 
 
 def list_available_backends() -> list[str]:
-    """The only one.
+    """Return the names of the available audio backends.
+
+    Returns:
+        A list with one name.
 
     Examples:
         >>> list_available_backends()
@@ -18,7 +21,7 @@ def list_available_backends() -> list[str]:
 
 
 def get_current_backend() -> str:
-    """The only one.
+    """Return the name of the current audio backend.
 
     Examples:
         >>> get_current_backend()
@@ -28,7 +31,10 @@ def get_current_backend() -> str:
 
 
 def set_backend(backend_name: str) -> None:
-    """Choose it.
+    """Set the audio backend.
+
+    Arguments:
+        backend_name: one of list_available_backends().
 
     Raises:
         NotImplementedError: for another name.

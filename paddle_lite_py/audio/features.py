@@ -14,9 +14,21 @@ __all__ = ["MFCC", "LogMelSpectrogram", "MelSpectrogram", "Spectrogram"]
 
 
 class Spectrogram(Layer):
-    """Powers of the short-time Fourier transform of signals [batch, samples]: [batch, frequencies, frames].
+    """Magnitude spectrogram: `|STFT(x)|**power`.
 
-    Arguments: as of paddle.signal.stft; power: of the absolute values.
+    Arguments:
+        n_fft: length of the Fourier transform. Default: 512.
+        hop_length: number of samples between two frames; None: a quarter of n_fft. Default: 512.
+        win_length: length of the window; None: n_fft.
+        window: name of the window, or (name, parameters...); see get_window(). Default: 'hann'.
+        power: exponent of the magnitudes: 1 for magnitudes, 2 for powers. Default: 1.0.
+        center: pad the signal so that frame t is centered at sample t * hop_length. Default: True.
+        pad_mode: padding mode for center. Default: 'reflect'.
+        dtype: dtype of the window and the filters. Default: 'float32'.
+
+    Shape:
+        Input: signals [batch, samples].
+        Output: [batch, n_fft // 2 + 1, frames], with frames along the last dimension.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -44,12 +56,32 @@ class Spectrogram(Layer):
         self.register_buffer("fft_window", AF.get_window(window, win_length or n_fft, True, dtype))
 
     def forward(self, x: Any) -> Any:
-        """The powers."""
+        """Compute the spectrograms of signals [batch, samples]."""
         return signal.stft(x, window=self.fft_window, **self._settings).abs().pow(self.power)
 
 
 class MelSpectrogram(Layer):
-    """A spectrogram through filters that are equally spaced on the mel scale: [batch, n_mels, frames].
+    """Mel spectrogram: a spectrogram multiplied by a mel filter bank.
+
+    Arguments:
+        sr: sampling rate in Hz. Default: 22050.
+        n_fft: length of the Fourier transform. Default: 2048.
+        hop_length: number of samples between two frames; None: a quarter of n_fft. Default: 512.
+        win_length: length of the window; None: n_fft.
+        window: name of the window, or (name, parameters...); see get_window(). Default: 'hann'.
+        power: exponent of the magnitudes: 1 for magnitudes, 2 for powers. Default: 2.0.
+        center: pad the signal so that frame t is centered at sample t * hop_length. Default: True.
+        pad_mode: padding mode for center. Default: 'reflect'.
+        n_mels: number of mel filters. Default: 64.
+        f_min: smallest frequency of the filters in Hz. Default: 50.0.
+        f_max: largest frequency of the filters in Hz; None: sr / 2.
+        htk: use HTK's mel formula instead of Slaney's. Default: False.
+        norm: normalization of the filters; see compute_fbank_matrix(). Default: 'slaney'.
+        dtype: dtype of the window and the filters. Default: 'float32'.
+
+    Shape:
+        Input: signals [batch, samples].
+        Output: [batch, n_mels, frames], with frames along the last dimension.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -80,13 +112,36 @@ class MelSpectrogram(Layer):
         self.register_buffer("fbank_matrix", bank)
 
     def forward(self, x: Any) -> Any:
-        """The filtered powers."""
+        """Compute the mel spectrograms of signals [batch, samples]."""
         product: Any = matmul
         return product(self.fbank_matrix, self._spectrogram(x))
 
 
 class LogMelSpectrogram(Layer):
-    """A mel spectrogram in decibels; see power_to_db().
+    """Mel spectrogram in decibels: `10 * log10(max(mel, amin) / ref_value)`.
+
+    Arguments:
+        sr: sampling rate in Hz. Default: 22050.
+        n_fft: length of the Fourier transform. Default: 512.
+        hop_length: number of samples between two frames; None: a quarter of n_fft.
+        win_length: length of the window; None: n_fft.
+        window: name of the window, or (name, parameters...); see get_window(). Default: 'hann'.
+        power: exponent of the magnitudes: 1 for magnitudes, 2 for powers. Default: 2.0.
+        center: pad the signal so that frame t is centered at sample t * hop_length. Default: True.
+        pad_mode: padding mode for center. Default: 'reflect'.
+        n_mels: number of mel filters. Default: 64.
+        f_min: smallest frequency of the filters in Hz. Default: 50.0.
+        f_max: largest frequency of the filters in Hz; None: sr / 2.
+        htk: use HTK's mel formula instead of Slaney's. Default: False.
+        norm: normalization of the filters; see compute_fbank_matrix(). Default: 'slaney'.
+        ref_value: power that is mapped to 0 dB. Default: 1.0.
+        amin: lower bound of the powers. Default: 1e-10.
+        top_db: dynamic range in dB; None: no limit.
+        dtype: dtype of the window and the filters. Default: 'float32'.
+
+    Shape:
+        Input: signals [batch, samples].
+        Output: [batch, n_mels, frames], with frames along the last dimension.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -120,12 +175,36 @@ class LogMelSpectrogram(Layer):
         self._levels = ref_value, amin, top_db
 
     def forward(self, x: Any) -> Any:
-        """Decibels."""
+        """Compute the log mel spectrograms of signals [batch, samples]."""
         return AF.power_to_db(self._melspectrogram(x), *self._levels)
 
 
 class MFCC(Layer):
-    """The first n_mfcc cosine coefficients of a log mel spectrogram: [batch, n_mfcc, frames].
+    """Mel-frequency cepstral coefficients: the discrete cosine transform of a log mel spectrogram.
+
+    Arguments:
+        sr: sampling rate in Hz. Default: 22050.
+        n_mfcc: number of coefficients. Default: 40.
+        n_fft: length of the Fourier transform. Default: 512.
+        hop_length: number of samples between two frames; None: a quarter of n_fft.
+        win_length: length of the window; None: n_fft.
+        window: name of the window, or (name, parameters...); see get_window(). Default: 'hann'.
+        power: exponent of the magnitudes: 1 for magnitudes, 2 for powers. Default: 2.0.
+        center: pad the signal so that frame t is centered at sample t * hop_length. Default: True.
+        pad_mode: padding mode for center. Default: 'reflect'.
+        n_mels: number of mel filters. Default: 64.
+        f_min: smallest frequency of the filters in Hz. Default: 50.0.
+        f_max: largest frequency of the filters in Hz; None: sr / 2.
+        htk: use HTK's mel formula instead of Slaney's. Default: False.
+        norm: normalization of the filters; see compute_fbank_matrix(). Default: 'slaney'.
+        ref_value: power that is mapped to 0 dB. Default: 1.0.
+        amin: lower bound of the powers. Default: 1e-10.
+        top_db: dynamic range in dB; None: no limit.
+        dtype: dtype of the window and the filters. Default: 'float32'.
+
+    Shape:
+        Input: signals [batch, samples].
+        Output: [batch, n_mfcc, frames], with frames along the last dimension.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -163,7 +242,7 @@ class MFCC(Layer):
         self.register_buffer("dct_matrix", AF.create_dct(n_mfcc, n_mels, dtype=dtype))
 
     def forward(self, x: Any) -> Any:
-        """The coefficients."""
+        """Compute the coefficients of signals [batch, samples]."""
         product: Any = matmul
         return product(self._log_melspectrogram(x).transpose([0, 2, 1]), self.dct_matrix).transpose([0, 2, 1])
 

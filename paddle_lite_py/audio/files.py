@@ -16,7 +16,7 @@ FULL = 2**15  # the size of the loudest sample
 
 
 class AudioInfo(NamedTuple):
-    """What a sound file says of itself.
+    """Metadata of an audio file: sample rate, length, channels, bits per sample and encoding.
 
     Examples:
         >>> AudioInfo(8000, 100, 1, 16, "PCM_S").sample_rate
@@ -38,13 +38,16 @@ def _opened(file: Any) -> wave.Wave_read:
 
 
 def info(filepath: Any) -> AudioInfo:
-    """What a wave file says of itself.
+    """Read the metadata of a wave file.
 
     Arguments:
-        filepath: a path, or a file opened for reading.
+        filepath: a path, or a file object opened for reading.
+
+    Returns:
+        An AudioInfo.
 
     Raises:
-        NotImplementedError: if it is no wave file.
+        NotImplementedError: if it is not a wave file.
 
     Examples:
         >>> import io
@@ -60,16 +63,20 @@ def info(filepath: Any) -> AudioInfo:
 def load(
     filepath: Any, frame_offset: int = 0, num_frames: int = -1, normalize: bool = True, channels_first: bool = True
 ) -> tuple[Tensor, int]:
-    """The samples of a wave file, float32 [channels, time], and its sample rate.
+    """Read a wave file.
 
     Arguments:
-        filepath: a path, or a file opened for reading.
-        frame_offset, num_frames: which part; -1: to the end.
-        normalize: samples from -1 to 1; otherwise as they are in the file.
-        channels_first: False: [time, channels].
+        filepath: a path, or a file object opened for reading.
+        frame_offset: number of frames to skip. Default: 0.
+        num_frames: number of frames to read; -1: to the end. Default: -1.
+        normalize: return float32 samples in [-1, 1]; False: the integers of the file. Default: True.
+        channels_first: return [channels, time]; False: [time, channels]. Default: True.
+
+    Returns:
+        The samples, and the sample rate in Hz.
 
     Raises:
-        NotImplementedError: if it is no wave file of 16-bit samples.
+        NotImplementedError: if it is not a wave file with 16-bit samples.
 
     Examples:
         >>> import io
@@ -100,16 +107,18 @@ def save(
     encoding: str | None = None,
     bits_per_sample: int | None = 16,
 ) -> None:
-    """Write samples as a wave file.
+    """Write a wave file.
 
     Arguments:
-        filepath: a path, or a file opened for writing.
-        src: [channels, time]: floats from -1 to 1 (louder ones are cut), or int16.
-        channels_first: False: [time, channels].
-        encoding: None or "PCM_S". bits_per_sample: 16.
+        filepath: a path, or a file object opened for writing.
+        src: samples [channels, time]: floats in [-1, 1], clipped to that range, or int16.
+        sample_rate: sample rate in Hz.
+        channels_first: src is [channels, time]; False: [time, channels]. Default: True.
+        encoding: None or "PCM_S".
+        bits_per_sample: 16. Default: 16.
 
     Raises:
-        ValueError: if src has not two dimensions, or the encoding is another one.
+        ValueError: if src is not 2-D, or the encoding is another one.
 
     Examples:
         >>> import io

@@ -42,7 +42,14 @@ def _to_hz(m: Any, htk: bool) -> Any:
 
 
 def hz_to_mel(freq: Any, htk: bool = False) -> Any:
-    """Frequencies in Hz on the mel scale: Slaney's, or that of HTK.
+    """Convert frequencies from Hz to the mel scale.
+
+    Arguments:
+        freq: frequencies in Hz, a float or tensor.
+        htk: use HTK's formula `2595 * log10(1 + f / 700)` instead of Slaney's. Default: False.
+
+    Returns:
+        The mel values, in the form of freq.
 
     Examples:
         >>> round(hz_to_mel(1000.0), 6)
@@ -52,7 +59,14 @@ def hz_to_mel(freq: Any, htk: bool = False) -> Any:
 
 
 def mel_to_hz(mel: Any, htk: bool = False) -> Any:
-    """Frequencies on the mel scale in Hz.
+    """Convert frequencies from the mel scale to Hz.
+
+    Arguments:
+        mel: mel values, a float or tensor.
+        htk: use HTK's formula instead of Slaney's. Default: False.
+
+    Returns:
+        The frequencies in Hz, in the form of mel.
 
     Examples:
         >>> round(mel_to_hz(15.0), 6)
@@ -69,9 +83,19 @@ def _mels(n_mels: int, f_min: float, f_max: float, htk: bool) -> np.ndarray:
 def mel_frequencies(
     n_mels: int = 64, f_min: float = 0.0, f_max: float = 11025.0, htk: bool = False, dtype: str = "float32"
 ) -> Tensor:
-    """Frequencies equally spaced on the mel scale.
+    """Return n_mels frequencies that are equally spaced on the mel scale.
 
-    Example:
+    Arguments:
+        n_mels: number of frequencies. Default: 64.
+        f_min: smallest frequency in Hz. Default: 0.0.
+        f_max: largest frequency in Hz. Default: 11025.0.
+        htk: use HTK's formula instead of Slaney's. Default: False.
+        dtype: dtype of the result. Default: 'float32'.
+
+    Returns:
+        A tensor [n_mels], in Hz.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.audio.functional.mel_frequencies(4, 0.0, 60.0).shape
         paddle.Size([4])
@@ -80,9 +104,17 @@ def mel_frequencies(
 
 
 def fft_frequencies(sr: int, n_fft: int, dtype: str = "float32") -> Tensor:
-    """Frequencies of the bins of a transform of length n_fft at a sampling rate.
+    """Return the frequencies of the bins of a discrete Fourier transform.
 
-    Example:
+    Arguments:
+        sr: sampling rate in Hz.
+        n_fft: length of the transform.
+        dtype: dtype of the result. Default: 'float32'.
+
+    Returns:
+        A tensor [n_fft // 2 + 1], in Hz.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.audio.functional.fft_frequencies(8, 4).tolist()
         [0.0, 2.0, 4.0]
@@ -100,10 +132,21 @@ def compute_fbank_matrix(
     norm: Any = "slaney",
     dtype: str = "float32",
 ) -> Tensor:
-    """Triangular filters [n_mels, n_fft // 2 + 1], equally spaced on the mel scale.
+    """Compute a mel filter bank: triangular filters that are equally spaced on the mel scale.
 
     Arguments:
-        norm: "slaney" divides each by its width in Hz, a number by its norm of that order; None leaves them.
+        sr: sampling rate in Hz.
+        n_fft: length of the Fourier transform.
+        n_mels: number of filters. Default: 64.
+        f_min: smallest frequency in Hz. Default: 0.0.
+        f_max: largest frequency in Hz; None: sr / 2.
+        htk: use HTK's mel formula instead of Slaney's. Default: False.
+        norm: "slaney": divide each filter by its width in Hz; a number: by its norm of that order; None: no
+            normalization. Default: 'slaney'.
+        dtype: dtype of the result. Default: 'float32'.
+
+    Returns:
+        A tensor [n_mels, n_fft // 2 + 1].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -123,7 +166,16 @@ def compute_fbank_matrix(
 
 
 def power_to_db(spect: Tensor, ref_value: float = 1.0, amin: float = 1e-10, top_db: float | None = 80.0) -> Tensor:
-    """Powers in decibels above ref_value; at most top_db below the greatest.
+    """Convert a power spectrogram to decibels: `10 * log10(max(spect, amin) / ref_value)`.
+
+    Arguments:
+        spect: a tensor of powers.
+        ref_value: power that is mapped to 0 dB. Default: 1.0.
+        amin: lower bound of the powers. Default: 1e-10.
+        top_db: dynamic range: values are at least the maximum minus top_db; None: no limit. Default: 80.0.
+
+    Returns:
+        A tensor of the shape of spect.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -137,9 +189,18 @@ def power_to_db(spect: Tensor, ref_value: float = 1.0, amin: float = 1e-10, top_
 
 
 def create_dct(n_mfcc: int, n_mels: int, norm: str | None = "ortho", dtype: str = "float32") -> Tensor:
-    """The matrix [n_mels, n_mfcc] of the cosine transform (type II).
+    """Return the matrix of the discrete cosine transform of type II.
 
-    Example:
+    Arguments:
+        n_mfcc: number of coefficients.
+        n_mels: number of inputs.
+        norm: "ortho" for an orthonormal transform; None: no normalization. Default: 'ortho'.
+        dtype: dtype of the result. Default: 'float32'.
+
+    Returns:
+        A tensor [n_mels, n_mfcc].
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.audio.functional.create_dct(2, 4).shape
         paddle.Size([4, 2])

@@ -93,10 +93,16 @@ _WINDOWS: dict[str, Any] = {
 
 
 def get_window(window: Any, win_length: int, fftbins: bool = True, dtype: Any = "float64") -> Tensor:
-    """A window by its name, or (name, parameters...).
+    """Return a window function by name.
 
     Arguments:
-        fftbins: a period of it, for transforms; False: symmetric.
+        window: the name, or (name, parameters...), such as "hann" or ("kaiser", 12.0).
+        win_length: number of samples.
+        fftbins: True: periodic, for spectral analysis; False: symmetric, for filter design. Default: True.
+        dtype: dtype of the result. Default: 'float64'.
+
+    Returns:
+        A tensor [win_length].
 
     Raises:
         ValueError: for an unknown name, or a negative length.
@@ -130,7 +136,10 @@ def hamming_window(
     dtype: Any = "float32",
     layout: Any = None,
 ) -> Any:
-    """The Hamming window: alpha - beta * cos.
+    """Return the Hamming window: `alpha - beta * cos(2 * pi * n / N)`.
+
+    Returns:
+        A tensor [window_length].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -143,7 +152,10 @@ def hamming_window(
 @composite(creates=True)
 @no_effect(layout=Immaterial("tensors are dense"))
 def blackman_window(window_length: int, periodic: bool = True, *, dtype: Any = "float32", layout: Any = None) -> Any:
-    """The Blackman window.
+    """Return the Blackman window: `0.42 - 0.5 * cos(2 * pi * n / N) + 0.08 * cos(4 * pi * n / N)`.
+
+    Returns:
+        A tensor [window_length].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -156,7 +168,10 @@ def blackman_window(window_length: int, periodic: bool = True, *, dtype: Any = "
 @composite(creates=True)
 @no_effect(layout=Immaterial("tensors are dense"))
 def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = "float32", layout: Any = None) -> Any:
-    """The Bartlett window: a triangle that begins at 0.
+    """Return the Bartlett window, a triangle with zero ends.
+
+    Returns:
+        A tensor [window_length].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -171,7 +186,10 @@ def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = "
 def kaiser_window(
     window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: Any = "float32", layout: Any = None
 ) -> Any:
-    """The Kaiser window.
+    """Return the Kaiser window: `I0(beta * sqrt(1 - (2 * n / N - 1)**2)) / I0(beta)`.
+
+    Returns:
+        A tensor [window_length].
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -43,10 +43,15 @@ def _one(y: Tensor, x: Tensor, batch_axis: int | None) -> Tensor:
 
 
 def jacobian(ys: Any, xs: Any, batch_axis: int | None = None) -> Any:
-    """Derivatives of ys by xs, [*ys.shape, *xs.shape]; of several of either, tuples of them.
+    """Compute the Jacobian: the derivatives of ys with respect to xs.
 
     Arguments:
-        batch_axis: 0: both are [batch, n] and a sample depends on itself only; the result is [batch, m, n].
+        ys: a tensor, or a list of tensors, computed from xs.
+        xs: a tensor, or a list of tensors, that require gradients.
+        batch_axis: 0: ys and xs are [batch, *] and each sample depends only on itself; None: no batch dimension.
+
+    Returns:
+        A tensor [*ys.shape, *xs.shape]; with batch_axis=0 [batch, m, n]. For lists of ys or xs, tuples of such tensors.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -59,13 +64,18 @@ def jacobian(ys: Any, xs: Any, batch_axis: int | None = None) -> Any:
 
 
 def hessian(ys: Tensor, xs: Any, batch_axis: int | None = None) -> Any:
-    """Second derivatives of one number by xs; of several xs, a tuple of rows of them.
+    """Compute the Hessian: the second derivatives of a scalar with respect to xs.
 
     Arguments:
-        batch_axis: 0: ys are [batch] (or [batch, 1]), xs [batch, n], and the result is [batch, n, n].
+        ys: a scalar tensor, or with batch_axis=0 a tensor [batch] or [batch, 1].
+        xs: a tensor, or a list of tensors, that require gradients.
+        batch_axis: 0: xs are [batch, n] and each sample depends only on itself; None: no batch dimension.
+
+    Returns:
+        A tensor [n, n]; with batch_axis=0 [batch, n, n]. For a list of xs, a tuple of tuples of such tensors.
 
     Raises:
-        ValueError: if ys hold more than one number (for each sample).
+        ValueError: if ys has more than one element (for each sample).
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -96,7 +106,15 @@ def _inputs(xs: Any) -> list[Tensor]:
 
 
 def vjp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
-    """Outputs of a function, and the product of v (ones by default) with its Jacobian.
+    """Compute the outputs of a function, and its vector-Jacobian product `v @ J` (reverse mode).
+
+    Arguments:
+        func: a function from tensors to a tensor or tensors.
+        xs: its argument, a tensor or a list of tensors.
+        v: the vector, of the shapes of the outputs; None: ones.
+
+    Returns:
+        The outputs, and the product, of the shapes of xs.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -113,7 +131,7 @@ def vjp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
 
 
 def jvp_by_gradients(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
-    """Outputs of a function and the product of its Jacobian with v, by the gradient of a gradient."""
+    """Compute the outputs of a function and its Jacobian-vector product, by the gradient of a gradient."""
     inputs = _inputs(xs)
     ys = func(*inputs)
     outs = _listed(ys)

@@ -22,7 +22,13 @@ def backward(
     *,
     dump_backward_graph_path: str | None = None,
 ) -> None:
-    """Accumulate the gradients of several tensors in the leaves that they depend on.
+    """Compute the gradients of tensors and accumulate them in the `.grad` of the leaf tensors they depend on.
+
+    Arguments:
+        tensors: a tensor or a list of tensors.
+        grad_tensors: gradients with respect to them, in the same form; None: ones.
+        retain_graph: keep the graph for another backward pass. Default: False.
+        dump_backward_graph_path: no effect: the backward graph is not drawn.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -52,16 +58,24 @@ def grad(
     *,
     dump_backward_graph_path: str | None = None,
 ) -> list[Tensor | None]:
-    """Gradients of the outputs with respect to the inputs, without touching any .grad.
+    """Compute the gradients of outputs with respect to inputs, without changing any `.grad`.
 
     Arguments:
-        grad_outputs: gradients of the final result with respect to the outputs; ones by default.
-        create_graph: record the gradients themselves, so that they can be differentiated again.
-        allow_unused: give None for an input that no output depends on, instead of raising.
+        outputs: a tensor or a list of tensors.
+        inputs: a tensor or a list of tensors.
+        grad_outputs: gradients with respect to the outputs, in the same form; None: ones.
+        retain_graph: no effect: the graph lives as long as the tensors that were computed in it.
+        create_graph: record the computation of the gradients, so that they can be differentiated again. Default: False.
+        only_inputs: no effect: gradients are returned for the inputs alone; see backward().
+        allow_unused: return None for an input that no output depends on, instead of raising. Default: False.
+        no_grad_vars: tensors that no gradient passes through.
+
+    Returns:
+        A list with the gradient of each input, of the shape and dtype of the input.
 
     Raises:
         NoGradientError: if an output does not depend on an input and allow_unused is False.
-        RefusedArgumentError: for no_grad_vars inside of a static function.
+        RefusedArgumentError: for no_grad_vars inside a static function.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -43,7 +43,7 @@ class _GradMode:
 
 
 class no_grad(_GradMode):
-    """Record no gradients in the block, or in the decorated function.
+    """Context manager and decorator in which operations are not recorded for gradients.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -61,7 +61,7 @@ class no_grad(_GradMode):
 
 
 class enable_grad(_GradMode):
-    """Record gradients again inside a no_grad block.
+    """Context manager and decorator in which operations are recorded again, inside no_grad().
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -76,7 +76,10 @@ class enable_grad(_GradMode):
 
 
 class set_grad_enabled(_GradMode):
-    """Record gradients or not, from here on or for a block.
+    """Set whether operations are recorded for gradients, from now on or in a `with` block.
+
+    Arguments:
+        mode: True to record, False not to.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -98,9 +101,9 @@ class set_grad_enabled(_GradMode):
 
 
 def is_grad_enabled() -> bool:
-    """True unless inside no_grad.
+    """Return whether operations are recorded for gradients.
 
-    Example:
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.is_grad_enabled()
         True

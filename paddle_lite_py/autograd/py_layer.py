@@ -11,7 +11,7 @@ from .mode import no_grad
 
 
 class PyLayerContext:
-    """Carries tensors and attributes from forward() to backward().
+    """Context that passes tensors and attributes from forward() to backward() of a PyLayer.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -33,32 +33,32 @@ class PyLayerContext:
         self._saved: tuple[Any, ...] = ()
 
     def save_for_backward(self, *tensors: Any) -> None:
-        """Keep tensors for backward()."""
+        """Save tensors for backward(), which reads them with saved_tensor()."""
         self._saved = tensors
 
     def saved_tensor(self) -> tuple[Any, ...]:
-        """The tensors that forward() kept."""
+        """Return the tensors that forward() saved."""
         if self._unpack is None:
             return self._saved
         return tuple([s if u is None else u(s) for s, u in zip(self._saved, self._unpack, strict=True)])
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
-        """Say that no gradient flows from these outputs."""
+        """Mark outputs through which no gradient flows."""
         for t in tensors:
             t.stop_gradient = True
         self._blocked = {id(t) for t in tensors}
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Give backward() zeros (True, the default) or None for outputs that got no gradient."""
+        """Set whether backward() receives zeros (True, the default) or None for outputs without a gradient."""
         self._materialize = value
 
     @no_effect(tensors=Immaterial("a result is always a tensor of its own"))
     def mark_not_inplace(self, *tensors: Tensor) -> None:
-        """Nothing: a result is always a tensor of its own."""
+        """Do nothing; a result is always a new tensor."""
 
     @no_effect(flag=Immaterial("gradients have the dtypes of the results"))
     def set_grad_in_dtype_consistent(self, flag: bool) -> None:
-        """Nothing: the gradients that backward() is given have the dtypes of the results."""
+        """Do nothing; the gradients that backward() receives always have the dtypes of the outputs."""
 
     _unpack: list[Any] | None = None  # see saved_tensors_hooks
     _materialize = True
@@ -66,7 +66,10 @@ class PyLayerContext:
 
 
 class PyLayer:
-    """Subclass it with static methods forward(ctx, *args) and backward(ctx, *grads); call with apply().
+    """Base class of functions with a gradient of your own.
+
+    Define static methods forward(ctx, *args) and backward(ctx, *grads), and call the function as
+    `MyLayer.apply(*args)`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -90,24 +93,28 @@ class PyLayer:
 
     @staticmethod
     def forward(ctx: PyLayerContext, *args: Any, **kwargs: Any) -> Any:
-        """Compute the result; to be overridden."""
+        """Compute the outputs; every subclass defines it."""
         raise NotImplementedError("a PyLayer needs a static method forward(ctx, ...)")
 
     @staticmethod
     def backward(ctx: PyLayerContext, *grads: Any) -> Any:
-        """A gradient for each tensor that forward took; to be overridden."""
+        """Compute a gradient for each tensor argument of forward(); every subclass defines it."""
         raise NotImplementedError("a PyLayer needs a static method backward(ctx, ...)")
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Run forward() and record backward() for it.
+        """Run forward() and record backward() for its outputs.
 
         Arguments:
-            args, kwargs: what forward() takes. backward() gives a gradient, or None, for each tensor among them, and in
-                lists and tuples among them.
+            args: arguments of forward().
+            kwargs: keyword arguments of forward(). backward() returns a gradient, or None, for each tensor among all
+                arguments, including those in lists and tuples.
+
+        Returns:
+            The outputs of forward().
 
         Raises:
-            ValueError: if forward() has results, but none is a tensor.
+            ValueError: if forward() has outputs, but none is a tensor.
         """
         ctx = PyLayerContext()
         given = [b for a in [*args, *kwargs.values()] for b in (a if isinstance(a, list | tuple) else [a])]

@@ -19,15 +19,15 @@ Hook = Callable[[Any], Any]
 
 
 class saved_tensors_hooks:
-    """In its block, each tensor kept for backward is given to `pack_hook`, and what that returns is kept instead.
+    """Context manager that packs the tensors saved for backward, for example to move or compress them.
 
-    `unpack_hook` is given that during backward, and returns the tensor.
-
-    Values pass through; a gradient of a gradient does not. Programs keep what XLA decides, without hooks.
+    pack_hook is called with each saved tensor, and its result is stored; backward calls unpack_hook with the stored
+    value. Gradients of gradients do not pass through the hooks. Compiled programs do not use them, since XLA decides
+    what is stored.
 
     Arguments:
-        pack_hook: from a tensor to anything.
-        unpack_hook: from that to a tensor of the same shape and dtype.
+        pack_hook: function from a tensor to any object.
+        unpack_hook: function from that object to a tensor of the same shape and dtype.
 
     Examples:
         >>> import paddle_lite_py as paddle

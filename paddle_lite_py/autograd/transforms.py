@@ -88,17 +88,20 @@ def _arrays(tensors: Any) -> list[Any]:
 
 
 def vmap(func: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> Callable[..., Any]:
-    """The function of one sample, as a function of a batch of them.
+    """Vectorize a function of one sample: return a function of a batch of samples.
 
-    Args:
-        func: takes tensors and gives tensors (or lists and dicts of them), without changing anything.
-        in_axes: along which axis of each argument the samples lie; None for an argument that all share.
-        out_axes: along which axis they lie in the results.
+    Arguments:
+        func: a function from tensors to tensors, or lists and dicts of them, without side effects.
+        in_axes: batch dimension of each argument, an integer or a tuple; None for an argument without one. Default: 0.
+        out_axes: batch dimension of the results. Default: 0.
+
+    Returns:
+        The vectorized function.
 
     Raises:
-        ValueError: func changes state or decides by values, or in_axes has another length than the arguments.
+        ValueError: if func changes state or branches on values, or in_axes has another length than the arguments.
 
-    Example:
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> x = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])
         >>> paddle.autograd.vmap(lambda row, by: (row * row).sum() + by, (0, None))(x, paddle.to_tensor(1.0)).tolist()
@@ -129,17 +132,20 @@ def _one(tensor: Tensor, axis: int | None) -> Any:
 
 
 def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
-    """Outputs of a function, and the product of its Jacobian with v (ones by default), in one pass forwards.
+    """Compute the outputs of a function, and its Jacobian-vector product `J @ v` (forward mode).
 
-    Args:
-        func: takes tensors and gives tensors, without changing anything.
-        xs: a tensor, or a list of those that func takes.
-        v: of the shapes of xs.
+    Arguments:
+        func: a function from tensors to a tensor or tensors, without side effects.
+        xs: its argument, a tensor or a list of tensors.
+        v: the vector, of the shapes of xs; None: ones.
+
+    Returns:
+        The outputs, and the product, of the shapes of the outputs.
 
     Raises:
-        ValueError: func changes state, draws random numbers, or decides by values of tensors.
+        ValueError: if func changes state, draws random numbers, or branches on values of tensors.
 
-    Example:
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> y, t = paddle.autograd.jvp(lambda x: x * x, paddle.to_tensor([3.0]), paddle.to_tensor([2.0]))
         >>> y.tolist(), t.tolist()

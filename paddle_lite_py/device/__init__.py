@@ -69,7 +69,11 @@ manual_seed = manual_seed_all = seed
 
 @no_effect(device=ONE_STREAM)
 def set_rng_state(new_state: list[Tensor] | Tensor, device: Any = None) -> None:
-    """Continue the random stream from a saved state.
+    """Restore the state of the random generator.
+
+    Arguments:
+        new_state: a state that get_rng_state() returned.
+        device: no effect: all devices share one random generator.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -81,7 +85,7 @@ def set_rng_state(new_state: list[Tensor] | Tensor, device: Any = None) -> None:
 
 
 def is_available() -> bool:
-    """True if there is an accelerator.
+    """Return whether there is an accelerator.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -92,10 +96,10 @@ def is_available() -> bool:
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """True: XLA computes in bfloat16 on every device.
+    """Return whether the device supports bfloat16: True, since XLA computes in bfloat16 on every device.
 
     Arguments:
-        including_emulation: False: only where the device itself has instructions for it.
+        including_emulation: False: only if the device has instructions for it. Default: True.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -111,7 +115,7 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
 
 
 def get_cudnn_version() -> int | None:
-    """None: XLA brings its own libraries, and does not say which.
+    """Return None: XLA brings its own libraries and does not report their version.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -137,7 +141,7 @@ is_current_stream_capturing = _not_here
 
 
 def is_compiled_with_custom_device(device_type: str) -> bool:
-    """True if JAX has devices of this kind besides CPU and GPU ("tpu").
+    """Return whether JAX has devices of this kind besides CPU and GPU ("tpu").
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -148,7 +152,7 @@ def is_compiled_with_custom_device(device_type: str) -> bool:
 
 
 def is_compiled_with_distribute() -> bool:
-    """True: XLA programs may span devices.
+    """Return True: programs may span several devices.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -159,7 +163,7 @@ def is_compiled_with_distribute() -> bool:
 
 
 def get_all_device_type() -> list[str]:
-    """The kinds of devices: "cpu" and those that JAX found.
+    """Return the kinds of available devices, such as ["cpu", "gpu"].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -170,7 +174,7 @@ def get_all_device_type() -> list[str]:
 
 
 def get_all_custom_device_type() -> list[str]:
-    """The kinds of devices besides CPU and GPU.
+    """Return the kinds of available devices besides CPU and GPU.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -181,7 +185,7 @@ def get_all_custom_device_type() -> list[str]:
 
 
 def get_available_custom_device() -> list[str]:
-    """The devices besides CPU and GPU.
+    """Return the available devices besides CPU and GPU.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -193,7 +197,10 @@ def get_available_custom_device() -> list[str]:
 
 @contextmanager
 def device_guard(device: Any = None) -> Iterator[Place]:
-    """Make a device current for the block.
+    """Context manager that makes a device current.
+
+    Arguments:
+        device: a device such as "cpu" or "gpu:0"; None: unchanged.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -215,7 +222,10 @@ device = device_guard
 
 
 def get_device_module(device: Any = None) -> types.ModuleType:
-    """The module of a kind of device: paddle.cuda for GPUs, paddle.device for all others.
+    """Return the module of a kind of device: paddle.cuda for GPUs, paddle.device for all others.
+
+    Arguments:
+        device: a device or its kind; None: the current device.
 
     Examples:
         >>> get_device_module("cpu").__name__.endswith("device")

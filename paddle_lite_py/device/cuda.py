@@ -16,7 +16,7 @@ get_device_properties = properties.get_device_properties
 
 
 def device_count() -> int:
-    """How many GPUs there are.
+    """Return the number of GPUs.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -27,7 +27,7 @@ def device_count() -> int:
 
 
 def is_available() -> bool:
-    """True if there is a GPU.
+    """Return whether there is a GPU.
 
     Examples:
         >>> import paddle_lite_py as paddle

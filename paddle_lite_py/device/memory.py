@@ -16,7 +16,13 @@ def _stat(device: Any, *names: str) -> int:
 
 
 def memory_allocated(device: Any = None) -> int:
-    """Bytes in use by arrays; 0 where the device does not say.
+    """Return the bytes in use by arrays; 0 if the device does not report it.
+
+    Arguments:
+        device: the device; None: the current one.
+
+    Returns:
+        An integer.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -27,7 +33,13 @@ def memory_allocated(device: Any = None) -> int:
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """The most bytes that were in use at once.
+    """Return the peak of the bytes in use by arrays.
+
+    Arguments:
+        device: the device; None: the current one.
+
+    Returns:
+        An integer.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -38,7 +50,13 @@ def max_memory_allocated(device: Any = None) -> int:
 
 
 def memory_reserved(device: Any = None) -> int:
-    """Bytes that XLA took from the device.
+    """Return the bytes that XLA has reserved on the device.
+
+    Arguments:
+        device: the device; None: the current one.
+
+    Returns:
+        An integer.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -49,7 +67,13 @@ def memory_reserved(device: Any = None) -> int:
 
 
 def max_memory_reserved(device: Any = None) -> int:
-    """The most bytes that XLA took from the device.
+    """Return the peak of the bytes that XLA has reserved on the device.
+
+    Arguments:
+        device: the device; None: the current one.
+
+    Returns:
+        An integer.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -61,7 +85,7 @@ def max_memory_reserved(device: Any = None) -> int:
 
 @no_effect("XLA counts its peaks from the start of the process")
 def reset_peak_memory_stats(device: Any = None) -> None:
-    """Nothing, of which it warns: XLA counts its peaks from the start of the process.
+    """Do nothing, with a warning: XLA counts peaks from the start of the process.
 
     Examples:
         >>> import warnings
@@ -76,7 +100,7 @@ reset_max_memory_allocated = reset_max_memory_reserved = reset_peak_memory_stats
 
 
 def empty_cache() -> None:
-    """Free the arrays that only garbage holds, and return the memory that the CPU keeps; XLA keeps its pool on others.
+    """Free unreachable arrays and return cached memory of the CPU; on other devices XLA keeps its pool.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -87,7 +111,7 @@ def empty_cache() -> None:
 
 
 def ipc_collect() -> None:
-    """Nothing: no memory is shared between processes.
+    """Do nothing; no memory is shared between processes.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -97,7 +121,7 @@ def ipc_collect() -> None:
 
 @no_effect(device=Immaterial("XLA keeps its pool in order"))
 def vmm_compact(device: Any = None) -> int:
-    """0: XLA keeps its pool in order.
+    """Return 0: XLA manages its own pool.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -108,10 +132,14 @@ def vmm_compact(device: Any = None) -> int:
 
 
 def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
-    """XLA's statistics as text.
+    """Return XLA's memory statistics as text.
 
     Arguments:
-        abbreviated: only how much is in use, and was at most.
+        device: the device; None: the current one.
+        abbreviated: only current and peak use. Default: False.
+
+    Returns:
+        A string.
 
     Examples:
         >>> import paddle_lite_py as paddle

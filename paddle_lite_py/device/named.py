@@ -13,14 +13,14 @@ _TYPES = ("cpu", "gpu", "cuda", "tpu", "xpu")
 
 
 class Device(str):
-    """A device by name; goes wherever a device may be given, and equals its name.
+    """Device by name; accepted wherever a device is, and equal to its name.
 
     Arguments:
-        type: "cpu", "gpu", "cuda", "tpu", "xpu", with an index or without ("cuda:0"); a place, or the index of a GPU.
-        index: of the device, where the type has none.
+        type: "cpu", "gpu", "cuda", "tpu" or "xpu", with or without an index ("cuda:0"); a place; or the index of a GPU.
+        index: index of the device, if type has none.
 
     Raises:
-        ValueError: there is no such kind of device.
+        ValueError: if there is no such kind of device.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -78,7 +78,7 @@ class CallableModule(types.ModuleType):
 
 
 def get_default_device() -> Device:
-    """The device of new tensors.
+    """Return the device of new tensors.
 
     Examples:
         >>> get_default_device().type in ("cpu", "cuda", "tpu")
@@ -88,7 +88,10 @@ def get_default_device() -> Device:
 
 
 def set_default_device(device: Any) -> None:
-    """Make a device that of new tensors; None: the first of JAX's.
+    """Set the device of new tensors.
+
+    Arguments:
+        device: the device; None: the first device of JAX.
 
     Examples:
         >>> set_default_device("cpu")
@@ -97,7 +100,10 @@ def set_default_device(device: Any) -> None:
 
 
 def device_to_place(device: Any) -> Place:
-    """The place of a device by name.
+    """Return the place of a device.
+
+    Arguments:
+        device: a device, such as "gpu:0".
 
     Examples:
         >>> device_to_place("cpu")

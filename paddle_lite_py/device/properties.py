@@ -10,10 +10,10 @@ from ..core.place import as_place, get_device
 
 
 def as_device(device: Any = None) -> jax.Device:
-    """The JAX device of a name, a Place, an index among the accelerators, or None for the current one.
+    """Return the JAX device of a name, a place, an index of an accelerator, or None (the current device).
 
     Raises:
-        ValueError: if this machine has not got it.
+        ValueError: if there is no such device.
     """
     if isinstance(device, int):
         found = jax.local_devices()
@@ -24,7 +24,7 @@ def as_device(device: Any = None) -> jax.Device:
 
 
 def is_compiled_with_cuda() -> bool:
-    """True if JAX found a CUDA device.
+    """Return whether JAX found a CUDA device.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -35,7 +35,13 @@ def is_compiled_with_cuda() -> bool:
 
 
 def device_count(device_type: str | None = None) -> int:
-    """How many devices there are of a kind; accelerators by default.
+    """Return the number of devices of a kind.
+
+    Arguments:
+        device_type: the kind, such as "gpu"; None: accelerators.
+
+    Returns:
+        An integer.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -48,7 +54,7 @@ def device_count(device_type: str | None = None) -> int:
 
 
 def get_available_device() -> list[str]:
-    """The devices by name.
+    """Return the names of all devices.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -60,7 +66,7 @@ def get_available_device() -> list[str]:
 
 
 class Properties(NamedTuple):
-    """What is known of a device."""
+    """Properties of a device."""
 
     name: str
     major: int
@@ -70,7 +76,10 @@ class Properties(NamedTuple):
 
 
 def get_device_name(device: Any = None) -> str:
-    """What the maker calls the device.
+    """Return the name of a device, as given by its manufacturer.
+
+    Arguments:
+        device: the device; None: the current one.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -81,7 +90,10 @@ def get_device_name(device: Any = None) -> str:
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
-    """The CUDA compute capability; (0, 0) for what is no GPU.
+    """Return the CUDA compute capability of a device, a pair of integers; (0, 0) if it is not a GPU.
+
+    Arguments:
+        device: the device; None: the current one.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -93,7 +105,12 @@ def get_device_capability(device: Any = None) -> tuple[int, int]:
 
 
 def get_device_properties(device: Any = None) -> Properties:
-    """Name, compute capability, memory in bytes and number of processors; 0 where the device does not say.
+    """Return the properties of a device: name, compute capability, memory in bytes, number of multiprocessors.
+
+    Properties that the device does not report are 0.
+
+    Arguments:
+        device: the device; None: the current one.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -17,7 +17,10 @@ IN_ORDER = Immaterial("a device does its work in order")
 
 
 def synchronize(device: Any = None) -> None:
-    """Wait until a device has done all that it was given.
+    """Wait until a device has finished all work.
+
+    Arguments:
+        device: the device; None: the current one.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -30,7 +33,7 @@ def synchronize(device: Any = None) -> None:
 
 
 class Event:
-    """A point in the work of a device.
+    """Marker in the work of a device, for timing and synchronization.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -53,20 +56,20 @@ class Event:
 
     @no_effect(stream=IN_ORDER)
     def record(self, stream: Any = None) -> None:
-        """Note the time when the work so far is done."""
+        """Record the time when all work so far has finished."""
         synchronize(self.device)
         self._at = time.perf_counter()
 
     def query(self) -> bool:
-        """True: what was recorded is done."""
+        """Return True: recorded work has finished."""
         return True
 
     def synchronize(self) -> None:
-        """Wait for the device."""
+        """Wait until the device has finished."""
         synchronize(self.device)
 
     def elapsed_time(self, end_event: Event) -> float:
-        """Milliseconds from this event to another.
+        """Return the milliseconds from this event to another.
 
         Raises:
             RuntimeError: if one of them was not recorded.
@@ -77,7 +80,7 @@ class Event:
 
 
 class Stream:
-    """The one stream of a device.
+    """Stream of a device; each device has exactly one.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -90,31 +93,34 @@ class Stream:
         self.device = device
 
     def query(self) -> bool:
-        """True once all work is done; waits for it."""
+        """Wait until all work has finished and return True."""
         self.synchronize()
         return True
 
     def synchronize(self) -> None:
-        """Wait for the device."""
+        """Wait until the device has finished."""
         synchronize(self.device)
 
     def record_event(self, event: Event | None = None) -> Event:
-        """Record an event after the work so far."""
+        """Record an event after the work so far and return it."""
         event = Event(device=self.device) if event is None else event
         event.record()
         return event
 
     @no_effect(event=IN_ORDER)
     def wait_event(self, event: Event) -> None:
-        """Nothing: work is done in order."""
+        """Do nothing; work runs in order."""
 
     @no_effect(stream=IN_ORDER)
     def wait_stream(self, stream: Stream) -> None:
-        """Nothing: work is done in order."""
+        """Do nothing; work runs in order."""
 
 
 def current_stream(device: Any = None) -> Stream:
-    """The stream of a device.
+    """Return the stream of a device.
+
+    Arguments:
+        device: the device; None: the current one.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -125,7 +131,7 @@ def current_stream(device: Any = None) -> Stream:
 
 
 def set_stream(stream: Stream | None = None) -> Stream:
-    """The stream in use before: there is one for a device.
+    """Return the previous stream; each device has exactly one.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -139,7 +145,7 @@ def set_stream(stream: Stream | None = None) -> Stream:
 @contextmanager
 @no_effect(stream=IN_ORDER)
 def stream_guard(stream: Stream | None = None) -> Iterator[None]:
-    """The block as it is: there is one stream for a device.
+    """Context manager for a stream; without effect, since each device has exactly one.
 
     Examples:
         >>> import paddle_lite_py as paddle

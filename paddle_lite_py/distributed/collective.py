@@ -87,13 +87,16 @@ def _checked(op: int, tensor: Tensor) -> int:
 def all_reduce(
     tensor: Tensor, op: int = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True
 ) -> Task | None:  # fmt: skip
-    """Reduce a tensor over the processes, in place.
+    """Reduce a tensor over all processes, in place; every process receives the result.
 
-    Args:
-        tensor: of any shape and dtype, the same in all processes.
-        op: a `ReduceOp`.
-        group: who takes part; all by default.
-        sync_op: whether to wait, which the device's own order does.
+    Arguments:
+        tensor: the tensor, of the same shape and dtype in all processes.
+        op: a ReduceOp: SUM, MAX, MIN, PROD or AVG.
+        group: the group of processes; None: all.
+        sync_op: wait for the result; the device runs its work in order either way. Default: True.
+
+    Returns:
+        A Task; call wait() on it before reading the result.
 
     Raises:
         RuntimeError: if a process has ended, or exchanges something else.
@@ -112,7 +115,17 @@ def all_reduce(
 def reduce(
     tensor: Tensor, dst: int, op: int = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True
 ) -> Task | None:  # fmt: skip
-    """Reduce a tensor over the processes, in place, for the process `dst`.
+    """Reduce a tensor over all processes, in place; process `dst` receives the result.
+
+    Arguments:
+        tensor: the tensor, of the same shape and dtype in all processes.
+        dst: rank of the destination.
+        op: a ReduceOp: SUM, MAX, MIN, PROD or AVG.
+        group: the group of processes; None: all.
+        sync_op: wait for the result; the device runs its work in order either way. Default: True.
+
+    Returns:
+        A Task; call wait() on it before reading the result.
 
     Raises:
         ValueError: if there is no process `dst`.
@@ -131,7 +144,16 @@ def reduce(
 
 
 def broadcast(tensor: Tensor, src: int, group: Group | None = None, sync_op: bool = True) -> Task | None:
-    """Give all processes the tensor of `src`, in place.
+    """Copy the tensor of process `src` to all processes, in place.
+
+    Arguments:
+        tensor: the tensor, of the same shape and dtype in all processes.
+        src: rank of the source.
+        group: the group of processes; None: all.
+        sync_op: wait for the result; the device runs its work in order either way. Default: True.
+
+    Returns:
+        A Task; call wait() on it before reading the result.
 
     Raises:
         ValueError: if there is no process `src`.
@@ -151,12 +173,17 @@ def broadcast(tensor: Tensor, src: int, group: Group | None = None, sync_op: boo
 def all_gather(
     tensor_list: list[Tensor] | Tensor, tensor: Tensor, group: Group | None = None, sync_op: bool = True
 ) -> Task | None:
-    """The tensors of all processes.
+    """Gather the tensors of all processes in every process.
 
-    Args:
-        tensor_list: takes them: a list, which grows by one for each process, or a tensor that holds them in rows.
-        tensor: that of this process.
-        group, sync_op: see all_reduce().
+    Arguments:
+        tensor_list: receives the tensors: a list, which is extended by one for each process, or a tensor with one row
+            block for each process.
+        tensor: the tensor of this process.
+        group: the group of processes; None: all.
+        sync_op: wait for the result; the device runs its work in order either way. Default: True.
+
+    Returns:
+        A Task; call wait() on it before reading the result.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -173,7 +200,17 @@ def gather(
     tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int = 0,
     group: Group | None = None, sync_op: bool = True,
 ) -> Task | None:  # fmt: skip
-    """The tensors of all processes, put into the list of the process `dst`.
+    """Gather the tensors of all processes in process `dst`.
+
+    Arguments:
+        tensor: the tensor of this process.
+        gather_list: in process dst, a list that receives the tensors.
+        dst: rank of the destination. Default: 0.
+        group: the group of processes; None: all.
+        sync_op: wait for the result; the device runs its work in order either way. Default: True.
+
+    Returns:
+        A Task; call wait() on it before reading the result.
 
     Raises:
         ValueError: if there is no process `dst`, or it gives no list.
@@ -198,7 +235,17 @@ def scatter(
     tensor: Tensor, tensor_list: Sequence[Tensor] | Tensor | None = None, src: int = 0,
     group: Group | None = None, sync_op: bool = True,
 ) -> Task | None:  # fmt: skip
-    """Take the tensor that `src` has for this process, in place.
+    """Scatter tensors of process `src`: process i receives the i-th.
+
+    Arguments:
+        tensor: receives the tensor of this process.
+        tensor_list: in process src, one tensor for each process.
+        src: rank of the source. Default: 0.
+        group: the group of processes; None: all.
+        sync_op: wait for the result; the device runs its work in order either way. Default: True.
+
+    Returns:
+        A Task; call wait() on it before reading the result.
 
     Raises:
         ValueError: if there is no process `src`, or it has not one tensor for each process.
@@ -224,7 +271,17 @@ def reduce_scatter(
     tensor: Tensor, tensor_list: Sequence[Tensor] | Tensor, op: int = ReduceOp.SUM,
     group: Group | None = None, sync_op: bool = True,
 ) -> Task | None:  # fmt: skip
-    """Reduce over the processes, and take the share of this one, in place.
+    """Reduce tensors over all processes and scatter the result: process i receives the reduction of the i-th tensors.
+
+    Arguments:
+        tensor: receives the result.
+        tensor_list: one tensor for each process, or a tensor with one row block for each.
+        op: a ReduceOp: SUM, MAX, MIN, PROD or AVG.
+        group: the group of processes; None: all.
+        sync_op: wait for the result; the device runs its work in order either way. Default: True.
+
+    Returns:
+        A Task; call wait() on it before reading the result.
 
     Raises:
         ValueError: if there is not one tensor for each process.
@@ -246,12 +303,16 @@ def alltoall(
     out_tensor_list: list[Tensor] | Tensor, in_tensor_list: Sequence[Tensor] | Tensor,
     group: Group | None = None, sync_op: bool = True,
 ) -> Task | None:  # fmt: skip
-    """Each process gives each a tensor.
+    """Exchange tensors: process i sends in_tensor_list[j] to process j and receives one tensor from each.
 
-    Args:
-        out_tensor_list: takes what the processes gave to this one, by rank.
-        in_tensor_list: what this one gives to each, by rank.
-        group, sync_op: see all_reduce().
+    Arguments:
+        out_tensor_list: receives the tensors of all processes, by rank.
+        in_tensor_list: the tensors for all processes, by rank.
+        group: the group of processes; None: all.
+        sync_op: wait for the result; the device runs its work in order either way. Default: True.
+
+    Returns:
+        A Task; call wait() on it before reading the result.
 
     Raises:
         ValueError: if there is not one tensor for each process.
@@ -282,14 +343,18 @@ def alltoall_single(
     out_tensor: Tensor, in_tensor: Tensor, in_split_sizes: list[int] | None = None,
     out_split_sizes: list[int] | None = None, group: Group | None = None, sync_op: bool = True,
 ) -> Task | None:  # fmt: skip
-    """Each process gives each a part of its tensor.
+    """Exchange row blocks of a tensor: block j of process i goes to process j.
 
-    Args:
-        out_tensor: takes the parts for this process, one after the other.
-        in_tensor: the parts for all processes, one after the other.
-        in_split_sizes: how many rows are for each process; the same for all by default.
-        out_split_sizes: how many rows come from each process.
-        group, sync_op: see all_reduce().
+    Arguments:
+        out_tensor: receives the blocks of all processes, one after the other.
+        in_tensor: the blocks for all processes, one after the other.
+        in_split_sizes: number of rows for each process; None: equal blocks.
+        out_split_sizes: number of rows from each process; None: equal blocks.
+        group: the group of processes; None: all.
+        sync_op: wait for the result; the device runs its work in order either way. Default: True.
+
+    Returns:
+        A Task; call wait() on it before reading the result.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -319,7 +384,10 @@ def alltoall_single(
 
 
 def barrier(group: Group | None = None) -> None:
-    """Wait until all processes are here.
+    """Wait until all processes have called barrier().
+
+    Arguments:
+        group: the group of processes; None: all.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -331,7 +399,7 @@ def barrier(group: Group | None = None) -> None:
 
 @no_effect(tensor=_ORDER, group=_ORDER)
 def wait(tensor: Tensor, group: Group | None = None, use_calc_stream: bool = True) -> None:
-    """Wait until the tensor is computed, by the device's own order.
+    """Wait until a tensor is computed; the device runs its work in order.
 
     Examples:
         >>> import paddle_lite_py as paddle

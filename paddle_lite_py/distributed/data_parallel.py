@@ -31,13 +31,14 @@ _BY_XLA = "gradients travel together after backward(), in one program"
 def sync_params_buffers(
     model: nn.Layer, comm_group: Group | None = None, src_rank: int = 0, is_model_parallel: bool = False, **more: Any
 ) -> None:
-    """Give each process the parameters and buffers of one.
+    """Copy the parameters and buffers of one process to all others.
 
     Arguments:
         model: a layer, of the same structure in all processes.
-        comm_group: who takes part; all by default.
-        src_rank: the rank of the process that has them.
-        is_model_parallel, more: see docs/differences.md.
+        comm_group: the group of processes; None: all.
+        src_rank: rank of the source. Default: 0.
+        is_model_parallel: see docs/differences.md. Default: False.
+        more: see docs/differences.md.
 
     Raises:
         RuntimeError: if the layers of the processes differ.
@@ -58,17 +59,20 @@ def _note(model: Any, parameter: Tensor, gradient: Tensor) -> None:
 
 
 class DataParallel(nn.Layer):
-    """A layer of which each process has a copy: after backward(), in any mode, gradients are means over the processes.
+    """Data parallelism: each process has a copy of a layer, and backward() averages the gradients over all processes.
 
     Arguments:
-        layers: the model; parameters and buffers begin as those of the first process.
-        find_unused_parameters: let processes differ in which parameters a step uses.
-        group: who has a copy; all processes by default.
-        strategy, comm_buffer_size, last_comm_buffer_size: see docs/differences.md.
+        layers: the layer; parameters and buffers are copied from the first process.
+        find_unused_parameters: allow processes to use different parameters in a step. Default: False.
+        group: the group of processes; None: all.
+        strategy: see docs/differences.md.
+        comm_buffer_size: see docs/differences.md. Default: 25.
+        last_comm_buffer_size: see docs/differences.md. Default: 1.
 
     Raises:
-        TypeError: if `layers` is no Layer.
-        RuntimeError: in backward(), if processes differ in what they have gradients of, and that was not expected.
+        TypeError: if `layers` is not a Layer.
+        RuntimeError: in backward(), if processes have gradients of different parameters and find_unused_parameters is
+            False.
 
     Examples:
         >>> import paddle_lite_py as paddle

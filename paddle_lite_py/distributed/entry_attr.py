@@ -22,13 +22,13 @@ class EntryAttr:
 
 
 class ProbabilityEntry(EntryAttr):
-    """A new feature is taken up with some probability.
+    """Create a row for a new feature with a probability.
 
     Arguments:
-        probability: above 0 and below 1.
+        probability: the probability, in (0, 1).
 
     Raises:
-        ValueError: if it is no such number.
+        ValueError: if probability is not such a number.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -46,13 +46,13 @@ class ProbabilityEntry(EntryAttr):
 
 
 class CountFilterEntry(EntryAttr):
-    """A new feature is taken up once it has been seen so many times.
+    """Create a row for a feature once it has occurred count_filter times.
 
     Arguments:
-        count_filter: how many times, 0 or more.
+        count_filter: the number of times, at least 0.
 
     Raises:
-        ValueError: if it is no such number.
+        ValueError: if count_filter is not such a number.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -70,14 +70,14 @@ class CountFilterEntry(EntryAttr):
 
 
 class ShowClickEntry(EntryAttr):
-    """Features are taken up, and kept, by how often they were shown and clicked.
+    """Create and keep rows by how often a feature was shown and clicked.
 
     Arguments:
-        show_name: the data of the program that says how often each instance was shown.
-        click_name: the one that says how often it was clicked.
+        show_name: name of the data with the number of impressions of each sample.
+        click_name: name of the data with the number of clicks.
 
     Raises:
-        ValueError: if one of them is no name.
+        ValueError: if an argument is not a name.
 
     Examples:
         >>> import paddle_lite_py as paddle

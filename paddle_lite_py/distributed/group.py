@@ -15,7 +15,7 @@ from .exchange import PATIENCE, ExchangeProgram, exchanges
 
 
 class ReduceOp:
-    """What a reduction over processes does with the values.
+    """Operations of reductions over processes.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -31,12 +31,12 @@ class ReduceOp:
 
 
 class Group:
-    """Processes that exchange values.
+    """Group of processes for collective communication; see new_group().
 
-    Args:
-        ranks: who belongs to it, each by its rank among all processes.
-        id: its number, the same in all of them.
-        patience: seconds that members may be apart before an exchange fails.
+    Arguments:
+        ranks: ranks of the members among all processes.
+        id: number of the group, the same in all members. Default: 0.
+        patience: seconds that members may be apart before a collective fails.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -85,7 +85,7 @@ class Group:
 
 
 class ParallelEnv:
-    """The surroundings of this process, as its launcher made them.
+    """Environment of this process: rank, number of processes and devices, as set by the launcher.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -142,10 +142,13 @@ _groups: dict[int, Group] = {}
 
 @no_effect(nccl_config="XLA chooses how values travel")
 def init_parallel_env(nccl_config: Any = None) -> Group:
-    """Begin: the group of all processes.
+    """Initialize distributed training: connect to the other processes.
+
+    Returns:
+        The Group of all processes.
 
     Raises:
-        RuntimeError: if other processes are not there.
+        RuntimeError: if other processes cannot be reached.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -161,7 +164,7 @@ def init_parallel_env(nccl_config: Any = None) -> Group:
 
 
 def is_initialized() -> bool:
-    """Whether `init_parallel_env` was called.
+    """Return whether init_parallel_env() was called.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -173,7 +176,7 @@ def is_initialized() -> bool:
 
 
 def is_available() -> bool:
-    """True: this part is there.
+    """Return True: distributed training is available.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -184,7 +187,10 @@ def is_available() -> bool:
 
 
 def get_rank(group: Group | None = None) -> int:
-    """The rank of this process, in the group if one is given.
+    """Return the rank of this process, an integer; with a group, the rank in the group.
+
+    Arguments:
+        group: the group of processes; None: all.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -195,7 +201,10 @@ def get_rank(group: Group | None = None) -> int:
 
 
 def get_world_size(group: Group | None = None) -> int:
-    """How many processes there are, in the group if one is given.
+    """Return the number of processes, an integer; with a group, that of the group.
+
+    Arguments:
+        group: the group of processes; None: all.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -207,7 +216,7 @@ def get_world_size(group: Group | None = None) -> int:
 
 @no_effect(group=Immaterial("XLA carries the exchanges of all"))
 def get_backend(group: Group | None = None) -> str:
-    """What carries values between devices.
+    """Return the name of the communication backend.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -227,15 +236,20 @@ def new_group(
     timeout: datetime.timedelta = datetime.timedelta(seconds=PATIENCE),
     nccl_comm_init_option: int = 0, nccl_config: Any = None,
 ) -> Group:  # fmt: skip
-    """A group of some of the processes; all processes make it, also those that do not belong to it.
+    """Create a group of processes; all processes must call it, including those that are not members.
 
-    Args:
-        ranks: who belongs to it; all by default.
-        timeout: how long members may be apart before an exchange fails.
-        backend, nccl_comm_init_option, nccl_config: see docs/differences.md.
+    Arguments:
+        ranks: ranks of the members; None: all.
+        timeout: how long members may be apart before a collective fails.
+        backend: see docs/differences.md.
+        nccl_comm_init_option: see docs/differences.md. Default: 0.
+        nccl_config: see docs/differences.md.
+
+    Returns:
+        A Group.
 
     Raises:
-        ValueError: if there is no process of one of the ranks.
+        ValueError: if a rank does not exist.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -256,10 +270,16 @@ def new_group(
 
 
 def get_group(id: int = 0) -> Group:
-    """The group of that number; 0 is that of all processes.
+    """Return a group by its number; 0 is the group of all processes.
+
+    Arguments:
+        id: the number. Default: 0.
+
+    Returns:
+        A Group.
 
     Raises:
-        ValueError: if there is none.
+        ValueError: if there is no such group.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -277,7 +297,10 @@ def _get_global_group() -> Group:
 
 
 def destroy_process_group(group: Group | None = None) -> None:
-    """Forget the group, or all groups.
+    """Destroy a group, or all groups.
+
+    Arguments:
+        group: the group of processes; None: all.
 
     Examples:
         >>> import paddle_lite_py as paddle

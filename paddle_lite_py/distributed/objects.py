@@ -38,7 +38,12 @@ def gathered(obj: Any, group: Group) -> list[Any]:
 
 
 def all_gather_object(object_list: list[T], obj: T, group: Group | None = None) -> None:
-    """The objects of all processes, put into the list.
+    """Gather picklable objects of all processes in every process.
+
+    Arguments:
+        object_list: a list, to which the objects of all processes are appended.
+        obj: the object of this process.
+        group: the group of processes; None: all.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -51,7 +56,12 @@ def all_gather_object(object_list: list[T], obj: T, group: Group | None = None) 
 
 
 def broadcast_object_list(object_list: list[Any], src: int, group: Group | None = None) -> None:
-    """Give all processes the objects of `src`, in place.
+    """Copy the objects of process `src` to all processes, in place.
+
+    Arguments:
+        object_list: a list of picklable objects, of the same length in all processes.
+        src: rank of the source.
+        group: the group of processes; None: all.
 
     Raises:
         ValueError: if there is no process `src`.
@@ -72,7 +82,13 @@ def broadcast_object_list(object_list: list[Any], src: int, group: Group | None 
 def scatter_object_list(
     out_object_list: list[Any], in_object_list: list[Any] | None = None, src: int = 0, group: Group | None = None
 ) -> None:
-    """Take the object that `src` has for this process.
+    """Scatter picklable objects of process `src`: process i receives the i-th.
+
+    Arguments:
+        out_object_list: a list that receives the object of this process.
+        in_object_list: in process src, one object for each process.
+        src: rank of the source. Default: 0.
+        group: the group of processes; None: all.
 
     Raises:
         ValueError: if there is no process `src`, or it has not one object for each process.

@@ -64,12 +64,15 @@ def _peer(name: str, rank: int, group: Group | None) -> Group | None:
 
 
 def isend(tensor: Tensor, dst: int, group: Group | None = None) -> Task | None:
-    """Begin to send a tensor to the process `dst`.
+    """Start to send a tensor to process `dst`.
 
-    Args:
-        tensor: of any shape and dtype; what is sent is what it holds now.
-        dst: a rank among all processes.
-        group: to which both belong; all processes by default.
+    Arguments:
+        tensor: the tensor; later changes are not sent.
+        dst: rank of the destination.
+        group: the group of processes; None: all.
+
+    Returns:
+        A Task; call wait() on it before reading the result.
 
     Raises:
         ValueError: if there is no process `dst`.
@@ -92,12 +95,15 @@ def isend(tensor: Tensor, dst: int, group: Group | None = None) -> Task | None:
 
 
 def irecv(tensor: Tensor, src: int | None = None, group: Group | None = None) -> Task | None:
-    """Begin to receive a tensor from the process `src`: it is there after `wait()`.
+    """Start to receive a tensor from process `src`; it is available after wait().
 
-    Args:
-        tensor: takes what comes; of the same shape and dtype.
-        src: a rank among all processes.
-        group: to which both belong; all processes by default.
+    Arguments:
+        tensor: receives the data; of the shape and dtype of the sent tensor.
+        src: rank of the source.
+        group: the group of processes; None: all.
+
+    Returns:
+        A Task; call wait() on it before reading the result.
 
     Raises:
         ValueError: if there is no process `src`.
@@ -139,7 +145,16 @@ def _received(tensor: Tensor, source: int, group: Group) -> np.ndarray:
 
 
 def send(tensor: Tensor, dst: int = 0, group: Group | None = None, sync_op: bool = True) -> Task | None:
-    """Send a tensor to the process `dst`; see isend().
+    """Send a tensor to process `dst`; see isend().
+
+    Arguments:
+        tensor: the tensor.
+        dst: rank of the destination. Default: 0.
+        group: the group of processes; None: all.
+        sync_op: wait for the result; the device runs its work in order either way. Default: True.
+
+    Returns:
+        A Task; call wait() on it before reading the result.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -152,7 +167,16 @@ def send(tensor: Tensor, dst: int = 0, group: Group | None = None, sync_op: bool
 
 
 def recv(tensor: Tensor, src: int = 0, group: Group | None = None, sync_op: bool = True) -> Task | None:
-    """Receive a tensor from the process `src`, in place; see irecv().
+    """Receive a tensor from process `src`, in place; see irecv().
+
+    Arguments:
+        tensor: receives the data; of the shape and dtype of the sent tensor.
+        src: rank of the source. Default: 0.
+        group: the group of processes; None: all.
+        sync_op: wait for the result; the device runs its work in order either way. Default: True.
+
+    Returns:
+        A Task; call wait() on it before reading the result.
 
     Raises:
         RuntimeError: if the process has ended.
@@ -174,7 +198,13 @@ def recv(tensor: Tensor, src: int = 0, group: Group | None = None, sync_op: bool
 def send_object_list(
     object_list: list[Any], dst: int | None = None, group: Group | None = None, dst_in_group: int | None = None
 ) -> None:
-    """Send objects to the process `dst`, or that at a place of the group.
+    """Send picklable objects to another process.
+
+    Arguments:
+        object_list: the objects.
+        dst: rank of the destination among all processes.
+        group: the group of processes; None: all.
+        dst_in_group: rank of the destination in the group, instead of dst.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -190,7 +220,13 @@ def send_object_list(
 def recv_object_list(
     object_list: list[Any], src: int | None = None, group: Group | None = None, src_in_group: int | None = None
 ) -> None:
-    """Take the objects that the process `src`, or that at a place of the group, has sent.
+    """Receive picklable objects from another process, in place.
+
+    Arguments:
+        object_list: a list that receives the objects.
+        src: rank of the source among all processes.
+        group: the group of processes; None: all.
+        src_in_group: rank of the source in the group, instead of src.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -212,13 +248,13 @@ def _by_place(name: str, rank: int | None, group: Group | None, at: int | None) 
 
 
 class P2POp:
-    """One of several sends and receives that begin together.
+    """Description of one send or receive, for batch_isend_irecv().
 
-    Args:
-        op: `isend` or `irecv`.
-        tensor: what is sent, or takes what comes.
-        peer: the rank of the other process.
-        group: to which both belong; all processes by default.
+    Arguments:
+        op: isend or irecv.
+        tensor: the tensor to send, or the one that receives.
+        peer: rank of the other process.
+        group: the group of processes; None: all.
 
     Raises:
         RuntimeError: if `op` is neither.
@@ -244,10 +280,16 @@ def _coalescing_manager(group: Group | None = None, tasks: Any = None) -> Iterat
 
 
 def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Task]:
-    """Begin several sends and receives.
+    """Start several sends and receives together.
+
+    Arguments:
+        p2p_op_list: a list of P2POp.
+
+    Returns:
+        A list of Tasks.
 
     Raises:
-        RuntimeError: if the list has something else, or is empty.
+        RuntimeError: if the list is empty or contains anything else.
 
     Examples:
         >>> import paddle_lite_py as paddle

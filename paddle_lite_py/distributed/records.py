@@ -38,10 +38,10 @@ def _open(url: str, mode: str) -> Any:
 
 
 class RecordWriter:
-    """Writes a file of records; it is whole when it is closed, and a local one takes its name only then.
+    """Write a file of records; a local file appears under its name only when it is closed.
 
     Arguments:
-        url: a local path, or a URL that fsspec knows.
+        url: a local path, or a URL that fsspec supports.
 
     Examples:
         >>> import tempfile
@@ -136,26 +136,25 @@ class _RecordBlock(NamedTuple):
 
 
 class RecordStream(IterableDataset):
-    """The records of some files for one of many processes: each record goes to one of them, once in an epoch.
+    """Stream of records of files for one of several processes: each record is read by exactly one process per epoch.
 
-    All processes see one order, which depends on the seed and the epoch alone, and take batches from it in turn. What
-    state_dict() says is how far all of them have come: so a new start may have more processes or fewer, and goes on
-    with what was not seen. At the end of an epoch some processes may get a smaller batch, or none.
+    The order depends only on seed and epoch; the processes take batches from it in turn. state_dict() stores the common
+    position, so that training can resume with another number of processes. At the end of an epoch some processes may
+    get a smaller batch, or none.
 
     Arguments:
         urls: the files, in any order; the same in all processes.
-        batch_size: how many records a process takes in turn.
-        decode: of a record's bytes: the sample; the bytes themselves by default.
-        shuffle: change the order from epoch to epoch; else it is that of the files.
-        seed: of the order.
-        block: records that are read at once.
-        window: blocks whose records are mixed.
-        rank, world_size: which process this is, of how many; as the environment says by default.
+        batch_size: number of records in a batch of one process. Default: 1.
+        decode: function from the bytes of a record to a sample; None: the bytes.
+        shuffle: shuffle each epoch; False: the order of the files. Default: True.
+        seed: seed of the order. Default: 0.
+        block: number of records that are read at once. Default: 256.
+        window: number of blocks whose records are mixed. Default: 8.
+        rank: rank of this process; None: that of the environment.
+        world_size: number of processes; None: that of the environment.
 
     Raises:
-        ValueError: if a file is no file of records, or a number makes no sense.
-
-    Examples: see RecordWriter.
+        ValueError: if a file is not a file of records, or a number is out of range.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -30,14 +30,25 @@ def group_sharded_parallel(
     sync_buffers: bool = False, buffer_max_size: int = 2**23, segment_size: int = 2**20, sync_comm: bool = False,
     dp_group: Any = None, exclude_layer: Any = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """A model, its optimizer and its scaler, for many processes.
+    """Prepare a model, optimizer and scaler for sharded data parallelism (ZeRO).
 
-    Args:
-        model, optimizer, scaler: what trains.
-        level: what is spread: "os" states of the optimizer, "os_g" gradients too, "p_g_os" parameters too.
-        group: who shares them; all processes by default.
-        offload, sync_buffers, buffer_max_size, segment_size, sync_comm, dp_group, exclude_layer: see
-            docs/differences.md.
+    Arguments:
+        model: the model.
+        optimizer: the optimizer.
+        level: what is split over the processes: "os" (optimizer state), "os_g" (gradients too) or "p_g_os" (parameters
+            too).
+        scaler: a GradScaler; None: none.
+        group: the group of processes; None: all.
+        offload: see docs/differences.md. Default: False.
+        sync_buffers: see docs/differences.md. Default: False.
+        buffer_max_size: see docs/differences.md.
+        segment_size: see docs/differences.md.
+        sync_comm: see docs/differences.md. Default: False.
+        dp_group: see docs/differences.md.
+        exclude_layer: see docs/differences.md.
+
+    Returns:
+        The model, the optimizer and the scaler.
 
     Raises:
         ValueError: if there is no such level.
@@ -67,12 +78,12 @@ def group_sharded_parallel(
 
 
 def save_group_sharded_model(model: Any, output: str, optimizer: Any = None) -> None:
-    """Save model.pdmodel, and model.pdopt of an optimizer, into a folder, as the first process has them.
+    """Save a sharded model as model.pdmodel, and its optimizer as model.pdopt, from the first process.
 
-    Args:
-        model: a layer.
+    Arguments:
+        model: the model.
         output: the folder.
-        optimizer: its optimizer.
+        optimizer: its optimizer; None: do not save it.
     """
     state = model.state_dict()  # of shares, all processes make the whole together
     if get_rank():

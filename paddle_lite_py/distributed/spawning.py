@@ -146,18 +146,21 @@ def spawn(
     func: Callable[..., Any], args: Iterable[Any] = (), nprocs: int = -1, join: bool = True, daemon: bool = False,
     **options: Any,
 ) -> MultiprocessContext | None:  # fmt: skip
-    """Run a function in several processes, which find each other; one process is this one.
+    """Run a function in several processes that are connected for distributed training.
 
-    Args:
-        func: what each process runs; of a module that can be imported, as multiprocessing asks.
-        args: its arguments.
-        nprocs: how many processes; -1 for the devices there are, which is one on a CPU.
-        join: wait until all have ended; else return what waits.
-        daemon: whether they end with this process.
+    Arguments:
+        func: function that each process runs, defined in an importable module.
+        args: its arguments. Default: ().
+        nprocs: number of processes; -1: number of devices, which is one on a CPU. Default: -1.
+        join: wait until all processes have ended; False: return a context to wait on. Default: True.
+        daemon: end the processes with this process. Default: False.
         options: see docs/differences.md.
 
+    Returns:
+        A MultiprocessContext.
+
     Raises:
-        RuntimeError: if one fails, with its rank and traceback.
+        RuntimeError: if a process fails, with its rank and traceback.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -16,7 +16,7 @@ from .divergence import divergence
 
 
 def as_parameters(*values: Any) -> list[Tensor]:
-    """Parameters as floating tensors of one shape and dtype."""
+    """Convert parameters to floating tensors of one shape and dtype."""
     tensors = [v if isinstance(v, Tensor) else to_tensor(_array(v)) for v in values]
     kind = next((t.dtype for t in tensors if t.dtype.is_floating), tensors[0].dtype)
     kind = kind if kind.is_floating else "float32"  # type: ignore[assignment]
@@ -30,15 +30,19 @@ def _array(value: Any) -> np.ndarray:
 
 
 def as_value(value: Any, like: Tensor) -> Tensor:
-    """A value to be judged as a tensor in the dtype of the parameters."""
+    """Convert a value to a tensor in the dtype of the parameters."""
     value = value if isinstance(value, Tensor) else to_tensor(_array(value))
     return value if value.dtype == like.dtype else value.astype(like.dtype)
 
 
 class Distribution:
-    """Base of distributions: `batch_shape` numbers the distributions, `event_shape` is that of one draw.
+    """Base class of distributions.
 
-    A subclass defines rsample() where a draw has a gradient, or sample(); log_prob(), entropy(), mean and variance.
+    A subclass defines rsample() (reparameterized sampling) or sample(), and log_prob(), entropy(), mean and variance.
+
+    Arguments:
+        batch_shape: shape of a batch of independent distributions. Default: ().
+        event_shape: shape of a single sample of one distribution. Default: ().
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -51,56 +55,85 @@ class Distribution:
 
     @property
     def batch_shape(self) -> tuple[int, ...]:
-        """Shape of the distributions."""
+        """Shape of the batch of independent distributions."""
         return self._batch_shape
 
     @property
     def event_shape(self) -> tuple[int, ...]:
-        """Shape of one draw of one of them."""
+        """Shape of a single sample of one distribution."""
         return self._event_shape
 
     @property
     def mean(self) -> Tensor:
-        """Mean."""
+        """Mean of the distribution."""
         raise NotImplementedError(f"{type(self).__name__} has no mean in closed form here")
 
     @property
     def variance(self) -> Tensor:
-        """Variance."""
+        """Variance of the distribution."""
         raise NotImplementedError(f"{type(self).__name__} has no variance in closed form here")
 
     @property
     def stddev(self) -> Tensor:
-        """Square root of the variance."""
+        """Standard deviation of the distribution."""
         return self.variance.sqrt()
 
     def sample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw of shape [*shape, *batch_shape, *event_shape], without a gradient."""
+        """Draw samples; no gradient flows to the parameters.
+
+        Arguments:
+            shape: shape of the set of samples. Default: ().
+
+        Returns:
+            A tensor [*shape, *batch_shape, *event_shape].
+        """
         with no_grad():
             return self.rsample(shape)
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw that carries a gradient to the parameters."""
+        """Draw reparameterized samples: gradients flow to the parameters.
+
+        Arguments:
+            shape: shape of the set of samples. Default: ().
+
+        Returns:
+            A tensor [*shape, *batch_shape, *event_shape].
+        """
         raise NotImplementedError(f"{type(self).__name__}: a draw has no gradient here; use sample()")
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithm of the density or probability."""
+        """Compute the logarithm of the probability density (or mass) at a value.
+
+        Arguments:
+            value: a tensor that broadcasts to [*batch_shape, *event_shape].
+
+        Returns:
+            A tensor [*sample shape, *batch_shape].
+        """
         raise NotImplementedError(f"{type(self).__name__} has no log_prob() here")
 
     def prob(self, value: Any) -> Tensor:
-        """Density or probability."""
+        """Compute the probability density (or mass) at a value."""
         return self.log_prob(value).exp()
 
     def probs(self, value: Any) -> Tensor:
-        """prob()."""
+        """Alias of prob()."""
         return self.prob(value)
 
     def entropy(self) -> Tensor:
-        """Expected -log_prob of a draw, in nats."""
+        """Compute the entropy in nats: the expectation of `-log_prob(x)`.
+
+        Returns:
+            A tensor of the batch shape.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no entropy in closed form here")
 
     def kl_divergence(self, other: Distribution) -> Tensor:
-        """Kullback-Leibler divergence of this distribution from another."""
+        """Compute the Kullback-Leibler divergence KL(self || other).
+
+        Returns:
+            A tensor of the batch shape.
+        """
         return divergence(self, other)
 
     def _extended(self, shape: Sequence[int]) -> list[int]:
@@ -111,7 +144,7 @@ class Distribution:
 
 
 class ExponentialFamily(Distribution):
-    """Base of the distributions of the exponential family.
+    """Base class of the distributions of the exponential family.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -26,7 +26,10 @@ def _inside(p: Tensor) -> Tensor:
 
 
 class Bernoulli(ExponentialFamily):
-    """1 with probability probs, else 0.
+    """Bernoulli distribution: `P(1) = probs`, `P(0) = 1 - probs`.
+
+    Arguments:
+        probs: probability of 1, a float or tensor in [0, 1].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -41,51 +44,63 @@ class Bernoulli(ExponentialFamily):
 
     @property
     def mean(self) -> Tensor:
-        """Mean."""
+        """Mean of the distribution."""
         return self.probs  # type: ignore[return-value]
 
     @property
     def variance(self) -> Tensor:
-        """Variance."""
+        """Variance of the distribution."""
         p: Any = self.probs
         return p * (1 - p)
 
     def sample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw without a gradient."""
+        """Draw samples [*shape, *batch_shape, *event_shape]; no gradient flows to the parameters."""
         p: Any = self.probs
         draw: Any = _uniform
         with no_grad():
             return (draw(0.0, 1.0, tuple(self._extended(shape)), p.dtype) < p).astype(p.dtype)
 
     def rsample(self, shape: Sequence[int] = (), temperature: float = 1.0) -> Tensor:
-        """A draw from the relaxed distribution, with a gradient: near 0 and 1 for low temperatures."""
+        """Draw samples of the relaxed (continuous) distribution, through which gradients flow to the parameters.
+
+        Arguments:
+            shape: shape of the set of samples. Default: ().
+            temperature: the lower, the closer the samples are to 0 and 1. Default: 1.0.
+
+        Returns:
+            A tensor [*shape, *batch_shape] of values in (0, 1).
+        """
         p: Any = self.probs
         draw: Any = _uniform
         u = _inside(draw(0.0, 1.0, tuple(self._extended(shape)), p.dtype))
         return ((self.logits + u.log() - (-u).log1p()) / temperature).sigmoid()
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithm of the probability."""
+        """Compute the logarithm of the probability."""
         p = _inside(self.probs)  # type: ignore[arg-type]
         x = as_value(value, p)
         return x * p.log() + (1 - x) * (-p).log1p()
 
     def cdf(self, value: Any) -> Tensor:
-        """Probability of at most value."""
+        """Compute the cumulative distribution function, P(x <= value)."""
         p: Any = self.probs
         x = as_value(value, p)
         return (x >= 1).astype(p.dtype) + ((x >= 0).logical_and(x < 1)).astype(p.dtype) * (1 - p)
 
     def entropy(self) -> Tensor:
-        """Entropy in nats."""
+        """Compute the entropy in nats."""
         p = _inside(self.probs)  # type: ignore[arg-type]
         return -(p * p.log() + (1 - p) * (-p).log1p())
 
 
 class Categorical(Distribution):
-    """One of several choices; `logits` are, as in Paddle, weights that are normalized by their sum.
+    """Categorical distribution over the integers 0 to n - 1.
 
-    entropy() and kl_divergence() take them as logarithms of weights instead, as Paddle does too.
+    As in PaddlePaddle, sample(), probs() and log_prob() normalize `logits` by their sum, as unnormalized probabilities,
+    while entropy() and kl_divergence() apply softmax.
+
+    Arguments:
+        logits: unnormalized probabilities [*batch_shape, n].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -100,13 +115,17 @@ class Categorical(Distribution):
         super().__init__(self.logits.shape[:-1])
 
     def sample(self, shape: Sequence[int] = ()) -> Tensor:
-        """Numbers of choices, [*shape, *batch_shape]."""
+        """Draw category indices.
+
+        Returns:
+            An integer tensor [*shape, *batch_shape].
+        """
         with no_grad():
             fn: Any = _choose
             return fn(self._prob, tuple(self._extended(shape)))
 
     def probs(self, value: Any) -> Tensor:
-        """Probabilities of choices."""
+        """Return the probabilities of the categories `value`."""
         prob, at = self._prob, value.astype("int64")
         if prob.ndim == 1:
             return prob[at.reshape([-1])].reshape(at.shape)
@@ -114,15 +133,15 @@ class Categorical(Distribution):
         return take_along_axis(prob, at if lead else at.unsqueeze(-1), -1)
 
     def prob(self, value: Any) -> Tensor:
-        """probs()."""
+        """Alias of probs()."""
         return self.probs(value)
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithms of the probabilities of choices."""
+        """Return the logarithms of the probabilities of the categories `value`."""
         return self.probs(value).log()
 
     def entropy(self) -> Tensor:
-        """Entropy in nats, of softmax(logits)."""
+        """Compute the entropy of softmax(logits), in nats."""
         log: Any = log_softmax(self.logits, -1)
         return -(log.exp() * log).sum(-1)
 
@@ -133,9 +152,12 @@ def _choose(key: Any, prob: Any, /, shape: Any) -> Any:
 
 
 class Geometric(Distribution):
-    """How often 0 comes before the first 1, whose probability is probs.
+    """Geometric distribution: number of failures before the first success, `P(k) = (1 - probs)**k * probs`.
 
-    Example:
+    Arguments:
+        probs: probability of success, in (0, 1].
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.Geometric(paddle.to_tensor(0.5)).mean.item()
         1.0
@@ -147,51 +169,54 @@ class Geometric(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        """Mean."""
+        """Mean of the distribution."""
         p: Any = self.probs
         return 1 / p - 1
 
     @property
     def variance(self) -> Tensor:
-        """Variance."""
+        """Variance of the distribution."""
         p: Any = self.probs
         return (1 / p - 1) / p
 
     def pmf(self, k: Any) -> Tensor:
-        """Probability of k."""
+        """Compute the probability of k."""
         return self.log_pmf(k).exp()
 
     def log_pmf(self, k: Any) -> Tensor:
-        """Logarithm of the probability of k."""
+        """Compute the logarithm of the probability of k."""
         p: Any = self.probs
         return as_value(k, p) * (-p).log1p() + p.log()
 
     def log_prob(self, value: Any) -> Tensor:
-        """log_pmf()."""
+        """Alias of log_pmf()."""
         return self.log_pmf(value)
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw."""
+        """Draw samples [*shape, *batch_shape]."""
         p: Any = self.probs
         draw: Any = _uniform
         u = _inside(draw(0.0, 1.0, tuple(self._extended(shape)), p.dtype))
         return (u.log() / (-p).log1p()).floor()
 
     def entropy(self) -> Tensor:
-        """Entropy in nats."""
+        """Compute the entropy in nats."""
         p: Any = self.probs
         return -((1 - p) * (-p).log1p() + p * p.log()) / p
 
     def cdf(self, k: Any) -> Tensor:
-        """Probability of at most k."""
+        """Compute the cumulative distribution function, P(x <= k)."""
         p: Any = self.probs
         return 1 - (1 - p) ** (as_value(k, p) + 1)
 
 
 class Poisson(ExponentialFamily):
-    """Numbers of events that come at a rate.
+    """Poisson distribution: `P(k) = rate**k * exp(-rate) / k!`.
 
-    Example:
+    Arguments:
+        rate: mean number of events, positive.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.Poisson(paddle.to_tensor(2.0)).mean.item()
         2.0
@@ -203,26 +228,26 @@ class Poisson(ExponentialFamily):
 
     @property
     def mean(self) -> Tensor:
-        """Mean."""
+        """Mean of the distribution."""
         return self.rate
 
     @property
     def variance(self) -> Tensor:
-        """Variance."""
+        """Variance of the distribution."""
         return self.rate
 
     def sample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw without a gradient."""
+        """Draw samples [*shape, *batch_shape, *event_shape]; no gradient flows to the parameters."""
         with no_grad():
             return poisson(self.rate.expand(self._extended(shape)))
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithm of the probability."""
+        """Compute the logarithm of the probability."""
         x = as_value(value, self.rate)
         return x * self.rate.log() - self.rate - (x + 1).lgamma()
 
     def entropy(self) -> Tensor:
-        """Entropy in nats, summed over the values that matter."""
+        """Compute the entropy in nats, as a sum over the values with noticeable probability."""
         top = int(float(self.rate.max()) + 30 * (math.sqrt(float(self.rate.max())) + 1))
         x = as_value(np.arange(top, dtype=np.float32), self.rate)
         log = self.log_prob(x.reshape([-1, *[1] * self.rate.ndim]))
@@ -230,7 +255,13 @@ class Poisson(ExponentialFamily):
 
 
 class Binomial(Distribution):
-    """How many of total_count trials succeed, each with probability probs.
+    """Binomial distribution: number of successes in total_count independent trials.
+
+    `P(k) = C(n, k) * probs**k * (1 - probs)**(n - k)` with n = total_count.
+
+    Arguments:
+        total_count: number of trials, an integer or tensor.
+        probs: probability of success, in [0, 1].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -244,30 +275,30 @@ class Binomial(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        """Mean."""
+        """Mean of the distribution."""
         return self.total_count * self.probs
 
     @property
     def variance(self) -> Tensor:
-        """Variance."""
+        """Variance of the distribution."""
         p: Any = self.probs
         return self.total_count * p * (1 - p)
 
     def sample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw without a gradient."""
+        """Draw samples [*shape, *batch_shape, *event_shape]; no gradient flows to the parameters."""
         fn: Any = _binomial_draw
         with no_grad():
             return fn(self.total_count, self.probs, tuple(self._extended(shape)))
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithm of the probability."""
+        """Compute the logarithm of the probability."""
         n, p = self.total_count, _inside(self.probs)  # type: ignore[arg-type]
         x = as_value(value, n)
         ways = (n + 1).lgamma() - (x + 1).lgamma() - (n - x + 1).lgamma()
         return ways + x * p.log() + (n - x) * (-p).log1p()
 
     def entropy(self) -> Tensor:
-        """Entropy in nats."""
+        """Compute the entropy in nats."""
         x = as_value(np.arange(int(self.total_count.max()) + 1, dtype=np.float32), self.total_count)
         log = self.log_prob(x.reshape([-1, *[1] * self.total_count.ndim]))
         return -(log.exp() * log).sum(0)
@@ -279,7 +310,11 @@ def _binomial_draw(key: Any, count: Any, prob: Any, /, shape: Any) -> Any:
 
 
 class Multinomial(Distribution):
-    """How often each choice comes in total_count draws; probs add up to 1 along the last axis.
+    """Multinomial distribution: counts of each category in total_count draws.
+
+    Arguments:
+        total_count: number of draws.
+        probs: probabilities [*batch_shape, n], which are normalized to sum 1.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -297,27 +332,27 @@ class Multinomial(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        """Mean."""
+        """Mean of the distribution."""
         return self.total_count * self.probs
 
     @property
     def variance(self) -> Tensor:
-        """Variance."""
+        """Variance of the distribution."""
         return self.total_count * self.probs * (1 - self.probs)
 
     def sample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw without a gradient."""
+        """Draw samples [*shape, *batch_shape, *event_shape]; no gradient flows to the parameters."""
         fn: Any = _multinomial_draw
         with no_grad():
             return fn(self.probs, tuple(self._extended(shape)), self.total_count)
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithm of the probability."""
+        """Compute the logarithm of the probability."""
         x = as_value(value, self.probs)
         return (x.sum(-1) + 1).lgamma() - (x + 1).lgamma().sum(-1) + (x * _inside(self.probs).log()).sum(-1)
 
     def entropy(self) -> Tensor:
-        """Entropy in nats."""
+        """Compute the entropy in nats."""
         n, p = float(self.total_count), _inside(self.probs)
         support = as_value(np.arange(1, self.total_count + 1, dtype=np.float32), p).reshape([-1, *[1] * p.ndim])
         log_ways = math.lgamma(n + 1) - (support + 1).lgamma() - (n - support + 1).lgamma()
@@ -333,14 +368,18 @@ def _multinomial_draw(key: Any, prob: Any, /, shape: Any, count: int) -> Any:
 
 
 class ContinuousBernoulli(Distribution):
-    """Density proportional to probs**x * (1 - probs)**(1 - x) on [0, 1].
+    """Continuous Bernoulli distribution on [0, 1]: density proportional to `probs**x * (1 - probs)**(1 - x)`.
 
-    Source: Loaiza-Ganem and Cunningham, The Continuous Bernoulli, 2019.
+    Arguments:
+        probs: parameter in (0, 1).
+        lims: interval around 0.5 in which Taylor expansions are used, for numerical stability. Default: (0.499, 0.501).
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.ContinuousBernoulli(paddle.to_tensor(0.5)).mean.item()
         0.5
+
+    Source: Loaiza-Ganem and Cunningham, The Continuous Bernoulli, 2019.
     """
 
     def __init__(self, probs: Any, lims: tuple[float, float] = (0.499, 0.501)) -> None:
@@ -365,7 +404,7 @@ class ContinuousBernoulli(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        """Mean."""
+        """Mean of the distribution."""
         far, p = self._safe()
         off = self.probs - 0.5
         flag = far.astype(p.dtype)
@@ -374,7 +413,7 @@ class ContinuousBernoulli(Distribution):
 
     @property
     def variance(self) -> Tensor:
-        """Variance."""
+        """Variance of the distribution."""
         far, p = self._safe()
         off = (self.probs - 0.5).square()
         flag = far.astype(p.dtype)
@@ -382,13 +421,13 @@ class ContinuousBernoulli(Distribution):
         return exact * flag + (1 / 12 - (1 / 15 - 128 / 945 * off) * off) * (1 - flag)
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithm of the density."""
+        """Compute the logarithm of the density."""
         p = self.probs
         x = as_value(value, p)
         return x * p.log() + (1 - x) * (-p).log1p() + self._log_norm()
 
     def cdf(self, value: Any) -> Tensor:
-        """Probability of at most value."""
+        """Compute the cumulative distribution function, P(x <= value)."""
         far, p = self._safe()
         x = as_value(value, p).clip(0.0, 1.0)
         flag = far.astype(p.dtype)
@@ -396,7 +435,7 @@ class ContinuousBernoulli(Distribution):
         return exact * flag + x * (1 - flag)
 
     def icdf(self, value: Any) -> Tensor:
-        """The value with this probability below."""
+        """Compute the quantile: the inverse of the cumulative distribution function."""
         far, p = self._safe()
         u = as_value(value, p)
         flag = far.astype(p.dtype)
@@ -404,11 +443,11 @@ class ContinuousBernoulli(Distribution):
         return exact * flag + u * (1 - flag)
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw that carries a gradient."""
+        """Draw reparameterized samples [*shape, *batch_shape, *event_shape]."""
         draw: Any = _uniform
         return self.icdf(draw(0.0, 1.0, tuple(self._extended(shape)), self.probs.dtype))
 
     def entropy(self) -> Tensor:
-        """Entropy in nats."""
+        """Compute the entropy in nats."""
         p = self.probs
         return -self._log_norm() - self.mean * (p.log() - (-p).log1p()) - (-p).log1p()

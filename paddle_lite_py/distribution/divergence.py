@@ -12,12 +12,12 @@ _RULES: dict[tuple[type, type], Rule] = {}
 
 
 def register(cls_p: type, cls_q: type, rule: Rule) -> None:
-    """Let a rule compute the divergence of a cls_p from a cls_q."""
+    """Register the rule for the divergence of two classes."""
     _RULES[cls_p, cls_q] = rule
 
 
 def divergence(p: Any, q: Any) -> Tensor:
-    """What the rule nearest to the types of p and q gives.
+    """Compute the divergence by the rule that is closest to the types of p and q.
 
     Raises:
         NotImplementedError: if there is none.

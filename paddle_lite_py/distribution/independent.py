@@ -12,7 +12,11 @@ from .transformed_distribution import sum_last
 
 
 class Independent(Distribution):
-    """A distribution whose last batch dimensions count as one event.
+    """Reinterpret the last batch dimensions of a distribution as event dimensions; log_prob() sums over them.
+
+    Arguments:
+        base: the distribution.
+        reinterpreted_batch_rank: number of batch dimensions to reinterpret.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -34,28 +38,28 @@ class Independent(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        """Mean."""
+        """Mean of the distribution."""
         return self.base.mean
 
     @property
     def variance(self) -> Tensor:
-        """Variance."""
+        """Variance of the distribution."""
         return self.base.variance
 
     def sample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw without a gradient."""
+        """Draw samples [*shape, *batch_shape, *event_shape]; no gradient flows to the parameters."""
         return self.base.sample(shape)
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw that carries a gradient."""
+        """Draw reparameterized samples [*shape, *batch_shape, *event_shape]."""
         return self.base.rsample(shape)
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithm of the density."""
+        """Compute the logarithm of the density."""
         return sum_last(self.base.log_prob(value), self.rank)
 
     def entropy(self) -> Tensor:
-        """Entropy in nats."""
+        """Compute the entropy in nats."""
         return sum_last(self.base.entropy(), self.rank)
 
 

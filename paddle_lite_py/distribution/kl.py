@@ -17,10 +17,17 @@ from .positive import Beta, Dirichlet, Exponential, Gamma, MultivariateNormal, l
 
 
 def register_kl(cls_p: type, cls_q: type) -> Callable[[Rule], Rule]:
-    """Decorate the function that computes the divergence of a cls_p from a cls_q.
+    """Decorate a function that computes KL(p || q) for two classes of distributions.
+
+    Arguments:
+        cls_p: class of p.
+        cls_q: class of q.
+
+    Returns:
+        The decorator.
 
     Raises:
-        TypeError: if one of them is no distribution.
+        TypeError: if one of them is not a class of distributions.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -44,10 +51,17 @@ def register_kl(cls_p: type, cls_q: type) -> Callable[[Rule], Rule]:
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
-    """Expected log(p / q) of a draw from p.
+    """Compute the Kullback-Leibler divergence `KL(p || q) = E_p[log p(x) - log q(x)]`.
+
+    Arguments:
+        p: a distribution.
+        q: a distribution, of a type for which a rule is registered.
+
+    Returns:
+        A tensor of the batch shape.
 
     Raises:
-        NotImplementedError: if no rule is registered for their types.
+        NotImplementedError: if no rule is registered for the types of p and q.
 
     Examples:
         >>> import paddle_lite_py as paddle

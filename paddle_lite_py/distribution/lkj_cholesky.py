@@ -16,14 +16,20 @@ from .base import Distribution, as_parameters, as_value
 
 
 class LKJCholesky(Distribution):
-    """Lower triangular roots of correlation matrices of size dim; concentration 1 makes all equally likely.
+    """LKJ distribution of the Cholesky factors of correlation matrices: `p(M) ~ det(M)**(concentration - 1)`.
 
-    Source: Lewandowski, Kurowicka and Joe, Generating random correlation matrices, 2009.
+    Arguments:
+        dim: size of the matrices, at least 2. Default: 2.
+        concentration: positive; 1 is the uniform distribution over correlation matrices, larger values favor the
+            identity. Default: 1.0.
+        sample_method: "onion" or "cvine". Default: 'onion'.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.LKJCholesky(2, 1.5).sample().shape
         paddle.Size([2, 2])
+
+    Source: Lewandowski, Kurowicka and Joe, Generating random correlation matrices, 2009.
     """
 
     def __init__(self, dim: int = 2, concentration: Any = 1.0, sample_method: str = "onion") -> None:
@@ -36,13 +42,17 @@ class LKJCholesky(Distribution):
         super().__init__(self.concentration.shape, (dim, dim))
 
     def sample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw, by the onion method."""
+        """Draw lower triangular Cholesky factors.
+
+        Returns:
+            A tensor [*shape, *batch_shape, dim, dim].
+        """
         fn: Any = _onion
         with no_grad():
             return fn(self.concentration, tuple(self._extended(shape)))
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithm of the density."""
+        """Compute the logarithm of the density."""
         diagonal = as_value(value, self.concentration).diagonal(axis1=-2, axis2=-1)[..., 1:]
         n, eta = self.dim, self.concentration.unsqueeze(-1)
         (order,) = as_parameters([float(i) for i in range(2, n + 1)])

@@ -17,7 +17,7 @@ EULER = 0.57721566490153286
 
 
 def draw(kind: str, shape: Sequence[int], like: Tensor, seed: int = 0) -> Tensor:
-    """Standard draws: "normal", or "uniform" in [0, 1)."""
+    """Draw standard samples: "normal", or "uniform" in [0, 1)."""
     op: Any = _gaussian if kind == "normal" else _uniform
     return seeded(seed, op, (0.0, 1.0), (tuple(shape), like.dtype)) if seed else op(0.0, 1.0, tuple(shape), like.dtype)
 
@@ -36,10 +36,11 @@ class _LocationScale(Distribution):
 
 
 class Normal(_LocationScale):
-    """Normal distribution.
+    """Normal distribution: density `exp(-(x - loc)**2 / (2 * scale**2)) / (scale * sqrt(2 * pi))`.
 
     Arguments:
-        loc, scale: mean and standard deviation: numbers, arrays or tensors.
+        loc: mean, a float, array or tensor.
+        scale: standard deviation, positive.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -50,20 +51,20 @@ class Normal(_LocationScale):
 
     @property
     def mean(self) -> Tensor:
-        """Mean."""
+        """Mean of the distribution."""
         return self.loc
 
     @property
     def variance(self) -> Tensor:
-        """Variance."""
+        """Variance of the distribution."""
         return self.scale.square()
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw that carries a gradient."""
+        """Draw reparameterized samples [*shape, *batch_shape, *event_shape]."""
         return self._drawn(shape)
 
     def sample(self, shape: Sequence[int] = (), seed: int = 0) -> Tensor:
-        """A draw without a gradient; above 0, the seed of a stream of its own."""
+        """Draw samples [*shape, *batch_shape] without gradients; a positive seed starts a random stream of its own."""
         with no_grad():
             return self._drawn(shape, seed)
 
@@ -71,26 +72,30 @@ class Normal(_LocationScale):
         return self.loc + self.scale * draw("normal", self._extended(shape), self.loc, seed)
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithm of the density."""
+        """Compute the logarithm of the density."""
         return -0.5 * self._standard(value).square() - self.scale.log() - HALF_LOG_TWO_PI
 
     def entropy(self) -> Tensor:
-        """Entropy in nats."""
+        """Compute the entropy in nats."""
         return 0.5 + HALF_LOG_TWO_PI + self.scale.log()
 
     def cdf(self, value: Any) -> Tensor:
-        """Probability of at most value."""
+        """Compute the cumulative distribution function, P(x <= value)."""
         return 0.5 * (1 + (self._standard(value) / math.sqrt(2)).erf())
 
     def icdf(self, value: Any) -> Tensor:
-        """The value with this probability below."""
+        """Compute the quantile: the inverse of the cumulative distribution function."""
         return self.loc + self.scale * math.sqrt(2) * (2 * as_value(value, self.loc) - 1).erfinv()
 
 
 class LogNormal(Normal):
-    """Distribution of exp(x) for a normal x.
+    """Log-normal distribution: the distribution of `exp(x)` for x normal with mean loc and standard deviation scale.
 
-    Example:
+    Arguments:
+        loc: mean of the normal distribution.
+        scale: standard deviation of the normal distribution, positive.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.LogNormal(0.0, 1.0).sample([3]).shape
         paddle.Size([3])
@@ -98,12 +103,12 @@ class LogNormal(Normal):
 
     @property
     def mean(self) -> Tensor:
-        """Mean."""
+        """Mean of the distribution."""
         return (self.loc + self.scale.square() / 2).exp()
 
     @property
     def variance(self) -> Tensor:
-        """Variance."""
+        """Variance of the distribution."""
         square = self.scale.square()
         return square.expm1() * (2 * self.loc + square).exp()
 
@@ -111,17 +116,21 @@ class LogNormal(Normal):
         return super()._drawn(shape, seed).exp()
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithm of the density."""
+        """Compute the logarithm of the density."""
         log = as_value(value, self.loc).log()
         return super().log_prob(log) - log
 
     def entropy(self) -> Tensor:
-        """Entropy in nats."""
+        """Compute the entropy in nats."""
         return super().entropy() + self.loc
 
 
 class Uniform(Distribution):
-    """Numbers equally likely in [low, high).
+    """Uniform distribution on [low, high).
+
+    Arguments:
+        low: lower bound, a float, array or tensor.
+        high: upper bound (exclusive).
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -136,20 +145,20 @@ class Uniform(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        """Mean."""
+        """Mean of the distribution."""
         return (self.low + self.high) / 2
 
     @property
     def variance(self) -> Tensor:
-        """Variance."""
+        """Variance of the distribution."""
         return (self.high - self.low).square() / 12
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw that carries a gradient."""
+        """Draw reparameterized samples [*shape, *batch_shape, *event_shape]."""
         return self._drawn(shape)
 
     def sample(self, shape: Sequence[int] = (), seed: int = 0) -> Tensor:
-        """A draw without a gradient; above 0, the seed of a stream of its own."""
+        """Draw samples [*shape, *batch_shape] without gradients; a positive seed starts a random stream of its own."""
         with no_grad():
             return self._drawn(shape, seed)
 
@@ -157,21 +166,25 @@ class Uniform(Distribution):
         return self.low + (self.high - self.low) * draw("uniform", self._extended(shape), self.low, seed)
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithm of the density; -inf outside."""
+        """Compute the logarithm of the density; -inf outside of [low, high)."""
         value = as_value(value, self.low)
         inside = (value >= self.low).logical_and(value < self.high)
         density = -(self.high - self.low).log() + zeros_like(value)
         return where(inside, density, full_like(density, -math.inf))
 
     def entropy(self) -> Tensor:
-        """Entropy in nats."""
+        """Compute the entropy in nats."""
         return (self.high - self.low).log()
 
 
 class Laplace(_LocationScale):
-    """Laplace distribution: density exp(-|x - loc| / scale) / (2 scale).
+    """Laplace distribution: density `exp(-|x - loc| / scale) / (2 * scale)`.
 
-    Example:
+    Arguments:
+        loc: mean, a float or tensor.
+        scale: scale, positive.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.Laplace(0.0, 1.0).variance.item()
         2.0
@@ -182,47 +195,51 @@ class Laplace(_LocationScale):
 
     @property
     def mean(self) -> Tensor:
-        """Mean."""
+        """Mean of the distribution."""
         return self.loc
 
     @property
     def variance(self) -> Tensor:
-        """Variance."""
+        """Variance of the distribution."""
         return 2 * self.scale.square()
 
     @property
     def stddev(self) -> Tensor:
-        """Standard deviation."""
+        """Standard deviation of the distribution."""
         return math.sqrt(2) * self.scale
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw that carries a gradient."""
+        """Draw reparameterized samples [*shape, *batch_shape, *event_shape]."""
         u = draw("uniform", self._extended(shape), self.loc) - 0.5
         return self.loc - self.scale * u.sign() * (-2 * u.abs()).log1p()
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithm of the density."""
+        """Compute the logarithm of the density."""
         return -(2 * self.scale).log() - self._standard(value).abs()
 
     def entropy(self) -> Tensor:
-        """Entropy in nats."""
+        """Compute the entropy in nats."""
         return 1 + (2 * self.scale).log()
 
     def cdf(self, value: Any) -> Tensor:
-        """Probability of at most value."""
+        """Compute the cumulative distribution function, P(x <= value)."""
         z = self._standard(value)
         return 0.5 - 0.5 * z.sign() * (-z.abs()).expm1()
 
     def icdf(self, value: Any) -> Tensor:
-        """The value with this probability below."""
+        """Compute the quantile: the inverse of the cumulative distribution function."""
         u = as_value(value, self.loc) - 0.5
         return self.loc - self.scale * u.sign() * (-2 * u.abs()).log1p()
 
 
 class Gumbel(_LocationScale):
-    """Gumbel distribution of maxima.
+    """Gumbel distribution, of maxima: density `exp(-z - exp(-z)) / scale` with `z = (x - loc) / scale`.
 
-    Example:
+    Arguments:
+        loc: location, a float or tensor.
+        scale: scale, positive.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.Gumbel(0.0, 1.0).sample([3]).shape
         paddle.Size([3])
@@ -233,60 +250,64 @@ class Gumbel(_LocationScale):
 
     @property
     def mean(self) -> Tensor:
-        """Mean."""
+        """Mean of the distribution."""
         return self.loc + EULER * self.scale
 
     @property
     def variance(self) -> Tensor:
-        """Variance."""
+        """Variance of the distribution."""
         return self.scale.square() * (math.pi**2 / 6)
 
     @property
     def stddev(self) -> Tensor:
-        """Standard deviation."""
+        """Standard deviation of the distribution."""
         return self.scale * (math.pi / math.sqrt(6))
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw that carries a gradient."""
+        """Draw reparameterized samples [*shape, *batch_shape, *event_shape]."""
         u = 1 - draw("uniform", self._extended(shape), self.loc)  # in (0, 1]
         return self.loc - self.scale * (-(u.log()) + 1e-38).log()
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithm of the density."""
+        """Compute the logarithm of the density."""
         z = self._standard(value)
         return -(z + (-z).exp()) - self.scale.log()
 
     def cdf(self, value: Any) -> Tensor:
-        """Probability of at most value."""
+        """Compute the cumulative distribution function, P(x <= value)."""
         return (-(-self._standard(value)).exp()).exp()
 
     def entropy(self) -> Tensor:
-        """Entropy in nats."""
+        """Compute the entropy in nats."""
         return self.scale.log() + (1 + EULER)
 
 
 class Cauchy(_LocationScale):
-    """Cauchy distribution; it has neither mean nor variance.
+    """Cauchy distribution: density `1 / (pi * scale * (1 + ((x - loc) / scale)**2))`; mean and variance are undefined.
 
-    Example:
+    Arguments:
+        loc: location (median), a float or tensor.
+        scale: half width at half maximum, positive.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.Cauchy(0.0, 1.0).cdf(paddle.to_tensor(0.0)).item()
         0.5
     """
 
     def rsample(self, shape: Sequence[int] = (), name: str | None = None) -> Tensor:
-        """A draw that carries a gradient."""
+        """Draw reparameterized samples [*shape, *batch_shape, *event_shape]."""
         u = draw("uniform", self._extended(shape), self.loc)
         return self.loc + self.scale * (math.pi * (u - 0.5)).tan()
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithm of the density."""
+        """Compute the logarithm of the density."""
         return -math.log(math.pi) - self.scale.log() - self._standard(value).square().log1p()
 
     def cdf(self, value: Any) -> Tensor:
-        """Probability of at most value."""
+        """Compute the cumulative distribution function, P(x <= value)."""
         return self._standard(value).atan() / math.pi + 0.5
 
     def entropy(self) -> Tensor:
-        """Entropy in nats."""
+        """Compute the entropy in nats."""
         return (4 * math.pi * self.scale).log()

@@ -22,20 +22,23 @@ def _gamma_draw(key: Any, concentration: Any, /, shape: Any) -> Any:
 
 
 def gamma_draw(concentration: Tensor, shape: Sequence[int]) -> Tensor:
-    """Draws of the gamma distribution of rate 1, with a gradient."""
+    """Draw samples of the gamma distribution of rate 1, with gradients."""
     fn: Any = _gamma_draw
     return fn(concentration, tuple(shape))
 
 
 def log_beta(a: Tensor, b: Tensor) -> Tensor:
-    """Logarithm of the beta function."""
+    """Compute the logarithm of the beta function."""
     return a.lgamma() + b.lgamma() - (a + b).lgamma()
 
 
 class Exponential(ExponentialFamily):
-    """Exponential distribution: density rate * exp(-rate x).
+    """Exponential distribution: density `rate * exp(-rate * x)` for x >= 0.
 
-    Example:
+    Arguments:
+        rate: inverse of the mean, positive.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.Exponential(paddle.to_tensor(2.0)).mean.item()
         0.5
@@ -47,39 +50,43 @@ class Exponential(ExponentialFamily):
 
     @property
     def mean(self) -> Tensor:
-        """Mean."""
+        """Mean of the distribution."""
         return 1 / self.rate
 
     @property
     def variance(self) -> Tensor:
-        """Variance."""
+        """Variance of the distribution."""
         return 1 / self.rate.square()
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw that carries a gradient."""
+        """Draw reparameterized samples [*shape, *batch_shape, *event_shape]."""
         return -(-draw("uniform", self._extended(shape), self.rate)).log1p() / self.rate
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithm of the density."""
+        """Compute the logarithm of the density."""
         return self.rate.log() - self.rate * as_value(value, self.rate)
 
     def entropy(self) -> Tensor:
-        """Entropy in nats."""
+        """Compute the entropy in nats."""
         return 1 - self.rate.log()
 
     def cdf(self, value: Any) -> Tensor:
-        """Probability of at most value."""
+        """Compute the cumulative distribution function, P(x <= value)."""
         return -(-self.rate * as_value(value, self.rate)).expm1()
 
     def icdf(self, value: Any) -> Tensor:
-        """The value with this probability below."""
+        """Compute the quantile: the inverse of the cumulative distribution function."""
         return -(-as_value(value, self.rate)).log1p() / self.rate
 
 
 class Gamma(ExponentialFamily):
-    """Gamma distribution of a concentration and a rate.
+    """Gamma distribution: density `rate**a * x**(a - 1) * exp(-rate * x) / Gamma(a)` with a = concentration.
 
-    Example:
+    Arguments:
+        concentration: shape parameter, positive.
+        rate: inverse scale, positive.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.Gamma(paddle.to_tensor(3.0), paddle.to_tensor(2.0)).mean.item()
         1.5
@@ -91,33 +98,36 @@ class Gamma(ExponentialFamily):
 
     @property
     def mean(self) -> Tensor:
-        """Mean."""
+        """Mean of the distribution."""
         return self.concentration / self.rate
 
     @property
     def variance(self) -> Tensor:
-        """Variance."""
+        """Variance of the distribution."""
         return self.concentration / self.rate.square()
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw that carries a gradient."""
+        """Draw reparameterized samples [*shape, *batch_shape, *event_shape]."""
         return gamma_draw(self.concentration, self._extended(shape)) / self.rate
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithm of the density."""
+        """Compute the logarithm of the density."""
         a, x = self.concentration, as_value(value, self.rate)
         return a * self.rate.log() + (a - 1) * x.log() - self.rate * x - a.lgamma()
 
     def entropy(self) -> Tensor:
-        """Entropy in nats."""
+        """Compute the entropy in nats."""
         a = self.concentration
         return a - self.rate.log() + a.lgamma() + (1 - a) * a.digamma()
 
 
 class Chi2(Gamma):
-    """Chi-square distribution of df degrees of freedom.
+    """Chi-squared distribution with df degrees of freedom: Gamma(df / 2, 1 / 2).
 
-    Example:
+    Arguments:
+        df: degrees of freedom, positive.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.Chi2(paddle.to_tensor(3.0)).mean.item()
         3.0
@@ -129,9 +139,13 @@ class Chi2(Gamma):
 
 
 class Beta(ExponentialFamily):
-    """Beta distribution on (0, 1).
+    """Beta distribution on (0, 1): density proportional to `x**(alpha - 1) * (1 - x)**(beta - 1)`.
 
-    Example:
+    Arguments:
+        alpha: first shape parameter, positive.
+        beta: second shape parameter, positive.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.Beta(1.0, 3.0).mean.item()
         0.25
@@ -143,37 +157,40 @@ class Beta(ExponentialFamily):
 
     @property
     def mean(self) -> Tensor:
-        """Mean."""
+        """Mean of the distribution."""
         return self.alpha / (self.alpha + self.beta)
 
     @property
     def variance(self) -> Tensor:
-        """Variance."""
+        """Variance of the distribution."""
         total = self.alpha + self.beta
         return self.alpha * self.beta / (total.square() * (total + 1))
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw that carries a gradient."""
+        """Draw reparameterized samples [*shape, *batch_shape, *event_shape]."""
         size = self._extended(shape)
         x, y = gamma_draw(self.alpha, size), gamma_draw(self.beta, size)
         return x / (x + y)
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithm of the density."""
+        """Compute the logarithm of the density."""
         x = as_value(value, self.alpha)
         return (self.alpha - 1) * x.log() + (self.beta - 1) * (-x).log1p() - log_beta(self.alpha, self.beta)
 
     def entropy(self) -> Tensor:
-        """Entropy in nats."""
+        """Compute the entropy in nats."""
         a, b = self.alpha, self.beta
         spread = (a - 1) * a.digamma() + (b - 1) * b.digamma() - (a + b - 2) * (a + b).digamma()
         return log_beta(a, b) - spread
 
 
 class Dirichlet(ExponentialFamily):
-    """Distribution of shares that add up to 1 along the last axis.
+    """Dirichlet distribution over probability vectors: density proportional to `prod(x_i**(concentration_i - 1))`.
 
-    Example:
+    Arguments:
+        concentration: positive parameters [*batch_shape, n].
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.Dirichlet(paddle.to_tensor([1.0, 3.0])).mean.tolist()
         [0.25, 0.75]
@@ -188,27 +205,27 @@ class Dirichlet(ExponentialFamily):
 
     @property
     def mean(self) -> Tensor:
-        """Mean."""
+        """Mean of the distribution."""
         return self.concentration / self.concentration.sum(-1, keepdim=True)
 
     @property
     def variance(self) -> Tensor:
-        """Variance."""
+        """Variance of the distribution."""
         total = self.concentration.sum(-1, keepdim=True)
         return self.concentration * (total - self.concentration) / (total.square() * (total + 1))
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw that carries a gradient."""
+        """Draw reparameterized samples [*shape, *batch_shape, *event_shape]."""
         found = gamma_draw(self.concentration, self._extended(shape))
         return found / found.sum(-1, keepdim=True)
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithm of the density."""
+        """Compute the logarithm of the density."""
         a, x = self.concentration, as_value(value, self.concentration)
         return ((a - 1) * x.log()).sum(-1) + a.sum(-1).lgamma() - a.lgamma().sum(-1)
 
     def entropy(self) -> Tensor:
-        """Entropy in nats."""
+        """Compute the entropy in nats."""
         a = self.concentration
         total, k = a.sum(-1), a.shape[-1]
         log_norm = a.lgamma().sum(-1) - total.lgamma()
@@ -216,9 +233,14 @@ class Dirichlet(ExponentialFamily):
 
 
 class StudentT(Distribution):
-    """Student's t distribution of df degrees of freedom, a location and a scale.
+    """Student's t distribution with df degrees of freedom, shifted by loc and scaled by scale.
 
-    Example:
+    Arguments:
+        df: degrees of freedom, positive.
+        loc: location.
+        scale: scale, positive.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.StudentT(3.0, 1.0, 1.0).mean.item()
         1.0
@@ -230,16 +252,16 @@ class StudentT(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        """Mean; NaN unless df > 1."""
+        """Mean of the distribution; NaN unless df > 1."""
         return self.loc + 0 * (self.df - 1).log()
 
     @property
     def variance(self) -> Tensor:
-        """Variance; NaN unless df > 2."""
+        """Variance of the distribution; NaN unless df > 2."""
         return self.scale.square() * (self.df / (self.df - 2)) + 0 * (self.df - 2).log()
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw that carries a gradient."""
+        """Draw reparameterized samples [*shape, *batch_shape, *event_shape]."""
         size = self._extended(shape)
         return (
             self.loc
@@ -247,28 +269,29 @@ class StudentT(Distribution):
         )
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithm of the density."""
+        """Compute the logarithm of the density."""
         z = (as_value(value, self.loc) - self.loc) / self.scale
         half = (self.df + 1) / 2
         norm = self.scale.log() + 0.5 * self.df.log() + 0.5 * math.log(math.pi) + (self.df / 2).lgamma() - half.lgamma()
         return -half * (z.square() / self.df).log1p() - norm
 
     def entropy(self) -> Tensor:
-        """Entropy in nats."""
+        """Compute the entropy in nats."""
         half, rest = (self.df + 1) / 2, self.df / 2
         log_b = rest.lgamma() + 0.5 * math.log(math.pi) - half.lgamma()
         return self.scale.log() + half * (half.digamma() - rest.digamma()) + 0.5 * self.df.log() + log_b
 
 
 class MultivariateNormal(Distribution):
-    """Normal distribution of vectors.
+    """Multivariate normal distribution.
 
     Arguments:
-        loc: the mean.
-        covariance_matrix, precision_matrix, scale_tril: exactly one of the covariance, its inverse, and its lower
-            triangular root.
+        loc: mean [*batch_shape, n].
+        covariance_matrix: covariance [*batch_shape, n, n]; give exactly one of the three matrices.
+        precision_matrix: inverse of the covariance.
+        scale_tril: lower triangular Cholesky factor of the covariance.
 
-    Example:
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.MultivariateNormal(paddle.zeros([2]), paddle.eye(2)).sample([3]).shape
         paddle.Size([3, 2])
@@ -291,21 +314,21 @@ class MultivariateNormal(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        """Mean."""
+        """Mean of the distribution."""
         return self.loc
 
     @property
     def covariance_matrix(self) -> Tensor:
-        """Covariance."""
+        """Covariance matrix [*batch_shape, n, n]."""
         return self.scale_tril @ self.scale_tril.mT
 
     @property
     def variance(self) -> Tensor:
-        """Variances of the elements."""
+        """Variances of the components [*batch_shape, n]."""
         return self.scale_tril.square().sum(-1) + 0 * self.loc
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw that carries a gradient."""
+        """Draw reparameterized samples [*shape, *batch_shape, *event_shape]."""
         noise = draw("normal", self._extended(shape), self.loc)
         return self.loc + (self.scale_tril @ noise.unsqueeze(-1)).squeeze(-1)
 
@@ -313,7 +336,7 @@ class MultivariateNormal(Distribution):
         return self.scale_tril.diagonal(axis1=-2, axis2=-1).log().sum(-1)
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithm of the density."""
+        """Compute the logarithm of the density."""
         from ..ops.decomposition import triangular_solve
 
         rest = (as_value(value, self.loc) - self.loc).unsqueeze(-1)
@@ -324,6 +347,6 @@ class MultivariateNormal(Distribution):
         return -0.5 * z.square().sum([-2, -1]) - norm - self._half_log_det()
 
     def entropy(self) -> Tensor:
-        """Entropy in nats."""
+        """Compute the entropy in nats."""
         n = self.event_shape[0]
         return 0.5 * n * (1 + math.log(2 * math.pi)) + self._half_log_det()

@@ -22,7 +22,11 @@ __all__ = [
 
 
 class AffineTransform(Transform):
-    """loc + scale * x.
+    """Affine transform: `y = loc + scale * x`.
+
+    Arguments:
+        loc: shift, a tensor.
+        scale: factor, a tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -34,42 +38,42 @@ class AffineTransform(Transform):
         self.loc, self.scale = as_parameters(loc, scale)
 
     def forward(self, x: Tensor) -> Tensor:
-        """y for x."""
+        """Compute y from x."""
         return self.loc + self.scale * x
 
     def inverse(self, y: Tensor) -> Tensor:
-        """x for y."""
+        """Compute x from y."""
         return (y - self.loc) / self.scale
 
     def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
-        """log |det dy/dx|."""
+        """Compute `log |det dy/dx|` at x."""
         return self.scale.abs().log()
 
 
 class ExpTransform(Transform):
-    """exp(x).
+    """Exponential transform: `y = exp(x)`.
 
-    Example:
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.ExpTransform().forward(paddle.to_tensor([0.0])).tolist()
         [1.0]
     """
 
     def forward(self, x: Tensor) -> Tensor:
-        """y for x."""
+        """Compute y from x."""
         return x.exp()
 
     def inverse(self, y: Tensor) -> Tensor:
-        """x for y."""
+        """Compute x from y."""
         return y.log()
 
     def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
-        """log |det dy/dx|."""
+        """Compute `log |det dy/dx|` at x."""
         return x
 
 
 class AbsTransform(Transform):
-    """|x|; its inverse gives both -y and y.
+    """Absolute value: `y = |x|`; not injective: inverse() returns the pair (-y, y).
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -80,22 +84,25 @@ class AbsTransform(Transform):
     bijective = False
 
     def forward(self, x: Tensor) -> Tensor:
-        """y for x."""
+        """Compute y from x."""
         return x.abs()
 
     def inverse(self, y: Tensor) -> Any:
-        """Both x for y."""
+        """Return both preimages, (-y, y)."""
         return -y, y
 
     def inverse_log_det_jacobian(self, y: Tensor) -> Any:
-        """Zeros, for both."""
+        """Return zeros for both preimages."""
         return zeros_like(y), zeros_like(y)
 
 
 class PowerTransform(Transform):
-    """x ** power, for positive x.
+    """Power transform: `y = x**power` for positive x.
 
-    Example:
+    Arguments:
+        power: the exponent, a tensor.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.PowerTransform(paddle.to_tensor(2.0)).forward(paddle.to_tensor([3.0])).tolist()
         [9.0]
@@ -105,20 +112,20 @@ class PowerTransform(Transform):
         (self.power,) = as_parameters(power)
 
     def forward(self, x: Tensor) -> Tensor:
-        """y for x."""
+        """Compute y from x."""
         return x**self.power
 
     def inverse(self, y: Tensor) -> Tensor:
-        """x for y."""
+        """Compute x from y."""
         return y ** (1 / self.power)
 
     def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
-        """log |det dy/dx|."""
+        """Compute `log |det dy/dx|` at x."""
         return (self.power * x ** (self.power - 1)).abs().log()
 
 
 class SigmoidTransform(Transform):
-    """1 / (1 + exp(-x)).
+    """Sigmoid transform: `y = 1 / (1 + exp(-x))`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -127,42 +134,42 @@ class SigmoidTransform(Transform):
     """
 
     def forward(self, x: Tensor) -> Tensor:
-        """y for x."""
+        """Compute y from x."""
         return x.sigmoid()
 
     def inverse(self, y: Tensor) -> Tensor:
-        """x for y."""
+        """Compute x from y."""
         return y.log() - (-y).log1p()
 
     def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
-        """log |det dy/dx|."""
+        """Compute `log |det dy/dx|` at x."""
         return -softplus(-x) - softplus(x)
 
 
 class TanhTransform(Transform):
-    """tanh(x).
+    """Hyperbolic tangent transform: `y = tanh(x)`.
 
-    Example:
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.TanhTransform().forward(paddle.zeros([1])).tolist()
         [0.0]
     """
 
     def forward(self, x: Tensor) -> Tensor:
-        """y for x."""
+        """Compute y from x."""
         return x.tanh()
 
     def inverse(self, y: Tensor) -> Tensor:
-        """x for y."""
+        """Compute x from y."""
         return y.atanh()
 
     def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
-        """log |det dy/dx|."""
+        """Compute `log |det dy/dx|` at x."""
         return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
 
 
 class SoftmaxTransform(Transform):
-    """softmax along the last axis; not a bijection: its inverse is the logarithm.
+    """Softmax along the last dimension; not bijective: inverse() returns the logarithm.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -174,19 +181,19 @@ class SoftmaxTransform(Transform):
     bijective = False
 
     def forward(self, x: Tensor) -> Tensor:
-        """y for x."""
+        """Compute y from x."""
         fn: Any = softmax
         return fn(x, -1)
 
     def inverse(self, y: Tensor) -> Tensor:
-        """An x for y."""
+        """Return one preimage, log(y)."""
         return y.log()
 
 
 class StickBreakingTransform(Transform):
-    """n numbers as n + 1 shares that add up to 1: each takes its part of what is left.
+    """Stick-breaking transform: map n real numbers to n + 1 probabilities that sum to 1.
 
-    Example:
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.StickBreakingTransform().forward(paddle.zeros([1])).tolist()
         [0.5, 0.5]
@@ -195,7 +202,7 @@ class StickBreakingTransform(Transform):
     event_dims = (1, 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        """y for x."""
+        """Compute y from x."""
         parts = self._parts(x)
         left = (1 - parts).cumprod(-1)
         one = zeros_like(x[..., :1]) + 1
@@ -209,29 +216,33 @@ class StickBreakingTransform(Transform):
         return (zeros_like(x) + 1).cumsum(-1).multiply(-1).add(n + 1).log()
 
     def inverse(self, y: Tensor) -> Tensor:
-        """x for y."""
+        """Compute x from y."""
         head = y[..., :-1]
         left = 1 - head.cumsum(-1)
         return (head / left).log() + self._offset(head)
 
     def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
-        """log |det dy/dx|."""
+        """Compute `log |det dy/dx|` at x."""
         z = x - self._offset(x)
         return (-softplus(z) + self.forward(x)[..., :-1].log()).sum(-1)
 
     def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """Shape of y for that of x."""
+        """Return the shape of y for a shape of x."""
         return (*shape[:-1], shape[-1] + 1)
 
     def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """Shape of x for that of y."""
+        """Return the shape of x for a shape of y."""
         return (*shape[:-1], shape[-1] - 1)
 
 
 class ReshapeTransform(Transform):
-    """The last dimensions in another shape.
+    """Reshape the event dimensions.
 
-    Example:
+    Arguments:
+        in_event_shape: event shape of x.
+        out_event_shape: event shape of y, with the same number of elements.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.ReshapeTransform((2,), (1, 2)).forward(paddle.ones([2])).shape
         paddle.Size([1, 2])
@@ -244,29 +255,33 @@ class ReshapeTransform(Transform):
         self.event_dims = len(self.in_event_shape), len(self.out_event_shape)
 
     def forward(self, x: Tensor) -> Tensor:
-        """y for x."""
+        """Compute y from x."""
         return x.reshape(self.forward_shape(x.shape))
 
     def inverse(self, y: Tensor) -> Tensor:
-        """x for y."""
+        """Compute x from y."""
         return y.reshape(self.inverse_shape(y.shape))
 
     def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
-        """Zeros."""
+        """Return zeros: the transform preserves volume."""
         lead = x.ndim - self.event_dims[0]
         return zeros_like(x.reshape([*x.shape[:lead], -1])[..., 0])
 
     def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """Shape of y for that of x."""
+        """Return the shape of y for a shape of x."""
         return (*shape[: len(shape) - self.event_dims[0]], *self.out_event_shape)
 
     def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """Shape of x for that of y."""
+        """Return the shape of x for a shape of y."""
         return (*shape[: len(shape) - self.event_dims[1]], *self.in_event_shape)
 
 
 class IndependentTransform(Transform):
-    """A transform whose last dimensions count as one event.
+    """Reinterpret the last batch dimensions of a transform as event dimensions; log determinants are summed over them.
+
+    Arguments:
+        base: the transform.
+        reinterpreted_batch_rank: number of dimensions to reinterpret.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -281,28 +296,32 @@ class IndependentTransform(Transform):
         self.event_dims = base.event_dims[0] + self.rank, base.event_dims[1] + self.rank
 
     def forward(self, x: Tensor) -> Tensor:
-        """y for x."""
+        """Compute y from x."""
         return self.base.forward(x)
 
     def inverse(self, y: Tensor) -> Tensor:
-        """x for y."""
+        """Compute x from y."""
         return self.base.inverse(y)
 
     def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
-        """log |det dy/dx|."""
+        """Compute `log |det dy/dx|` at x."""
         return sum_last(self.base.forward_log_det_jacobian(x), self.rank)
 
     def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """Shape of y for that of x."""
+        """Return the shape of y for a shape of x."""
         return self.base.forward_shape(shape)
 
     def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """Shape of x for that of y."""
+        """Return the shape of x for a shape of y."""
         return self.base.inverse_shape(shape)
 
 
 class StackTransform(Transform):
-    """Another transform for each slice along an axis.
+    """Apply a different transform to each slice along a dimension.
+
+    Arguments:
+        transforms: one transform for each slice.
+        axis: the dimension. Default: 0.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -323,13 +342,13 @@ class StackTransform(Transform):
         return stack([getattr(t, method)(s) for t, s in zip(self.transforms, slices, strict=True)], self.axis)
 
     def forward(self, x: Tensor) -> Tensor:
-        """y for x."""
+        """Compute y from x."""
         return self._each("forward", x)
 
     def inverse(self, y: Tensor) -> Tensor:
-        """x for y."""
+        """Compute x from y."""
         return self._each("inverse", y)
 
     def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
-        """log |det dy/dx|."""
+        """Compute `log |det dy/dx|` at x."""
         return self._each("forward_log_det_jacobian", x)

@@ -11,9 +11,7 @@ from .base import Distribution
 
 
 class Transform:
-    """A map of tensors with its inverse and the logarithm of its volume change.
-
-    `event_dims` says how many of the last dimensions belong together, before and after.
+    """Base class of differentiable transforms with an inverse and a log-determinant of the Jacobian.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -25,27 +23,27 @@ class Transform:
     bijective = True
 
     def forward(self, x: Tensor) -> Tensor:
-        """y for x."""
+        """Compute y from x."""
         raise NotImplementedError(f"{type(self).__name__} has no forward()")
 
     def inverse(self, y: Tensor) -> Tensor:
-        """x for y."""
+        """Compute x from y."""
         raise NotImplementedError(f"{type(self).__name__} has no inverse")
 
     def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
-        """log |det dy/dx|."""
+        """Compute `log |det dy/dx|` at x."""
         raise NotImplementedError(f"{type(self).__name__} has no log-determinant")
 
     def inverse_log_det_jacobian(self, y: Tensor) -> Tensor:
-        """log |det dx/dy|."""
+        """Compute `log |det dx/dy|` at y."""
         return -self.forward_log_det_jacobian(self.inverse(y))
 
     def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """Shape of y for that of x."""
+        """Return the shape of y for a shape of x."""
         return tuple(shape)
 
     def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """Shape of x for that of y."""
+        """Return the shape of x for a shape of y."""
         return tuple(shape)
 
     def __call__(self, value: Any) -> Any:
@@ -60,7 +58,10 @@ def sum_last(x: Tensor, n: int) -> Tensor:
 
 
 class ChainTransform(Transform):
-    """Transforms one after the other.
+    """Composition of transforms, applied in order.
+
+    Arguments:
+        transforms: the transforms.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -81,19 +82,19 @@ class ChainTransform(Transform):
         self.event_dims = wide, wide + offset
 
     def forward(self, x: Tensor) -> Tensor:
-        """y for x."""
+        """Compute y from x."""
         for t in self.transforms:
             x = t.forward(x)
         return x
 
     def inverse(self, y: Tensor) -> Tensor:
-        """x for y."""
+        """Compute x from y."""
         for t in reversed(self.transforms):
             y = t.inverse(y)
         return y
 
     def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
-        """log |det dy/dx|."""
+        """Compute `log |det dy/dx|` at x."""
         total: Any = 0.0
         dims = self.event_dims[0]
         for t in self.transforms:
@@ -103,20 +104,24 @@ class ChainTransform(Transform):
         return total
 
     def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """Shape of y for that of x."""
+        """Return the shape of y for a shape of x."""
         for t in self.transforms:
             shape = t.forward_shape(shape)
         return tuple(shape)
 
     def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """Shape of x for that of y."""
+        """Return the shape of x for a shape of y."""
         for t in reversed(self.transforms):
             shape = t.inverse_shape(shape)
         return tuple(shape)
 
 
 class TransformedDistribution(Distribution):
-    """The distribution of transforms of draws.
+    """Distribution of `transforms(x)` for x from a base distribution.
+
+    Arguments:
+        base: the distribution of x.
+        transforms: the transforms, applied in order.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -134,16 +139,16 @@ class TransformedDistribution(Distribution):
         super().__init__(shape[: len(shape) - wide], shape[len(shape) - wide :])
 
     def sample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw without a gradient."""
+        """Draw samples [*shape, *batch_shape, *event_shape]; no gradient flows to the parameters."""
         with no_grad():
             return self._chain.forward(self.base.sample(shape))
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw that carries a gradient."""
+        """Draw reparameterized samples [*shape, *batch_shape, *event_shape]."""
         return self._chain.forward(self.base.rsample(shape))
 
     def log_prob(self, value: Any) -> Tensor:
-        """Logarithm of the density.
+        """Compute the logarithm of the density.
 
         Raises:
             NotImplementedError: if a transform is no bijection.

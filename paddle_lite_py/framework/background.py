@@ -17,19 +17,19 @@ _under_way: deque[Future[None]] = deque()
 
 
 def async_save(obj: Any, path: Any, protocol: int = 4, sync_other_task: bool = False, **configs: Any) -> None:
-    """Save as paddle.save() does, in the background: what tensors hold now is what is written.
+    """Save a state_dict or tensor in the background, like paddle.save(); later changes do not affect the file.
 
     Arguments:
         obj: a state_dict or a tensor.
-        path: the file, or a file object.
-        protocol: of pickle, 2 to 5.
-        sync_other_task: wait first until the files before are written.
-        configs: as in paddle.save().
+        path: path of the file, or a file object.
+        protocol: pickle protocol, 2 to 5. Default: 4.
+        sync_other_task: wait first until earlier files are written. Default: False.
+        configs: further arguments of paddle.save().
 
     Raises:
-        UnsavableError: if it is something else.
+        UnsavableError: if obj has another type.
         ValueError: in static mode.
-        Exception: what kept a file before from being written.
+        Exception: the error of an earlier file that could not be written.
 
     Examples:
         >>> import tempfile, paddle_lite_py as paddle
@@ -50,10 +50,10 @@ def async_save(obj: Any, path: Any, protocol: int = 4, sync_other_task: bool = F
 
 
 def clear_async_save_task_queue() -> None:
-    """Wait until all files are written.
+    """Wait until all files of async_save() are written.
 
     Raises:
-        Exception: what kept one from being written.
+        Exception: the error of a file that could not be written.
 
     Examples:
         >>> import paddle_lite_py as paddle

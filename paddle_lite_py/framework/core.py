@@ -18,12 +18,12 @@ __all__ = ["CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "Place", "default_cpu_gen
 
 
 def is_compiled_with_cuda() -> bool:
-    """True if JAX found a CUDA device."""
+    """Return whether JAX found a CUDA device."""
     return any(d.platform == "gpu" for d in jax.local_devices())
 
 
 def is_compiled_with_xpu() -> bool:
-    """False: no such device is known here."""
+    """Return False: XPUs are not supported."""
     return False
 
 
@@ -31,7 +31,7 @@ is_compiled_with_rocm = is_compiled_with_npu = is_compiled_with_ipu = is_compile
 
 
 def nvprof_nvtx_push(name: str) -> None:
-    """Nothing: `paddle.profiler.RecordEvent` marks ranges in profiles of XLA."""
+    """Do nothing; use paddle.profiler.RecordEvent to mark ranges in profiles."""
 
 
 def _nothing(*args: Any, **kwargs: Any) -> None:
@@ -43,10 +43,16 @@ _set_prim_all_enabled = set_prim_eager_enabled = _nothing
 
 
 def frombuffer(buffer: Any, dtype: Any, count: int = -1, offset: int = 0) -> Tensor:
-    """A tensor with a copy of the numbers that bytes hold.
+    """Create a tensor from the bytes of a buffer, which are copied.
 
-    Args:
-        buffer: bytes, or what has a buffer. count: how many numbers; -1: all. offset: bytes before the first.
+    Arguments:
+        buffer: bytes, or an object with the buffer protocol.
+        dtype: dtype of the elements.
+        count: number of elements; -1: all. Default: -1.
+        offset: number of bytes before the first element. Default: 0.
+
+    Returns:
+        A 1-D tensor.
 
     Examples:
         >>> frombuffer(bytes([1, 0, 2, 0]), "int16").tolist()

@@ -45,19 +45,20 @@ def save(
     safetensors: bool = False,
     **configs: Any,
 ) -> None:
-    """Save a state_dict, a tensor, nested containers of tensors, plain values and objects, or a program of static mode.
+    """Save a state_dict, a tensor, nested containers of tensors and plain values, an object, or a static program.
 
     Arguments:
-        obj: what to save. Of a program the operators are, and not its state (see static.save). Objects of classes, such
-            as settings, are pickled; load() reads them as records, since it runs no code.
-        path: the file, or a file object; folders are made. The file is replaced in one go: if it cannot be written,
-            the old one stays whole.
-        protocol, pickle_protocol: of pickle, 2 to 5.
-        safetensors: write that format, which holds a dict of tensors.
+        obj: the object. Of a static program the operators are saved, without state; see static.save(). Objects of
+            classes, such as settings, are pickled; load() reads them as records, since it runs no code.
+        path: path of the file, or a file object; folders are created. The file is replaced atomically: if it cannot be
+            written, the old one stays intact.
+        protocol: pickle protocol, 2 to 5. Default: 4.
+        pickle_protocol: the same.
+        safetensors: write the safetensors format, for a dict of tensors. Default: False.
 
     Raises:
-        TypeError: if something in `obj` cannot be pickled, or has a state_dict(), which is what to save of it.
-        ValueError: if the path names no file.
+        TypeError: if a part of obj cannot be pickled, or has a state_dict(), which should be saved instead.
+        ValueError: if path names no file.
         OSError: if the file cannot be written.
 
     Examples:
@@ -114,15 +115,15 @@ def _as_safetensors(obj: Any) -> bytes:
 
 
 class UnsavableError(TypeError, ValueError):
-    """A file cannot hold it: PaddlePaddle raises either."""
+    """Error: the object cannot be saved."""
 
 
 class MissingFileError(FileNotFoundError, ValueError):
-    """There is no such file: Python raises the one, PaddlePaddle the other."""
+    """Error: there is no such file."""
 
 
 def replace_file(target: Path, data: bytes) -> None:
-    """Write a file: whole, or not at all."""
+    """Write a file atomically: completely, or not at all."""
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as f:
@@ -201,19 +202,24 @@ def load(
     params_filename: str | None = None,
     **configs: Any,
 ) -> Any:
-    """Load what paddle.save() wrote, here or in PaddlePaddle; no code of the file is run.
+    """Load an object that paddle.save() wrote, here or in PaddlePaddle; no code of the file is run.
 
     Arguments:
-        path: the file, or a file object. Of a model file of PaddlePaddle its weights are loaded by name: the path is
-            its prefix, or that of path.pdiparams. A program of static mode is loaded as a Program.
-        return_numpy: NumPy arrays instead of tensors.
-        keep_name_table: keep the table of names of a state_dict.
-        safetensors: read that format.
-        as_records: read objects of classes as records: their attributes, as a SavedObject.
+        path: path of the file, or a file object. Of a model file of PaddlePaddle (its prefix, or path.pdiparams) the
+            weights are loaded by name. A static program is loaded as a Program.
+        return_numpy: return NumPy arrays instead of tensors. Default: False.
+        keep_name_table: keep the table of parameter names of a state_dict. Default: False.
+        safetensors: read the safetensors format. Default: False.
+        as_records: read objects of classes as records of their attributes (SavedObject). Default: False.
+        model_filename: no effect: path names the file.
+        params_filename: no effect: path names the file.
+
+    Returns:
+        The saved object.
 
     Raises:
         MissingFileError: if there is no such file.
-        ValueError: if the file is damaged, is none of paddle.save(), or holds something else than data.
+        ValueError: if the file is damaged, not a file of paddle.save(), or contains anything but data.
 
     Examples:
         >>> import paddle_lite_py as paddle

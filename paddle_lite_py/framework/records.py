@@ -10,9 +10,9 @@ from .unpickle import KNOWN, Bounded, Finished, RefusedError, Unpickler
 
 
 class SavedObject:
-    """What is read of an object of a class: the attributes, or what the class was called with; the class is a name.
+    """Record of an object in a saved file: its attributes, or the arguments of its class, without the class itself.
 
-    Example:
+    Examples:
         >>> SavedObject.named("settings", "Arguments")()
         <saved settings.Arguments: >
     """

@@ -19,7 +19,7 @@ Logs = dict[str, Any] | None
 
 
 class Callback:
-    """Base of callbacks: a subclass overrides what it wants to hear of; `self.model` is the Model.
+    """Base class of callbacks: override the methods of the events of interest; `self.model` is the Model.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -35,72 +35,73 @@ class Callback:
         self.params: dict[str, Any] = {}
 
     def set_params(self, params: dict[str, Any]) -> None:
-        """Told the settings of fit(), evaluate() or predict()."""
+        """Receive the settings of fit(), evaluate() or predict(), a dict."""
         self.params = params
 
     def set_model(self, model: Any) -> None:
-        """Told the model."""
+        """Receive the Model."""
         self.model = model
 
     def state_dict(self) -> dict[str, Any]:
-        """What a checkpoint holds of it: plain values."""
+        """Return the state to store in checkpoints, a dict of plain values."""
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from what state_dict() gave."""
+        """Load a state_dict()."""
 
     def reads_logs(self, step: int) -> bool:
-        """Whether it looks at the losses and metrics of a batch, which are fetched from the device only then.
+        """Return whether the callback reads the losses and metrics of batch `step`.
 
-        A subclass may say no, so that training need not wait for the numbers of each batch.
+        They are copied from the device only then; return False where they are not needed, so that training does not
+        wait for the device after each batch.
         """
         return True
 
     def on_train_begin(self, logs: Logs = None) -> None:
-        """Before the first epoch."""
+        """Called before the first epoch."""
 
     def on_train_end(self, logs: Logs = None) -> None:
-        """After the last epoch."""
+        """Called after the last epoch."""
 
     def on_eval_begin(self, logs: Logs = None) -> None:
-        """Before an evaluation."""
+        """Called before an evaluation."""
 
     def on_eval_end(self, logs: Logs = None) -> None:
-        """After an evaluation."""
+        """Called after an evaluation; `logs` has the losses and metrics."""
 
     def on_predict_begin(self, logs: Logs = None) -> None:
-        """Before a prediction."""
+        """Called before a prediction."""
 
     def on_predict_end(self, logs: Logs = None) -> None:
-        """After a prediction."""
+        """Called after a prediction."""
 
     def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
-        """Before an epoch."""
+        """Called before each epoch."""
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
-        """After an epoch."""
+        """Called after each epoch; `logs` has the losses and metrics."""
 
     def on_train_batch_begin(self, step: int, logs: Logs = None) -> None:
-        """Before a batch of training."""
+        """Called before each training batch."""
 
     def on_train_batch_end(self, step: int, logs: Logs = None) -> None:
-        """After a batch of training."""
+        """Called after each training batch; `logs` has the losses and metrics."""
 
     def on_eval_batch_begin(self, step: int, logs: Logs = None) -> None:
-        """Before a batch of evaluation."""
+        """Called before each evaluation batch."""
 
     def on_eval_batch_end(self, step: int, logs: Logs = None) -> None:
-        """After a batch of evaluation."""
+        """Called after each evaluation batch."""
 
     def on_predict_batch_begin(self, step: int, logs: Logs = None) -> None:
-        """Before a batch of prediction."""
+        """Called before each prediction batch."""
 
     def on_predict_batch_end(self, step: int, logs: Logs = None) -> None:
-        """After a batch of prediction."""
+        """Called after each prediction batch."""
 
 
 class CallbackList:
-    """Several callbacks as one."""
+    """List of callbacks that are called together."""
 
     def __init__(self, callbacks: Iterable[Callback], model: Any, params: dict[str, Any]) -> None:
         self.callbacks = list(callbacks)
@@ -110,16 +111,16 @@ class CallbackList:
             callback.set_params(params)
 
     def state_dict(self) -> dict[str, Any]:
-        """The states of all, by their places."""
+        """Return the states of all callbacks, by position."""
         return {str(i): c.state_dict() for i, c in enumerate(self.callbacks)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Put the states back."""
+        """Load a state_dict()."""
         for i, c in enumerate(self.callbacks):
             c.load_state_dict(state.get(str(i), {}))
 
     def call(self, point: str, *args: Any) -> None:
-        """Tell each of them: call("epoch_end", epoch, logs)."""
+        """Call an event of all callbacks, such as `call("epoch_end", epoch, logs)`."""
         for callback in self.listens(point):
             try:
                 getattr(callback, f"on_{point}")(*args)
@@ -129,7 +130,7 @@ class CallbackList:
                 raise
 
     def listens(self, point: str) -> list[Callback]:
-        """Those that have something to do at a point."""
+        """Return the callbacks that define an event."""
         if point not in self._listeners:
             plain = getattr(Callback, f"on_{point}")
             self._listeners[point] = [
@@ -138,7 +139,7 @@ class CallbackList:
         return self._listeners[point]
 
     def reads(self, point: str, step: int) -> bool:
-        """Whether one of them looks at the losses and metrics of a batch."""
+        """Return whether a callback reads the losses and metrics of a batch."""
         return any(not _answers_for(c, point) or c.reads_logs(step) for c in self.listens(point))
 
 
@@ -152,7 +153,11 @@ def _answers_for(callback: Callback, point: str) -> bool:
 
 
 class ModelCheckpoint(Callback):
-    """Saves the model after each save_freq epochs, as save_dir/epoch, and at the end as save_dir/final.
+    """Save the model every save_freq epochs as save_dir/epoch, and at the end as save_dir/final.
+
+    Arguments:
+        save_freq: number of epochs between two checkpoints. Default: 1.
+        save_dir: the folder; None: do not save.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -176,7 +181,11 @@ class ModelCheckpoint(Callback):
 
 
 class LRScheduler(Callback):
-    """Steps the optimizer's scheduler after each batch (by_step) or epoch (by_epoch).
+    """Call step() of the optimizer's learning rate schedule after each batch or each epoch.
+
+    Arguments:
+        by_step: step after each batch. Default: True.
+        by_epoch: step after each epoch. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -245,15 +254,16 @@ class _Monitor(Callback):
 
 
 class EarlyStopping(_Monitor):
-    """Stops training when a number of the evaluation does not improve any more.
+    """Stop training when a monitored value of the evaluation no longer improves.
 
     Arguments:
-        monitor: its name: "loss", or that of a metric.
-        mode: "min", "max" or "auto": metrics of accuracy should rise.
-        patience: evaluations without improvement after which training stops; 0 stops at the first one, as 1 does.
-        min_delta: what counts as improvement.
-        baseline: the number to improve on at first.
-        save_best_model: save the best state as best_model in fit()'s save_dir.
+        monitor: name of the value: "loss" or the name of a metric. Default: 'loss'.
+        mode: "min", "max" or "auto" ("max" for names that contain "acc"). Default: 'auto'.
+        patience: number of evaluations without improvement after which training stops; 0 acts as 1. Default: 0.
+        verbose: 0: silent, 1: print when training stops. Default: 1.
+        min_delta: smallest change that counts as an improvement. Default: 0.
+        baseline: value to improve on at first; None: none.
+        save_best_model: save the best state as best_model in the save_dir of fit(). Default: True.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -305,14 +315,17 @@ class EarlyStopping(_Monitor):
 
 
 class ReduceLROnPlateau(_Monitor):
-    """Lowers the learning rate when a number of the evaluation does not improve any more.
+    """Reduce the learning rate when a monitored value of the evaluation no longer improves.
 
     Arguments:
-        monitor, mode, min_delta: as in EarlyStopping.
-        factor: what the learning rate is multiplied with.
-        patience: evaluations without improvement to wait for.
-        cooldown: evaluations to wait after a change.
-        min_lr: the lowest learning rate.
+        monitor: name of the value: "loss" or the name of a metric. Default: 'loss'.
+        factor: factor of each reduction, below 1. Default: 0.1.
+        patience: number of evaluations without improvement after which the rate is reduced. Default: 10.
+        verbose: 0: silent, 1: print each reduction. Default: 1.
+        mode: "min", "max" or "auto" ("max" for names that contain "acc"). Default: 'auto'.
+        min_delta: smallest change that counts as an improvement. Default: 0.0001.
+        cooldown: number of evaluations after a reduction that are ignored. Default: 0.
+        min_lr: smallest learning rate. Default: 0.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -346,7 +359,7 @@ class ReduceLROnPlateau(_Monitor):
         self.cooldown_counter = self.wait = self.epoch = 0
 
     def in_cooldown(self) -> bool:
-        """True soon after a change."""
+        """Return whether the cooldown after a reduction lasts."""
         return self.cooldown_counter > 0
 
     def on_eval_end(self, logs: Logs = None) -> None:

@@ -26,27 +26,25 @@ _NAME = re.compile(r"checkpoint-(\d+)\.pdckpt")
 
 
 class Checkpoints:
-    """A folder of checkpoints of what training depends on, the random state included.
+    """Folder of checkpoints of the state of training, including the random state.
 
-    A file is written beside its place and then moved there, so that a kill at any moment leaves whole ones. What
-    restores the newest one goes on as if nothing had happened, to the same bits. For that a
-    step must have the same bits whenever it runs, so this process waits for the compiler from now on
-    (FLAGS_baseline_tier).
-
-    Of several processes, which all have the same parts, the first one writes, and all restore from its files.
+    Files are written atomically, so that the process may be killed at any time. A run that restores the newest
+    checkpoint continues to bitwise identical results; since a step must then have the same bits whenever it runs, this
+    process waits for the compiler from now on (FLAGS_baseline_tier). With several processes, all of which have the same
+    parts, the first one writes, and all restore from its files.
 
     Arguments:
-        folder: where they lie.
-        every: batches between two checkpoints of Model.fit, besides those after each epoch.
-        keep: how many of the newest ones to keep.
-        best: the name of a loss or metric, of which the best checkpoint is kept as best.pdckpt, too.
-        mode: "min" or "max": which is best; by default a metric with "acc" in its name should rise.
-        asynchronous: write in a thread, while training goes on.
-        parts: what is saved by name: layers, optimizers, schedulers, scalers, DataLoaders, or anything else that has a
-            state_dict() and a set_state_dict() or load_state_dict(). Model.fit adds its own.
+        folder: the folder.
+        every: number of batches between two checkpoints of Model.fit, besides those after each epoch; None: none.
+        keep: number of newest checkpoints to keep. Default: 3.
+        best: name of a loss or metric; the checkpoint with the best value is kept as best.pdckpt.
+        mode: "min" or "max": which value is best; "auto": "max" for names that contain "acc". Default: 'auto'.
+        asynchronous: write in a background thread. Default: False.
+        parts: what to save, by name: layers, optimizers, schedules, scalers, DataLoaders, or any object with
+            state_dict() and set_state_dict() or load_state_dict(). Model.fit adds its own.
 
     Raises:
-        ValueError: if keep or every is not at least 1, or mode is none of these.
+        ValueError: if keep or every is not at least 1, or for another mode.
 
     Examples:
         >>> import paddle_lite_py as paddle, tempfile
@@ -82,10 +80,10 @@ class Checkpoints:
         self._failure: list[BaseException] = []
 
     def check(self) -> None:
-        """See that checkpoints can be written, before training takes hours.
+        """Check that checkpoints can be written, before training starts.
 
         Raises:
-            OSError: if the folder cannot be made, or nothing can be written into it.
+            OSError: if the folder cannot be created or written.
         """
         probe = self.folder / f".checkpoint-probe-{os.getpid()}"
         try:
@@ -102,11 +100,11 @@ class Checkpoints:
         """Write a checkpoint.
 
         Arguments:
-            progress: how far training is: plain values, which restore() gives back.
-            score: the loss or metric that says which is best.
+            progress: progress of training, a dict of plain values that restore() returns.
+            score: value of the loss or metric for `best`.
 
         Raises:
-            OSError: if this one, or the one before that was written in a thread, could not be written.
+            OSError: if this checkpoint, or an earlier one in the background, could not be written.
         """
         self.wait()
         if world().rank:
@@ -125,7 +123,7 @@ class Checkpoints:
         self._thread.start()
 
     def wait(self) -> None:
-        """Until the checkpoint that is being written is there.
+        """Wait until the current checkpoint is written.
 
         Raises:
             OSError: if it could not be written.
@@ -172,16 +170,16 @@ class Checkpoints:
 
     # -- restoring -------------------------------------------------------------------------------------------------
     def restore(self, best: bool = False) -> dict[str, Any]:
-        """Put everything back to the newest checkpoint; one that is damaged is left out, with a warning.
+        """Restore the newest checkpoint; damaged ones are skipped with a warning.
 
         Arguments:
-            best: to the best one instead.
+            best: restore the best checkpoint instead. Default: False.
 
         Returns:
-            What save() was told of the progress; an empty dict if there is no checkpoint.
+            The progress given to save(); an empty dict if there is no checkpoint.
 
         Raises:
-            ValueError: if the checkpoint does not fit; all that does not is named, and nothing is changed.
+            ValueError: if the checkpoint does not match; all differences are listed, and nothing is changed.
         """
         self.wait()
         for left in self.folder.glob(".checkpoint-*"):  # half a file of who was killed

@@ -48,18 +48,19 @@ _RULES: dict[str, Counter] = {
 
 
 def flops(net: nn.Layer, input_size: Any, custom_ops: Any = None, print_detail: bool = False) -> int:
-    """Count the multiplications of a network for one input.
+    """Count the multiplications of one forward pass of a network.
 
-    As in the reference, convolutions, linear layers, batch normalization, average pooling and LeakyReLU count;
-    all other layers count as 0.
+    As in PaddlePaddle, convolutions, linear layers, batch normalization, average pooling and LeakyReLU are counted; all
+    other layers count as 0.
 
     Arguments:
-        input_size: shape of the input.
-        custom_ops: {type of layer: function(layer, inputs, output) -> number} for further kinds of layers.
-        print_detail: print a table of the layers: name, shapes, parameters and multiplications of each.
+        net: the network.
+        input_size: shape of the input, including the batch.
+        custom_ops: functions `f(layer, inputs, output) -> number` by layer type, for further layers.
+        print_detail: print a table of the layers with shapes, parameters and multiplications. Default: False.
 
     Returns:
-        The sum over all layers.
+        The total, an integer.
 
     Examples:
         >>> import paddle_lite_py as paddle

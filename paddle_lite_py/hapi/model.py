@@ -32,15 +32,17 @@ __all__ = ["Model"]
 
 
 class Model:
-    """A network with what it takes to train, evaluate, predict, save and load it.
+    """Network with methods to train, evaluate, predict, save and load it.
 
-    A step of training, evaluation or prediction is one compiled program for each size of batch. What cannot be compiled
-    runs eagerly, with a warning that names the line.
+    Each step of training, evaluation or prediction is one compiled program for each batch size. Code that cannot be
+    compiled runs eagerly, with a warning that names its line.
 
     Arguments:
-        network: a Layer.
-        inputs, labels: InputSpecs of what it takes: how many of the items of a batch are inputs, and for save().
-        eager: compile nothing.
+        network: the network, a Layer.
+        inputs: InputSpec, or list of them, of the inputs; it also decides how many items of a batch are inputs. Needed
+            by save(training=False) if the model has not run.
+        labels: InputSpec, or list of them, of the labels.
+        eager: run everything eagerly. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -68,15 +70,17 @@ class Model:
         self._engine = engine_of(self)  # runs the batches
 
     def prepare(self, optimizer: Any = None, loss: Any = None, metrics: Any = None, amp_configs: Any = None) -> None:
-        """Say how to train and judge.
+        """Set the optimizer, loss and metrics.
 
         Arguments:
-            loss: a function of outputs and labels.
+            optimizer: the optimizer; needed for training.
+            loss: a function or Layer of outputs and labels that returns the loss; needed for training.
             metrics: a Metric or a list of them.
-            amp_configs: "O1", "O2", or a dict with "level" and arguments of auto_cast and GradScaler.
+            amp_configs: "O1", "O2", or a dict with "level" and arguments of auto_cast and GradScaler; None: no mixed
+                precision.
 
         Raises:
-            TypeError: if one of them is of the wrong kind.
+            TypeError: if an argument has the wrong type.
         """
         if loss is not None and not callable(loss):
             raise TypeError(f"Model.prepare: loss is a {type(loss).__name__}; expected a function or a loss layer")
@@ -135,23 +139,40 @@ class Model:
         return (values, metrics) if metrics and values else metrics or values
 
     def train_batch(self, inputs: Any, labels: Any = None, update: bool = True) -> Any:
-        """Train on a batch.
+        """Train on one batch.
 
         Arguments:
-            update: False: only add to the gradients.
+            inputs: a tensor or array, or a list of them.
+            labels: a tensor or array, or a list of them.
+            update: False: accumulate gradients without an update. Default: True.
 
         Returns:
-            The losses, and the metrics if there are any.
+            The list of losses; with metrics the pair of losses and metrics.
         """
         return self._result(self._train(as_list(inputs), as_list(labels), update))
 
     def eval_batch(self, inputs: Any, labels: Any = None) -> Any:
-        """Losses, and metrics if there are any, of a batch."""
+        """Evaluate one batch.
+
+        Arguments:
+            inputs: a tensor or array, or a list of them.
+            labels: a tensor or array, or a list of them.
+
+        Returns:
+            The list of losses; with metrics the pair of losses and metrics.
+        """
         self._seen = as_list(inputs)
         return self._result(self._engine.eval_batch(self._seen, as_list(labels)))
 
     def predict_batch(self, inputs: Any) -> list[np.ndarray]:
-        """Outputs for a batch, as arrays."""
+        """Compute the outputs for one batch.
+
+        Arguments:
+            inputs: a tensor or array, or a list of them.
+
+        Returns:
+            A list of NumPy arrays, one for each output.
+        """
         self._seen = as_list(inputs)
         return [array(o) for o in self._engine.predict_batch(self._seen)]
 
@@ -175,27 +196,36 @@ class Model:
         num_iters: int | None = None,
         resume: Any = None,
     ) -> None:
-        """Train. Ctrl-C ends training after the batch under way, as if it were the last.
+        """Train the network. Ctrl-C ends training after the current batch, as if it were the last.
 
-        Each size of batch is a program of its own, compiled when it comes first: a smaller last batch costs a
-        compilation, or none with drop_last. Nothing is padded unasked, since losses, normalizations and metrics would
-        see it. For sequences and images of many sizes paddle.io.PadCollate pads to a few, and
-        paddle.io.BucketBatchSampler puts those of one size into batches: a program for each.
+        Each batch size is compiled separately when it first occurs, so a smaller last batch costs another compilation
+        (avoid it with drop_last). Nothing is padded automatically, since losses, normalization and metrics would depend
+        on it. For sequences and images of many sizes, paddle.io.PadCollate pads to a few sizes and
+        paddle.io.BucketBatchSampler groups samples of the same size.
 
         Arguments:
-            train_data, eval_data: data sets or DataLoaders; a batch holds the inputs and then the labels.
-            eval_freq: epochs between two evaluations.
-            log_freq: batches between two looks at losses and metrics; the device waits for nobody between them.
-            save_dir, save_freq: where, and after how many epochs each, to save.
-            verbose: 0, 1 or 2: what to print.
-            accumulate_grad_batches: batches whose gradients are added up for one update.
-            num_iters: batches to train on in all, instead of epochs.
-            resume: a folder of checkpoints, or Checkpoints: begin with the newest one, if there is any, and save there
-                after each epoch. Training that was killed goes on to the same weights, bit by bit. SIGTERM saves after
-                the batch under way, and ends with the exit code 101, "begin me again".
+            train_data: a data set or DataLoader; a batch holds the inputs and then the labels.
+            eval_data: a data set or DataLoader for evaluation; None: no evaluation.
+            batch_size: number of samples in a batch, for data sets. Default: 1.
+            epochs: number of epochs. Default: 1.
+            eval_freq: number of epochs between two evaluations. Default: 1.
+            log_freq: number of batches between two reads of losses and metrics; in between the host does not wait for
+                the device. Default: 10.
+            save_dir: folder for checkpoints; None: do not save.
+            save_freq: number of epochs between two checkpoints. Default: 1.
+            verbose: 0: silent, 1: one line for each epoch, 2: also one line every log_freq batches. Default: 2.
+            drop_last: drop the last batch if it is smaller than batch_size. Default: False.
+            shuffle: shuffle the training data. Default: True.
+            num_workers: number of workers that load data; see DataLoader. Default: 0.
+            callbacks: a Callback or a list of them.
+            accumulate_grad_batches: number of batches whose gradients are accumulated for one update. Default: 1.
+            num_iters: total number of batches to train on; None: all of the epochs.
+            resume: folder of checkpoints, or a Checkpoints object. Training starts from the newest checkpoint, if there
+                is one, and saves one after each epoch. A killed run resumes to bitwise identical weights. On SIGTERM it
+                saves after the current batch and exits with code 101, which requests a restart.
 
         Raises:
-            ValueError: if there is nothing to train on, or the checkpoint is of another model.
+            ValueError: if there is no training data, or the checkpoint belongs to another model.
         """
         if train_data is None:
             raise ValueError("Model.fit: train_data is missing")
@@ -229,7 +259,20 @@ class Model:
         callbacks: Any = None,
         num_iters: int | None = None,
     ) -> dict[str, Any]:
-        """Losses and metrics over a data set or DataLoader."""
+        """Compute losses and metrics over a data set.
+
+        Arguments:
+            eval_data: a data set or DataLoader.
+            batch_size: number of samples in a batch, for data sets. Default: 1.
+            log_freq: number of batches between two reads of losses and metrics. Default: 10.
+            verbose: 0: silent, 1: one line at the end, 2: also one line every log_freq batches. Default: 2.
+            num_workers: number of workers that load data. Default: 0.
+            callbacks: a Callback or a list of them.
+            num_iters: number of batches to evaluate; None: all.
+
+        Returns:
+            A dict from "loss" and the names of the metrics to their values.
+        """
         loader = loader_of(eval_data, batch_size, False, False, num_workers)
         heard = self._callbacks(callbacks, verbose, log_freq, None, 1, steps=num_iters or length(loader))
         logs = passes.evaluate(self, loader, heard, num_iters)
@@ -244,10 +287,18 @@ class Model:
         verbose: int = 1,
         callbacks: Any = None,
     ) -> list[Any]:
-        """Outputs over a data set or DataLoader: for each output of the network a list of batches, or one array.
+        """Compute the outputs over a data set.
 
         Arguments:
-            stack_outputs: join the batches.
+            test_data: a data set or DataLoader.
+            batch_size: number of samples in a batch, for data sets. Default: 1.
+            num_workers: number of workers that load data. Default: 0.
+            stack_outputs: concatenate the batches of each output into one array. Default: False.
+            verbose: 0: silent; above 0: print progress. Default: 1.
+            callbacks: a Callback or a list of them.
+
+        Returns:
+            A list with an entry for each output: a list of arrays, one for each batch, or with stack_outputs one array.
         """
         loader = loader_of(test_data, batch_size, False, False, num_workers)
         heard = self._callbacks(callbacks, verbose, 1, None, 1, steps=length(loader))
@@ -272,7 +323,13 @@ class Model:
 
     # -- saving ----------------------------------------------------------------------------------------------------
     def save(self, path: str, training: bool = True) -> None:
-        """Save the network and the optimizer's state as path.pdparams and path.pdopt; for inference if not training."""
+        """Save the network and optimizer as path.pdparams and path.pdopt, or with training=False for inference.
+
+        Arguments:
+            path: path without extension.
+            training: True: parameters and optimizer state, to resume training; False: a program for inference. Default:
+                True.
+        """
         folder = os.path.dirname(path)
         if folder:
             os.makedirs(folder, exist_ok=True)
@@ -291,14 +348,15 @@ class Model:
             save_file(self._optimizer.state_dict(), path + ".pdopt")
 
     def load(self, path: str, skip_mismatch: bool = False, reset_optimizer: bool = False) -> None:
-        """Load what save() wrote.
+        """Load the files that save() wrote.
 
         Arguments:
-            skip_mismatch: leave parameters of another shape as they are, with a warning.
-            reset_optimizer: do not load the optimizer's state.
+            path: path without extension.
+            skip_mismatch: skip parameters of another shape, with a warning. Default: False.
+            reset_optimizer: do not load the optimizer state. Default: False.
 
         Raises:
-            ValueError: if names are missing, unknown or of another shape, and not skip_mismatch: all are named, and
+            ValueError: if names are missing, unknown or of another shape, and not skip_mismatch; all are listed, and
                 nothing is changed.
         """
         stem = path.removesuffix(".pdparams")
@@ -315,11 +373,19 @@ class Model:
             self._optimizer.set_state_dict(load_file(stem + ".pdopt"))
 
     def parameters(self, *args: Any, **kwargs: Any) -> list[Any]:
-        """Parameters of the network."""
+        """Return the parameters of the network."""
         return self.network.parameters(*args, **kwargs)
 
     def summary(self, input_size: Any = None, dtype: Any = None) -> dict[str, int]:
-        """Print the layers, and return the numbers of parameters; see paddle.summary."""
+        """Print a table of the layers and return the numbers of parameters; see paddle.summary().
+
+        Arguments:
+            input_size: shape of the input, or a list of shapes; None: from `inputs` of the model.
+            dtype: dtype of the input; None: float32.
+
+        Returns:
+            A dict with "total_params" and "trainable_params".
+        """
         size = input_size if input_size is not None else [tuple(s.shape) for s in self._inputs]
         return summary(self.network, size, dtype)
 

@@ -43,7 +43,7 @@ def _inputs(input_size: Any, kinds: Any) -> list[Tensor]:
 
 
 def count_parameters(layer: nn.Layer, own: bool = False) -> tuple[int, int]:
-    """How many numbers the parameters hold, and how many of them are trained."""
+    """Return the number of elements of all parameters, and of the trainable ones."""
     params = layer.parameters(include_sublayers=not own)
     return sum(p.size for p in params), sum(p.size for p in params if not p.stop_gradient)
 
@@ -91,15 +91,16 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
 
 
 def summary(net: nn.Layer, input_size: Any = None, dtypes: Any = None, input: Any = None) -> dict[str, int]:
-    """Print the layers of a network with their shapes and parameters.
+    """Print a table of the layers of a network with their output shapes and numbers of parameters.
 
     Arguments:
+        net: the network.
         input_size: shape of the input, or a list of shapes; unknown sizes are None or -1.
-        dtypes: of the inputs; float32 by default.
-        input: the input itself, instead of its size.
+        dtypes: dtype of each input; None: float32.
+        input: an input, instead of input_size.
 
     Returns:
-        total_params and trainable_params.
+        A dict with "total_params" and "trainable_params".
 
     Examples:
         >>> import paddle_lite_py as paddle

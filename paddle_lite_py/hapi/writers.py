@@ -16,7 +16,7 @@ __all__ = ["TensorBoard", "VisualDL", "WandbCallback"]
 
 
 class ScalarWriter(Callback):
-    """Base of those that write the losses and metrics: of each batch of training, and of each evaluation."""
+    """Base class of callbacks that write losses and metrics of each training batch and each evaluation."""
 
     def __init__(self, log_dir: str) -> None:
         super().__init__()
@@ -66,11 +66,11 @@ class ScalarWriter(Callback):
 
 
 class TensorBoard(ScalarWriter):
-    """Writes the losses and metrics to files that TensorBoard shows: `tensorboard --logdir logs`.
+    """Write losses and metrics for TensorBoard: `tensorboard --logdir logs`.
 
     Arguments:
-        log_dir: the folder of the files; a folder of its own for each run.
-        flush_every: batches after which a reader sees what there is.
+        log_dir: folder of the event files; use one for each run.
+        flush_every: number of batches between two flushes of the file. Default: 50.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -115,7 +115,10 @@ class _Lines:
 
 
 class VisualDL(ScalarWriter):
-    """Writes the losses and metrics to files: with the package visualdl if it is installed, else as lines of JSON.
+    """Write losses and metrics for VisualDL if it is installed, else as lines of JSON.
+
+    Arguments:
+        log_dir: folder of the files; use one for each run.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -132,7 +135,16 @@ class VisualDL(ScalarWriter):
 
 
 class WandbCallback(Callback):
-    """Sends the losses and metrics to Weights & Biases.
+    """Log losses and metrics to Weights & Biases.
+
+    Arguments:
+        project: name of the project.
+        entity: user or team of the run.
+        name: name of the run.
+        dir: folder of local files.
+        mode: "online", "offline" or "disabled".
+        job_type: type of the run.
+        kwargs: further arguments of wandb.init().
 
     Raises:
         ImportError: if the package wandb is not installed.

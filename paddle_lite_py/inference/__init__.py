@@ -27,7 +27,7 @@ __all__ = [
 
 
 def get_version() -> str:
-    """The version of the package, as a line of text.
+    """Return the version of the package as a string.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -38,7 +38,7 @@ def get_version() -> str:
 
 
 def get_trt_compile_version() -> tuple[int, int, int]:
-    """The version of TensorRT: none is used.
+    """Return the version of TensorRT: (0, 0, 0), since it is not used.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -49,11 +49,11 @@ _ON = "ir_optim new_ir_enabled specify_input_name".split()
 
 
 class Config:
-    """The files of a saved program, and where it runs.
+    """Configuration of a predictor: the files of a saved program, and the device.
 
     Arguments:
-        prog_file: what jit.save was given, with or without the ending .json, or a folder that holds one program.
-        params_file: the file of its weights, of the same name but for the ending.
+        prog_file: path given to jit.save(), with or without ".json", or a folder with one program.
+        params_file: file of the weights, with the same name except for the extension.
 
     Examples:
         >>> config = Config("models/net")
@@ -76,15 +76,15 @@ class Config:
 
     # -- files -----------------------------------------------------------------------------------------------------
     def set_model(self, prog_file: str, params_file: str | None = None) -> None:
-        """Name the program."""
+        """Set the program, and optionally the file of the weights."""
         self.set_prog_file(prog_file)
         self.set_params_file(params_file or "")
 
     def set_prog_file(self, path: str) -> None:
-        """Name the program.
+        """Set the program.
 
         Raises:
-            ValueError: if a folder holds no program, or several.
+            ValueError: if a folder contains no program, or several.
         """
         path = os.fspath(path)
         if os.path.isdir(path):
@@ -103,19 +103,22 @@ class Config:
         return str(found[0])
 
     def set_params_file(self, path: str) -> None:
-        """Name the weights: beside the program, and named as it is but for the ending; those of the reference's model
-        files may lie elsewhere."""
+        """Set the file of the weights.
+
+        It lies beside the program, with the same name except for the extension; for PaddlePaddle's model files it may
+        lie elsewhere.
+        """
         self._params = os.fspath(path)
 
     def set_model_buffer(self, *args: Any) -> None:
-        """Refuse: programs are read from files."""
+        """Not supported: programs are read from files."""
         raise NotImplementedError("Config.set_model_buffer: programs are read from files; write it to one, and name it")
 
     def prefix(self) -> str:
-        """What jit.save was given.
+        """Path without extension, as given to jit.save().
 
         Raises:
-            ValueError: if the file of the weights is that of another program.
+            ValueError: if the file of the weights belongs to another program.
         """
         if self._params and not self._params.startswith(f"{self._prefix}.") and not is_foreign(self._prefix):
             raise ValueError(
@@ -125,15 +128,15 @@ class Config:
         return self._prefix
 
     def prog_file(self) -> str:
-        """The file of the program."""
+        """Return the file of the program."""
         return f"{self._prefix}.json"
 
     def params_file(self) -> str:
-        """What was given as file of the weights."""
+        """Return the file of the weights."""
         return self._params
 
     def model_dir(self) -> str:
-        """The folder of the program."""
+        """Return the folder of the program."""
         return os.path.dirname(self._prefix)
 
     # -- device ----------------------------------------------------------------------------------------------------
@@ -144,7 +147,9 @@ class Config:
         """Run on a GPU.
 
         Arguments:
-            precision_mode: Half or Bfloat16: compute in it, but for what needs more precision.
+            memory_pool_init_size_mb: accepted for compatibility; XLA manages its own memory pool. Default: 100.
+            device_id: index of the GPU. Default: 0.
+            precision_mode: PrecisionType.Half or Bfloat16: compute in this precision where that is safe.
 
         Raises:
             NotImplementedError: for Int8.
@@ -158,7 +163,7 @@ class Config:
         self._precision = PrecisionType(mode)
 
     def precision(self) -> PrecisionType:
-        """The precision to compute in."""
+        """Return the precision of the computation."""
         return self._precision
 
     def disable_gpu(self) -> None:
@@ -173,51 +178,51 @@ class Config:
         self._set_precision(precision_mode)
 
     def enable_xpu(self, *args: Any, **kwargs: Any) -> None:
-        """Refuse: XLA has no such device."""
+        """Not supported: XLA has no such device."""
         raise NotImplementedError("Config.enable_xpu: this framework runs on CPU, GPU and TPU; leave it out")
 
     enable_ipu = enable_xpu
 
     def use_gpu(self) -> bool:
-        """True if it is to run on a GPU."""
+        """Return whether the predictor runs on a GPU."""
         return self._device[0] == "gpu"
 
     def gpu_device_id(self) -> int:
-        """Number of the GPU."""
+        """Return the index of the GPU."""
         return self._device[1]
 
     def device(self) -> tuple[str, int]:
-        """Kind and number of the device."""
+        """Return the kind and index of the device."""
         return self._device
 
     def memory_pool_init_size_mb(self) -> int:
-        """What enable_use_gpu() was given; XLA keeps its own pool."""
+        """Return the value given to enable_use_gpu(); XLA manages its own memory pool."""
         return self._memory_mb
 
     def cpu_math_library_num_threads(self) -> int:
-        """What was asked for; XLA uses all cores."""
+        """Return the number of threads that was set; XLA uses all cores."""
         return int(self._asked.get("set_cpu_math_library_num_threads", (1,))[0])
 
     # -- talk ------------------------------------------------------------------------------------------------------
     def disable_glog_info(self) -> None:
-        """Print nothing, which is what happens anyway."""
+        """Do nothing; no log is printed."""
         self._quiet = True
 
     def glog_info_disabled(self) -> bool:
-        """True after disable_glog_info()."""
+        """Return whether disable_glog_info() was called."""
         return self._quiet
 
     @no_effect(x="XLA optimizes every program")
     def switch_ir_optim(self, x: bool = True) -> None:
-        """Noted, and no more: XLA optimizes every program."""
+        """Do nothing; XLA optimizes every program."""
         self._asked["switch_ir_optim"] = (x,)
 
     def pass_builder(self) -> Config:
-        """Itself: passes that are deleted or appended are noted."""
+        """Return the configuration itself; deleted and appended passes are recorded without effect."""
         return self
 
     def summary(self) -> str:
-        """The settings as text: those that act, then those that are only noted."""
+        """Return the settings as text: those in effect, then those without effect."""
         kind, number = self._device
         lines = [f"program: {self.prog_file()}", f"device: {kind}:{number}", f"precision: {self._precision.name}"]
         lines += [f"noted, no effect: {name}{args}" for name, args in self._asked.items()]

@@ -8,7 +8,7 @@ from ..core import dtypes
 
 
 class DataType(Enum):
-    """Types of elements.
+    """Data types of tensors.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -20,12 +20,12 @@ class DataType(Enum):
 
     @property
     def dtype(self) -> dtypes.DType:
-        """The dtype of the framework."""
+        """Return the corresponding dtype."""
         return dtypes.as_dtype(self.name.lower())
 
 
 class PrecisionType(Enum):
-    """Precisions that a device may be asked for.
+    """Precisions of the computation.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -49,7 +49,13 @@ class PlaceType(Enum):
 
 
 def get_num_bytes_of_data_type(dtype: DataType) -> int:
-    """Bytes of one element.
+    """Return the number of bytes of one element.
+
+    Arguments:
+        dtype: a DataType.
+
+    Returns:
+        An integer.
 
     Examples:
         >>> get_num_bytes_of_data_type(DataType.INT64)

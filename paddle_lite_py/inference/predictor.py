@@ -24,7 +24,7 @@ from .kinds import DataType, PrecisionType
 
 
 class Handle:
-    """One input or output of a predictor.
+    """Input or output of a predictor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -45,18 +45,18 @@ class Handle:
         self._shape: tuple[int, ...] | None = None
 
     def name(self) -> str:
-        """Its name."""
+        """Return the name."""
         return self._name
 
     def reshape(self, shape: Sequence[int]) -> None:
-        """Say what shape copy_from_cpu() will be given; it brings its own."""
+        """Declare the shape of the data for copy_from_cpu(); optional."""
         self._shape = tuple(int(n) for n in shape)
 
     def copy_from_cpu(self, data: Any) -> None:
-        """Set the input.
+        """Set the input from a NumPy array.
 
         Raises:
-            ValueError: if the data have another shape than reshape() has said.
+            ValueError: if the array has another shape than reshape() declared.
         """
         array = np.array(data)
         if self._shape is not None and array.size != np.prod(self._shape, dtype=int):
@@ -68,35 +68,35 @@ class Handle:
         self._is_shared = False
 
     def share_external_data(self, data: Any) -> None:
-        """Set the input to a tensor or array; each run reads an array anew, which may be refilled between runs."""
+        """Set the input to a tensor or array. Each run reads an array again, so it may be refilled between runs."""
         self._data, self._shape = data._data if isinstance(data, Tensor) else np.asarray(data), None
         self._is_shared = not isinstance(data, Tensor)
 
     def copy_to_cpu(self) -> np.ndarray:
-        """The output as a NumPy array.
+        """Return the output as a NumPy array.
 
         Raises:
-            RuntimeError: if there is none yet.
+            RuntimeError: if there is no output yet.
         """
         if self._data is None:
             raise RuntimeError(f"`{self._name}` has no data yet: set the inputs and call run()")
         return np.array(self._data)
 
     def shape(self) -> list[int]:
-        """Its shape."""
+        """Return the shape."""
         return list(np.shape(self._data)) if self._data is not None else list(self._shape or ())
 
     def type(self) -> DataType:
-        """Type of its elements."""
+        """Return the DataType of the elements."""
         return DataType[str(self._dtype.name).upper()]
 
     def lod(self) -> list[Any]:
-        """Empty: sequences are padded here."""
+        """Return an empty list: sequences are padded."""
         return []
 
 
 class Predictor:
-    """A saved program with its own inputs and outputs; clone() gives one for another thread.
+    """Saved program with input and output handles; clone() creates one for another thread.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -122,19 +122,19 @@ class Predictor:
         self._hooks: list[Callable[..., Any]] = []
 
     def get_input_names(self) -> list[str]:
-        """Names of the inputs."""
+        """Return the names of the inputs."""
         return list(self._inputs)
 
     def get_output_names(self) -> list[str]:
-        """Names of the outputs."""
+        """Return the names of the outputs."""
         return list(self._outputs)
 
     def get_input_handle(self, name: str) -> Handle:
-        """The input of this name."""
+        """Return the handle of an input."""
         return self._named(self._inputs, name, "input")
 
     def get_output_handle(self, name: str) -> Handle:
-        """The output of this name."""
+        """Return the handle of an output."""
         return self._named(self._outputs, name, "output")
 
     def _named(self, handles: dict[str, Handle], name: str, what: str) -> Handle:
@@ -146,14 +146,14 @@ class Predictor:
         """Run the program.
 
         Arguments:
-            inputs: tensors or arrays in the order of the names; None: what the input handles hold.
+            inputs: tensors or arrays in the order of the input names; None: the data of the input handles.
 
         Returns:
-            A list of tensors if inputs are given; else True, and the output handles hold the results.
+            A list of tensors if inputs are given; else True, with the results in the output handles.
 
         Raises:
-            RuntimeError: if an input handle holds nothing.
-            ValueError: if an input does not fit.
+            RuntimeError: if an input handle has no data.
+            ValueError: if an input has a wrong shape or dtype.
         """
         given = list(map(_own, inputs)) if inputs is not None else [self._held(h) for h in self._inputs.values()]
         found = self._again(given) if self._is_plain else None
@@ -185,18 +185,18 @@ class Predictor:
 
     @no_effect(stream=IN_ORDER)
     def clone(self, stream: Any = None) -> Predictor:
-        """A predictor with inputs and outputs of its own that shares the weights, for another thread."""
+        """Return a predictor that shares the weights, with handles of its own, for another thread."""
         return Predictor(self._layer, self._config)
 
     def register_output_hook(self, hook: Callable[[str, Tensor], Any]) -> None:
-        """Call hook(name, tensor) with each output."""
+        """Register a hook that is called as `hook(name, tensor)` with each output."""
         self._hooks.append(hook)
 
     def clear_intermediate_tensor(self) -> None:
-        """Nothing to do: XLA frees what lies between."""
+        """Do nothing; XLA frees intermediate tensors."""
 
     def try_shrink_memory(self) -> int:
-        """Nothing to give back."""
+        """Do nothing; there is no memory to release."""
         return 0
 
 
@@ -207,11 +207,11 @@ def _own(given: Any) -> Any:
 
 
 class PredictorPool:
-    """Predictors that share one program.
+    """Pool of predictors that share one program.
 
     Arguments:
-        config: what they are made from.
-        size: how many.
+        config: the Config.
+        size: number of predictors. Default: 1.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -229,12 +229,18 @@ class PredictorPool:
         self._predictors = [first, *[first.clone() for _ in range(size - 1)]]
 
     def retrieve(self, index: int) -> Predictor:
-        """The predictor of this number."""
+        """Return the predictor with an index."""
         return self._predictors[index]
 
 
 def create_predictor(config: Config) -> Predictor:
-    """A predictor for a saved program.
+    """Create a predictor for a saved program.
+
+    Arguments:
+        config: the Config.
+
+    Returns:
+        A Predictor.
 
     Raises:
         ArtifactError: if the files are missing or damaged.

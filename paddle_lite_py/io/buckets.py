@@ -21,7 +21,15 @@ __all__ = ["BucketBatchSampler", "PadCollate", "bucket_bounds"]
 
 
 def bucket_bounds(lengths: Sequence[int], count: int = 8, multiple: int = 8) -> list[int]:
-    """Bounds that part lengths into groups of about the same size, rounded up to a multiple.
+    """Compute bounds that divide lengths into groups of about equal size, rounded up to a multiple.
+
+    Arguments:
+        lengths: the lengths of the samples.
+        count: largest number of groups. Default: 8.
+        multiple: bounds are multiples of this number. Default: 8.
+
+    Returns:
+        An increasing list of integers.
 
     Examples:
         >>> bucket_bounds([3, 5, 9, 20, 33], count=2, multiple=4)

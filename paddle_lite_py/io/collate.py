@@ -12,10 +12,17 @@ from .making import collate
 
 
 def default_collate_fn(batch: list[Any]) -> Any:
-    """Samples as one batch: arrays and tensors stacked, numbers as an array, containers field by field.
+    """Combine samples into a batch: stack arrays and tensors, collect numbers in an array, recurse into containers.
+
+    Arguments:
+        batch: a list of samples of the same structure: arrays, tensors, numbers, strings, or lists, tuples and dicts of
+            these.
+
+    Returns:
+        The structure of one sample, with a leading batch dimension in each array or tensor.
 
     Raises:
-        TypeError: if a field is none of these.
+        TypeError: if a field has another type.
         ValueError: if the shapes of a field differ between samples.
 
     Examples:
@@ -26,7 +33,13 @@ def default_collate_fn(batch: list[Any]) -> Any:
 
 
 def default_convert_fn(sample: Any) -> Any:
-    """A sample as it is, for loading without batches.
+    """Return a sample unchanged, for loading without batching.
+
+    Arguments:
+        sample: the sample.
+
+    Returns:
+        The sample.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -25,27 +25,28 @@ _DataLoaderIterBase = GeneratorType  # what iterating gives
 
 
 class DataLoader:
-    """Iterates over a data set in batches of tensors.
+    """Iterate over a data set in batches of tensors, with optional worker processes.
 
-    Workers are processes, which get a copy of the data set, what the main program defines included: no
-    `if __name__ == "__main__"` is needed. They are threads for data sets that cannot be pickled, or that have an
-    attribute `in_threads` that is true; PADDLE_LITE_WORKERS=threads says so for all. Without a worker_init_fn the
-    random numbers of Python and NumPy in a process depend on the batch alone, whatever the number of workers.
+    Workers are processes that receive a copy of the data set, including objects defined in the main program: no `if
+    __name__ == "__main__"` is needed. They are threads for data sets that cannot be pickled or that have a true
+    attribute `in_threads`, and for all data sets with PADDLE_LITE_WORKERS=threads. Without a worker_init_fn the random
+    numbers of Python and NumPy in a worker depend only on the batch, not on the number of workers.
 
     Arguments:
-        dataset: a Dataset, an IterableDataset, or anything with __getitem__ and __len__.
-        batch_sampler: gives the indices of each batch, instead of batch_size, shuffle and drop_last.
-        batch_size: samples in a batch; None: single samples, not batched.
-        shuffle: in random order.
-        drop_last: leave out a last batch that is smaller.
-        collate_fn: function of a list of samples that makes the batch.
-        num_workers: processes or threads that load batches ahead; 0: they are loaded when they are asked for.
-        prefetch_factor: batches that each worker is ahead.
-        timeout: seconds to wait for a batch of a worker; 0: as long as it takes.
-        worker_init_fn: called with the worker's id when it starts.
-        feed_list, return_list: with the data of a static program and False, a batch is a feed, [{name: tensor}].
-        places: the device of the batches, or a list of one.
-        persistent_workers: keep the workers from one pass over the data to the next.
+        dataset: a Dataset, an IterableDataset, or any object with __getitem__ and __len__.
+        feed_list: in static mode, the variables to feed; with return_list=False a batch is a feed [{name: tensor}].
+        places: device of the batches, a place or a list of one; None: the current device.
+        return_list: return batches as lists; see feed_list. Default: True.
+        batch_sampler: iterable of lists of indices, one for each batch; it replaces batch_size, shuffle and drop_last.
+        batch_size: number of samples in a batch; None: no batching, each item is one sample. Default: 1.
+        shuffle: draw the samples in random order. Default: False.
+        drop_last: drop the last batch if it is smaller than batch_size. Default: False.
+        collate_fn: function from a list of samples to a batch; None: default_collate_fn.
+        num_workers: number of workers that load batches in advance; 0: load in the main process on demand. Default: 0.
+        prefetch_factor: number of batches that each worker loads in advance. Default: 2.
+        timeout: seconds to wait for a batch of a worker; 0: no limit. Default: 0.
+        worker_init_fn: function that is called with the worker's id when a worker starts.
+        persistent_workers: keep the workers alive between epochs. Default: False.
 
     Raises:
         ValueError: if arguments contradict each other.
@@ -146,7 +147,7 @@ class DataLoader:
 
     # -- where and when --------------------------------------------------------------------------------------------
     def state_dict(self) -> dict[str, Any]:
-        """Where in the data it is: after load_state_dict() the next pass gives the batches that are left of this one.
+        """Return the position in the data; after load_state_dict() the next epoch continues with the remaining batches.
 
         Examples:
             >>> loader = DataLoader(list(range(6)), batch_size=2)
@@ -158,12 +159,15 @@ class DataLoader:
         return self._position.state_dict()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Begin the next pass where state_dict() was called.
+        """Resume at the position that state_dict() returned.
 
-        Of a stream, and of a sampler that draws while it goes on, the batches before are read and dropped.
+        For a stream, and for a sampler that draws lazily, the earlier batches are read and dropped.
+
+        Arguments:
+            state: the dict that state_dict() returned.
 
         Raises:
-            ValueError: if it is not what state_dict() gives.
+            ValueError: if `state` is not such a dict.
         """
         self._position.load_state_dict(state)
 
@@ -259,7 +263,7 @@ class DataLoader:
 
 
 def device_of(place: Any) -> Any:
-    """The device of a place; of new tensors if there is none."""
+    """Return the device of a place, or that of new tensors if there is none."""
     return (current() if place is None else place).device
 
 

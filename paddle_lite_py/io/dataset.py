@@ -21,7 +21,7 @@ def is_host_memory(payload: Any) -> bool:
 
 
 class Dataset:
-    """Base of data sets by index: define __getitem__ and __len__.
+    """Base class of map-style data sets: define __getitem__(index) and __len__().
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -42,8 +42,9 @@ class Dataset:
 
 
 class IterableDataset(Dataset):
-    """Base of data sets that are streams: define __iter__. With workers, each of them runs a stream of its own; see
-    get_worker_info().
+    """Base class of iterable data sets (streams): define __iter__().
+
+    With several workers, each of them iterates over its own copy; split the samples with get_worker_info().
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -65,10 +66,13 @@ class IterableDataset(Dataset):
 
 
 class TensorDataset(Dataset):
-    """Tensors of the same first size; sample i has row i of each.
+    """Data set of tensors: sample i is the tuple of row i of each tensor.
+
+    Arguments:
+        tensors: tensors with the same first dimension.
 
     Raises:
-        ValueError: if their first sizes differ.
+        ValueError: if their first dimensions differ.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -88,7 +92,7 @@ class TensorDataset(Dataset):
         return tuple(t[index] for t in self.tensors)
 
     def rows(self, indices: Sequence[int]) -> list[Any]:
-        """Samples as a batch, taken at once: an eighth of the time of one by one."""
+        """Return samples as a batch with one gather, at an eighth of the time of reading them one by one."""
         return [wrap(as_array(np.asarray(t._array("DataLoader"))[list(indices)])) for t in self.tensors]
 
     @property
@@ -102,7 +106,10 @@ class TensorDataset(Dataset):
 
 
 class ComposeDataset(Dataset):
-    """Data sets of the same length side by side: a sample has the fields of all of them.
+    """Zip data sets of the same length: a sample is the concatenated fields of all of them.
+
+    Arguments:
+        datasets: map-style data sets of the same length.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -127,7 +134,10 @@ class ComposeDataset(Dataset):
 
 
 class ChainDataset(IterableDataset):
-    """Streams one after the other.
+    """Chain iterable data sets one after the other.
+
+    Arguments:
+        datasets: the iterable data sets.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -149,9 +159,12 @@ class ChainDataset(IterableDataset):
 
 
 class ConcatDataset(Dataset):
-    """Data sets one after the other.
+    """Concatenate map-style data sets.
 
-    Example:
+    Arguments:
+        datasets: the data sets; at least one.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> len(paddle.io.ConcatDataset([[1, 2], [3]]))
         3
@@ -165,7 +178,7 @@ class ConcatDataset(Dataset):
 
     @staticmethod
     def cumsum(sequence: Sequence[Any]) -> list[int]:
-        """The lengths, added up."""
+        """Return the cumulative lengths."""
         return list(itertools.accumulate(len(d) for d in sequence))
 
     def __getitem__(self, index: int) -> Any:
@@ -180,9 +193,13 @@ class ConcatDataset(Dataset):
 
 
 class Subset(Dataset):
-    """Some samples of a data set, by their indices.
+    """Subset of a data set, by indices.
 
-    Example:
+    Arguments:
+        dataset: the data set.
+        indices: the indices of the samples.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.io.Subset([5, 6, 7], [2])[0]
         7
@@ -199,14 +216,18 @@ class Subset(Dataset):
 
 
 def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | None = None) -> list[Subset]:
-    """Split a data set at random.
+    """Split a data set at random into disjoint subsets.
 
     Arguments:
-        lengths: sizes of the parts, or fractions that add up to 1.
-        generator: the random stream to take.
+        dataset: the data set.
+        lengths: sizes of the subsets, or fractions that sum to 1.
+        generator: generator of the random permutation; None: the global one.
+
+    Returns:
+        A list of Subsets.
 
     Raises:
-        ValueError: if the sizes do not add up to the length of the data set.
+        ValueError: if the sizes do not sum to the length of the data set.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -16,7 +16,10 @@ from .making import batches
 
 
 class Sampler:
-    """Base of samplers: define __iter__, which gives indices, and __len__.
+    """Base class of samplers: define __iter__(), which yields indices, and __len__().
+
+    Arguments:
+        data_source: the data set to sample from.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -40,9 +43,12 @@ class Sampler:
 
 
 class SequenceSampler(Sampler):
-    """One index after the other.
+    """Yield the indices 0, 1, ..., len - 1 in order.
 
-    Example:
+    Arguments:
+        data_source: the data set. Default: None.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> list(paddle.io.SequenceSampler([7, 8, 9]))
         [0, 1, 2]
@@ -53,18 +59,18 @@ class SequenceSampler(Sampler):
 
 
 class RandomSampler(Sampler):
-    """Indices in random order.
+    """Yield indices in random order.
 
     Arguments:
         data_source: the data set.
-        replacement: an index may come more than once.
-        num_samples: how many; all by default.
-        generator: a random stream, or an iterator of indices.
+        replacement: draw with replacement. Default: False.
+        num_samples: number of indices; None: the length of the data set.
+        generator: a random generator, or an iterator of indices; None: the global generator.
 
     Raises:
-        ValueError: if more are asked for, without replacement, than there are.
+        ValueError: if num_samples exceeds the length of the data set without replacement.
 
-    Example:
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> sorted(paddle.io.RandomSampler([7, 8, 9]))
         [0, 1, 2]
@@ -82,7 +88,7 @@ class RandomSampler(Sampler):
 
     @property
     def num_samples(self) -> int:
-        """How many indices an iteration gives."""
+        """Number of indices of one iteration."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
@@ -98,9 +104,12 @@ class RandomSampler(Sampler):
 
 
 class SubsetRandomSampler(Sampler):
-    """Some indices in random order.
+    """Yield the given indices in random order.
 
-    Example:
+    Arguments:
+        indices: the indices.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> sorted(paddle.io.SubsetRandomSampler([4, 2]))
         [2, 4]
@@ -119,12 +128,17 @@ class SubsetRandomSampler(Sampler):
 
 
 class WeightedRandomSampler(Sampler):
-    """Indices drawn with probabilities proportional to weights; of rows of weights, from one row after the other.
+    """Yield indices with probabilities proportional to weights.
+
+    Arguments:
+        weights: non-negative weight of each index; a matrix is sampled row by row.
+        num_samples: number of indices to draw.
+        replacement: draw with replacement. Default: True.
 
     Raises:
-        ValueError: if a weight is negative, or more are drawn without replacement than have a weight.
+        ValueError: if a weight is negative, or num_samples exceeds the number of positive weights without replacement.
 
-    Example:
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> list(paddle.io.WeightedRandomSampler([0.0, 1.0], 3))
         [1, 1, 1]
@@ -151,14 +165,14 @@ class WeightedRandomSampler(Sampler):
 
 
 class BatchSampler(Sampler):
-    """Lists of indices, a batch each.
+    """Yield lists of batch_size indices.
 
     Arguments:
-        dataset: whose indices are taken in order or shuffled; or else
-        sampler: whose indices are taken.
-        shuffle: in random order.
-        batch_size: indices in a batch.
-        drop_last: leave out a last batch that is smaller.
+        dataset: data set whose indices are batched; give either dataset or sampler.
+        sampler: sampler whose indices are batched.
+        shuffle: with `dataset`, draw the indices in random order. Default: False.
+        batch_size: number of indices in a batch. Default: 1.
+        drop_last: drop the last batch if it is smaller than batch_size. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -194,14 +208,16 @@ class BatchSampler(Sampler):
 
 
 class DistributedBatchSampler(BatchSampler):
-    """The batches of one of several processes; all processes get the same number of samples.
+    """Yield the batches of one process in distributed training; all processes receive the same number of samples.
 
     Arguments:
         dataset: the data set.
-        batch_size: indices in a batch of one process.
-        num_replicas, rank: how many processes, and which of them this is; as the environment says by default.
-        shuffle: in an order that depends on the epoch alone, so that all processes agree on it.
-        drop_last: leave out a last batch that is smaller.
+        batch_size: number of indices in a batch of one process.
+        num_replicas: number of processes; None: that of the environment.
+        rank: number of this process; None: that of the environment.
+        shuffle: shuffle in an order that depends only on the epoch, so that all processes agree; call set_epoch().
+            Default: False.
+        drop_last: drop the last batch if it is smaller than batch_size. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -250,7 +266,7 @@ class DistributedBatchSampler(BatchSampler):
         return own + order[whole:][self.local_rank * share : (self.local_rank + 1) * share]
 
     def set_epoch(self, epoch: int) -> None:
-        """Set the epoch, which decides the order."""
+        """Set the epoch, which is the seed of the shuffle."""
         self.epoch = epoch
 
     def __len__(self) -> int:

@@ -13,7 +13,7 @@ from . import in_worker
 
 
 class WorkerInfo(NamedTuple):
-    """Which worker this is, and of what."""
+    """Description of a worker: id, num_workers and dataset."""
 
     id: int
     num_workers: int
@@ -30,7 +30,10 @@ _here = _Here()
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """In a worker of a DataLoader: its id, num_workers and dataset, for a stream to divide its samples; else None.
+    """Return information about the current worker of a DataLoader, for an IterableDataset to split its samples.
+
+    Returns:
+        A WorkerInfo with id, num_workers and dataset; None in the main process.
 
     Examples:
         >>> get_worker_info() is None

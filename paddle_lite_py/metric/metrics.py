@@ -18,7 +18,10 @@ def _host(x: Any) -> np.ndarray:
 
 
 class Metric:
-    """Base of metrics: compute() works on the tensors of a batch, update() collects what it returned.
+    """Base class of metrics.
+
+    compute() runs on the tensors of a batch and may be compiled; update() accumulates its results on the host;
+    accumulate() returns the metric over all batches since reset().
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -27,23 +30,23 @@ class Metric:
     """
 
     def name(self) -> Any:
-        """Name, or names of several values."""
+        """Return the name of the metric, or a list of names."""
         raise NotImplementedError(f"{type(self).__name__} must define name()")
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Reset the accumulated state."""
         raise NotImplementedError(f"{type(self).__name__} must define reset()")
 
     def update(self, *args: Any) -> Any:
-        """Take in what compute() returned for a batch."""
+        """Accumulate the results of compute() for a batch."""
         raise NotImplementedError(f"{type(self).__name__} must define update()")
 
     def accumulate(self) -> Any:
-        """The value over all batches so far."""
+        """Return the metric over all batches since reset()."""
         raise NotImplementedError(f"{type(self).__name__} must define accumulate()")
 
     def compute(self, *args: Any) -> Any:
-        """What update() needs of a batch; the arguments themselves by default."""
+        """Compute what update() needs from the outputs and labels of a batch; by default returns its arguments."""
         return args
 
 
@@ -68,12 +71,17 @@ def _accuracy(pred: Any, label: Any, /, k: int) -> Any:
 def accuracy(
     input: Any, label: Any, k: int = 1, correct: Any = None, total: Any = None, name: str | None = None
 ) -> Tensor:
-    """Part of the rows of which the label is among the k largest elements.
+    """Compute the top-k accuracy: the fraction of rows whose label is among the k largest scores.
 
     Arguments:
-        input: [N, classes].
-        label: [N, 1].
-        correct, total: tensors that take the number of such rows, and of all.
+        input: scores [N, classes].
+        label: integer class ids [N, 1].
+        k: number of largest scores to consider. Default: 1.
+        correct: tensor that receives the number of correct rows; None: not needed.
+        total: tensor that receives the number of rows; None: not needed.
+
+    Returns:
+        A float32 scalar.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -89,7 +97,11 @@ def accuracy(
 
 
 class Accuracy(Metric):
-    """Part of the samples of which the label is among the k largest elements, for each k of topk.
+    """Top-k accuracy: the fraction of samples whose label is among the k largest scores.
+
+    Arguments:
+        topk: the values of k; with several, the metric has one value for each. Default: (1,).
+        name: name of the metric; None: "acc".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -111,12 +123,24 @@ class Accuracy(Metric):
 
     @no_effect(args=Immaterial("of many labels the first counts"))
     def compute(self, pred: Any, label: Any, *args: Any) -> Tensor:
-        """For each sample and each of the maxk largest elements whether it is the label."""
+        """Return for each sample whether each of its largest scores belongs to the label.
+
+        Arguments:
+            pred: scores [N, ..., classes].
+            label: class ids [N, ...] or [N, ..., 1], or one-hot labels.
+
+        Returns:
+            A float tensor [N, ..., max(topk)] of zeros and ones.
+        """
         return _correct(pred, label, self.maxk)
 
     @no_effect(args=Immaterial("compute() gives one result"))
     def update(self, correct: Any, *args: Any) -> Any:
-        """Take in what compute() returned; the accuracy of this batch."""
+        """Accumulate the results of compute().
+
+        Returns:
+            The accuracy of this batch, or a list with one for each k.
+        """
         found = _host(correct)
         samples = int(np.prod(found.shape[:-1]))
         hits = [float(found[..., :k].sum()) for k in self.topk]
@@ -125,16 +149,16 @@ class Accuracy(Metric):
         return _one_or_all([h / samples for h in hits])
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Reset the counts."""
         self.total = [0.0] * len(self.topk)
         self.count = [0] * len(self.topk)
 
     def accumulate(self) -> Any:
-        """The accuracy over all batches, or a list of them."""
+        """Return the accuracy over all batches, or a list with one for each k."""
         return _one_or_all([t / c if c else 0.0 for t, c in zip(self.total, self.count, strict=True)])
 
     def name(self) -> list[str]:
-        """The names."""
+        """Return the list of names."""
         return self._names
 
 
@@ -166,7 +190,12 @@ class _Binary(Metric):
 
 
 class Precision(_Binary):
-    """Of what is predicted to be 1, the part that is.
+    """Precision of binary classification: `true positives / (true positives + false positives)`.
+
+    Predictions above 0.5 count as positive.
+
+    Arguments:
+        name: name of the metric. Default: 'precision'.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -179,12 +208,17 @@ class Precision(_Binary):
         super().__init__(name, *args, **kwargs)
 
     def accumulate(self) -> float:
-        """The precision over all batches."""
+        """Return the precision over all batches."""
         return self.tp / (self.tp + self.fp) if self.tp + self.fp else 0.0
 
 
 class Recall(_Binary):
-    """Of what is 1, the part that is predicted to be.
+    """Recall of binary classification: `true positives / (true positives + false negatives)`.
+
+    Predictions above 0.5 count as positive.
+
+    Arguments:
+        name: name of the metric. Default: 'recall'.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -197,16 +231,17 @@ class Recall(_Binary):
         super().__init__(name, *args, **kwargs)
 
     def accumulate(self) -> float:
-        """The recall over all batches."""
+        """Return the recall over all batches."""
         return self.tp / (self.tp + self.fn) if self.tp + self.fn else 0.0
 
 
 class Auc(Metric):
-    """Area under the ROC curve, from a histogram of the predictions.
+    """Area under the ROC curve of binary classification, from a histogram of the predictions.
 
     Arguments:
-        curve: "ROC".
-        num_thresholds: bins of the histogram, less one.
+        curve: "ROC". Default: 'ROC'.
+        num_thresholds: number of thresholds, the bins of the histogram minus one. Default: 4095.
+        name: name of the metric. Default: 'auc'.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -225,12 +260,17 @@ class Auc(Metric):
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Reset the histogram."""
         self._positive = np.zeros(self._num_thresholds + 1)
         self._negative = np.zeros(self._num_thresholds + 1)
 
     def update(self, preds: Any, labels: Any) -> None:
-        """Take in probabilities [N, 2] (the second counts) or [N], and labels 0 or 1."""
+        """Accumulate a batch.
+
+        Arguments:
+            preds: probabilities [N, 2], of which the second column is used, or [N].
+            labels: 0 or 1, [N] or [N, 1].
+        """
         found = _host(preds)
         found = found[:, 1] if found.ndim == 2 and found.shape[1] == 2 else found.ravel()
         bins = (found * self._num_thresholds).astype(np.int64)
@@ -240,11 +280,11 @@ class Auc(Metric):
 
     @staticmethod
     def trapezoid_area(x1: float, x2: float, y1: float, y2: float) -> float:
-        """Area between two points and the axis."""
+        """Return the area of the trapezoid between two points and the axis."""
         return abs(x1 - x2) * (y1 + y2) / 2.0
 
     def accumulate(self) -> float:
-        """The area over all batches."""
+        """Return the area over all batches."""
         above = np.concatenate([[0.0], np.cumsum(self._positive[::-1])])
         wrong = np.concatenate([[0.0], np.cumsum(self._negative[::-1])])
         if not above[-1] or not wrong[-1]:
@@ -253,5 +293,5 @@ class Auc(Metric):
         return float(area / above[-1] / wrong[-1])
 
     def name(self) -> str:
-        """The name."""
+        """Return the name."""
         return self._name

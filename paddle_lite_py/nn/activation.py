@@ -18,7 +18,10 @@ __all__ = [
 
 
 class ReLU(FunctionLayer):
-    """max(x, 0).
+    """Rectified linear unit: `max(x, 0)`.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -30,7 +33,10 @@ class ReLU(FunctionLayer):
 
 
 class ReLU6(FunctionLayer):
-    """min(max(x, 0), 6).
+    """ReLU with an upper limit of 6: `min(max(x, 0), 6)`.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -42,7 +48,13 @@ class ReLU6(FunctionLayer):
 
 
 class LeakyReLU(FunctionLayer):
-    """x where it is positive, negative_slope * x elsewhere.
+    """Leaky ReLU: `x` if x >= 0, else `negative_slope * x`.
+
+    Arguments:
+        negative_slope: slope for negative elements. Default: 0.01.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -54,7 +66,13 @@ class LeakyReLU(FunctionLayer):
 
 
 class ELU(FunctionLayer):
-    """x where it is positive, alpha * (exp(x) - 1) elsewhere.
+    """Exponential linear unit: `x` if x > 0, else `alpha * (exp(x) - 1)`.
+
+    Arguments:
+        alpha: scale of the negative part; the output tends to -alpha. Default: 1.0.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -66,7 +84,13 @@ class ELU(FunctionLayer):
 
 
 class CELU(FunctionLayer):
-    """max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0).
+    """Continuously differentiable ELU: `max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0)`.
+
+    Arguments:
+        alpha: scale of the negative part. Default: 1.0.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -78,7 +102,17 @@ class CELU(FunctionLayer):
 
 
 class SELU(FunctionLayer):
-    """scale * ELU(x) that keeps mean and variance (Klambauer et al., 2017).
+    """Scaled ELU: `scale * (x if x > 0 else alpha * (exp(x) - 1))` (Klambauer et al., 2017).
+
+    With the default constants, and inputs of mean 0 and variance 1, activations keep that mean and variance through
+    layers.
+
+    Arguments:
+        scale: factor of the output. Default: 1.0507009873554805.
+        alpha: factor of the exponential part. Default: 1.6732632423543772.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -91,7 +125,14 @@ class SELU(FunctionLayer):
 
 
 class GELU(FunctionLayer):
-    """x times the normal distribution function of x; `approximate` takes the tanh form.
+    """Gaussian error linear unit: `x * Phi(x)`, with Phi the distribution function of the standard normal distribution.
+
+    Arguments:
+        approximate: True: the tanh approximation `0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3)))`; False:
+            the exact function. Default: False.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -103,7 +144,10 @@ class GELU(FunctionLayer):
 
 
 class Sigmoid(FunctionLayer):
-    """1 / (1 + exp(-x)).
+    """Logistic sigmoid: `1 / (1 + exp(-x))`.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -115,7 +159,10 @@ class Sigmoid(FunctionLayer):
 
 
 class Tanh(FunctionLayer):
-    """Hyperbolic tangent.
+    """Hyperbolic tangent: `(exp(x) - exp(-x)) / (exp(x) + exp(-x))`.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -127,7 +174,13 @@ class Tanh(FunctionLayer):
 
 
 class Silu(FunctionLayer):
-    """x * sigmoid(x).
+    """Sigmoid linear unit: `x * sigmoid(x)`.
+
+    Arguments:
+        inplace: write the result into the input. Default: False.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -142,7 +195,10 @@ SiLU = Silu
 
 
 class Swish(FunctionLayer):
-    """x * sigmoid(x).
+    """Swish, the same function as Silu: `x * sigmoid(x)`.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -154,7 +210,10 @@ class Swish(FunctionLayer):
 
 
 class Mish(FunctionLayer):
-    """x * tanh(softplus(x)).
+    """Mish: `x * tanh(softplus(x))`.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -166,7 +225,10 @@ class Mish(FunctionLayer):
 
 
 class Hardswish(FunctionLayer):
-    """x * min(max(x + 3, 0), 6) / 6.
+    """Piecewise linear approximation of Swish: `x * min(max(x + 3, 0), 6) / 6`.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -178,7 +240,10 @@ class Hardswish(FunctionLayer):
 
 
 class Hardsigmoid(FunctionLayer):
-    """x / 6 + 0.5, within [0, 1].
+    """Piecewise linear approximation of the sigmoid: `min(max(x / 6 + 0.5, 0), 1)`.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -190,7 +255,14 @@ class Hardsigmoid(FunctionLayer):
 
 
 class Hardtanh(FunctionLayer):
-    """x within [min, max].
+    """Limit elements to an interval: `min(max(x, min), max)`.
+
+    Arguments:
+        min: lower bound of the output. Default: -1.0.
+        max: upper bound of the output. Default: 1.0.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -202,7 +274,13 @@ class Hardtanh(FunctionLayer):
 
 
 class Hardshrink(FunctionLayer):
-    """x where |x| > threshold, 0 elsewhere.
+    """Hard shrinkage: `x` if |x| > threshold, else 0.
+
+    Arguments:
+        threshold: half the width of the interval that is mapped to zero. Default: 0.5.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -214,7 +292,13 @@ class Hardshrink(FunctionLayer):
 
 
 class Softshrink(FunctionLayer):
-    """x moved towards 0 by threshold.
+    """Soft shrinkage: `sign(x) * max(|x| - threshold, 0)`.
+
+    Arguments:
+        threshold: how far elements are moved towards zero; at least 0. Default: 0.5.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -226,7 +310,10 @@ class Softshrink(FunctionLayer):
 
 
 class Tanhshrink(FunctionLayer):
-    """x - tanh(x).
+    """Shrinkage by the hyperbolic tangent: `x - tanh(x)`.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -238,9 +325,16 @@ class Tanhshrink(FunctionLayer):
 
 
 class ThresholdedReLU(FunctionLayer):
-    """x where x > threshold, `value` elsewhere.
+    """Thresholded ReLU: `x` if x > threshold, else `value`.
 
-    Example:
+    Arguments:
+        threshold: elements above it are passed through. Default: 1.0.
+        value: output for all other elements. Default: 0.0.
+
+    Shape:
+        The output has the shape and dtype of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.ThresholdedReLU()(paddle.to_tensor([0.5, 2.0])).tolist()
         [0.0, 2.0]
@@ -250,7 +344,14 @@ class ThresholdedReLU(FunctionLayer):
 
 
 class Softplus(FunctionLayer):
-    """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold.
+    """Smooth approximation of ReLU: `log(1 + exp(beta * x)) / beta`.
+
+    Arguments:
+        beta: sharpness; the larger, the closer to ReLU. Default: 1.
+        threshold: where beta * x exceeds it, the output is x itself, for numerical stability. Default: 20.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -262,7 +363,10 @@ class Softplus(FunctionLayer):
 
 
 class Softsign(FunctionLayer):
-    """x / (1 + |x|).
+    """Softsign: `x / (1 + |x|)`.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -274,7 +378,10 @@ class Softsign(FunctionLayer):
 
 
 class LogSigmoid(FunctionLayer):
-    """log(sigmoid(x)).
+    """Logarithm of the sigmoid: `log(1 / (1 + exp(-x)))`, computed without overflow.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -286,7 +393,13 @@ class LogSigmoid(FunctionLayer):
 
 
 class Softmax(FunctionLayer):
-    """exp(x), normalized to sum 1 along axis.
+    """Softmax: `exp(x) / sum(exp(x))` along a dimension.
+
+    Arguments:
+        axis: dimension along which the output sums to 1; negative values count from the last. Default: -1.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -298,7 +411,13 @@ class Softmax(FunctionLayer):
 
 
 class LogSoftmax(FunctionLayer):
-    """log(softmax(x)) along axis.
+    """Logarithm of the softmax: `x - log(sum(exp(x)))` along a dimension, computed without overflow.
+
+    Arguments:
+        axis: dimension along which the probabilities sum to 1; negative values count from the last. Default: -1.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -310,9 +429,13 @@ class LogSoftmax(FunctionLayer):
 
 
 class Softmax2D(Layer):
-    """Softmax over the channels of images [N, C, H, W] or [C, H, W].
+    """Softmax over the channels of images, at each pixel.
 
-    Example:
+    Shape:
+        Input: [N, C, H, W] or [C, H, W].
+        Output: the shape of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Softmax2D()(paddle.ones([1, 2, 1, 1])).flatten().tolist()
         [0.5, 0.5]
@@ -322,16 +445,24 @@ class Softmax2D(Layer):
         super().__init__()
 
     def forward(self, x: Any) -> Any:
-        """Softmax along the channels."""
+        """Return the softmax of x over dimension -3."""
         if x.ndim not in (3, 4):
             raise ValueError(f"Softmax2D: a tensor of 3 or 4 dimensions is expected, got the shape {[*x.shape]}")
         return F.softmax(x, axis=-3)
 
 
 class Maxout(FunctionLayer):
-    """The largest of each group of channels.
+    """Maximum over groups of consecutive channels (Goodfellow et al., 2013).
 
-    Example:
+    Arguments:
+        groups: channels in each group; the number of channels must be a multiple of it.
+        axis: the channel dimension: 1 for NCHW, 3 or -1 for NHWC. Default: 1.
+
+    Shape:
+        Input: [N, C, H, W].
+        Output: [N, C / groups, H, W].
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Maxout(2)(paddle.ones([1, 4, 2, 2])).shape
         paddle.Size([1, 2, 2, 2])
@@ -341,9 +472,15 @@ class Maxout(FunctionLayer):
 
 
 class GLU(FunctionLayer):
-    """The first half along axis times the sigmoid of the second.
+    """Gated linear unit: `a * sigmoid(b)`, with a and b the two halves of the input (Dauphin et al., 2017).
 
-    Example:
+    Arguments:
+        axis: dimension to halve; its size must be even. Default: -1.
+
+    Shape:
+        The output has half the size of the input along `axis`.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.GLU()(paddle.ones([1, 4])).shape
         paddle.Size([1, 2])
@@ -353,9 +490,18 @@ class GLU(FunctionLayer):
 
 
 class RReLU(FunctionLayer):
-    """LeakyReLU with a slope drawn from [lower, upper] for each element while training, and their mean otherwise.
+    """Leaky ReLU with a random slope for each negative element (Xu et al., 2015).
 
-    Example:
+    In training mode the slope is drawn uniformly from [lower, upper]; in evaluation mode it is (lower + upper) / 2.
+
+    Arguments:
+        lower: smallest slope.
+        upper: largest slope.
+
+    Shape:
+        The output has the shape and dtype of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.RReLU()(paddle.to_tensor([1.0, 2.0])).tolist()
         [1.0, 2.0]
@@ -371,15 +517,18 @@ class RReLU(FunctionLayer):
 
 
 class PReLU(Layer):
-    """LeakyReLU with a trained slope, one for all or one a channel (He et al., 2015).
+    """Leaky ReLU with a trainable slope: `x` if x >= 0, else `weight * x` (He et al., 2015).
 
     Arguments:
-        num_parameters: 1, or the number of channels.
-        init: first value of the slope.
-        weight_attr: ParamAttr of the slope.
-        data_format: where the channels are.
+        num_parameters: 1 for one slope, or the number of channels for one slope per channel. Default: 1.
+        init: initial value of the slope. Default: 0.25.
+        weight_attr: ParamAttr, initializer or name of the slope.
+        data_format: position of the channels: "NCHW", "NHWC", or the formats of other ranks. Default: 'NCHW'.
 
-    Example:
+    Shape:
+        The output has the shape and dtype of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.PReLU()(paddle.to_tensor([-1.0, 2.0])).tolist()
         [-0.25, 2.0]
@@ -398,7 +547,7 @@ class PReLU(Layer):
         self._weight = self.create_parameter([num_parameters], weight_attr, default_initializer=Constant(init))
 
     def forward(self, x: Any) -> Any:
-        """x where it is positive, slope * x elsewhere."""
+        """Return `x` where it is positive and `weight * x` elsewhere."""
         return F.prelu(x, self._weight, data_format=self._data_format)
 
     def extra_repr(self) -> str:

@@ -21,7 +21,10 @@ __all__ = ["MultiHeadAttention"]
 
 
 def additive(mask: Any, dtype: Any) -> Any:
-    """An attention mask to add to scores: True and 1 may be attended to, a float mask is taken as it is."""
+    """Convert an attention mask to a float mask that is added to the scores.
+
+    Booleans and integers mark with True or 1 the positions that may be attended to; a float mask is returned as it is.
+    """
     if mask is None:
         return None
     if mask.dtype == "bool" or mask.dtype.is_integer:
@@ -30,18 +33,28 @@ def additive(mask: Any, dtype: Any) -> Any:
 
 
 class MultiHeadAttention(Layer):
-    """Attention in several heads (Vaswani et al., 2017).
+    """Multi-head attention: `concat(head_1, ..., head_h) @ W_out` (Vaswani et al., 2017).
+
+    Each head computes `softmax(q @ k.T / sqrt(head_dim)) @ v` on projections of query, key and value.
 
     Arguments:
         embed_dim: size of queries and outputs.
-        num_heads: heads, between which embed_dim is divided.
-        dropout: probability for the attention weights.
-        kdim, vdim: sizes of keys and values; embed_dim by default.
-        need_weights: return the attention weights too.
-        weight_attr, bias_attr: ParamAttr of the four projections.
+        num_heads: number of heads; embed_dim must be a multiple of it.
+        dropout: dropout probability of the attention weights. Default: 0.0.
+        kdim: size of the keys; None: embed_dim.
+        vdim: size of the values; None: embed_dim.
+        need_weights: also return the attention weights. Default: False.
+        weight_attr: ParamAttr, initializer or name of the weights of the four projections; None: the default
+            initializer.
+        bias_attr: ParamAttr, initializer or name of their biases; None: zeros; False: no biases.
+
+    Shape:
+        query: [batch, target length, embed_dim]; key: [batch, source length, kdim]; value: [batch, source length,
+            vdim].
+        Output: [batch, target length, embed_dim].
 
     Raises:
-        ValueError: if embed_dim does not divide into the heads.
+        ValueError: if embed_dim is not a multiple of num_heads.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -79,17 +92,26 @@ class MultiHeadAttention(Layer):
         return x.reshape([x.shape[0], x.shape[1], self.num_heads, self.head_dim])
 
     def compute_kv(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Keys and values of all heads, [batch, heads, length, head size]."""
+        """Project keys and values and split them into heads.
+
+        Returns:
+            Two tensors [batch, num_heads, source length, head_dim].
+        """
         k, v = self._heads(self.k_proj(key)), self._heads(self.v_proj(value))
         return k.transpose([0, 2, 1, 3]), v.transpose([0, 2, 1, 3])
 
     def gen_cache(self, key: Tensor, value: Any = None, type: Any = None) -> Any:
-        """A cache for decoding step by step.
+        """Create a cache for step-by-step decoding.
 
         Arguments:
-            key, value: for a StaticCache what is attended to; for a Cache a tensor with the batch in front, or the
-                first keys and values.
-            type: MultiHeadAttention.Cache (the default) or StaticCache.
+            key: for a StaticCache the keys attended to; for a Cache a tensor whose first dimension is the batch, or the
+                first keys.
+            value: for a StaticCache the values attended to; for a Cache the first values.
+            type: MultiHeadAttention.Cache, which grows by each step (the default), or MultiHeadAttention.StaticCache,
+                which stays.
+
+        Returns:
+            A Cache or StaticCache: a named tuple of keys and values [batch, num_heads, length, head_dim].
         """
         if type is MultiHeadAttention.StaticCache:
             return self.StaticCache(*self.compute_kv(key, key if value is None else value))
@@ -114,15 +136,19 @@ class MultiHeadAttention(Layer):
     def forward(
         self, query: Tensor, key: Any = None, value: Any = None, attn_mask: Any = None, cache: Any = None
     ) -> Any:
-        """What each query attends to.
+        """Compute the attention of each query to the keys.
 
         Arguments:
-            query, key, value: [batch, length, size]; key and value are the query by default.
-            attn_mask: broadcasts to [batch, heads, queries, keys]: False and 0 are not attended to, floats are added.
-            cache: of gen_cache().
+            query: [batch, target length, embed_dim].
+            key: [batch, source length, kdim]; None: the query (self-attention).
+            value: [batch, source length, vdim]; None: the key.
+            attn_mask: broadcasts to [batch, num_heads, target length, source length]. Positions with False or 0 are not
+                attended to; a float mask is added to the scores.
+            cache: a cache that gen_cache() created.
 
         Returns:
-            The outputs; with them the weights if need_weights, and the new cache if there is one.
+            The output [batch, target length, embed_dim]; with need_weights also the attention weights [batch,
+                num_heads, target length, source length]; with a Cache also the new cache.
         """
         key = query if key is None else key
         value = query if value is None else value
@@ -148,7 +174,7 @@ class MultiHeadAttention(Layer):
 
 
 class SDPBackend(enum.IntEnum):
-    """The kernels of attention that PaddlePaddle knows, for sdpa_kernel().
+    """Names of PaddlePaddle's attention kernels, for sdpa_kernel().
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -165,13 +191,17 @@ class SDPBackend(enum.IntEnum):
 @contextmanager
 @no_effect(backends=KERNELS, set_priority=KERNELS)
 def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
-    """Nothing, of which it warns: XLA chooses the kernels of attention.
+    """Select attention kernels for a block; without effect, since XLA selects the kernels.
 
     Arguments:
-        backends: a SDPBackend, or a list of them.
+        backends: an SDPBackend, or a list of them.
+        set_priority: treat the order of the list as a priority; without effect. Default: False.
+
+    Returns:
+        A context manager.
 
     Raises:
-        ValueError: if there are others.
+        ValueError: if `backends` contains anything else.
 
     Examples:
         >>> import warnings

@@ -29,11 +29,14 @@ HookRemoveHelper = RemoveHandle
 
 
 class Layer(StateDict, Tree):
-    """Base of all layers and models: set parameters and sublayers as attributes in __init__, and define forward().
+    """Base class of all layers and models.
+
+    Assign parameters and sublayers as attributes in __init__, after `super().__init__()`, and define forward().
 
     Arguments:
-        name_scope: prefix of the layer's name; the class name by default.
-        dtype: of its parameters.
+        name_scope: prefix of the unique name of the layer; None: the class name.
+        dtype: dtype of its parameters. Default: 'float32'.
+        settings: the same, by keyword.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -70,7 +73,7 @@ class Layer(StateDict, Tree):
 
     # -- calling ---------------------------------------------------------------------------------------------------
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """What the layer computes; every subclass defines it."""
+        """Compute the output of the layer; every subclass defines it."""
         raise NotImplementedError(f"{type(self).__name__} has no forward(); define one")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -98,11 +101,17 @@ class Layer(StateDict, Tree):
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemoveHandle:
-        """Call hook(layer, args) before forward(); what it returns, unless None, replaces the arguments.
+        """Register a hook that is called as `hook(layer, args)` before forward().
+
+        A value that it returns, unless None, replaces the arguments.
 
         Arguments:
-            prepend: call it before the others.
-            with_kwargs: call hook(layer, args, kwargs), which returns both or None.
+            hook: the function to call.
+            prepend: call it before the hooks registered earlier. Default: False.
+            with_kwargs: call it as `hook(layer, args, kwargs)`; it returns both or None. Default: False.
+
+        Returns:
+            A handle whose remove() removes the hook.
 
         Examples:
             >>> import paddle_lite_py as paddle
@@ -116,30 +125,39 @@ class Layer(StateDict, Tree):
     def register_forward_post_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> RemoveHandle:
-        """Call hook(layer, args, output) after forward(); what it returns, unless None, replaces the output.
+        """Register a hook that is called as `hook(layer, args, output)` after forward().
+
+        A value that it returns, unless None, replaces the output.
 
         Arguments:
-            prepend: call it before the others.
-            with_kwargs: call hook(layer, args, kwargs, output).
-            always_call: call it with the output None even if forward() raises.
+            hook: the function to call.
+            prepend: call it before the hooks registered earlier. Default: False.
+            with_kwargs: call it as `hook(layer, args, kwargs, output)`. Default: False.
+            always_call: call it, with the output None, even if forward() raises. Default: False.
+
+        Returns:
+            A handle whose remove() removes the hook.
         """
         return hooks.add(self._post_hooks, Hook(hook, with_kwargs, always_call), prepend)
 
     register_forward_hook = register_forward_post_hook
 
     def register_state_dict_hook(self, hook: Callable[[Any], Any]) -> RemoveHandle:
-        """Call hook(state_dict) in state_dict(); a dict that it returns replaces it."""
+        """Register a hook that is called as `hook(state_dict)` in state_dict().
+
+        A dict that it returns replaces the result.
+        """
         return hooks.add(self._state_dict_hooks, Hook(hook), False)
 
     # -- modes -----------------------------------------------------------------------------------------------------
     def train(self, mode: bool = True) -> Layer:
-        """Switch this layer and its sublayers to training."""
+        """Set this layer and all sublayers to training mode (with mode=False to evaluation mode); return the layer."""
         for layer in self.sublayers(include_self=True):
             layer.training = bool(mode)
         return self
 
     def eval(self) -> Layer:
-        """Switch this layer and its sublayers to evaluation: no dropout, running statistics.
+        """Set this layer and all sublayers to evaluation mode: no dropout, running statistics; return the layer.
 
         Examples:
             >>> import paddle_lite_py as paddle
@@ -149,24 +167,24 @@ class Layer(StateDict, Tree):
         return self.train(False)
 
     def apply(self, fn: Callable[[Any], Any]) -> Layer:
-        """Call fn on every sublayer, inner before outer, and on this layer."""
+        """Call `fn(layer)` on every sublayer, children before parents, and on this layer; return the layer."""
         for layer in self.children():
             layer.apply(fn)
         fn(self)
         return self
 
     def clear_gradients(self, set_to_zero: bool = True) -> None:
-        """Set the gradient of every trained parameter to zeros, or to None."""
+        """Set the gradients of all trainable parameters to zeros, or with set_to_zero=False to None."""
         for p in self.parameters():
             if not p.stop_gradient:
                 p.clear_gradient(set_to_zero)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Set the gradient of every parameter to None, or to zeros."""
+        """Set the gradients of all parameters to None, or with set_to_none=False to zeros."""
         self.clear_gradients(not set_to_none)
 
     def requires_grad_(self, requires_grad: bool = True) -> Layer:
-        """Train all parameters, or leave them as they are."""
+        """Set whether all parameters require gradients; return the layer."""
         for p in self.parameters():
             p.stop_gradient = not requires_grad
         return self
@@ -181,12 +199,18 @@ class Layer(StateDict, Tree):
         default_initializer: Any = None,
         device: Any = None,
     ) -> Any:
-        """A parameter of the default dtype, to be set as an attribute; None if attr is False.
+        """Create a parameter, to be assigned as an attribute.
 
         Arguments:
-            attr: a ParamAttr, name, initializer or regularizer; False: there is no parameter.
-            is_bias: starts at zero, where nothing else says how it is drawn.
-            default_initializer: draws the first value, unless `attr` says how.
+            shape: its shape, a list of integers.
+            attr: a ParamAttr, or a name, initializer or regularizer; None: the defaults; False: no parameter.
+            dtype: a floating dtype; None: that of the layer.
+            is_bias: initialize with zeros, unless an initializer is given. Default: False.
+            default_initializer: initializer to use if `attr` has none; None: Xavier uniform, or zeros for a bias.
+            device: its device; None: the current device.
+
+        Returns:
+            A Parameter of the given shape, or None if attr is False.
 
         Examples:
             >>> import paddle_lite_py as paddle
@@ -203,7 +227,13 @@ class Layer(StateDict, Tree):
         )
 
     def create_variable(self, name: str | None = None, persistable: bool | None = None, dtype: Any = None) -> Tensor:
-        """An empty tensor, to be set as an attribute."""
+        """Create an empty tensor, to be assigned as an attribute.
+
+        Arguments:
+            name: its name; None: a unique name.
+            persistable: whether state_dict() includes it.
+            dtype: its dtype; None: that of the layer.
+        """
         out = Tensor([], dtype=dtype or self._dtype)
         out._name = name or unique_name.generate(f"{self._full_name}._generated_var")
         out.persistable = bool(persistable)
@@ -213,7 +243,16 @@ class Layer(StateDict, Tree):
 
     # -- dtype and place -------------------------------------------------------------------------------------------
     def to(self, device: Any = None, dtype: Any = None, blocking: Any = None, non_blocking: Any = None) -> Layer:
-        """Move parameters and buffers to a device, and the floating ones to a dtype.
+        """Move all parameters and buffers to a device, and cast the floating ones to a dtype, in place.
+
+        Arguments:
+            device: a device such as "cpu" or "gpu:0", or a place; None: unchanged.
+            dtype: a floating dtype; None: unchanged.
+            blocking: wait until the copies are finished.
+            non_blocking: the opposite of blocking.
+
+        Returns:
+            The layer.
 
         Examples:
             >>> import paddle_lite_py as paddle
@@ -261,24 +300,24 @@ class Layer(StateDict, Tree):
         return self._cast("bfloat16", excluded_layers)
 
     def half(self) -> Layer:
-        """Cast the floating parameters and buffers to float16."""
+        """Cast the floating parameters and buffers to float16; return the layer."""
         return self._cast("float16", None)
 
     def double(self) -> Layer:
-        """Cast the floating parameters and buffers to float64."""
+        """Cast the floating parameters and buffers to float64; return the layer."""
         return self._cast("float64", None)
 
     def cpu(self) -> Layer:
-        """Move to the CPU."""
+        """Move all parameters and buffers to the CPU; return the layer."""
         return self.to("cpu")
 
     def cuda(self, device: Any = None) -> Layer:
-        """Move to a GPU."""
+        """Move all parameters and buffers to a GPU; return the layer."""
         return self.to("gpu" if device is None else f"gpu:{device}" if isinstance(device, int) else device)
 
     # -- how it looks ----------------------------------------------------------------------------------------------
     def full_name(self) -> str:
-        """Its unique name: `linear_0`."""
+        """Return the unique name of the layer, such as `linear_0`."""
         return self._full_name
 
     def extra_repr(self) -> str:
@@ -308,7 +347,7 @@ def _convert(tensor: Tensor, kind: dtypes.DType | None, place: places.Place | No
 
 
 def in_declarative_mode() -> bool:
-    """Whether layers are called to build a program.
+    """Whether calls of layers build a static program.
 
     Examples:
         >>> in_declarative_mode()

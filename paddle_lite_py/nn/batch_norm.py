@@ -92,9 +92,27 @@ class _BatchNorm(Layer):
 
 
 class BatchNorm1D(_BatchNorm):
-    """Batch normalization of [N, C] or [N, C, L]; see BatchNorm2D.
+    """Batch normalization of inputs [N, C] or [N, C, L] (Ioffe and Szegedy, 2015).
 
-    Example:
+    `y = (x - mean) / sqrt(var + epsilon) * weight + bias` for each channel. In training mode mean and variance are
+    those of the batch, and the running statistics are updated as `running = momentum * running + (1 - momentum) *
+    batch`. In evaluation mode the running statistics are used.
+
+    Arguments:
+        num_features: number of channels of the input.
+        momentum: weight of the old running statistics in an update (PyTorch's momentum is 1 minus this). Default: 0.9.
+        epsilon: added to the variance, for numerical stability. Default: 1e-05.
+        weight_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
+        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False: no shift.
+        data_format: "NCL" or "NLC". Default: 'NCL'.
+        use_global_stats: True: use the running statistics in training too; False: never use them; None: use them in
+            evaluation.
+
+    Shape:
+        Input: [N, C] or [N, C, L].
+        Output: the shape of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.BatchNorm1D(2)(paddle.to_tensor([[1.0, 2.0], [3.0, 6.0]])).round().tolist()
         [[-1.0, -1.0], [1.0, 1.0]]
@@ -104,15 +122,25 @@ class BatchNorm1D(_BatchNorm):
 
 
 class BatchNorm2D(_BatchNorm):
-    """Batch normalization of images [N, C, H, W] (Ioffe and Szegedy, 2015).
+    """Batch normalization of inputs [N, C, H, W] (Ioffe and Szegedy, 2015).
+
+    `y = (x - mean) / sqrt(var + epsilon) * weight + bias` for each channel. In training mode mean and variance are
+    those of the batch, and the running statistics are updated as `running = momentum * running + (1 - momentum) *
+    batch`. In evaluation mode the running statistics are used.
 
     Arguments:
-        num_features: channels.
-        momentum: what is kept of the running statistics in a step.
-        epsilon: added to the variance.
-        weight_attr, bias_attr: ParamAttr of scale and shift; False: there is none.
-        data_format: "NCHW" or "NHWC".
-        use_global_stats: True: by the running statistics also while training; False: never.
+        num_features: number of channels of the input.
+        momentum: weight of the old running statistics in an update (PyTorch's momentum is 1 minus this). Default: 0.9.
+        epsilon: added to the variance, for numerical stability. Default: 1e-05.
+        weight_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
+        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False: no shift.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+        use_global_stats: True: use the running statistics in training too; False: never use them; None: use them in
+            evaluation.
+
+    Shape:
+        Input: [N, C, H, W].
+        Output: the shape of the input.
 
     Raises:
         ValueError: if the input has not 4 dimensions.
@@ -129,9 +157,27 @@ class BatchNorm2D(_BatchNorm):
 
 
 class BatchNorm3D(_BatchNorm):
-    """Batch normalization of volumes [N, C, D, H, W]; see BatchNorm2D.
+    """Batch normalization of inputs [N, C, D, H, W] (Ioffe and Szegedy, 2015).
 
-    Example:
+    `y = (x - mean) / sqrt(var + epsilon) * weight + bias` for each channel. In training mode mean and variance are
+    those of the batch, and the running statistics are updated as `running = momentum * running + (1 - momentum) *
+    batch`. In evaluation mode the running statistics are used.
+
+    Arguments:
+        num_features: number of channels of the input.
+        momentum: weight of the old running statistics in an update (PyTorch's momentum is 1 minus this). Default: 0.9.
+        epsilon: added to the variance, for numerical stability. Default: 1e-05.
+        weight_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
+        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False: no shift.
+        data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
+        use_global_stats: True: use the running statistics in training too; False: never use them; None: use them in
+            evaluation.
+
+    Shape:
+        Input: [N, C, D, H, W].
+        Output: the shape of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.BatchNorm3D(2)(paddle.ones([1, 2, 3, 3, 3])).shape
         paddle.Size([1, 2, 3, 3, 3])
@@ -141,10 +187,22 @@ class BatchNorm3D(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalization over the batches of all processes; with one process, as BatchNorm2D.
+    """Batch normalization with the statistics of the batches of all processes; with one process, as BatchNorm2D.
+
+    Arguments:
+        num_features: number of channels of the input.
+        momentum: weight of the old running statistics in an update. Default: 0.9.
+        epsilon: added to the variance, for numerical stability. Default: 1e-05.
+        weight_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
+        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False: no shift.
+        data_format: "NCHW", "NHWC", or the formats of other ranks. Default: 'NCHW'.
+
+    Shape:
+        Input: [N, C, *] with any number of spatial dimensions.
+        Output: the shape of the input.
 
     Raises:
-        RuntimeError: in forward(), if there are several processes and they were not joined.
+        RuntimeError: in forward(), if several processes were started without paddle.distributed.init_parallel_env().
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -165,7 +223,7 @@ class SyncBatchNorm(_BatchNorm):
         super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, None, name)
 
     def forward(self, input: Any) -> Any:
-        """The input, each channel normalized by the statistics of all processes."""
+        """Return the input with each channel normalized by the statistics of all processes."""
         if not self.training or world().size == 1:
             return super().forward(input)
         if not gathered_rows:
@@ -201,7 +259,14 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
-        """The layer with every batch normalization in it made synchronous; parameters are shared."""
+        """Replace every batch normalization in a layer by SyncBatchNorm; parameters and statistics are shared.
+
+        Arguments:
+            layer: the layer, or model, to convert.
+
+        Returns:
+            The converted layer: `layer` itself, or a SyncBatchNorm if `layer` is a batch normalization.
+        """
         for name, inner in list(layer._sub_layers.items()):
             layer._sub_layers[name] = cls.convert_sync_batchnorm(inner)
         if not isinstance(layer, _BatchNorm) or isinstance(layer, SyncBatchNorm):
@@ -215,17 +280,25 @@ class SyncBatchNorm(_BatchNorm):
 
 
 class BatchNorm(_BatchNorm):
-    """Batch normalization of any number of dimensions, with an activation after it.
+    """Batch normalization of inputs with any number of spatial dimensions, followed by an optional activation.
 
     Arguments:
-        num_channels: channels.
-        act: name of the activation.
-        is_test: start in evaluation mode.
-        momentum, epsilon, use_global_stats: as in BatchNorm2D.
-        param_attr, bias_attr: ParamAttr of scale and shift.
-        data_layout: where the channels are.
-        moving_mean_name, moving_variance_name: names of the running statistics.
-        trainable_statistics: use the batch's statistics also in evaluation.
+        num_channels: number of channels of the input.
+        act: name of an activation to apply to the output, such as "relu"; None: none.
+        is_test: create the layer in evaluation mode. Default: False.
+        momentum: weight of the old running statistics in an update. Default: 0.9.
+        epsilon: added to the variance, for numerical stability. Default: 1e-05.
+        param_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
+        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False: no shift.
+        dtype: dtype of the parameters. Default: 'float32'.
+        data_layout: position of the channels: "NCHW" or "NHWC". Default: 'NCHW'.
+        moving_mean_name: name of the running mean; None: a unique one.
+        moving_variance_name: name of the running variance; None: a unique one.
+        use_global_stats: use the running statistics in training too. Default: False.
+        trainable_statistics: use the statistics of the batch in evaluation too. Default: False.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -260,7 +333,7 @@ class BatchNorm(_BatchNorm):
             self.to(dtype=dtype)
 
     def forward(self, input: Any) -> Any:
-        """The input, each channel normalized, and then the activation of it."""
+        """Return the input with each channel normalized, after the activation."""
         if self._trainable_statistics and not self.training:
             out = F.batch_norm(
                 input,

@@ -22,7 +22,7 @@ Rule = Callable[[Arrays], Arrays]
 
 
 class ClipGradBase(Versioned):
-    """Base of the ways to clip: called with (parameter, gradient) pairs, it returns such pairs."""
+    """Base class of gradient clipping: called with (parameter, gradient) pairs, it returns such pairs."""
 
     def key(self) -> tuple[Any, ...] | None:
         """What the rule depends on, hashable; None if there is only the user's own __call__."""
@@ -41,7 +41,11 @@ class ClipGradBase(Versioned):
 
 
 class ClipGradByValue(ClipGradBase):
-    """Bounds every element to [min, max]; min is -max by default.
+    """Clip each element of the gradients to [min, max].
+
+    Arguments:
+        max: upper bound.
+        min: lower bound; None: -max.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -65,7 +69,10 @@ class ClipGradByValue(ClipGradBase):
 
 
 class ClipGradByNorm(ClipGradBase):
-    """Scales every gradient whose 2-norm exceeds clip_norm down to that norm, each on its own.
+    """Clip each gradient by its own norm: `grad * clip_norm / norm` if its 2-norm exceeds clip_norm.
+
+    Arguments:
+        clip_norm: largest norm of a gradient.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -87,10 +94,12 @@ class ClipGradByNorm(ClipGradBase):
 
 
 class ClipGradByGlobalNorm(ClipGradBase):
-    """Scales all gradients together so that their joint 2-norm is at most clip_norm (Pascanu et al., 2013).
+    """Clip all gradients by their joint norm: `grad * clip_norm / max(global_norm, clip_norm)` (Pascanu et al., 2013).
+
+    `global_norm = sqrt(sum of the squares of all elements of all gradients)`.
 
     Arguments:
-        clip_norm: the largest norm.
+        clip_norm: largest joint 2-norm.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -148,5 +157,5 @@ _RULES: dict[str, Callable[..., Arrays]] = {"value": _by_value, "norm": _by_norm
 
 @op(grad=False)
 def clip_gradients(grads: list[Any], /, key: tuple[Any, ...]) -> Any:
-    """Gradients clipped as a key says."""
+    """Clip gradients by the rule that a key describes."""
     return tuple(rule(key)(list(grads)))

@@ -33,11 +33,19 @@ class _Size:
 
 
 class Linear(Layer):
-    """x @ weight + bias, with a weight of the shape [in_features, out_features].
+    """Linear transformation: `y = x @ weight + bias`.
+
+    The weight has shape [in_features, out_features], the transpose of PyTorch's.
 
     Arguments:
-        in_features, out_features: sizes of the last dimension before and after.
-        weight_attr, bias_attr: ParamAttr of the parameters; bias_attr=False: no bias.
+        in_features: size of the last dimension of the input.
+        out_features: size of the last dimension of the output.
+        weight_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
+        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
+
+    Shape:
+        Input: [*, in_features], with any number of leading dimensions.
+        Output: [*, out_features].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -61,11 +69,11 @@ class Linear(Layer):
         self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)
 
     def forward(self, input: Any) -> Any:
-        """input @ weight + bias."""
+        """Return `input @ weight + bias`."""
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """Its sizes."""
+        """The settings that repr() shows."""
         named = f", name={self.name}" if self.name else ""
         return (
             f"in_features={self.in_features}, out_features={self.out_features}, dtype={self.weight.dtype.name}{named}"
@@ -73,9 +81,22 @@ class Linear(Layer):
 
 
 class Bilinear(Layer):
-    """x1 weight x2 + bias for each output, with a weight of the shape [out, in1, in2].
+    """Bilinear transformation: `y[o] = x1 @ weight[o] @ x2 + bias[o]` for each output feature o.
 
-    Example:
+    The weight has shape [out_features, in1_features, in2_features].
+
+    Arguments:
+        in1_features: size of the last dimension of x1.
+        in2_features: size of the last dimension of x2.
+        out_features: size of the last dimension of the output.
+        weight_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
+        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
+
+    Shape:
+        x1: [N, in1_features]; x2: [N, in2_features].
+        Output: [N, out_features].
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Bilinear(2, 3, 4)(paddle.ones([1, 2]), paddle.ones([1, 3])).shape
         paddle.Size([1, 4])
@@ -96,11 +117,11 @@ class Bilinear(Layer):
         self.bias = self.create_parameter([1, out_features], bias_attr, is_bias=True)
 
     def forward(self, x1: Any, x2: Any) -> Any:
-        """The bilinear form of x1 and x2."""
+        """Return the bilinear form of x1 and x2, of shape [N, out_features]."""
         return F.bilinear(x1, x2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """Its sizes."""
+        """The settings that repr() shows."""
         a, b, c = self._sizes
         return f"in1_features={a}, in2_features={b}, out_features={c}, dtype={self.weight.dtype.name}"
 
@@ -126,16 +147,27 @@ def _with_zeros(attr: Any, row: int) -> Any:
 
 
 class Embedding(Layer):
-    """Rows of a trained table for integer ids.
+    """Lookup table of trainable vectors: `y = weight[ids]`.
 
     Arguments:
-        num_embeddings, embedding_dim: sizes of the table.
-        padding_idx: row that reads as zeros and is not trained.
-        max_norm, norm_type: rows longer than max_norm are scaled down to it.
-        sparse: parameter servers keep the table, in a job that has some and in a static program; in dynamic mode
-            optimizer.Adam updates it as PaddlePaddle does with gradients of rows.
-        scale_grad_by_freq: divide the gradient of each row by how often the ids name it.
-        weight_attr: ParamAttr of the table.
+        num_embeddings: number of rows of the table; ids lie in [0, num_embeddings).
+        embedding_dim: length of each row.
+        padding_idx: id whose output is all zeros and whose row receives no gradient; a negative one counts from the
+            end.
+        max_norm: rows whose norm is larger are rescaled to this norm when they are looked up; None: no limit.
+        norm_type: order p of the norm for max_norm. Default: 2.0.
+        sparse: compute gradients of rows. In dynamic mode optimizer.Adam then updates the table as PaddlePaddle does
+            with sparse gradients; in a static program with parameter servers, the servers store the table. Default:
+            False.
+        scale_grad_by_freq: divide the gradient of each row by the number of times its id occurs in the batch. Default:
+            False.
+        weight_attr: ParamAttr, initializer or name of the table.
+        device: device of the table; None: the current device.
+        dtype: dtype of the table; None: the default dtype.
+
+    Shape:
+        Input: integer tensor of any shape [*].
+        Output: [*, embedding_dim].
 
     Raises:
         ValueError: if padding_idx is not a row of the table.
@@ -185,11 +217,11 @@ class Embedding(Layer):
 
     @property
     def padding_idx(self) -> int | None:
-        """The row that reads as zeros."""
+        """Id whose output is all zeros."""
         return self._padding_idx
 
     def forward(self, x: Any) -> Any:
-        """The rows for the ids in x."""
+        """Return the rows for the ids in x, of shape [*x.shape, embedding_dim]."""
         return F.embedding(
             x,
             self.weight,
@@ -209,13 +241,20 @@ class Embedding(Layer):
 
 
 class Dropout(FunctionLayer):
-    """Zeroes each element with probability p while training.
+    """Set elements to zero at random, each with probability p, in training mode.
+
+    With mode="upscale_in_train", `y = x * mask / (1 - p)` in training and `y = x` in evaluation. With
+    mode="downscale_in_infer", `y = x * mask` in training and `y = x * (1 - p)` in evaluation.
 
     Arguments:
-        p: the probability.
-        inplace: let the result replace the value of the input.
-        axis: axes along which elements are dropped one by one; all others share one draw.
-        mode: "upscale_in_train" divides the kept elements by 1 - p; "downscale_in_infer" multiplies by 1 - p otherwise.
+        p: probability that an element is set to zero. Default: 0.5.
+        inplace: write the result into the input. Default: False.
+        axis: dimension, or dimensions, along which the mask is drawn; it is broadcast along all others. None: an
+            independent draw for each element.
+        mode: "upscale_in_train" or "downscale_in_infer". Default: 'upscale_in_train'.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -230,9 +269,18 @@ class Dropout(FunctionLayer):
 
 
 class Dropout2D(FunctionLayer):
-    """Zeroes whole channels of images with probability p while training.
+    """Set whole channels of images to zero, each with probability p, in training mode.
 
-    Example:
+    The remaining channels are multiplied by 1 / (1 - p). In evaluation mode the input is returned unchanged.
+
+    Arguments:
+        p: probability that a channel is set to zero. Default: 0.5.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Shape:
+        The output has the shape and dtype of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Dropout2D(0.5)(paddle.ones([1, 2, 3, 3])).shape
         paddle.Size([1, 2, 3, 3])
@@ -243,9 +291,18 @@ class Dropout2D(FunctionLayer):
 
 
 class Dropout3D(FunctionLayer):
-    """Zeroes whole channels of volumes with probability p while training.
+    """Set whole channels of volumes to zero, each with probability p, in training mode.
 
-    Example:
+    The remaining channels are multiplied by 1 / (1 - p). In evaluation mode the input is returned unchanged.
+
+    Arguments:
+        p: probability that a channel is set to zero. Default: 0.5.
+        data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
+
+    Shape:
+        The output has the shape and dtype of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Dropout3D(0.5)(paddle.ones([1, 2, 3, 3, 3])).shape
         paddle.Size([1, 2, 3, 3, 3])
@@ -256,9 +313,15 @@ class Dropout3D(FunctionLayer):
 
 
 class AlphaDropout(FunctionLayer):
-    """Dropout that keeps mean and variance, for SELU networks (Klambauer et al., 2017).
+    """Dropout that preserves the mean and variance of its input, for SELU networks (Klambauer et al., 2017).
 
-    Example:
+    Arguments:
+        p: probability that an element is dropped, that is, set to the negative saturation value of SELU. Default: 0.5.
+
+    Shape:
+        The output has the shape and dtype of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.AlphaDropout(0.5)(paddle.ones([2, 3])).shape
         paddle.Size([2, 3])
@@ -268,9 +331,15 @@ class AlphaDropout(FunctionLayer):
 
 
 class FeatureAlphaDropout(FunctionLayer):
-    """AlphaDropout of whole channels.
+    """AlphaDropout of whole channels: every element of a dropped channel gets the saturation value of SELU.
 
-    Example:
+    Arguments:
+        p: probability that a channel is dropped. Default: 0.5.
+
+    Shape:
+        The output has the shape and dtype of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.FeatureAlphaDropout(0.5)(paddle.ones([1, 2, 3, 3])).shape
         paddle.Size([1, 2, 3, 3])
@@ -280,7 +349,11 @@ class FeatureAlphaDropout(FunctionLayer):
 
 
 class Flatten(Layer):
-    """The dimensions from start_axis to stop_axis as one.
+    """Flatten the dimensions from start_axis to stop_axis, both included, into one.
+
+    Arguments:
+        start_axis: first dimension to flatten; the default keeps the batch dimension.
+        stop_axis: last dimension to flatten; -1 is the last. Default: -1.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -293,14 +366,18 @@ class Flatten(Layer):
         self.start_axis, self.stop_axis = start_axis, stop_axis
 
     def forward(self, input: Any) -> Any:
-        """The input, flattened."""
+        """Return the flattened input."""
         return input.flatten(self.start_axis, self.stop_axis)
 
 
 class Unflatten(Layer):
-    """One axis as several, of the given shape; one size may be -1.
+    """Split one dimension into several: the inverse of Flatten.
 
-    Example:
+    Arguments:
+        axis: dimension to split; negative values count from the last.
+        shape: sizes of the new dimensions, a list or tensor of integers; one of them may be -1 and is inferred.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Unflatten(1, [2, 2])(paddle.ones([3, 4])).shape
         paddle.Size([3, 2, 2])
@@ -311,7 +388,7 @@ class Unflatten(Layer):
         self.axis, self.shape = axis, shape
 
     def forward(self, input: Any) -> Any:
-        """The input with the axis split."""
+        """Return the input with the dimension `axis` replaced by `shape`."""
         axis = self.axis % input.ndim
         return input.reshape([*input.shape[:axis], *self.shape, *input.shape[axis + 1 :]])
 
@@ -321,9 +398,17 @@ class Unflatten(Layer):
 
 
 class CosineSimilarity(FunctionLayer):
-    """Cosine of the angle between x1 and x2 along axis.
+    """Cosine similarity: `sum(x1 * x2) / max(norm(x1) * norm(x2), eps)` along a dimension.
 
-    Example:
+    Arguments:
+        axis: dimension along which the vectors lie. Default: 1.
+        eps: lower bound of the denominator. Default: 1e-08.
+
+    Shape:
+        x1, x2: tensors of shapes that broadcast.
+        Output: their broadcast shape without the dimension `axis`.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.CosineSimilarity()(paddle.ones([1, 2]), -paddle.ones([1, 2])).numpy().round(4).tolist()
         [-1.0]
@@ -333,9 +418,18 @@ class CosineSimilarity(FunctionLayer):
 
 
 class PairwiseDistance(FunctionLayer):
-    """The p-norm of x - y + epsilon along the last axis.
+    """Distance of pairs of vectors: `norm(x - y + epsilon, p)` along the last dimension.
 
-    Example:
+    Arguments:
+        p: order of the norm. Default: 2.0.
+        epsilon: added to the difference, so that the gradient is finite where x == y. Default: 1e-06.
+        keepdim: keep the last dimension with length 1. Default: False.
+
+    Shape:
+        x, y: [N, D] or [D].
+        Output: [N] or a scalar; with keepdim [N, 1] or [1].
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.PairwiseDistance(epsilon=0.0)(paddle.zeros([1, 2]), paddle.to_tensor([[3.0, 4.0]])).tolist()
         [5.0]
@@ -352,6 +446,6 @@ class PairwiseDistance(FunctionLayer):
 
 
 def uniform_by_size(hidden_size: int) -> Uniform:
-    """How recurrent cells are drawn: within 1 / sqrt(hidden_size)."""
+    """Return the initializer of recurrent cells: uniform in [-1 / sqrt(hidden_size), 1 / sqrt(hidden_size)]."""
     limit = 1.0 / math.sqrt(hidden_size) if hidden_size > 0 else 0.0
     return Uniform(-limit, limit)

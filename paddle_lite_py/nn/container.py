@@ -19,10 +19,10 @@ def _position(index: int, length: int, what: str) -> int:
 
 
 class Sequential(Layer):
-    """Layers called one after the other.
+    """Chain of layers: the output of each is the input of the next.
 
     Arguments:
-        layers: layers, or (name, layer) pairs, or one list of either.
+        layers: layers, (name, layer) pairs, or one list of either.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -67,18 +67,18 @@ class Sequential(Layer):
         return iter(self._sub_layers.values())
 
     def append(self, module: Layer) -> Sequential:
-        """Add a layer at the end."""
+        """Append a layer and return the container."""
         self.add_sublayer(str(len(self)), module)
         return self
 
     def insert(self, index: int, module: Layer) -> Sequential:
-        """Add a layer before the one at `index`; the layers are numbered anew."""
+        """Insert a layer before the one at `index` and renumber the layers."""
         layers = list(self._sub_layers.values())
         layers.insert(index, module)
         return self._refill(layers)
 
     def extend(self, sequential: Iterable[Layer]) -> Sequential:
-        """Add layers at the end."""
+        """Append all layers of an iterable and return the container."""
         for layer in sequential:
             self.append(layer)
         return self
@@ -90,7 +90,7 @@ class Sequential(Layer):
         return self
 
     def forward(self, input: Any) -> Any:
-        """The input, through every layer."""
+        """Apply all layers in order."""
         for layer in self._sub_layers.values():
             input = layer(input)
         return input
@@ -101,7 +101,10 @@ def _is_pair(value: Any) -> bool:
 
 
 class LayerList(Layer):
-    """A list of layers.
+    """List of layers, whose parameters are registered.
+
+    Arguments:
+        sublayers: the layers; None: an empty list.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -135,7 +138,7 @@ class LayerList(Layer):
         return iter(self._sub_layers.values())
 
     def append(self, sublayer: Layer) -> LayerList:
-        """Add a layer at the end."""
+        """Append a layer and return the container."""
         self.add_sublayer(str(len(self)), sublayer)
         return self
 
@@ -146,24 +149,24 @@ class LayerList(Layer):
         return layer
 
     def insert(self, index: int, sublayer: Layer) -> None:
-        """Add a layer before the one at `index`."""
+        """Insert a layer before the one at `index`."""
         layers = list(self._sub_layers.values())
         layers.insert(index, sublayer)
         self._sub_layers.clear()
         self.extend(layers)
 
     def extend(self, sublayers: Iterable[Layer]) -> LayerList:
-        """Add layers at the end."""
+        """Append all layers of an iterable and return the container."""
         for layer in sublayers:
             self.append(layer)
         return self
 
 
 class LayerDict(Layer):
-    """A dict of layers.
+    """Dictionary of layers, whose parameters are registered.
 
     Arguments:
-        sublayers: a dict or (name, layer) pairs.
+        sublayers: a dict or (name, layer) pairs; None: an empty dictionary.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -208,15 +211,15 @@ class LayerDict(Layer):
         return layer
 
     def keys(self) -> Iterable[str]:
-        """The names."""
+        """Return the names of the layers."""
         return self._sub_layers.keys()
 
     def values(self) -> Iterable[Any]:
-        """The layers."""
+        """Return the layers."""
         return self._sub_layers.values()
 
     def items(self) -> Iterable[tuple[str, Any]]:
-        """The (name, layer) pairs."""
+        """Return the (name, layer) pairs."""
         return self._sub_layers.items()
 
     def update(self, sublayers: Any) -> None:
@@ -227,7 +230,10 @@ class LayerDict(Layer):
 
 
 class ParameterList(Layer):
-    """A list of parameters.
+    """List of parameters, which are registered with the layer.
+
+    Arguments:
+        parameters: the parameters; None: an empty list.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -254,18 +260,18 @@ class ParameterList(Layer):
         return iter(self._parameters.values())
 
     def append(self, parameter: Parameter) -> ParameterList:
-        """Add a parameter at the end."""
+        """Append a parameter and return the container."""
         self.add_parameter(str(len(self)), parameter)
         return self
 
 
 class ParameterDict(Layer):
-    """A dict of parameters.
+    """Dictionary of parameters, which are registered with the layer.
 
     Arguments:
-        parameters: a dict or (name, parameter) pairs.
+        parameters: a dict or (name, parameter) pairs; None: an empty dictionary.
 
-    Example:
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> list(paddle.nn.ParameterDict({"w": paddle.create_parameter([2], "float32")}))
         ['w']
@@ -299,7 +305,14 @@ _OTHERS = Immaterial("they are those of the layer that it stands for")
 
 
 class Identity(Layer):
-    """Returns its input; arguments are accepted and not used.
+    """Return the input unchanged.
+
+    Arguments:
+        args: no effect: arguments of the layer that it replaces.
+        kwargs: no effect: the same.
+
+    Shape:
+        The output is the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -312,5 +325,5 @@ class Identity(Layer):
         super().__init__()
 
     def forward(self, input: Any) -> Any:
-        """The input."""
+        """Return the input."""
         return input

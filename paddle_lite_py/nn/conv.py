@@ -14,7 +14,7 @@ __all__ = ["Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "
 
 
 def as_list(value: Any, n: int, what: str) -> list[int]:
-    """A number, or n of them, as n.
+    """Return an integer repeated n times, or a sequence of n integers as a list.
 
     Raises:
         ValueError: if there are others than n.
@@ -145,17 +145,34 @@ class _Forward(_Conv):
 
 
 class Conv1D(_Forward):
-    """Convolution of sequences [N, C, L] with a weight [out, in / groups, size].
+    """1-D convolution of sequences [N, C, L] with a trainable kernel, plus a bias.
+
+    The kernel is not flipped (cross-correlation). The weight has shape [out_channels, in_channels / groups,
+    kernel_size].
 
     Arguments:
-        in_channels, out_channels: channels before and after.
-        kernel_size, stride, padding, dilation: of the window; padding may be "SAME" or "VALID".
-        groups: channels are convolved in so many separate groups.
-        padding_mode: "zeros", "reflect", "replicate" or "circular".
-        weight_attr, bias_attr: ParamAttr of the parameters; bias_attr=False: no bias.
-        data_format: "NCL" or "NLC".
+        in_channels: number of channels of the input.
+        out_channels: number of channels of the output.
+        kernel_size: size of the kernel, an integer.
+        stride: step of the kernel, an integer. Default: 1.
+        padding: elements added to both ends of each spatial dimension, an integer; a list with the sizes before and
+            after each dimension; or "SAME" or "VALID". Default: 0.
+        dilation: distance between neighboring elements of the kernel, an integer. Default: 1.
+        groups: number of groups that the channels are split into; each group is convolved separately. Default: 1.
+        padding_mode: values of the padding: "zeros", "reflect", "replicate" or "circular". Default: 'zeros'.
+        weight_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
+        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
+        data_format: "NCL" or "NLC". Default: 'NCL'.
+        bias: False: no bias. Default: True.
+        device: device of the parameters; None: the current device.
+        dtype: dtype of the parameters; None: the default dtype.
 
-    Example:
+    Shape:
+        Input: [N, in_channels, L].
+        Output: [N, out_channels, L_out], where each size is `floor((size + 2 * padding - dilation * (kernel_size - 1) -
+            1) / stride) + 1`.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Conv1D(2, 4, 3)(paddle.ones([1, 2, 8])).shape
         paddle.Size([1, 4, 6])
@@ -165,15 +182,32 @@ class Conv1D(_Forward):
 
 
 class Conv2D(_Forward):
-    """Convolution of images [N, C, H, W] with a weight [out, in / groups, height, width].
+    """2-D convolution of images [N, C, H, W] with a trainable kernel, plus a bias.
+
+    The kernel is not flipped (cross-correlation). The weight has shape [out_channels, in_channels / groups,
+    kernel_height, kernel_width].
 
     Arguments:
-        in_channels, out_channels: channels before and after.
-        kernel_size, stride, padding, dilation: of the window; padding may be "SAME" or "VALID".
-        groups: channels are convolved in so many separate groups.
-        padding_mode: "zeros", "reflect", "replicate" or "circular".
-        weight_attr, bias_attr: ParamAttr of the parameters; bias_attr=False: no bias.
-        data_format: "NCHW" or "NHWC".
+        in_channels: number of channels of the input.
+        out_channels: number of channels of the output.
+        kernel_size: size of the kernel, an integer, or two integers.
+        stride: step of the kernel, an integer, or two integers. Default: 1.
+        padding: elements added to both ends of each spatial dimension, an integer, or two integers; a list with the
+            sizes before and after each dimension; or "SAME" or "VALID". Default: 0.
+        dilation: distance between neighboring elements of the kernel, an integer, or two integers. Default: 1.
+        groups: number of groups that the channels are split into; each group is convolved separately. Default: 1.
+        padding_mode: values of the padding: "zeros", "reflect", "replicate" or "circular". Default: 'zeros'.
+        weight_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
+        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+        bias: False: no bias. Default: True.
+        device: device of the parameters; None: the current device.
+        dtype: dtype of the parameters; None: the default dtype.
+
+    Shape:
+        Input: [N, in_channels, H, W].
+        Output: [N, out_channels, H_out, W_out], where each size is `floor((size + 2 * padding - dilation * (kernel_size
+            - 1) - 1) / stride) + 1`.
 
     Raises:
         ValueError: if the channels do not divide into the groups.
@@ -188,17 +222,34 @@ class Conv2D(_Forward):
 
 
 class Conv3D(_Forward):
-    """Convolution of volumes [N, C, D, H, W] with a weight [out, in / groups, depth, height, width].
+    """3-D convolution of volumes [N, C, D, H, W] with a trainable kernel, plus a bias.
+
+    The kernel is not flipped (cross-correlation). The weight has shape [out_channels, in_channels / groups,
+    kernel_depth, kernel_height, kernel_width].
 
     Arguments:
-        in_channels, out_channels: channels before and after.
-        kernel_size, stride, padding, dilation: of the window; padding may be "SAME" or "VALID".
-        groups: channels are convolved in so many separate groups.
-        padding_mode: "zeros", "reflect", "replicate" or "circular".
-        weight_attr, bias_attr: ParamAttr of the parameters; bias_attr=False: no bias.
-        data_format: "NCDHW" or "NDHWC".
+        in_channels: number of channels of the input.
+        out_channels: number of channels of the output.
+        kernel_size: size of the kernel, an integer, or three integers.
+        stride: step of the kernel, an integer, or three integers. Default: 1.
+        padding: elements added to both ends of each spatial dimension, an integer, or three integers; a list with the
+            sizes before and after each dimension; or "SAME" or "VALID". Default: 0.
+        dilation: distance between neighboring elements of the kernel, an integer, or three integers. Default: 1.
+        groups: number of groups that the channels are split into; each group is convolved separately. Default: 1.
+        padding_mode: values of the padding: "zeros", "reflect", "replicate" or "circular". Default: 'zeros'.
+        weight_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
+        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
+        data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
+        bias: False: no bias. Default: True.
+        device: device of the parameters; None: the current device.
+        dtype: dtype of the parameters; None: the default dtype.
 
-    Example:
+    Shape:
+        Input: [N, in_channels, D, H, W].
+        Output: [N, out_channels, D_out, H_out, W_out], where each size is `floor((size + 2 * padding - dilation *
+            (kernel_size - 1) - 1) / stride) + 1`.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Conv3D(2, 4, 3)(paddle.ones([1, 2, 4, 4, 4])).shape
         paddle.Size([1, 4, 2, 2, 2])
@@ -228,9 +279,30 @@ class _Transposed(_Conv):
 
 
 class Conv1DTranspose(_Transposed):
-    """Transposed convolution of sequences [N, C, L] with a weight [in, out / groups, size].
+    """1-D transposed convolution of sequences [N, C, L], the gradient of a convolution with respect to its input.
 
-    Example:
+    The weight has shape [in_channels, out_channels / groups, kernel_size].
+
+    Arguments:
+        in_channels: number of channels of the input.
+        out_channels: number of channels of the output.
+        kernel_size: size of the kernel, an integer.
+        stride: factor by which the input is upsampled, an integer. Default: 1.
+        padding: elements removed from both ends of each spatial dimension of the output, an integer; or "SAME" or
+            "VALID". Default: 0.
+        output_padding: elements added to one end of each spatial dimension of the output, an integer. Default: 0.
+        groups: number of groups that the channels are split into; each group is convolved separately. Default: 1.
+        dilation: distance between neighboring elements of the kernel, an integer. Default: 1.
+        weight_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
+        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
+        data_format: "NCL" or "NLC". Default: 'NCL'.
+
+    Shape:
+        Input: [N, in_channels, L].
+        Output: [N, out_channels, L_out], where each size is `(size - 1) * stride - 2 * padding + dilation *
+            (kernel_size - 1) + output_padding + 1`.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Conv1DTranspose(2, 4, 3)(paddle.ones([1, 2, 8])).shape
         paddle.Size([1, 4, 10])
@@ -305,7 +377,29 @@ class _TransposedWide(_Transposed):
 
 
 class Conv2DTranspose(_TransposedWide):
-    """Transposed convolution of images [N, C, H, W] with a weight [in, out / groups, height, width].
+    """2-D transposed convolution of images [N, C, H, W], the gradient of a convolution with respect to its input.
+
+    The weight has shape [in_channels, out_channels / groups, kernel_height, kernel_width].
+
+    Arguments:
+        in_channels: number of channels of the input.
+        out_channels: number of channels of the output.
+        kernel_size: size of the kernel, an integer, or two integers.
+        stride: factor by which the input is upsampled, an integer, or two integers. Default: 1.
+        padding: elements removed from both ends of each spatial dimension of the output, an integer, or two integers;
+            or "SAME" or "VALID". Default: 0.
+        output_padding: elements added to one end of each spatial dimension of the output, an integer, or two integers.
+            Default: 0.
+        dilation: distance between neighboring elements of the kernel, an integer, or two integers. Default: 1.
+        groups: number of groups that the channels are split into; each group is convolved separately. Default: 1.
+        weight_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
+        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Shape:
+        Input: [N, in_channels, H, W].
+        Output: [N, out_channels, H_out, W_out], where each size is `(size - 1) * stride - 2 * padding + dilation *
+            (kernel_size - 1) + output_padding + 1`.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -317,9 +411,31 @@ class Conv2DTranspose(_TransposedWide):
 
 
 class Conv3DTranspose(_TransposedWide):
-    """Transposed convolution of volumes [N, C, D, H, W] with a weight [in, out / groups, depth, height, width].
+    """3-D transposed convolution of volumes [N, C, D, H, W], the gradient of a convolution with respect to its input.
 
-    Example:
+    The weight has shape [in_channels, out_channels / groups, kernel_depth, kernel_height, kernel_width].
+
+    Arguments:
+        in_channels: number of channels of the input.
+        out_channels: number of channels of the output.
+        kernel_size: size of the kernel, an integer, or three integers.
+        stride: factor by which the input is upsampled, an integer, or three integers. Default: 1.
+        padding: elements removed from both ends of each spatial dimension of the output, an integer, or three integers;
+            or "SAME" or "VALID". Default: 0.
+        output_padding: elements added to one end of each spatial dimension of the output, an integer, or three
+            integers. Default: 0.
+        dilation: distance between neighboring elements of the kernel, an integer, or three integers. Default: 1.
+        groups: number of groups that the channels are split into; each group is convolved separately. Default: 1.
+        weight_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
+        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
+        data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
+
+    Shape:
+        Input: [N, in_channels, D, H, W].
+        Output: [N, out_channels, D_out, H_out, W_out], where each size is `(size - 1) * stride - 2 * padding + dilation
+            * (kernel_size - 1) + output_padding + 1`.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Conv3DTranspose(2, 4, 2)(paddle.ones([1, 2, 3, 3, 3])).shape
         paddle.Size([1, 4, 4, 4, 4])

@@ -34,7 +34,7 @@ def _map(function: Callable[..., Any], *nests: Any) -> Any:
 
 
 class Decoder:
-    """Base of decoders; see dynamic_decode().
+    """Base class of decoders for dynamic_decode(): define initialize(), step() and finalize().
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -44,24 +44,24 @@ class Decoder:
 
     @property
     def tracks_own_finished(self) -> bool:
-        """True if step() says itself which sequences have ended, for good."""
+        """Whether step() itself reports, for good, which sequences have finished."""
         return False
 
     def initialize(self, inits: Any) -> tuple[Any, Any, Tensor]:
-        """The first inputs and states, and which sequences have ended."""
+        """Return the first inputs, the first states, and which sequences have finished."""
         raise NotImplementedError(f"{type(self).__name__} must define initialize(inits)")
 
     def step(self, time: Any, inputs: Any, states: Any, **kwargs: Any) -> tuple[Any, Any, Any, Tensor]:
-        """Outputs, new states, new inputs, and which sequences have ended."""
+        """Compute one step: return outputs, new states, new inputs, and which sequences have finished."""
         raise NotImplementedError(f"{type(self).__name__} must define step(time, inputs, states)")
 
     def finalize(self, outputs: Any, final_states: Any, sequence_lengths: Any) -> tuple[Any, Any]:
-        """What dynamic_decode() returns, of the outputs of all steps."""
+        """Convert the outputs of all steps into what dynamic_decode() returns."""
         raise NotImplementedError
 
 
 class BeamOutput(NamedTuple):
-    """What a step of a beam search gives: for each beam its score, its token, and the beam that it came from."""
+    """Output of one step of beam search: for each beam its score, its token, and the index of its parent beam."""
 
     scores: Tensor
     predicted_ids: Tensor
@@ -69,7 +69,7 @@ class BeamOutput(NamedTuple):
 
 
 class BeamState(NamedTuple):
-    """The state of a beam search, [batch, beams, ...]."""
+    """State of beam search; tensors are [batch, beams, ...]."""
 
     cell_states: Any
     log_probs: Tensor
@@ -78,14 +78,15 @@ class BeamState(NamedTuple):
 
 
 class BeamSearchDecoder(Decoder):
-    """Keeps the beam_size most likely sequences in each step.
+    """Beam search: keep the beam_size most likely sequences at each step; run it with dynamic_decode().
 
     Arguments:
-        cell: a recurrent cell: called with inputs and states, it returns outputs and new states.
-        start_token, end_token: the first token, and the one that ends a sequence.
-        beam_size: how many sequences to keep.
-        embedding_fn: of tokens; they are the inputs of the cell themselves by default.
-        output_fn: of the cell's outputs; what it returns are logits of tokens.
+        cell: a recurrent cell, called as `cell(inputs, states)`, that returns outputs and new states.
+        start_token: id of the token that starts a sequence.
+        end_token: id of the token that ends a sequence.
+        beam_size: number of sequences to keep for each sample.
+        embedding_fn: function from token ids to the inputs of the cell; None: the ids themselves.
+        output_fn: function from the outputs of the cell to logits over the tokens; None: the outputs themselves.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -115,7 +116,10 @@ class BeamSearchDecoder(Decoder):
 
     @staticmethod
     def tile_beam_merge_with_batch(x: Tensor, beam_size: int) -> Tensor:
-        """[batch, ...] as [batch * beam_size, ...], each row repeated.
+        """Repeat each row beam_size times: [batch, ...] becomes [batch * beam_size, ...].
+
+        Returns:
+            A tensor [batch * beam_size, ...].
 
         Examples:
             >>> import paddle_lite_py as paddle
@@ -131,7 +135,7 @@ class BeamSearchDecoder(Decoder):
         return x.reshape([-1, *x.shape[2:]])
 
     def initialize(self, initial_cell_states: Any) -> tuple[Any, BeamState, Tensor]:
-        """The first inputs and states: of the beams, only the first counts."""
+        """Return the first inputs and states; only the first beam of each sample has a finite score."""
         tiled = _map(lambda s: self._split(self.tile_beam_merge_with_batch(s, self.beam_size)), initial_cell_states)
         leaf = tiled
         while not isinstance(leaf, Tensor):
@@ -145,7 +149,7 @@ class BeamSearchDecoder(Decoder):
         return inputs, BeamState(tiled, first, finished, lengths), finished
 
     def step(self, time: Any, inputs: Any, states: BeamState, **kwargs: Any) -> tuple[Any, Any, Any, Tensor]:
-        """One step of all beams."""
+        """Compute one step of all beams."""
         out, cells = self.cell(_map(self._merge, inputs), _map(self._merge, states.cell_states), **kwargs)
         logits = self._split(out if self.output_fn is None else self.output_fn(out))
         found, new = self._choose(logits, _map(self._split, cells), states)
@@ -173,7 +177,7 @@ class BeamSearchDecoder(Decoder):
         return BeamOutput(scores, tokens, parents), BeamState(_map(follow, cells), scores, finished, lengths)
 
     def finalize(self, outputs: Any, final_states: Any, sequence_lengths: Any) -> tuple[Tensor, Any]:
-        """The sequences [time, batch, beams]."""
+        """Follow the parent beams back and return the sequences [time, batch, beams]."""
         trace: Any = gather_tree
         return trace(outputs.predicted_ids, outputs.parent_ids), final_states
 
@@ -189,17 +193,19 @@ def dynamic_decode(
     return_length: bool = False,
     **kwargs: Any,
 ) -> tuple[Any, ...]:
-    """Call a decoder step by step until all sequences have ended.
+    """Run a decoder step by step until all sequences have finished.
 
     Arguments:
-        inits: for decoder.initialize().
-        max_step_num: the number of the last step, counted from 0; needed in a static program, which runs them all.
-        output_time_major: outputs are [time, batch, ...] instead of [batch, time, ...].
-        impute_finished: let the states of sequences that have ended stand still.
-        return_length: return the lengths as well.
+        decoder: the decoder, such as a BeamSearchDecoder.
+        inits: argument of decoder.initialize(), usually the initial states of the cell.
+        max_step_num: index of the last step, from 0; required in a static program, which runs all steps.
+        output_time_major: return outputs [time, batch, ...] instead of [batch, time, ...]. Default: False.
+        impute_finished: keep the states of finished sequences unchanged. Default: False.
+        return_length: also return the lengths of the sequences. Default: False.
+        kwargs: further arguments of decoder.step().
 
     Returns:
-        The outputs, the last states, and the lengths if asked.
+        The outputs, the final states, and with return_length the lengths of the sequences.
 
     Raises:
         ValueError: in a static program without max_step_num.

@@ -27,7 +27,8 @@ class FunctionLayer(Layer):
         keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD
         pairs = [*cls._settings.items(), ("name", None)]
         params = [inspect.Parameter(k, keyword, default=v) for k, v in pairs]
-        cls._binding = shown = inspect.Signature(params)
+        cls._binding = inspect.Signature(params)
+        shown = inspect.Signature([p.replace(default=p.empty) if p.default is REQUIRED else p for p in params])
         if not cls.__init__.__code__.co_flags & inspect.CO_VARARGS:  # one of its own
             shown = inspect.Signature(list(inspect.signature(cls.__init__).parameters.values())[1:])
         cls.__signature__ = shown  # type: ignore[attr-defined]

@@ -34,7 +34,14 @@ def _drawn(tensor: Tensor, initializer: Any) -> Tensor:
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """Each element one value.
+    """Fill a tensor in place with one value.
+
+    Arguments:
+        tensor: the tensor to fill.
+        val: the value.
+
+    Returns:
+        The tensor.
 
     Examples:
         >>> constant_(paddle.zeros([2]), 3.0).tolist()
@@ -44,65 +51,170 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Each element 1."""
+    """Fill a tensor in place with ones.
+
+    Arguments:
+        tensor: the tensor to fill.
+
+    Returns:
+        The tensor.
+    """
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Each element 0."""
+    """Fill a tensor in place with zeros.
+
+    Arguments:
+        tensor: the tensor to fill.
+
+    Returns:
+        The tensor.
+    """
     return constant_(tensor, 0.0)
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
-    """Uniform between two numbers."""
+    """Fill a tensor in place with samples of the uniform distribution on [a, b].
+
+    Arguments:
+        tensor: the tensor to fill.
+        a: lower bound. Default: 0.0.
+        b: upper bound. Default: 1.0.
+
+    Returns:
+        The tensor.
+    """
     return _drawn(tensor, Uniform(a, b))
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
-    """Of a normal distribution."""
+    """Fill a tensor in place with samples of a normal distribution.
+
+    Arguments:
+        tensor: the tensor to fill.
+        mean: mean of the distribution. Default: 0.0.
+        std: standard deviation of the distribution. Default: 1.0.
+
+    Returns:
+        The tensor.
+    """
     return _drawn(tensor, Normal(mean, std))
 
 
 def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0) -> Tensor:
-    """Of a normal distribution that is cut off at a and b."""
+    """Fill a tensor in place with samples of a normal distribution that is truncated to [a, b].
+
+    Arguments:
+        tensor: the tensor to fill.
+        mean: mean of the distribution before truncation. Default: 0.0.
+        std: standard deviation of the distribution before truncation. Default: 1.0.
+        a: lower bound. Default: -2.0.
+        b: upper bound. Default: 2.0.
+
+    Returns:
+        The tensor.
+    """
     return _drawn(tensor, TruncatedNormal(mean, std, a, b))
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, fan_in: Any = None, fan_out: Any = None) -> Tensor:
-    """Glorot's uniform distribution; see initializer.XavierUniform."""
+    """Fill a tensor in place by Glorot's uniform initialization; see initializer.XavierUniform.
+
+    Arguments:
+        tensor: the tensor to fill.
+        gain: factor of the standard deviation. Default: 1.0.
+        fan_in: number of inputs of a unit; None: from the shape.
+        fan_out: number of outputs of a unit; None: from the shape.
+
+    Returns:
+        The tensor.
+    """
     return _drawn(tensor, XavierUniform(fan_in, fan_out, gain=gain))
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, fan_in: Any = None, fan_out: Any = None) -> Tensor:
-    """Glorot's normal distribution; see initializer.XavierNormal."""
+    """Fill a tensor in place by Glorot's normal initialization; see initializer.XavierNormal.
+
+    Arguments:
+        tensor: the tensor to fill.
+        gain: factor of the standard deviation. Default: 1.0.
+        fan_in: number of inputs of a unit; None: from the shape.
+        fan_out: number of outputs of a unit; None: from the shape.
+
+    Returns:
+        The tensor.
+    """
     return _drawn(tensor, XavierNormal(fan_in, fan_out, gain=gain))
 
 
 def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Tensor:
-    """He's uniform distribution; see initializer.KaimingUniform."""
+    """Fill a tensor in place by He's uniform initialization; see initializer.KaimingUniform.
+
+    Arguments:
+        tensor: the tensor to fill.
+        a: negative slope of the leaky_relu that follows. Default: 0.
+        mode: "fan_in" preserves the variance of activations, "fan_out" that of gradients. Default: 'fan_in'.
+        nonlinearity: name of the activation that follows. Default: 'leaky_relu'.
+
+    Returns:
+        The tensor.
+    """
     return _drawn(tensor, KaimingUniform(negative_slope=a, nonlinearity=nonlinearity, mode=mode))
 
 
 def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Tensor:
-    """He's normal distribution; see initializer.KaimingNormal."""
+    """Fill a tensor in place by He's normal initialization; see initializer.KaimingNormal.
+
+    Arguments:
+        tensor: the tensor to fill.
+        a: negative slope of the leaky_relu that follows. Default: 0.
+        mode: "fan_in" preserves the variance of activations, "fan_out" that of gradients. Default: 'fan_in'.
+        nonlinearity: name of the activation that follows. Default: 'leaky_relu'.
+
+    Returns:
+        The tensor.
+    """
     return _drawn(tensor, KaimingNormal(negative_slope=a, nonlinearity=nonlinearity, mode=mode))
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """A kernel that leaves channels as they are."""
+    """Fill a convolution kernel in place with the Dirac delta, so that the convolution is the identity.
+
+    Arguments:
+        tensor: the kernel [out_channels, in_channels, ...].
+        groups: number of groups of the convolution. Default: 1.
+
+    Returns:
+        The tensor.
+    """
     return _drawn(tensor, Dirac(groups))
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1) -> Tensor:
-    """An orthogonal matrix."""
+    """Fill a tensor in place with a random orthogonal matrix.
+
+    Arguments:
+        tensor: the tensor to fill, with at least 2 dimensions; all but the first are flattened.
+        gain: factor of the matrix. Default: 1.
+
+    Returns:
+        The tensor.
+    """
     return _drawn(tensor, Orthogonal(gain))
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """The unit matrix.
+    """Fill a matrix in place with the identity.
+
+    Arguments:
+        tensor: the matrix to fill.
+
+    Returns:
+        The tensor.
 
     Raises:
-        ValueError: if the tensor is no matrix.
+        ValueError: if the tensor is not 2-D.
 
     Examples:
         >>> eye_(paddle.zeros([2, 2])).tolist()

@@ -8,7 +8,9 @@ from ..eager.abstract import abstract
 
 
 class LazyGuard:
-    """A block in which parameters are made without data; each is drawn by its `initialize()`, or given values.
+    """Context manager in which parameters are created without data.
+
+    Initialize each later with its `initialize()` method, or load values.
 
     Examples:
         >>> import paddle_lite_py as paddle

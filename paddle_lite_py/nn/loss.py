@@ -30,16 +30,24 @@ class _Loss(FunctionLayer):
 
 
 class CrossEntropyLoss(_Loss):
-    """Cross entropy of logits with class ids or, soft_label=True, with probabilities.
+    """Cross entropy of logits and labels: `-log(softmax(input)[label])` for class ids.
+
+    With soft_label=True the labels are distributions over the classes, and the loss is `-sum(label *
+    log(softmax(input)))`. The mean of losses with class weights is divided by the sum of the weights.
 
     Arguments:
-        weight: factor for each class.
-        ignore_index: id of samples that do not count.
-        reduction: "mean", "sum" or "none".
-        soft_label: the labels are probabilities.
-        axis: where the classes are.
-        use_softmax: False: the input is probabilities.
-        label_smoothing: part of the label that is spread over all classes.
+        weight: tensor [classes] with a weight for each class; None: all 1.
+        ignore_index: class id of samples that contribute neither to the loss nor to its mean. Default: -100.
+        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
+        soft_label: labels are probabilities of the shape of the input instead of class ids. Default: False.
+        axis: dimension of the classes. Default: -1.
+        use_softmax: False: the input already is a probability distribution. Default: True.
+        label_smoothing: share s of each label that is spread evenly: `label * (1 - s) + s / classes`. Default: 0.0.
+
+    Shape:
+        input: [N, classes], or [N, ..., classes] with the classes along `axis`.
+        label: integers [N, ...] or [N, ..., 1]; with soft_label the shape of the input.
+        Output: a scalar; with reduction="none" the shape of the integer labels.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -56,7 +64,14 @@ class CrossEntropyLoss(_Loss):
 
 
 class MSELoss(_Loss):
-    """Squared difference.
+    """Squared error: `(input - label)**2`.
+
+    Arguments:
+        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
+
+    Shape:
+        input, label: tensors of the same shape, or broadcastable to one.
+        Output: a scalar; with reduction="none" the shape of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -68,9 +83,16 @@ class MSELoss(_Loss):
 
 
 class L1Loss(_Loss):
-    """Absolute difference.
+    """Absolute error: `|input - label|`.
 
-    Example:
+    Arguments:
+        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
+
+    Shape:
+        input, label: tensors of the same shape, or broadcastable to one.
+        Output: a scalar; with reduction="none" the shape of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.L1Loss()(paddle.zeros([2]), paddle.to_tensor([1.0, 3.0])).item()
         2.0
@@ -80,9 +102,21 @@ class L1Loss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """Squared difference where it is small, absolute where it exceeds delta.
+    """Huber loss: quadratic for differences below delta, linear above it.
 
-    Example:
+    With d = input - label: `0.5 * d**2` if |d| < delta, else `delta * (|d| - 0.5 * delta)`. With is_huber=False both
+    are divided by delta.
+
+    Arguments:
+        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
+        delta: difference at which the loss becomes linear. Default: 1.0.
+        is_huber: False: divide the loss by delta, so that the linear part has slope 1. Default: True.
+
+    Shape:
+        input, label: tensors of the same shape, or broadcastable to one.
+        Output: a scalar; with reduction="none" the shape of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.SmoothL1Loss()(paddle.zeros([2]), paddle.to_tensor([1.0, 3.0])).item()
         1.5
@@ -92,9 +126,21 @@ class SmoothL1Loss(_Loss):
 
 
 class NLLLoss(_Loss):
-    """Minus the log probability of the class.
+    """Negative log likelihood: `-weight[label] * input[label]` for log probabilities.
 
-    Example:
+    The mean is divided by the sum of the weights of the labels.
+
+    Arguments:
+        weight: tensor [classes] with a weight for each class; None: all 1.
+        ignore_index: class id of samples that contribute nothing. Default: -100.
+        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
+
+    Shape:
+        input: log probabilities [N, classes] or [N, classes, d1, ...].
+        label: integers [N] or [N, d1, ...].
+        Output: a scalar; with reduction="none" the shape of the label.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.NLLLoss()(paddle.to_tensor([[-0.5, -1.0]]), paddle.to_tensor([1])).item()
         1.0
@@ -104,9 +150,20 @@ class NLLLoss(_Loss):
 
 
 class BCELoss(_Loss):
-    """Cross entropy of probabilities with labels between 0 and 1.
+    """Binary cross entropy of probabilities: `-(label * log(input) + (1 - label) * log(1 - input))`.
 
-    Example:
+    For logits use BCEWithLogitsLoss, which is numerically stable.
+
+    Arguments:
+        weight: tensor that broadcasts to the input and multiplies the losses; None: all 1.
+        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
+
+    Shape:
+        input: probabilities of any shape.
+        label: numbers in [0, 1], of the shape of the input.
+        Output: a scalar; with reduction="none" the shape of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.BCELoss()(paddle.to_tensor([0.5]), paddle.to_tensor([1.0])).item().__round__(4)
         0.6931
@@ -116,9 +173,19 @@ class BCELoss(_Loss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    """Cross entropy of logits with labels between 0 and 1.
+    """Binary cross entropy of logits: `-(label * log(sigmoid(x)) + (1 - label) * log(1 - sigmoid(x)))`.
 
-    Example:
+    Arguments:
+        weight: tensor that broadcasts to the logits and multiplies the losses; None: all 1.
+        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
+        pos_weight: tensor that broadcasts to the logits and multiplies the term of the positive label; None: all 1.
+
+    Shape:
+        logit: logits of any shape.
+        label: numbers in [0, 1], of the shape of the logits.
+        Output: a scalar; with reduction="none" the shape of the logits.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.BCEWithLogitsLoss()(paddle.zeros([1]), paddle.ones([1])).item().__round__(4)
         0.6931
@@ -129,9 +196,18 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """Kullback-Leibler divergence of a log probability from a label.
+    """Kullback-Leibler divergence: `label * (log(label) - input)`, with input in log space.
 
-    Example:
+    Arguments:
+        reduction: "mean" (average over all elements), "batchmean" (sum divided by the batch size, the mathematical
+            divergence), "sum" or "none". Default: 'mean'.
+        log_target: the label is in log space too; the loss is `exp(label) * (label - input)`. Default: False.
+
+    Shape:
+        input, label: tensors of the same shape, or broadcastable to one.
+        Output: a scalar; with reduction="none" the shape of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.KLDivLoss()(paddle.to_tensor([0.0]), paddle.to_tensor([1.0])).item()
         0.0
@@ -147,9 +223,18 @@ class KLDivLoss(_Loss):
 
 
 class MarginRankingLoss(_Loss):
-    """max(0, -label * (input - other) + margin).
+    """Margin ranking loss: `max(0, -label * (input - other) + margin)`.
 
-    Example:
+    Arguments:
+        margin: difference up to which a correct order still counts. Default: 0.0.
+        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
+
+    Shape:
+        input, other: scores of the same shape.
+        label: 1 where input should rank higher than other, -1 where lower; of the same shape.
+        Output: a scalar; with reduction="none" the shape of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.MarginRankingLoss()(paddle.ones([1]), paddle.zeros([1]), -paddle.ones([1])).item()
         1.0
@@ -159,7 +244,18 @@ class MarginRankingLoss(_Loss):
 
 
 class CosineEmbeddingLoss(_Loss):
-    """1 - cosine where the label is 1, max(0, cosine - margin) where it is -1.
+    """Cosine embedding loss: `1 - cos` if label is 1, `max(0, cos - margin)` if it is -1.
+
+    cos is the cosine similarity of input1 and input2.
+
+    Arguments:
+        margin: cosine below which dissimilar pairs contribute nothing, in [-1, 1]. Default: 0.
+        reduction: "mean" (average over the batch), "sum", or "none" (one loss for each sample). Default: 'mean'.
+
+    Shape:
+        input1, input2: [N, M] or [M].
+        label: [N], of 1 (similar) and -1 (dissimilar).
+        Output: a scalar; with reduction="none" [N].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -172,9 +268,19 @@ class CosineEmbeddingLoss(_Loss):
 
 
 class HingeEmbeddingLoss(_Loss):
-    """The input where the label is 1, max(0, margin - input) where it is -1.
+    """Hinge embedding loss: `input` if label is 1, `max(0, margin - input)` if it is -1.
 
-    Example:
+    The input is usually a distance between two samples.
+
+    Arguments:
+        margin: distance beyond which dissimilar pairs contribute nothing. Default: 1.0.
+        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
+
+    Shape:
+        input, label: tensors of the same shape, or broadcastable to one.
+        Output: a scalar; with reduction="none" the shape of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.HingeEmbeddingLoss()(paddle.to_tensor([0.25]), paddle.to_tensor([-1.0])).item()
         0.75
@@ -184,9 +290,21 @@ class HingeEmbeddingLoss(_Loss):
 
 
 class TripletMarginLoss(_Loss):
-    """max(0, distance to the positive - distance to the negative + margin).
+    """Triplet margin loss: `max(0, d(input, positive) - d(input, negative) + margin)`, with d the p-norm distance.
 
-    Example:
+    Arguments:
+        margin: difference of the distances that is required. Default: 1.0.
+        p: order of the norm. Default: 2.0.
+        epsilon: added to the differences, for numerical stability. Default: 1e-06.
+        swap: use the distance from positive to negative where it is smaller than that from input to negative. Default:
+            False.
+        reduction: "mean" (average over the batch), "sum", or "none" (one loss for each sample). Default: 'mean'.
+
+    Shape:
+        input, positive, negative: [N, D].
+        Output: a scalar; with reduction="none" [N].
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.TripletMarginLoss()(paddle.zeros([1, 2]), paddle.zeros([1, 2]), paddle.ones([1, 2]) * 9).item()
         0.0
@@ -197,7 +315,19 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """TripletMarginLoss with a distance of the user's.
+    """Triplet margin loss with a distance function of your own.
+
+    Arguments:
+        distance_function: function of two tensors [N, D] that returns their distances [N]; None: the Euclidean
+            distance.
+        margin: difference of the distances that is required. Default: 1.0.
+        swap: use the distance from positive to negative where it is smaller than that from input to negative. Default:
+            False.
+        reduction: "mean" (average over the batch), "sum", or "none" (one loss for each sample). Default: 'mean'.
+
+    Shape:
+        input, positive, negative: [N, D].
+        Output: a scalar; with reduction="none" [N].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -212,7 +342,17 @@ class TripletMarginWithDistanceLoss(_Loss):
 
 
 class MultiLabelMarginLoss(_Loss):
-    """Margin loss between the labels' scores and all others.
+    """Multi-label hinge loss: `sum(max(0, 1 - (x[label] - x[other]))) / classes`.
+
+    The sum is over all pairs of a label and a class that is not a label.
+
+    Arguments:
+        reduction: "mean" (average over the batch), "sum", or "none" (one loss for each sample). Default: 'mean'.
+
+    Shape:
+        input: scores [N, classes].
+        label: class ids [N, classes]; those before the first -1 count.
+        Output: a scalar; with reduction="none" [N].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -225,9 +365,18 @@ class MultiLabelMarginLoss(_Loss):
 
 
 class MultiLabelSoftMarginLoss(_Loss):
-    """Mean over the classes of the cross entropy of each with its label.
+    """Multi-label cross entropy: the mean over the classes of the binary cross entropy of logits.
 
-    Example:
+    Arguments:
+        weight: tensor [classes] with a weight for each class; None: all 1.
+        reduction: "mean" (average over the batch), "sum", or "none" (one loss for each sample). Default: 'mean'.
+
+    Shape:
+        input: logits [N, classes].
+        label: 0 or 1, [N, classes].
+        Output: a scalar; with reduction="none" [N].
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.MultiLabelSoftMarginLoss()(paddle.zeros([1, 2]), paddle.ones([1, 2])).item().__round__(4)
         0.6931
@@ -237,9 +386,22 @@ class MultiLabelSoftMarginLoss(_Loss):
 
 
 class MultiMarginLoss(_Loss):
-    """Margin loss between the label's score and all others.
+    """Multi-class hinge loss: `sum(max(0, margin - x[label] + x[i])**p) / classes`.
 
-    Example:
+    The sum is over the classes i other than the label.
+
+    Arguments:
+        p: power of the hinge terms, 1 or 2. Default: 1.
+        margin: difference of the scores that is required. Default: 1.0.
+        weight: tensor [classes] with a weight for each class; None: all 1.
+        reduction: "mean" (average over the batch), "sum", or "none" (one loss for each sample). Default: 'mean'.
+
+    Shape:
+        input: scores [N, classes].
+        label: class ids [N].
+        Output: a scalar; with reduction="none" [N].
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.MultiMarginLoss()(paddle.to_tensor([[1.0, 0.5]]), paddle.to_tensor([0])).item()
         0.25
@@ -250,9 +412,16 @@ class MultiMarginLoss(_Loss):
 
 
 class SoftMarginLoss(_Loss):
-    """log(1 + exp(-label * input)).
+    """Logistic loss of labels 1 and -1: `log(1 + exp(-label * input))`.
 
-    Example:
+    Arguments:
+        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
+
+    Shape:
+        input, label: tensors of the same shape, or broadcastable to one.
+        Output: a scalar; with reduction="none" the shape of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.SoftMarginLoss()(paddle.zeros([1]), paddle.ones([1])).item().__round__(4)
         0.6931
@@ -262,9 +431,20 @@ class SoftMarginLoss(_Loss):
 
 
 class PoissonNLLLoss(_Loss):
-    """Minus the log likelihood of a Poisson distribution.
+    """Negative log likelihood of a Poisson distribution: `exp(input) - label * input`, up to a constant.
 
-    Example:
+    Arguments:
+        log_input: the input is the logarithm of the rate; False: the rate itself, with loss `input - label * log(input
+            + epsilon)`. Default: True.
+        full: add the Stirling approximation of log(label!). Default: False.
+        epsilon: keeps the logarithm finite when log_input is False. Default: 1e-08.
+        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
+
+    Shape:
+        input, label: tensors of the same shape, or broadcastable to one.
+        Output: a scalar; with reduction="none" the shape of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.PoissonNLLLoss()(paddle.zeros([2]), paddle.ones([2])).item()
         1.0
@@ -275,9 +455,19 @@ class PoissonNLLLoss(_Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """Minus the log likelihood of normal distributions.
+    """Negative log likelihood of a normal distribution: `0.5 * (log(variance) + (input - label)**2 / variance)`.
 
-    Example:
+    Arguments:
+        full: add the constant 0.5 * log(2 * pi). Default: False.
+        epsilon: lower bound of the variance. Default: 1e-06.
+        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
+
+    Shape:
+        input, label: means and samples of the same shape, or broadcastable to one.
+        variance: of the shape of the input, or with a last dimension of 1.
+        Output: a scalar; with reduction="none" the shape of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.GaussianNLLLoss()(paddle.zeros([2]), paddle.ones([2]), paddle.ones([2])).item()
         0.5
@@ -287,7 +477,18 @@ class GaussianNLLLoss(_Loss):
 
 
 class RNNTLoss(_Loss):
-    """Negative log likelihood of label sequences under a transducer; see rnnt_loss().
+    """Transducer loss: negative log likelihood of label sequences, summed over all alignments (Graves, 2012).
+
+    Arguments:
+        blank: class id of the blank symbol. Default: 0.
+        fastemit_lambda: weight of the FastEmit regularization (Yu et al., 2021), which favors early emission. Default:
+            0.001.
+        reduction: "mean" (average over the batch), "sum", or "none" (one loss for each sample). Default: 'mean'.
+
+    Shape:
+        input: log probabilities [N, T, U + 1, classes]; apply log_softmax() first.
+        label: [N, U]; input_lengths, label_lengths: [N].
+        Output: a scalar; with reduction="none" [N].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -301,12 +502,15 @@ class RNNTLoss(_Loss):
 
 
 class CTCLoss(Layer):
-    """Connectionist temporal classification (Graves et al., 2006).
+    """Connectionist temporal classification loss (Graves et al., 2006).
+
+    The negative log likelihood of a label sequence, summed over all its alignments with the input.
 
     Arguments:
-        blank: id of the blank.
-        reduction: "mean", "sum" or "none".
-        zero_infinity: zeros where no alignment fits.
+        blank: class id of the blank symbol. Default: 0.
+        reduction: "mean" (losses are divided by the label lengths, then averaged over the batch), "sum" or "none".
+            Default: 'mean'.
+        zero_infinity: replace infinite losses, of inputs too short for their labels, by zeros. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -322,7 +526,18 @@ class CTCLoss(Layer):
     def forward(
         self, log_probs: Any, labels: Any, input_lengths: Any, label_lengths: Any, norm_by_times: bool = False
     ) -> Any:
-        """The loss of [time, batch, classes] with labels [batch, length]."""
+        """Compute the loss of a batch.
+
+        Arguments:
+            log_probs: unnormalized scores [T, N, classes]; softmax is applied to them.
+            labels: class ids [N, L], padded at the end.
+            input_lengths: number of time steps of each sample, [N].
+            label_lengths: number of labels of each sample, [N].
+            norm_by_times: divide the gradient of each sample by its number of time steps. Default: False.
+
+        Returns:
+            A scalar; with reduction="none" the losses [N].
+        """
         return F.ctc_loss(
             log_probs,
             labels,

@@ -23,12 +23,22 @@ ONE = Constant(1.0)
 
 
 class LayerNorm(Layer):
-    """Normalizes over the last dimensions (Ba et al., 2016).
+    """Layer normalization: `(x - mean) / sqrt(var + epsilon) * weight + bias` over the last dimensions.
+
+    Mean and variance are computed for each sample, in training and in evaluation alike (Ba et al., 2016).
 
     Arguments:
-        normalized_shape: sizes of these dimensions.
-        epsilon: added to the variance.
-        weight_attr, bias_attr: ParamAttr of scale and shift; False: there is none.
+        normalized_shape: sizes of the last dimensions to normalize over, an integer or a list.
+        epsilon: added to the variance, for numerical stability. Default: 1e-05.
+        weight_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
+        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False: no shift.
+        elementwise_affine: False: no scale and no shift. Default: True.
+        bias: False: no shift. Default: True.
+        device: device of the parameters; None: the current device.
+        dtype: dtype of the parameters; None: the default dtype.
+
+    Shape:
+        The output has the shape and dtype of the input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -59,7 +69,7 @@ class LayerNorm(Layer):
         self.bias = self.create_parameter(size, bias_attr, dtype, is_bias=True, device=device)
 
     def forward(self, input: Any) -> Any:
-        """The input, normalized."""
+        """Return the normalized input."""
         return F.layer_norm(input, self._normalized_shape, self.weight, self.bias, self._epsilon)
 
     def extra_repr(self) -> str:
@@ -68,14 +78,17 @@ class LayerNorm(Layer):
 
 
 class RMSNorm(Layer):
-    """Divides by the root of the mean square over the last dimensions (Zhang and Sennrich, 2019).
+    """Root mean square normalization: `x / sqrt(mean(x**2) + epsilon) * weight` (Zhang and Sennrich, 2019).
 
     Arguments:
-        hidden_size: sizes of these dimensions.
-        epsilon: added to the mean square.
-        weight_attr: ParamAttr of the scale; False: there is none.
+        hidden_size: sizes of the last dimensions to normalize over, an integer or a list.
+        epsilon: added to the mean square, for numerical stability. Default: 1e-06.
+        weight_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
 
-    Example:
+    Shape:
+        The output has the shape and dtype of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.RMSNorm(2)(paddle.to_tensor([[3.0, 3.0]])).round().tolist()
         [[1.0, 1.0]]
@@ -90,7 +103,7 @@ class RMSNorm(Layer):
         self.weight = self.create_parameter(self._normalized_shape, weight_attr, default_initializer=ONE)
 
     def forward(self, input: Any) -> Any:
-        """The input, normalized."""
+        """Return the normalized input."""
         return F.rms_norm(input, self._normalized_shape, self.weight, self._epsilon)
 
     def extra_repr(self) -> str:
@@ -99,16 +112,25 @@ class RMSNorm(Layer):
 
 
 class GroupNorm(Layer):
-    """Normalizes over groups of channels (Wu and He, 2018).
+    """Group normalization of channels: `(x - mean) / sqrt(var + epsilon) * weight + bias` (Wu and He, 2018).
+
+    Mean and variance are computed for each sample and each group of num_channels / num_groups consecutive channels.
 
     Arguments:
-        num_groups: how many groups.
-        num_channels: channels; they must divide into the groups.
-        epsilon: added to the variance.
-        weight_attr, bias_attr: ParamAttr of scale and shift; False: there is none.
-        data_format: where the channels are.
+        num_groups: number of groups; it must divide num_channels.
+        num_channels: number of channels of the input.
+        epsilon: added to the variance, for numerical stability. Default: 1e-05.
+        weight_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
+        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False: no shift.
+        data_format: "NCHW", "NHWC", or the formats of other ranks. Default: 'NCHW'.
+        affine: False: no scale and no shift. Default: True.
+        device: device of the parameters; None: the current device.
+        dtype: dtype of the parameters; None: the default dtype.
 
-    Example:
+    Shape:
+        The output has the shape and dtype of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.GroupNorm(2, 4)(paddle.ones([1, 4, 3])).abs().max().item()
         0.0
@@ -145,7 +167,7 @@ class GroupNorm(Layer):
         )
 
     def forward(self, input: Any) -> Any:
-        """The input, each group of channels normalized."""
+        """Return the input with each group of channels normalized."""
         return F.group_norm(input, self._num_groups, self._epsilon, self.weight, self.bias, self._data_format)
 
     def extra_repr(self) -> str:
@@ -201,9 +223,23 @@ class _InstanceNorm(Layer):
 
 
 class InstanceNorm1D(_InstanceNorm):
-    """Normalizes each channel of each sequence [N, C, L] on its own (Ulyanov et al., 2016).
+    """Instance normalization: normalize each channel of each sequence on its own (Ulyanov et al., 2016).
 
-    Example:
+    `y = (x - mean) / sqrt(var + epsilon) * weight + bias`, with statistics over the spatial dimensions.
+
+    Arguments:
+        num_features: number of channels of the input.
+        epsilon: added to the variance, for numerical stability. Default: 1e-05.
+        momentum: accepted for compatibility; there are no running statistics. Default: 0.9.
+        weight_attr: ParamAttr, initializer or name of the scale; None: ones; False, with bias_attr=False: no scale.
+        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False, with weight_attr=False: no shift.
+        data_format: "NCL" or "NLC". Default: 'NCL'.
+
+    Shape:
+        Input: [N, C, L] or [C, L].
+        Output: the shape of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.InstanceNorm1D(2)(paddle.ones([1, 2, 3])).shape
         paddle.Size([1, 2, 3])
@@ -213,9 +249,23 @@ class InstanceNorm1D(_InstanceNorm):
 
 
 class InstanceNorm2D(_InstanceNorm):
-    """Normalizes each channel of each image [N, C, H, W] on its own (Ulyanov et al., 2016).
+    """Instance normalization: normalize each channel of each image on its own (Ulyanov et al., 2016).
 
-    Example:
+    `y = (x - mean) / sqrt(var + epsilon) * weight + bias`, with statistics over the spatial dimensions.
+
+    Arguments:
+        num_features: number of channels of the input.
+        epsilon: added to the variance, for numerical stability. Default: 1e-05.
+        momentum: accepted for compatibility; there are no running statistics. Default: 0.9.
+        weight_attr: ParamAttr, initializer or name of the scale; None: ones; False, with bias_attr=False: no scale.
+        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False, with weight_attr=False: no shift.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Shape:
+        Input: [N, C, H, W].
+        Output: the shape of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.InstanceNorm2D(2)(paddle.ones([1, 2, 3, 3])).shape
         paddle.Size([1, 2, 3, 3])
@@ -225,9 +275,23 @@ class InstanceNorm2D(_InstanceNorm):
 
 
 class InstanceNorm3D(_InstanceNorm):
-    """Normalizes each channel of each volume [N, C, D, H, W] on its own (Ulyanov et al., 2016).
+    """Instance normalization: normalize each channel of each volume on its own (Ulyanov et al., 2016).
 
-    Example:
+    `y = (x - mean) / sqrt(var + epsilon) * weight + bias`, with statistics over the spatial dimensions.
+
+    Arguments:
+        num_features: number of channels of the input.
+        epsilon: added to the variance, for numerical stability. Default: 1e-05.
+        momentum: accepted for compatibility; there are no running statistics. Default: 0.9.
+        weight_attr: ParamAttr, initializer or name of the scale; None: ones; False, with bias_attr=False: no scale.
+        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False, with weight_attr=False: no shift.
+        data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
+
+    Shape:
+        Input: [N, C, D, H, W].
+        Output: the shape of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.InstanceNorm3D(2)(paddle.ones([1, 2, 3, 3, 3])).shape
         paddle.Size([1, 2, 3, 3, 3])
@@ -237,9 +301,21 @@ class InstanceNorm3D(_InstanceNorm):
 
 
 class LocalResponseNorm(FunctionLayer):
-    """Divides by a function of the neighbouring channels (Krizhevsky et al., 2012).
+    """Local response normalization over neighboring channels (Krizhevsky et al., 2012).
 
-    Example:
+    `y = x / (k + alpha * mean(x**2 over size channels))**beta`
+
+    Arguments:
+        size: number of neighboring channels in the mean.
+        alpha: factor of the mean square. Default: 0.0001.
+        beta: exponent of the denominator. Default: 0.75.
+        k: constant added in the denominator. Default: 1.0.
+        data_format: "NCHW", "NHWC", or the formats of other ranks. Default: 'NCHW'.
+
+    Shape:
+        The output has the shape and dtype of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.LocalResponseNorm(2)(paddle.ones([1, 3, 2, 2])).shape
         paddle.Size([1, 3, 2, 2])
@@ -250,15 +326,21 @@ class LocalResponseNorm(FunctionLayer):
 
 
 class SpectralNorm(Layer):
-    """Divides a weight by its largest singular value, found by power iteration (Miyato et al., 2018).
+    """Spectral normalization: divide a weight by its largest singular value (Miyato et al., 2018).
+
+    The singular value is estimated by power iteration; the layer keeps the singular vectors from call to call.
 
     Arguments:
-        weight_shape: shape of the weights that it is called with.
-        dim: the dimension that is the rows of the matrix.
-        power_iters: iterations in each call.
-        eps: keeps the divisors from zero.
+        weight_shape: shape of the weight that is passed to the layer.
+        dim: dimension that forms the rows of the matrix; all others form the columns. Default: 0.
+        power_iters: power iterations in each call. Default: 1.
+        eps: lower bound of the divisors, for numerical stability. Default: 1e-12.
+        dtype: dtype of the singular vectors. Default: 'float32'.
 
-    Example:
+    Shape:
+        The output has the shape and dtype of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.SpectralNorm([2, 3])(paddle.ones([2, 3])).shape
         paddle.Size([2, 3])
@@ -277,7 +359,7 @@ class SpectralNorm(Layer):
         )
 
     def forward(self, x: Any) -> Any:
-        """The weight over its largest singular value."""
+        """Return the weight divided by its largest singular value."""
         out, u, v = spectral_norm(x, self.weight_u, self.weight_v, self._dim, self._power_iters, self._eps)
         self.weight_u._set_payload(u._data)
         self.weight_v._set_payload(v._data)
@@ -285,7 +367,7 @@ class SpectralNorm(Layer):
 
 
 def spectral_norm(weight: Any, u: Any, v: Any, dim: int, power_iters: int, eps: float) -> tuple[Any, Any, Any]:
-    """The weight over its largest singular value, and better estimates of its singular vectors."""
+    """Divide a weight by its largest singular value; also return better estimates of its singular vectors."""
     order = [dim, *(i for i in range(weight.ndim) if i != dim)]
     matrix = weight.transpose(order).reshape([weight.shape[dim], -1])
     fixed = matrix.detach()

@@ -35,15 +35,19 @@ def create_parameter(
     default_initializer: Any = None,
     device: Any = None,
 ) -> Parameter:
-    """A parameter outside of any layer.
+    """Create a trainable parameter outside of a layer.
 
     Arguments:
-        shape: its sizes, all known.
-        dtype: a floating dtype; the default one if None.
-        name: unique if None.
-        attr: a ParamAttr, or what stands for one.
-        is_bias: starts at zero, where nothing else says how it is drawn.
-        default_initializer: draws the first value, unless `attr` says how.
+        shape: its shape, a list of known integers.
+        dtype: a floating dtype; None: the default dtype.
+        name: its name; None: a unique name.
+        attr: a ParamAttr, or an initializer, name or regularizer.
+        is_bias: initialize with zeros, unless an initializer is given. Default: False.
+        default_initializer: initializer to use if `attr` has none; None: Xavier uniform, or zeros for a bias.
+        device: its device; None: the current device.
+
+    Returns:
+        A Parameter of the given shape and dtype.
 
     Raises:
         ValueError: if a size is negative, or attr is False.
@@ -69,7 +73,7 @@ def make_parameter(
     device: Any = None,
     name: str | None = None,
 ) -> Parameter:
-    """A parameter for its ParamAttr; made at once, even while a program is traced."""
+    """Create a parameter from a ParamAttr, at once, even while a program is traced."""
     sizes = [int(n) for n in shape]
     if any(n < 0 for n in sizes):
         raise ValueError(f"a parameter of the shape {sizes}: no size may be negative")

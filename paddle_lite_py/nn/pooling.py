@@ -22,9 +22,23 @@ class _Pool(FunctionLayer):
 
 
 class MaxPool1D(_Pool):
-    """Largest element of each window of a sequence [N, C, L].
+    """1-D max pooling: the maximum of each window of sequences [N, C, L].
 
-    Example:
+    Arguments:
+        kernel_size: size of the window, an integer.
+        stride: step of the window, an integer; None: kernel_size.
+        padding: elements added to both ends of each spatial dimension, an integer, a list, or "SAME" or "VALID".
+            Default: 0.
+        return_mask: also return the index of each maximum in its flattened sequence, an int32 tensor of the shape of
+            the output; MaxUnPool1D takes it. Default: False.
+        ceil_mode: round the output size up instead of down, so that the last window may be partial. Default: False.
+
+    Shape:
+        Input: [N, C, L].
+        Output: [N, C, L_out], where each size is `floor((size + 2 * padding - kernel_size) / stride) + 1`, or ceil with
+            ceil_mode.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.MaxPool1D(2)(paddle.ones([1, 3, 8])).shape
         paddle.Size([1, 3, 4])
@@ -34,7 +48,22 @@ class MaxPool1D(_Pool):
 
 
 class MaxPool2D(_Pool):
-    """Largest element of each window of an image [N, C, H, W].
+    """2-D max pooling: the maximum of each window of images [N, C, H, W].
+
+    Arguments:
+        kernel_size: size of the window, an integer, or two integers.
+        stride: step of the window, an integer, or two integers; None: kernel_size.
+        padding: elements added to both ends of each spatial dimension, an integer, or two integers, a list, or "SAME"
+            or "VALID". Default: 0.
+        return_mask: also return the index of each maximum in its flattened image, an int32 tensor of the shape of the
+            output; MaxUnPool2D takes it. Default: False.
+        ceil_mode: round the output size up instead of down, so that the last window may be partial. Default: False.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Shape:
+        Input: [N, C, H, W].
+        Output: [N, C, H_out, W_out], where each size is `floor((size + 2 * padding - kernel_size) / stride) + 1`, or
+            ceil with ceil_mode.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -46,9 +75,24 @@ class MaxPool2D(_Pool):
 
 
 class MaxPool3D(_Pool):
-    """Largest element of each window of a volume [N, C, D, H, W].
+    """3-D max pooling: the maximum of each window of volumes [N, C, D, H, W].
 
-    Example:
+    Arguments:
+        kernel_size: size of the window, an integer, or three integers.
+        stride: step of the window, an integer, or three integers; None: kernel_size.
+        padding: elements added to both ends of each spatial dimension, an integer, or three integers, a list, or "SAME"
+            or "VALID". Default: 0.
+        return_mask: also return the index of each maximum in its flattened volume, an int32 tensor of the shape of the
+            output; MaxUnPool3D takes it. Default: False.
+        ceil_mode: round the output size up instead of down, so that the last window may be partial. Default: False.
+        data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
+
+    Shape:
+        Input: [N, C, D, H, W].
+        Output: [N, C, D_out, H_out, W_out], where each size is `floor((size + 2 * padding - kernel_size) / stride) +
+            1`, or ceil with ceil_mode.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.MaxPool3D(2)(paddle.ones([1, 2, 4, 4, 4])).shape
         paddle.Size([1, 2, 2, 2, 2])
@@ -58,9 +102,22 @@ class MaxPool3D(_Pool):
 
 
 class AvgPool1D(_Pool):
-    """Mean of each window of a sequence [N, C, L].
+    """1-D average pooling: the mean of each window of sequences [N, C, L].
 
-    Example:
+    Arguments:
+        kernel_size: size of the window, an integer.
+        stride: step of the window, an integer; None: kernel_size.
+        padding: elements added to both ends of each spatial dimension, an integer, a list, or "SAME" or "VALID".
+            Default: 0.
+        exclusive: leave padded elements out of the mean. Default: True.
+        ceil_mode: round the output size up instead of down, so that the last window may be partial. Default: False.
+
+    Shape:
+        Input: [N, C, L].
+        Output: [N, C, L_out], where each size is `floor((size + 2 * padding - kernel_size) / stride) + 1`, or ceil with
+            ceil_mode.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.AvgPool1D(2)(paddle.ones([1, 3, 8])).shape
         paddle.Size([1, 3, 4])
@@ -70,9 +127,24 @@ class AvgPool1D(_Pool):
 
 
 class AvgPool2D(_Pool):
-    """Mean of each window of an image [N, C, H, W].
+    """2-D average pooling: the mean of each window of images [N, C, H, W].
 
-    Example:
+    Arguments:
+        kernel_size: size of the window, an integer, or two integers.
+        stride: step of the window, an integer, or two integers; None: kernel_size.
+        padding: elements added to both ends of each spatial dimension, an integer, or two integers, a list, or "SAME"
+            or "VALID". Default: 0.
+        ceil_mode: round the output size up instead of down, so that the last window may be partial. Default: False.
+        exclusive: leave padded elements out of the mean. Default: True.
+        divisor_override: divide the sums by this number instead of the window size.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Shape:
+        Input: [N, C, H, W].
+        Output: [N, C, H_out, W_out], where each size is `floor((size + 2 * padding - kernel_size) / stride) + 1`, or
+            ceil with ceil_mode.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.AvgPool2D(2)(paddle.ones([1, 3, 8, 8])).shape
         paddle.Size([1, 3, 4, 4])
@@ -82,9 +154,24 @@ class AvgPool2D(_Pool):
 
 
 class AvgPool3D(_Pool):
-    """Mean of each window of a volume [N, C, D, H, W].
+    """3-D average pooling: the mean of each window of volumes [N, C, D, H, W].
 
-    Example:
+    Arguments:
+        kernel_size: size of the window, an integer, or three integers.
+        stride: step of the window, an integer, or three integers; None: kernel_size.
+        padding: elements added to both ends of each spatial dimension, an integer, or three integers, a list, or "SAME"
+            or "VALID". Default: 0.
+        ceil_mode: round the output size up instead of down, so that the last window may be partial. Default: False.
+        exclusive: leave padded elements out of the mean. Default: True.
+        divisor_override: divide the sums by this number instead of the window size.
+        data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
+
+    Shape:
+        Input: [N, C, D, H, W].
+        Output: [N, C, D_out, H_out, W_out], where each size is `floor((size + 2 * padding - kernel_size) / stride) +
+            1`, or ceil with ceil_mode.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.AvgPool3D(2)(paddle.ones([1, 2, 4, 4, 4])).shape
         paddle.Size([1, 2, 2, 2, 2])
@@ -97,9 +184,23 @@ _LP_SHOWN = ("norm_type", "kernel_size", "stride", "padding")
 
 
 class LPPool1D(_Pool):
-    """Power mean of each window of a sequence [N, C, L], without the division.
+    """1-D power-average pooling: `sum(x**norm_type)**(1 / norm_type)` over each window of sequences [N, C, L].
 
-    Example:
+    Arguments:
+        norm_type: the power; 1 gives sum pooling.
+        kernel_size: size of the window, an integer.
+        stride: step of the window, an integer; None: kernel_size.
+        padding: elements added to both ends of each spatial dimension, an integer, a list, or "SAME" or "VALID".
+            Default: 0.
+        ceil_mode: round the output size up instead of down, so that the last window may be partial. Default: False.
+        data_format: "NCL" or "NLC". Default: 'NCL'.
+
+    Shape:
+        Input: [N, C, L].
+        Output: [N, C, L_out], where each size is `floor((size + 2 * padding - kernel_size) / stride) + 1`, or ceil with
+            ceil_mode.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.LPPool1D(2, 2)(paddle.ones([1, 3, 8])).shape
         paddle.Size([1, 3, 4])
@@ -110,9 +211,23 @@ class LPPool1D(_Pool):
 
 
 class LPPool2D(_Pool):
-    """Power mean of each window of an image [N, C, H, W], without the division.
+    """2-D power-average pooling: `sum(x**norm_type)**(1 / norm_type)` over each window of images [N, C, H, W].
 
-    Example:
+    Arguments:
+        norm_type: the power; 1 gives sum pooling.
+        kernel_size: size of the window, an integer, or two integers.
+        stride: step of the window, an integer, or two integers; None: kernel_size.
+        padding: elements added to both ends of each spatial dimension, an integer, or two integers, a list, or "SAME"
+            or "VALID". Default: 0.
+        ceil_mode: round the output size up instead of down, so that the last window may be partial. Default: False.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Shape:
+        Input: [N, C, H, W].
+        Output: [N, C, H_out, W_out], where each size is `floor((size + 2 * padding - kernel_size) / stride) + 1`, or
+            ceil with ceil_mode.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.LPPool2D(2, 2)(paddle.ones([1, 3, 8, 8])).shape
         paddle.Size([1, 3, 4, 4])
@@ -123,9 +238,18 @@ class LPPool2D(_Pool):
 
 
 class AdaptiveAvgPool1D(FunctionLayer):
-    """Means of windows so chosen that output_size of them cover a sequence.
+    """1-D adaptive average pooling: average pooling to a given output size, for sequences of any size.
 
-    Example:
+    Window i along a dimension goes from floor(i * size / output_size) to ceil((i + 1) * size / output_size).
+
+    Arguments:
+        output_size: size of the output, an integer.
+
+    Shape:
+        Input: [N, C, L].
+        Output: [N, C, *output_size].
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.AdaptiveAvgPool1D(2)(paddle.ones([1, 3, 8])).shape
         paddle.Size([1, 3, 2])
@@ -135,9 +259,19 @@ class AdaptiveAvgPool1D(FunctionLayer):
 
 
 class AdaptiveAvgPool2D(FunctionLayer):
-    """Means of windows so chosen that output_size of them cover an image.
+    """2-D adaptive average pooling: average pooling to a given output size, for images of any size.
 
-    Example:
+    Window i along a dimension goes from floor(i * size / output_size) to ceil((i + 1) * size / output_size).
+
+    Arguments:
+        output_size: size of the output, an integer, or two integers; None keeps the size of a dimension.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Shape:
+        Input: [N, C, H, W].
+        Output: [N, C, *output_size].
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.AdaptiveAvgPool2D(2)(paddle.ones([1, 3, 8, 8])).shape
         paddle.Size([1, 3, 2, 2])
@@ -147,9 +281,19 @@ class AdaptiveAvgPool2D(FunctionLayer):
 
 
 class AdaptiveAvgPool3D(FunctionLayer):
-    """Means of windows so chosen that output_size of them cover a volume.
+    """3-D adaptive average pooling: average pooling to a given output size, for volumes of any size.
 
-    Example:
+    Window i along a dimension goes from floor(i * size / output_size) to ceil((i + 1) * size / output_size).
+
+    Arguments:
+        output_size: size of the output, an integer, or three integers; None keeps the size of a dimension.
+        data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
+
+    Shape:
+        Input: [N, C, D, H, W].
+        Output: [N, C, *output_size].
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.AdaptiveAvgPool3D(1)(paddle.ones([1, 2, 4, 4, 4])).shape
         paddle.Size([1, 2, 1, 1, 1])
@@ -159,9 +303,20 @@ class AdaptiveAvgPool3D(FunctionLayer):
 
 
 class AdaptiveMaxPool1D(FunctionLayer):
-    """Largest elements of windows so chosen that output_size of them cover a sequence.
+    """1-D adaptive max pooling: max pooling to a given output size, for sequences of any size.
 
-    Example:
+    Window i along a dimension goes from floor(i * size / output_size) to ceil((i + 1) * size / output_size).
+
+    Arguments:
+        output_size: size of the output, an integer.
+        return_mask: also return the index of each maximum in its flattened sequence, an int32 tensor of the shape of
+            the output. Default: False.
+
+    Shape:
+        Input: [N, C, L].
+        Output: [N, C, *output_size].
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.AdaptiveMaxPool1D(2)(paddle.ones([1, 3, 8])).shape
         paddle.Size([1, 3, 2])
@@ -171,9 +326,20 @@ class AdaptiveMaxPool1D(FunctionLayer):
 
 
 class AdaptiveMaxPool2D(FunctionLayer):
-    """Largest elements of windows so chosen that output_size of them cover an image.
+    """2-D adaptive max pooling: max pooling to a given output size, for images of any size.
 
-    Example:
+    Window i along a dimension goes from floor(i * size / output_size) to ceil((i + 1) * size / output_size).
+
+    Arguments:
+        output_size: size of the output, an integer, or two integers; None keeps the size of a dimension.
+        return_mask: also return the index of each maximum in its flattened image, an int32 tensor of the shape of the
+            output. Default: False.
+
+    Shape:
+        Input: [N, C, H, W].
+        Output: [N, C, *output_size].
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.AdaptiveMaxPool2D(2)(paddle.ones([1, 3, 8, 8])).shape
         paddle.Size([1, 3, 2, 2])
@@ -183,9 +349,20 @@ class AdaptiveMaxPool2D(FunctionLayer):
 
 
 class AdaptiveMaxPool3D(FunctionLayer):
-    """Largest elements of windows so chosen that output_size of them cover a volume.
+    """3-D adaptive max pooling: max pooling to a given output size, for volumes of any size.
 
-    Example:
+    Window i along a dimension goes from floor(i * size / output_size) to ceil((i + 1) * size / output_size).
+
+    Arguments:
+        output_size: size of the output, an integer, or three integers; None keeps the size of a dimension.
+        return_mask: also return the index of each maximum in its flattened volume, an int32 tensor of the shape of the
+            output. Default: False.
+
+    Shape:
+        Input: [N, C, D, H, W].
+        Output: [N, C, *output_size].
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.AdaptiveMaxPool3D(1)(paddle.ones([1, 2, 4, 4, 4])).shape
         paddle.Size([1, 2, 1, 1, 1])
@@ -198,7 +375,18 @@ _FRACTIONAL: dict[str, Any] = {"output_size": REQUIRED, "kernel_size": None, "ra
 
 
 class FractionalMaxPool2D(FunctionLayer):
-    """Largest elements of windows of random sizes that cover an image (Graham, 2014).
+    """2-D max pooling to a given output size with windows of random position (Graham, 2014).
+
+    Arguments:
+        output_size: size of the output, an integer, or two integers; None keeps the size of a dimension.
+        kernel_size: size of overlapping windows; None: windows do not overlap.
+        random_u: number in (0, 1) that decides the positions of the windows; None: drawn in each call.
+        return_mask: also return the index of each maximum in its flattened image, an int32 tensor of the shape of the
+            output. Default: False.
+
+    Shape:
+        Input: [N, C, H, W].
+        Output: [N, C, *output_size].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -211,7 +399,18 @@ class FractionalMaxPool2D(FunctionLayer):
 
 
 class FractionalMaxPool3D(FunctionLayer):
-    """Largest elements of windows of random sizes that cover a volume (Graham, 2014).
+    """3-D max pooling to a given output size with windows of random position (Graham, 2014).
+
+    Arguments:
+        output_size: size of the output, an integer, or three integers; None keeps the size of a dimension.
+        kernel_size: size of overlapping windows; None: windows do not overlap.
+        random_u: number in (0, 1) that decides the positions of the windows; None: drawn in each call.
+        return_mask: also return the index of each maximum in its flattened volume, an int32 tensor of the shape of the
+            output. Default: False.
+
+    Shape:
+        Input: [N, C, D, H, W].
+        Output: [N, C, *output_size].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -224,7 +423,18 @@ class FractionalMaxPool3D(FunctionLayer):
 
 
 class MaxUnPool1D(FunctionLayer):
-    """Puts the elements of a pooled sequence back to where the mask says; zeros elsewhere.
+    """Invert 1-D max pooling: put each maximum back at its index and zeros elsewhere.
+
+    Arguments:
+        kernel_size: size of the window of the max pooling, an integer.
+        stride: step of its window; None: kernel_size.
+        padding: its padding. Default: 0.
+        data_format: "NCL". Default: 'NCL'.
+        output_size: spatial size of the output; None: computed from the window, stride and padding.
+
+    Shape:
+        x, indices: [N, C, L], the two results of a max pooling with return_mask=True.
+        Output: the shape of the input of the max pooling.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -239,7 +449,18 @@ class MaxUnPool1D(FunctionLayer):
 
 
 class MaxUnPool2D(FunctionLayer):
-    """Puts the elements of a pooled image back to where the mask says; zeros elsewhere.
+    """Invert 2-D max pooling: put each maximum back at its index and zeros elsewhere.
+
+    Arguments:
+        kernel_size: size of the window of the max pooling, an integer, or two integers.
+        stride: step of its window; None: kernel_size.
+        padding: its padding. Default: 0.
+        data_format: "NCHW". Default: 'NCHW'.
+        output_size: spatial size of the output; None: computed from the window, stride and padding.
+
+    Shape:
+        x, indices: [N, C, H, W], the two results of a max pooling with return_mask=True.
+        Output: the shape of the input of the max pooling.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -254,7 +475,18 @@ class MaxUnPool2D(FunctionLayer):
 
 
 class MaxUnPool3D(FunctionLayer):
-    """Puts the elements of a pooled volume back to where the mask says; zeros elsewhere.
+    """Invert 3-D max pooling: put each maximum back at its index and zeros elsewhere.
+
+    Arguments:
+        kernel_size: size of the window of the max pooling, an integer, or three integers.
+        stride: step of its window; None: kernel_size.
+        padding: its padding. Default: 0.
+        data_format: "NCDHW". Default: 'NCDHW'.
+        output_size: spatial size of the output; None: computed from the window, stride and padding.
+
+    Shape:
+        x, indices: [N, C, D, H, W], the two results of a max pooling with return_mask=True.
+        Output: the shape of the input of the max pooling.
 
     Examples:
         >>> import paddle_lite_py as paddle

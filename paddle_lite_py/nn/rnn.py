@@ -23,18 +23,23 @@ def _swap(x: Tensor) -> Tensor:
 def run_op(
     kind: str, x: Tensor, states: tuple[Tensor, ...], weights: list[Any], lengths: Any, **attrs: Any
 ) -> tuple[Any, ...]:
-    """One layer in one direction over x [time, batch, input], as one op."""
+    """Run one layer in one direction over x [time, batch, input] as a single op."""
     function = {"lstm": F.lstm_layer, "gru": F.gru_layer, "rnn": F.rnn_layer}[kind]
     return function(x, *states, *weights, lengths, **attrs)
 
 
 class RNN(Layer):
-    """A cell run over sequences.
+    """Run a recurrent cell over the time steps of sequences.
 
     Arguments:
-        cell: any cell; the built-in ones run as one op where all sequences are of one length.
-        is_reverse: from the end to the beginning.
-        time_major: inputs are [time, batch, ...] instead of [batch, time, ...].
+        cell: a cell such as LSTMCell, or any layer called as `cell(inputs, states)` that returns outputs and new
+            states. The built-in cells run as a single op if all sequences have the same length.
+        is_reverse: run from the last time step to the first. Default: False.
+        time_major: the input is [time, batch, ...] instead of [batch, time, ...]. Default: False.
+
+    Shape:
+        inputs: [batch, time, input_size]; with time_major [time, batch, input_size].
+        outputs: [batch, time, hidden_size]; with time_major time first.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -50,7 +55,18 @@ class RNN(Layer):
     def forward(
         self, inputs: Tensor, initial_states: Any = None, sequence_length: Any = None, **kwargs: Any
     ) -> tuple[Any, Any]:
-        """Outputs for all steps, and the last states; beyond a sequence's length the state stands still."""
+        """Run the cell over all time steps.
+
+        Arguments:
+            inputs: [batch, time, ...]; with time_major [time, batch, ...].
+            initial_states: states before the first step; None: zeros.
+            sequence_length: number of steps of each sequence, integers [batch]; None: all. The state does not change
+                after a sequence has ended.
+            kwargs: further arguments of the cell.
+
+        Returns:
+            The outputs of all steps, and the final states.
+        """
         x = inputs if self.time_major else _swap(inputs)
         states = initial_states
         if states is None:
@@ -96,13 +112,14 @@ def _map2(f: Any, x: Any, y: Any) -> Any:
 
 
 class BiRNN(Layer):
-    """Two cells run over sequences in both directions; their outputs are concatenated.
+    """Run two recurrent cells over sequences, one in each direction, and concatenate their outputs.
 
     Arguments:
-        cell_fw, cell_bw: the cells.
-        time_major: inputs are [time, batch, ...] instead of [batch, time, ...].
+        cell_fw: cell of the forward direction.
+        cell_bw: cell of the backward direction.
+        time_major: the input is [time, batch, ...] instead of [batch, time, ...]. Default: False.
 
-    Example:
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.BiRNN(paddle.nn.GRUCell(2, 3), paddle.nn.GRUCell(2, 3))(paddle.ones([1, 4, 2]))[0].shape
         paddle.Size([1, 4, 6])
@@ -115,7 +132,17 @@ class BiRNN(Layer):
     def forward(
         self, inputs: Tensor, initial_states: Any = None, sequence_length: Any = None, **kwargs: Any
     ) -> tuple[Tensor, tuple[Any, Any]]:
-        """Outputs for all steps, and the last states of both cells."""
+        """Run both cells over all time steps.
+
+        Arguments:
+            inputs: [batch, time, ...]; with time_major [time, batch, ...].
+            initial_states: a pair of states, one for each cell; None: zeros.
+            sequence_length: number of steps of each sequence, integers [batch]; None: all.
+            kwargs: further arguments of the cells.
+
+        Returns:
+            The concatenated outputs of all steps, and the pair of final states.
+        """
         first, second = (None, None) if initial_states is None else initial_states
         forward, backward = RNN(self.cell_fw, False, self.time_major), RNN(self.cell_bw, True, self.time_major)
         out_fw, state_fw = forward(inputs, first, sequence_length, **kwargs)
@@ -144,10 +171,23 @@ MODES = {
 
 
 class RNNBase(LayerList):
-    """What SimpleRNN, LSTM and GRU share: cells of all layers and directions, their parameters, the run over them.
+    """Base class of SimpleRNN, LSTM and GRU: the cells of all layers and directions, and their parameters.
 
     Arguments:
         mode: "RNN_TANH", "RNN_RELU", "LSTM" or "GRU".
+        input_size: size of the last dimension of the input.
+        hidden_size: size of the hidden state.
+        num_layers: number of stacked layers; each takes the output of the one before. Default: 1.
+        direction: "forward", or "bidirect" ("bidirectional") for two directions whose outputs are concatenated.
+            Default: 'forward'.
+        time_major: the input is [time, batch, input_size] instead of [batch, time, input_size]. Default: False.
+        dropout: dropout probability of the output of every layer but the last. Default: 0.0.
+        weight_ih_attr: ParamAttr of the input-to-hidden weight; None: uniform in [-1 / sqrt(hidden_size), 1 /
+            sqrt(hidden_size)].
+        weight_hh_attr: ParamAttr of the hidden-to-hidden weight; None: the same.
+        bias_ih_attr: ParamAttr of the input-to-hidden bias; None: the same; False: no bias.
+        bias_hh_attr: ParamAttr of the hidden-to-hidden bias; None: the same; False: no bias.
+        proj_size: if above 0, size to which the hidden state of an LSTM is projected. Default: 0.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -209,12 +249,18 @@ class RNNBase(LayerList):
                 setattr(self, name + suffix, getattr(cell, name))
 
     def forward(self, inputs: Tensor, initial_states: Any = None, sequence_length: Any = None) -> tuple[Tensor, Any]:
-        """Outputs of the last layer for all steps, and the last states [layers * directions, batch, hidden].
+        """Run all layers over all time steps.
 
         Arguments:
-            inputs: [batch, time, input], or [time, batch, input] if time_major.
-            initial_states: zeros by default; for an LSTM a pair of hidden and cell states.
-            sequence_length: steps of each sequence, [batch]; beyond them outputs are 0 and the state stands still.
+            inputs: [batch, time, input_size]; with time_major [time, batch, input_size].
+            initial_states: initial hidden state [num_layers * directions, batch, hidden_size]; for an LSTM the pair of
+                hidden and cell state; None: zeros.
+            sequence_length: number of steps of each sequence, integers [batch]; None: all. After the end of a sequence
+                the outputs are 0 and the state does not change.
+
+        Returns:
+            The outputs of the last layer [batch, time, directions * hidden_size], and the final states in the form of
+                initial_states.
         """
         if inputs.ndim != 3 or inputs.shape[-1] != self.input_size:
             raise ValueError(
@@ -250,7 +296,7 @@ class RNNBase(LayerList):
         return x, tuple(stack(list(column)) for column in zip(*last, strict=True))
 
     def flatten_parameters(self) -> None:
-        """Nothing: XLA lays weights out itself."""
+        """Do nothing; kept for compatibility, since XLA decides the layout of the weights."""
 
     def _initial(self, x: Tensor, given: Any) -> tuple[Tensor, ...]:
         shape = [self.num_layers * self.num_directions, x.shape[1], self.hidden_size]
@@ -279,9 +325,29 @@ class RNNBase(LayerList):
 
 
 class SimpleRNN(RNNBase):
-    """Layers of h = activation(W_ih x + b_ih + W_hh h + b_hh); see LSTM for the arguments.
+    """Multi-layer Elman RNN: `h_t = activation(W_ih @ x_t + b_ih + W_hh @ h_(t-1) + b_hh)`.
 
-    Example:
+    Arguments:
+        input_size: size of the last dimension of the input.
+        hidden_size: size of the hidden state.
+        num_layers: number of stacked layers; each takes the output of the one before. Default: 1.
+        direction: "forward", or "bidirect" ("bidirectional") for two directions whose outputs are concatenated.
+            Default: 'forward'.
+        time_major: the input is [time, batch, input_size] instead of [batch, time, input_size]. Default: False.
+        dropout: dropout probability of the output of every layer but the last. Default: 0.0.
+        activation: "tanh" or "relu". Default: 'tanh'.
+        weight_ih_attr: ParamAttr of the input-to-hidden weight; None: uniform in [-1 / sqrt(hidden_size), 1 /
+            sqrt(hidden_size)].
+        weight_hh_attr: ParamAttr of the hidden-to-hidden weight; None: the same.
+        bias_ih_attr: ParamAttr of the input-to-hidden bias; None: the same; False: no bias.
+        bias_hh_attr: ParamAttr of the hidden-to-hidden bias; None: the same; False: no bias.
+
+    Shape:
+        inputs: [batch, time, input_size]; with time_major [time, batch, input_size].
+        outputs: [batch, time, directions * hidden_size]; with time_major time first.
+        initial_states, final states: [num_layers * directions, batch, hidden_size].
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.SimpleRNN(2, 3)(paddle.ones([1, 4, 2]))[0].shape
         paddle.Size([1, 4, 3])
@@ -311,15 +377,30 @@ class SimpleRNN(RNNBase):
 
 
 class LSTM(RNNBase):
-    """Layers of LSTM (Hochreiter and Schmidhuber, 1997).
+    """Multi-layer LSTM (Hochreiter and Schmidhuber, 1997).
+
+    `i, f, g, o = W_ih @ x + b_ih + W_hh @ h + b_hh` (four parts), `c' = sigmoid(f) * c + sigmoid(i) * tanh(g)`, `h' =
+    sigmoid(o) * tanh(c')`.
 
     Arguments:
-        input_size, hidden_size: sizes of inputs and states.
-        num_layers: each takes the outputs of the one before.
-        direction: "forward", or "bidirect": two directions whose outputs are concatenated.
-        time_major: inputs are [time, batch, input] instead of [batch, time, input].
-        dropout: probability between the layers.
-        weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr: ParamAttr of the parameters.
+        input_size: size of the last dimension of the input.
+        hidden_size: size of the hidden state.
+        num_layers: number of stacked layers; each takes the output of the one before. Default: 1.
+        direction: "forward", or "bidirect" ("bidirectional") for two directions whose outputs are concatenated.
+            Default: 'forward'.
+        time_major: the input is [time, batch, input_size] instead of [batch, time, input_size]. Default: False.
+        dropout: dropout probability of the output of every layer but the last. Default: 0.0.
+        weight_ih_attr: ParamAttr of the input-to-hidden weight; None: uniform in [-1 / sqrt(hidden_size), 1 /
+            sqrt(hidden_size)].
+        weight_hh_attr: ParamAttr of the hidden-to-hidden weight; None: the same.
+        bias_ih_attr: ParamAttr of the input-to-hidden bias; None: the same; False: no bias.
+        bias_hh_attr: ParamAttr of the hidden-to-hidden bias; None: the same; False: no bias.
+        proj_size: if above 0, size to which the hidden state is projected. Default: 0.
+
+    Shape:
+        inputs: [batch, time, input_size]; with time_major [time, batch, input_size].
+        outputs: [batch, time, directions * hidden_size]; with time_major time first.
+        initial_states, final states: a pair (h, c) of [num_layers * directions, batch, hidden_size].
 
     Raises:
         ValueError: if an argument is out of its range.
@@ -352,7 +433,29 @@ class LSTM(RNNBase):
 
 
 class GRU(RNNBase):
-    """Layers of GRU (Cho et al., 2014); see LSTM for the arguments.
+    """Multi-layer GRU (Cho et al., 2014).
+
+    `r = sigmoid(W_r @ x + U_r @ h)`, `z = sigmoid(W_z @ x + U_z @ h)`, `c = tanh(W_c @ x + r * (U_c @ h))`, `h' = z * h
+    + (1 - z) * c`, each with biases.
+
+    Arguments:
+        input_size: size of the last dimension of the input.
+        hidden_size: size of the hidden state.
+        num_layers: number of stacked layers; each takes the output of the one before. Default: 1.
+        direction: "forward", or "bidirect" ("bidirectional") for two directions whose outputs are concatenated.
+            Default: 'forward'.
+        time_major: the input is [time, batch, input_size] instead of [batch, time, input_size]. Default: False.
+        dropout: dropout probability of the output of every layer but the last. Default: 0.0.
+        weight_ih_attr: ParamAttr of the input-to-hidden weight; None: uniform in [-1 / sqrt(hidden_size), 1 /
+            sqrt(hidden_size)].
+        weight_hh_attr: ParamAttr of the hidden-to-hidden weight; None: the same.
+        bias_ih_attr: ParamAttr of the input-to-hidden bias; None: the same; False: no bias.
+        bias_hh_attr: ParamAttr of the hidden-to-hidden bias; None: the same; False: no bias.
+
+    Shape:
+        inputs: [batch, time, input_size]; with time_major [time, batch, input_size].
+        outputs: [batch, time, directions * hidden_size]; with time_major time first.
+        initial_states, final states: [num_layers * directions, batch, hidden_size].
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -17,7 +17,10 @@ __all__ = ["GRUCell", "LSTMCell", "RNNCellBase", "SimpleRNNCell"]
 
 
 class RNNCellBase(Layer):
-    """Base of cells: called with inputs and states, a cell returns outputs and new states.
+    """Base class of recurrent cells: `outputs, new_states = cell(inputs, states)`.
+
+    Arguments:
+        settings: name_scope and dtype; see Layer.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -51,17 +54,23 @@ class RNNCellBase(Layer):
 
     @property
     def state_shape(self) -> Any:
-        """Shape of the state of one sample, or several of them."""
+        """Shape of the state of one sample, or a tuple of shapes."""
         return (self.hidden_size,)
 
     def get_initial_states(
         self, batch_ref: Tensor, shape: Any = None, dtype: Any = None, init_value: float = 0.0, batch_dim_idx: int = 0
     ) -> Any:
-        """States full of one value, for the batch size of a tensor.
+        """Create initial states filled with one value.
 
         Arguments:
-            batch_ref: a tensor with the batch in dimension batch_dim_idx.
-            shape: of one sample's state, or nested shapes; that of the cell by default.
+            batch_ref: tensor from which the batch size is taken.
+            shape: shape of the state of one sample, or nested shapes; None: state_shape.
+            dtype: dtype of the states; None: the default dtype.
+            init_value: the value. Default: 0.0.
+            batch_dim_idx: batch dimension of batch_ref. Default: 0.
+
+        Returns:
+            A tensor [batch, *shape], or a nested structure of such tensors.
         """
         shape = self.state_shape if shape is None else shape
         if shape and isinstance(shape[0], list | tuple):
@@ -87,7 +96,21 @@ def _product(x: Tensor, weight: Any, bias: Any) -> Tensor:
 
 
 class SimpleRNNCell(RNNCellBase):
-    """h = activation(W_ih x + b_ih + W_hh h + b_hh).
+    """Elman RNN cell, one time step: `h' = activation(W_ih @ x + b_ih + W_hh @ h + b_hh)`.
+
+    Arguments:
+        input_size: size of the input.
+        hidden_size: size of the hidden state.
+        activation: "tanh" or "relu". Default: 'tanh'.
+        weight_ih_attr: ParamAttr of the input-to-hidden weight; None: uniform in [-1 / sqrt(hidden_size), 1 /
+            sqrt(hidden_size)].
+        weight_hh_attr: ParamAttr of the hidden-to-hidden weight; None: the same.
+        bias_ih_attr: ParamAttr of the input-to-hidden bias; None: the same; False: no bias.
+        bias_hh_attr: ParamAttr of the hidden-to-hidden bias; None: the same; False: no bias.
+
+    Shape:
+        inputs: [batch, input_size]; states: [batch, hidden_size].
+        Output: the pair (h', h') of [batch, hidden_size].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -114,7 +137,11 @@ class SimpleRNNCell(RNNCellBase):
         self._make(input_size, hidden_size, (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr))
 
     def forward(self, inputs: Tensor, states: Any = None) -> tuple[Tensor, Tensor]:
-        """The new state, twice."""
+        """Compute one time step.
+
+        Returns:
+            The new hidden state [batch, hidden_size], as output and as state.
+        """
         h = self.get_initial_states(inputs) if states is None else states
         x, u = self._projected(inputs, h)
         out = getattr(F, self.activation)(x + u)
@@ -122,14 +149,26 @@ class SimpleRNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """A step of an LSTM (Hochreiter and Schmidhuber, 1997); gates in the order input, forget, cell, output.
+    """LSTM cell, one time step (Hochreiter and Schmidhuber, 1997).
+
+    `i, f, g, o = W_ih @ x + b_ih + W_hh @ h + b_hh` (four parts), `c' = sigmoid(f) * c + sigmoid(i) * tanh(g)`, `h' =
+    sigmoid(o) * tanh(c')`. The weights have the gates in the order i, f, g, o.
 
     Arguments:
-        input_size, hidden_size: sizes of inputs and state.
-        weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr: ParamAttr of the parameters.
-        proj_size: if above 0, the size that the hidden state is projected to.
+        input_size: size of the input.
+        hidden_size: size of the hidden state.
+        weight_ih_attr: ParamAttr of the input-to-hidden weight; None: uniform in [-1 / sqrt(hidden_size), 1 /
+            sqrt(hidden_size)].
+        weight_hh_attr: ParamAttr of the hidden-to-hidden weight; None: the same.
+        bias_ih_attr: ParamAttr of the input-to-hidden bias; None: the same; False: no bias.
+        bias_hh_attr: ParamAttr of the hidden-to-hidden bias; None: the same; False: no bias.
+        proj_size: if above 0, size to which the hidden state is projected. Default: 0.
 
-    Example:
+    Shape:
+        inputs: [batch, input_size]; states: the pair (h, c) of [batch, hidden_size].
+        Output: h' and the pair (h', c').
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.LSTMCell(2, 3)(paddle.ones([1, 2]))[0].shape
         paddle.Size([1, 3])
@@ -162,11 +201,15 @@ class LSTMCell(RNNCellBase):
 
     @property
     def state_shape(self) -> Any:
-        """Shapes of hidden and cell state of one sample."""
+        """Shapes of the hidden and cell state of one sample."""
         return ((self.proj_size or self.hidden_size,), (self.hidden_size,))
 
     def forward(self, inputs: Tensor, states: Any = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """The new hidden state, and the pair of hidden and cell state."""
+        """Compute one time step.
+
+        Returns:
+            The new hidden state, and the pair of new hidden and cell state, each [batch, hidden_size].
+        """
         h, c = self.get_initial_states(inputs) if states is None else states
         x, u = self._projected(inputs, h)
         i, f, g, o = split(x + u, 4, axis=-1)
@@ -178,9 +221,25 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """A step of a GRU (Cho et al., 2014); gates in the order reset, update, candidate.
+    """GRU cell, one time step (Cho et al., 2014).
 
-    Example:
+    `r = sigmoid(W_r @ x + U_r @ h)`, `z = sigmoid(W_z @ x + U_z @ h)`, `c = tanh(W_c @ x + r * (U_c @ h))`, `h' = z * h
+    + (1 - z) * c`, each with biases. The weights have the gates in the order r, z, c.
+
+    Arguments:
+        input_size: size of the input.
+        hidden_size: size of the hidden state.
+        weight_ih_attr: ParamAttr of the input-to-hidden weight; None: uniform in [-1 / sqrt(hidden_size), 1 /
+            sqrt(hidden_size)].
+        weight_hh_attr: ParamAttr of the hidden-to-hidden weight; None: the same.
+        bias_ih_attr: ParamAttr of the input-to-hidden bias; None: the same; False: no bias.
+        bias_hh_attr: ParamAttr of the hidden-to-hidden bias; None: the same; False: no bias.
+
+    Shape:
+        inputs: [batch, input_size]; states: [batch, hidden_size].
+        Output: the pair (h', h') of [batch, hidden_size].
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.GRUCell(2, 3)(paddle.ones([1, 2]))[0].shape
         paddle.Size([1, 3])
@@ -202,7 +261,11 @@ class GRUCell(RNNCellBase):
         self._make(input_size, hidden_size, (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr))
 
     def forward(self, inputs: Tensor, states: Any = None) -> tuple[Tensor, Tensor]:
-        """The new state, twice."""
+        """Compute one time step.
+
+        Returns:
+            The new hidden state [batch, hidden_size], as output and as state.
+        """
         h = self.get_initial_states(inputs) if states is None else states
         x, u = self._projected(inputs, h)
         (xr, xz, xc), (ur, uz, uc) = split(x, 3, axis=-1), split(u, 3, axis=-1)

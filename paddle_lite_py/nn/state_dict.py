@@ -13,14 +13,14 @@ from ..eager.tensor import Tensor
 
 
 class IncompatibleKeys(NamedTuple):
-    """What load_state_dict() found missing and unexpected."""
+    """Names that load_state_dict() found missing and unexpected."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]
 
 
 class StateDict:
-    """The part of Layer that saves and loads."""
+    """Part of Layer that saves and loads the state."""
 
     def state_dict(
         self,
@@ -30,10 +30,19 @@ class StateDict:
         use_hook: bool = True,
         keep_vars: bool = True,
     ) -> dict[str, Tensor]:
-        """Parameters and persistable buffers by dotted name; the tensors are the layer's own, not copies.
+        """Return the parameters and persistable buffers by dotted name.
+
+        The tensors are those of the layer, not copies.
 
         Arguments:
-            keep_vars: False: tensors with the same data, which take no gradient.
+            destination: a dict to add the entries to; None: a new one.
+            include_sublayers: include the state of sublayers. Default: True.
+            structured_name_prefix: prefix of all names. Default: ''.
+            use_hook: call the hooks of register_state_dict_hook(). Default: True.
+            keep_vars: False: return tensors with the same data that do not require gradients. Default: True.
+
+        Returns:
+            A dict from names to tensors.
 
         Examples:
             >>> import paddle_lite_py as paddle
@@ -53,7 +62,7 @@ class StateDict:
         use_hook: bool = True,
         keep_vars: bool = True,
     ) -> dict[str, Tensor]:
-        """state_dict() with the buffers that are not persistable too."""
+        """Return state_dict() together with the buffers that are not persistable."""
         return self._collect(destination, include_sublayers, structured_name_prefix, use_hook, True, keep_vars)
 
     def sharded_state_dict(self, structured_name_prefix: str = "") -> dict[str, Any]:
@@ -88,14 +97,15 @@ class StateDict:
     def set_state_dict(
         self: Any, state_dict: dict[str, Any], use_structured_name: bool = True
     ) -> tuple[list[str], list[str]]:
-        """Load a state_dict(); what does not fit is left as it was, with a warning.
+        """Load a state_dict(); entries that do not fit are skipped with a warning.
 
         Arguments:
-            state_dict: tensors or NumPy arrays by name; they are converted to the dtype of this layer.
-            use_structured_name: True: the names are those of state_dict(); False: those of the parameters themselves.
+            state_dict: tensors or NumPy arrays by name; they are cast to the dtypes of the layer.
+            use_structured_name: True: names as in state_dict(); False: the names of the parameters themselves. Default:
+                True.
 
         Returns:
-            The names that the dict lacks (or has in another shape), and those that this layer has not.
+            The list of names that are missing in the dict (or have another shape), and the list of unexpected names.
 
         Raises:
             TypeError: if `state_dict` is not a dict.
@@ -113,7 +123,14 @@ class StateDict:
     def load_state_dict(
         self, state_dict: dict[str, Any], strict: bool = True, assign: bool = False
     ) -> IncompatibleKeys:
-        """set_state_dict() that raises, before it changes anything, if a name is missing, unexpected or misshapen.
+        """Load a state_dict(), and raise before any change if it does not fit.
+
+        Arguments:
+            state_dict: tensors or NumPy arrays by name.
+            strict: raise if a name is missing, unexpected or of another shape; False: skip it. Default: True.
+
+        Returns:
+            IncompatibleKeys: the missing and the unexpected names.
 
         Raises:
             RuntimeError: if `strict` and the names or shapes differ.

@@ -22,7 +22,7 @@ __all__ = [
 
 
 def attrs_of_parts(attr: Any, n: int) -> list[Any]:
-    """One ParamAttr for each of n parts; two stand for attention and feed-forward."""
+    """Return one ParamAttr for each of n parts; a pair stands for attention and feed-forward."""
     if isinstance(attr, list | tuple):
         if len(attr) == n:
             return list(attr)
@@ -54,16 +54,27 @@ class _TransformerLayer(Layer):
 
 
 class TransformerEncoderLayer(_TransformerLayer):
-    """Self-attention and a feed-forward network, each with residual and LayerNorm (Vaswani et al., 2017).
+    """Transformer encoder layer: self-attention and a feed-forward network, each with residual and LayerNorm.
+
+    The layer of Vaswani et al., 2017. With normalize_before=False each part computes `LayerNorm(x + part(x))`, with
+    True `x + part(LayerNorm(x))`.
 
     Arguments:
         d_model: size of inputs and outputs.
-        nhead: heads of the attention.
-        dim_feedforward: inner size of the feed-forward network.
-        dropout: probability after each part; attn_dropout and act_dropout: of attention weights and activations.
-        activation: name of the function in the feed-forward network.
-        normalize_before: normalize the input of each part instead of its output.
-        weight_attr, bias_attr: ParamAttr of all linear layers, or a pair for attention and feed-forward.
+        nhead: number of attention heads.
+        dim_feedforward: hidden size of the feed-forward network.
+        dropout: dropout probability after each part. Default: 0.1.
+        activation: name of the activation of the feed-forward network, such as "relu" or "gelu". Default: 'relu'.
+        attn_dropout: dropout probability of the attention weights; None: dropout.
+        act_dropout: dropout probability after the activation; None: dropout.
+        normalize_before: normalize the input of each part (pre-norm) instead of its output (post-norm). Default: False.
+        weight_attr: ParamAttr of the weights of all linear layers, or a pair for attention and feed-forward.
+        bias_attr: ParamAttr of their biases, or a pair; False: no biases.
+        layer_norm_eps: epsilon of the LayerNorms. Default: 1e-05.
+
+    Shape:
+        src: [batch, length, d_model].
+        Output: [batch, length, d_model].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -98,7 +109,16 @@ class TransformerEncoderLayer(_TransformerLayer):
         self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
 
     def forward(self, src: Tensor, src_mask: Any = None, cache: Any = None) -> Any:
-        """The encoding of src; with a cache, and the new cache."""
+        """Encode src.
+
+        Arguments:
+            src: [batch, length, d_model].
+            src_mask: attention mask that broadcasts to [batch, nhead, length, length]; see MultiHeadAttention.
+            cache: a cache that gen_cache() created.
+
+        Returns:
+            The encoding [batch, length, d_model]; with a cache also the new cache.
+        """
         residual = src
         if self.normalize_before:
             src = self.norm1(src)
@@ -114,16 +134,34 @@ class TransformerEncoderLayer(_TransformerLayer):
         return src if cache is None else (src, cache)
 
     def gen_cache(self, src: Tensor) -> Any:
-        """An empty cache."""
+        """Create an empty cache for the batch size of src."""
         return self.self_attn.gen_cache(src, type=MultiHeadAttention.Cache)
 
 
 class TransformerDecoderLayer(_TransformerLayer):
-    """Self-attention, attention to the encoder's outputs, and a feed-forward network (Vaswani et al., 2017).
+    """Transformer decoder layer: self-attention, cross-attention to the encoder's output, and a feed-forward network.
 
-    Arguments: as of TransformerEncoderLayer; a list of ParamAttrs has three, for both attentions and feed-forward.
+    The layer of Vaswani et al., 2017. Each part has a residual connection and a LayerNorm.
 
-    Example:
+    Arguments:
+        d_model: size of inputs and outputs.
+        nhead: number of attention heads.
+        dim_feedforward: hidden size of the feed-forward network.
+        dropout: dropout probability after each part. Default: 0.1.
+        activation: name of the activation of the feed-forward network, such as "relu" or "gelu". Default: 'relu'.
+        attn_dropout: dropout probability of the attention weights; None: dropout.
+        act_dropout: dropout probability after the activation; None: dropout.
+        normalize_before: normalize the input of each part (pre-norm) instead of its output (post-norm). Default: False.
+        weight_attr: ParamAttr of the weights of all linear layers, or a list of three for self-attention,
+            cross-attention and feed-forward.
+        bias_attr: ParamAttr of their biases, or a list of three; False: no biases.
+        layer_norm_eps: epsilon of the LayerNorms. Default: 1e-05.
+
+    Shape:
+        tgt: [batch, target length, d_model]; memory: [batch, source length, d_model].
+        Output: [batch, target length, d_model].
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.TransformerDecoderLayer(4, 2, 8)(paddle.ones([1, 3, 4]), paddle.ones([1, 5, 4])).shape
         paddle.Size([1, 3, 4])
@@ -159,7 +197,18 @@ class TransformerDecoderLayer(_TransformerLayer):
     def forward(
         self, tgt: Tensor, memory: Tensor, tgt_mask: Any = None, memory_mask: Any = None, cache: Any = None
     ) -> Any:
-        """The decoding of tgt, given the encoder's outputs; with a cache, and the new cache."""
+        """Decode tgt, given the output of the encoder.
+
+        Arguments:
+            tgt: [batch, target length, d_model].
+            memory: output of the encoder [batch, source length, d_model].
+            tgt_mask: mask of the self-attention; see MultiHeadAttention.
+            memory_mask: mask of the cross-attention.
+            cache: a cache that gen_cache() created.
+
+        Returns:
+            The decoding [batch, target length, d_model]; with a cache also the new cache.
+        """
         before = self.normalize_before
         attended = self.norm1(tgt) if before else tgt
         own, crossed = (None, None) if cache is None else cache
@@ -176,7 +225,7 @@ class TransformerDecoderLayer(_TransformerLayer):
         return tgt if cache is None else (tgt, (own, crossed))
 
     def gen_cache(self, memory: Tensor) -> Any:
-        """An empty cache for the self-attention, and that of the encoder's outputs."""
+        """Create an empty cache for the self-attention and a static one for the encoder's output."""
         own = self.self_attn.gen_cache(memory, type=MultiHeadAttention.Cache)
         return own, self.cross_attn.gen_cache(memory, memory, type=MultiHeadAttention.StaticCache)
 
@@ -187,12 +236,16 @@ def _copies(layer: Any, n: int) -> LayerList:
 
 
 class TransformerEncoder(Layer):
-    """A stack of encoder layers.
+    """Stack of encoder layers.
 
     Arguments:
-        encoder_layer: the first layer; the others are made like it.
-        num_layers: how many.
-        norm: a layer for the outputs.
+        encoder_layer: the first layer; the others have the same settings and parameters of their own.
+        num_layers: number of layers.
+        norm: layer that is applied to the output of the last layer; None: none.
+
+    Shape:
+        src: [batch, length, d_model].
+        Output: [batch, length, d_model].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -207,7 +260,16 @@ class TransformerEncoder(Layer):
         self.num_layers, self.norm = num_layers, norm
 
     def forward(self, src: Tensor, src_mask: Any = None, cache: Any = None) -> Any:
-        """The encoding of src; with a list of caches, and the new list."""
+        """Encode src with all layers.
+
+        Arguments:
+            src: [batch, length, d_model].
+            src_mask: attention mask of all layers; see MultiHeadAttention.
+            cache: list of caches that gen_cache() created.
+
+        Returns:
+            The encoding [batch, length, d_model]; with caches also the list of new caches.
+        """
         mask = additive(src_mask, src.dtype)
         new = []
         for i, layer in enumerate(self.layers):
@@ -221,12 +283,21 @@ class TransformerEncoder(Layer):
         return src if cache is None else (src, new)
 
     def gen_cache(self, src: Tensor) -> list[Any]:
-        """An empty cache for each layer."""
+        """Create an empty cache for each layer."""
         return [layer.gen_cache(src) for layer in self.layers]
 
 
 class TransformerDecoder(Layer):
-    """A stack of decoder layers; see TransformerEncoder.
+    """Stack of decoder layers.
+
+    Arguments:
+        decoder_layer: the first layer; the others have the same settings and parameters of their own.
+        num_layers: number of layers.
+        norm: layer that is applied to the output of the last layer; None: none.
+
+    Shape:
+        tgt: [batch, target length, d_model]; memory: [batch, source length, d_model].
+        Output: [batch, target length, d_model].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -243,7 +314,18 @@ class TransformerDecoder(Layer):
     def forward(
         self, tgt: Tensor, memory: Tensor, tgt_mask: Any = None, memory_mask: Any = None, cache: Any = None
     ) -> Any:
-        """The decoding of tgt, given the encoder's outputs; with a list of caches, and the new list."""
+        """Decode tgt with all layers, given the output of the encoder.
+
+        Arguments:
+            tgt: [batch, target length, d_model].
+            memory: output of the encoder [batch, source length, d_model].
+            tgt_mask: mask of the self-attention; see MultiHeadAttention.
+            memory_mask: mask of the cross-attention.
+            cache: list of caches that gen_cache() created.
+
+        Returns:
+            The decoding [batch, target length, d_model]; with caches also the list of new caches.
+        """
         masks = additive(tgt_mask, tgt.dtype), additive(memory_mask, memory.dtype)
         new = []
         for i, layer in enumerate(self.layers):
@@ -257,17 +339,39 @@ class TransformerDecoder(Layer):
         return tgt if cache is None else (tgt, new)
 
     def gen_cache(self, memory: Tensor, do_zip: bool = False) -> list[Any]:
-        """A cache for each layer; do_zip: one list of the caches of each kind."""
+        """Create the caches of all layers.
+
+        Arguments:
+            memory: output of the encoder.
+            do_zip: return one list for each kind of cache instead of one entry for each layer. Default: False.
+        """
         caches = [layer.gen_cache(memory) for layer in self.layers]
         return list(zip(*caches, strict=True)) if do_zip else caches
 
 
 class Transformer(Layer):
-    """Encoder and decoder (Vaswani et al., 2017).
+    """Encoder-decoder Transformer (Vaswani et al., 2017).
 
-    Arguments: as of TransformerEncoderLayer, and
-        num_encoder_layers, num_decoder_layers: sizes of the stacks.
-        custom_encoder, custom_decoder: layers to take in their places.
+    Arguments:
+        d_model: size of inputs and outputs. Default: 512.
+        nhead: number of attention heads. Default: 8.
+        num_encoder_layers: number of encoder layers. Default: 6.
+        num_decoder_layers: number of decoder layers. Default: 6.
+        dim_feedforward: hidden size of the feed-forward networks. Default: 2048.
+        dropout: dropout probability after each part of a layer. Default: 0.1.
+        activation: name of the activation of the feed-forward networks. Default: 'relu'.
+        attn_dropout: dropout probability of the attention weights; None: dropout.
+        act_dropout: dropout probability after the activation; None: dropout.
+        normalize_before: normalize the input of each part (pre-norm) instead of its output (post-norm). Default: False.
+        weight_attr: ParamAttr of the weights of all linear layers, or a list of two (attention, feed-forward) or three
+            (with cross-attention in the middle).
+        bias_attr: ParamAttr of their biases, or a list like weight_attr; False: no biases.
+        custom_encoder: layer to use as the encoder.
+        custom_decoder: layer to use as the decoder.
+
+    Shape:
+        src: [batch, source length, d_model]; tgt: [batch, target length, d_model].
+        Output: [batch, target length, d_model].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -308,10 +412,25 @@ class Transformer(Layer):
     def forward(
         self, src: Tensor, tgt: Tensor, src_mask: Any = None, tgt_mask: Any = None, memory_mask: Any = None
     ) -> Any:
-        """The decoding of tgt, given src."""
+        """Encode src, and decode tgt given the encoding.
+
+        Arguments:
+            src: [batch, source length, d_model].
+            tgt: [batch, target length, d_model].
+            src_mask: mask of the encoder's self-attention; see MultiHeadAttention.
+            tgt_mask: mask of the decoder's self-attention.
+            memory_mask: mask of the cross-attention.
+
+        Returns:
+            The decoding [batch, target length, d_model].
+        """
         memory = self.encoder(src, src_mask=src_mask)
         return self.decoder(tgt, memory, tgt_mask=tgt_mask, memory_mask=memory_mask)
 
     def generate_square_subsequent_mask(self, length: int) -> Tensor:
-        """A mask under which each position attends to itself and those before it."""
+        """Create a causal mask: each position attends to itself and to earlier positions.
+
+        Returns:
+            A float tensor [length, length] with 0 on and below the diagonal and -inf above it.
+        """
         return wrap(as_array(np.triu(np.full((length, length), -np.inf, np.float32), 1)))

@@ -13,7 +13,7 @@ _STORES = ("_parameters", "_sub_layers", "_buffers")
 
 
 class Tree:
-    """The attributes of a layer that are parameters, buffers or sublayers live in a dict each."""
+    """Base of Layer: parameters, buffers and sublayers, each kind in a dict of its own."""
 
     _parameters: dict[str, Parameter | None]
     _sub_layers: dict[str, Any]
@@ -128,7 +128,7 @@ class Tree:
         return parameter
 
     def register_parameter(self, name: str, param: Parameter | None) -> Parameter | None:
-        """add_parameter()."""
+        """Alias of add_parameter()."""
         return self.add_parameter(name, param)
 
     def add_sublayer(self, name: str, sublayer: Any) -> Any:
@@ -148,16 +148,21 @@ class Tree:
         return sublayer
 
     def add_module(self, name: str, module: Any) -> Any:
-        """add_sublayer()."""
+        """Alias of add_sublayer()."""
         return self.add_sublayer(name, module)
 
     register_module = add_module
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistable: bool = True) -> None:
-        """Register a tensor that is state but not trained; `persistable` says whether state_dict() has it.
+        """Register a tensor that is part of the state but not trained; it becomes the attribute `name`.
+
+        Arguments:
+            name: its name, without dots.
+            tensor: the tensor, or None.
+            persistable: whether state_dict() includes it. Default: True.
 
         Raises:
-            TypeError: if it is not a Tensor or None.
+            TypeError: if `tensor` is not a Tensor or None.
             KeyError: if the name has a dot, or another attribute has it.
         """
         self._check_name(name, self._buffers)
@@ -171,7 +176,7 @@ class Tree:
 
     # -- walking ---------------------------------------------------------------------------------------------------
     def named_children(self) -> Iterator[tuple[str, Any]]:
-        """(name, layer) of each direct sublayer, once."""
+        """Iterate over the direct sublayers as (name, layer), each once."""
         seen = set()
         for name, layer in self._sub_layers.items():
             if layer is not None and layer not in seen:
@@ -179,7 +184,7 @@ class Tree:
                 yield name, layer
 
     def children(self) -> Iterator[Any]:
-        """The direct sublayers."""
+        """Iterate over the direct sublayers."""
         return (layer for _, layer in self.named_children())
 
     def named_sublayers(
@@ -189,7 +194,13 @@ class Tree:
         layers_set: set[Any] | None = None,
         remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, Any]]:
-        """(dotted name, layer) of every sublayer, outer before inner.
+        """Iterate over all sublayers as (dotted name, layer), parents before children.
+
+        Arguments:
+            prefix: prefix of the names. Default: ''.
+            include_self: begin with the layer itself. Default: False.
+            layers_set: layers to skip; visited layers are added.
+            remove_duplicate: yield a shared layer only once. Default: True.
 
         Examples:
             >>> import paddle_lite_py as paddle
@@ -211,15 +222,15 @@ class Tree:
     def named_modules(
         self, memo: Any = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Any]]:
-        """named_sublayers() with the layer itself."""
+        """Iterate over the layer itself and all sublayers as (dotted name, layer)."""
         return self.named_sublayers(prefix, True, memo, remove_duplicate)
 
     def sublayers(self, include_self: bool = False) -> list[Any]:
-        """Every sublayer, outer before inner."""
+        """Return all sublayers, parents before children."""
         return [layer for _, layer in self.named_sublayers(include_self=include_self)]
 
     def modules(self) -> Iterator[Any]:
-        """The layer itself and every sublayer."""
+        """Iterate over the layer itself and all sublayers."""
         return iter(self.sublayers(include_self=True))
 
     def _named_in(self, store: str, prefix: str, include_sublayers: bool, once: bool) -> Iterator[tuple[str, Any]]:
@@ -234,29 +245,35 @@ class Tree:
     def named_parameters(
         self, prefix: str = "", include_sublayers: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """(dotted name, parameter) of every parameter."""
+        """Iterate over all parameters as (dotted name, parameter).
+
+        Arguments:
+            prefix: prefix of the names. Default: ''.
+            include_sublayers: include the parameters of sublayers. Default: True.
+            remove_duplicate: yield a shared parameter only once. Default: True.
+        """
         return self._named_in("_parameters", prefix, include_sublayers, remove_duplicate)
 
     def parameters(self, include_sublayers: bool = True) -> list[Parameter]:
-        """Every parameter, for an optimizer."""
+        """Return all parameters, as an optimizer takes them."""
         return [p for _, p in self.named_parameters(include_sublayers=include_sublayers)]
 
     def named_buffers(
         self, prefix: str = "", include_sublayers: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
-        """(dotted name, buffer) of every buffer."""
+        """Iterate over all buffers as (dotted name, buffer)."""
         return self._named_in("_buffers", prefix, include_sublayers, remove_duplicate)
 
     def buffers(self, include_sublayers: bool = True) -> list[Tensor]:
-        """Every buffer."""
+        """Return all buffers."""
         return [b for _, b in self.named_buffers(include_sublayers=include_sublayers)]
 
     # -- by dotted name --------------------------------------------------------------------------------------------
     def get_sublayer(self, target: str) -> Any:
-        """The sublayer at a dotted name; "" is the layer itself.
+        """Return the sublayer with a dotted name; "" is the layer itself.
 
         Raises:
-            AttributeError: if there is none.
+            AttributeError: if there is no such sublayer.
         """
         here: Any = self
         for part in target.split(".") if target else ():
@@ -269,11 +286,11 @@ class Tree:
     get_submodule = get_sublayer
 
     def get_parameter(self, target: str) -> Parameter:
-        """The parameter at a dotted name."""
+        """Return the parameter with a dotted name."""
         return self._get("_parameters", target)
 
     def get_buffer(self, target: str) -> Tensor:
-        """The buffer at a dotted name."""
+        """Return the buffer with a dotted name."""
         return self._get("_buffers", target)
 
     def _get(self, store: str, target: str) -> Any:
@@ -284,10 +301,15 @@ class Tree:
         return found
 
     def set_sublayer(self, target: str, layer: Any, strict: bool = False) -> None:
-        """Put a layer at a dotted name.
+        """Set the sublayer with a dotted name.
+
+        Arguments:
+            target: the dotted name.
+            layer: the new layer.
+            strict: raise if there is no sublayer with this name yet. Default: False.
 
         Raises:
-            AttributeError: if `strict` and nothing stands there yet.
+            AttributeError: if `strict` and there is no such sublayer.
         """
         path, _, name = target.rpartition(".")
         holder = self.get_sublayer(path)

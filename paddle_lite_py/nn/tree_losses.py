@@ -15,11 +15,19 @@ __all__ = ["AdaptiveLogSoftmaxWithLoss", "HSigmoidLoss"]
 
 
 class HSigmoidLoss(Layer):
-    """hsigmoid_loss() with its weights: a row for each inner node of a tree of classes.
+    """Hierarchical sigmoid loss over a binary tree of classes, with trainable weights; see hsigmoid_loss().
 
     Arguments:
-        feature_size: of the input. num_classes: leaves of the tree.
-        is_custom: the tree is given with each call, as path_table and path_code.
+        feature_size: size of the last dimension of the input.
+        num_classes: number of classes, the leaves of the tree.
+        weight_attr: ParamAttr, initializer or name of the weights; None: the default initializer.
+        bias_attr: ParamAttr, initializer or name of the biases; None: zeros; False: no biases.
+        is_custom: the tree is passed with each call, as path_table and path_code; False: a complete binary tree.
+            Default: False.
+
+    Shape:
+        input: [N, feature_size]; label: integers [N] or [N, 1].
+        Output: [N, 1].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -47,7 +55,11 @@ class HSigmoidLoss(Layer):
         self.bias = self.create_parameter([nodes, 1], bias_attr, is_bias=True)
 
     def forward(self, input: Any, label: Any, path_table: Any = None, path_code: Any = None) -> Any:
-        """The loss [n, 1]."""
+        """Compute the loss of each sample.
+
+        Returns:
+            The losses [N, 1].
+        """
         if self._is_custom and path_table is None:
             raise ValueError("HSigmoidLoss: is_custom is True, so path_table and path_code must be given")
         settings = self.weight, self.bias, path_table, path_code, self._is_sparse
@@ -62,18 +74,23 @@ def _joined(head: Any, tails: list[Any], /, *, first: int) -> Any:
 
 
 class AdaptiveLogSoftmaxWithLoss(Layer):
-    """adaptive_log_softmax_with_loss() with its weights: frequent classes in the head, the others in clusters.
+    """Adaptive softmax for many classes: frequent classes in the head, rare ones in clusters of smaller projections.
 
     Arguments:
-        in_features: of the input. n_classes: numbered by falling frequency.
-        cutoffs: where each group but the last ends: the classes below the first are in the head.
-        div_value: each cluster has this many times fewer features than the one before.
-        head_bias: the head has a bias.
+        in_features: size of the last dimension of the input.
+        n_classes: number of classes, numbered from the most frequent to the rarest.
+        cutoffs: increasing class ids at which the clusters begin; classes below the first are in the head.
+        weight_attr: ParamAttr, initializer or name of the weights; None: the default initializer.
+        bias_attr: ParamAttr, initializer or name of the biases; None: zeros; False: no biases.
+        div_value: each cluster has this many times fewer features than the one before. Default: 4.0.
+        head_bias: add a bias to the head. Default: False.
+
+    Shape:
+        input: [N, in_features]; label: integers [N].
+        Output: the log probabilities of the labels [N], and the loss, a scalar.
 
     Raises:
-        ValueError: if cutoffs do not grow from 1 to n_classes - 1.
-
-    Source: Grave et al., Efficient Softmax Approximation for GPUs, 2017.
+        ValueError: if cutoffs is not an increasing sequence within [1, n_classes - 1].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -81,6 +98,8 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         >>> x = paddle.rand([3, 8])
         >>> layer.log_prob(x).exp().sum(-1).round(decimals=4).tolist(), layer.predict(x).shape
         ([1.0, 1.0, 1.0], paddle.Size([3]))
+
+    Source: Grave et al., Efficient Softmax Approximation for GPUs, 2017.
     """
 
     def __init__(
@@ -114,22 +133,34 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
 
     @property
     def tail_weights(self) -> list[list[Any]]:
-        """The two matrices of each cluster."""
+        """The two projection matrices of each cluster."""
         return [[getattr(self, f"tail_weight_{i}_{k}") for k in (0, 1)] for i in range(self.n_clusters)]
 
     def forward(self, input: Any, label: Any) -> Any:
-        """Log probability of each label, and the loss."""
+        """Compute the log probability of each label, and the loss.
+
+        Returns:
+            The log probabilities [N], and their negative mean, a scalar.
+        """
         return F.adaptive_log_softmax_with_loss(
             input, label, self.head_weight, self.tail_weights, self.cutoffs, self.head_bias
         )
 
     def log_prob(self, input: Any) -> Any:
-        """Log probabilities of all classes [n, n_classes]."""
+        """Compute the log probabilities of all classes.
+
+        Returns:
+            A tensor [N, n_classes].
+        """
         head = F.log_softmax(F.linear(input, self.head_weight, self.head_bias))
         tails = [F.log_softmax(input.matmul(a).matmul(b)) for a, b in self.tail_weights]
         fn: Any = _joined
         return fn(head, tails, first=self.shortlist_size)
 
     def predict(self, input: Any) -> Any:
-        """The most likely class of each row [n]."""
+        """Find the most likely class of each row.
+
+        Returns:
+            An integer tensor [N].
+        """
         return self.log_prob(input).argmax(-1)

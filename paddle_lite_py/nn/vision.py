@@ -18,9 +18,13 @@ __all__ = [
 
 
 class PixelShuffle(FunctionLayer):
-    """[N, C * r * r, H, W] to [N, C, H * r, W * r] (Shi et al., 2016).
+    """Rearrange channels into space: [N, C * r**2, H, W] becomes [N, C, H * r, W * r] (Shi et al., 2016).
 
-    Example:
+    Arguments:
+        upscale_factor: the factor r of height and width.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.PixelShuffle(2)(paddle.ones([1, 4, 2, 2])).shape
         paddle.Size([1, 1, 4, 4])
@@ -30,9 +34,13 @@ class PixelShuffle(FunctionLayer):
 
 
 class PixelUnshuffle(FunctionLayer):
-    """[N, C, H * r, W * r] to [N, C * r * r, H, W].
+    """Rearrange space into channels: [N, C, H * r, W * r] becomes [N, C * r**2, H, W], the inverse of PixelShuffle.
 
-    Example:
+    Arguments:
+        downscale_factor: the factor r by which height and width shrink.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.PixelUnshuffle(2)(paddle.ones([1, 1, 4, 4])).shape
         paddle.Size([1, 4, 2, 2])
@@ -42,9 +50,16 @@ class PixelUnshuffle(FunctionLayer):
 
 
 class ChannelShuffle(FunctionLayer):
-    """Mixes the channels of groups (Zhang et al., 2017).
+    """Interleave the channels of groups: reshape to [groups, C / groups], transpose and flatten (Zhang et al., 2017).
 
-    Example:
+    Arguments:
+        groups: number of groups; it must divide the number of channels.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Shape:
+        The output has the shape and dtype of the input.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.ChannelShuffle(2)(paddle.arange(4.0).reshape([1, 4, 1, 1])).flatten().tolist()
         [0.0, 2.0, 1.0, 3.0]
@@ -54,7 +69,22 @@ class ChannelShuffle(FunctionLayer):
 
 
 class Upsample(FunctionLayer):
-    """Resizes images to a size, or by a factor.
+    """Resize the spatial dimensions to a size or by a factor, with interpolation.
+
+    Arguments:
+        size: spatial size of the output, a list of integers; give either size or scale_factor.
+        scale_factor: factor of the spatial size, a number or one for each spatial dimension.
+        mode: "nearest", "linear" (3-D inputs), "bilinear" or "bicubic" (4-D), "trilinear" (5-D), or "area". Default:
+            'nearest'.
+        align_corners: align the centers of the corner elements of input and output. Default: False.
+        align_mode: 0: source index `scale * (i + 0.5) - 0.5`; 1: `scale * i`; for linear modes without align_corners.
+            Default: 0.
+        data_format: "NCW", "NCHW", "NCDHW" or the channels-last formats; None: channels first.
+        recompute_scale_factor: compute the scale anew from the input and output sizes.
+
+    Shape:
+        Input: 3-D to 5-D, [N, C, *spatial].
+        Output: [N, C, *size].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -98,9 +128,14 @@ class _Upsampling2D(FunctionLayer):
 
 
 class UpsamplingNearest2D(_Upsampling2D):
-    """Resizes images [N, C, H, W], each pixel like the nearest one.
+    """Resize images [N, C, H, W] by nearest-neighbor interpolation.
 
-    Example:
+    Arguments:
+        size: height and width of the output; give either size or scale_factor.
+        scale_factor: factor of height and width, a number or two.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.UpsamplingNearest2D([4, 4])(paddle.ones([1, 1, 2, 2])).shape
         paddle.Size([1, 1, 4, 4])
@@ -110,9 +145,14 @@ class UpsamplingNearest2D(_Upsampling2D):
 
 
 class UpsamplingBilinear2D(_Upsampling2D):
-    """Resizes images [N, C, H, W] by bilinear interpolation, corners aligned.
+    """Resize images [N, C, H, W] by bilinear interpolation with aligned corners.
 
-    Example:
+    Arguments:
+        size: height and width of the output; give either size or scale_factor.
+        scale_factor: factor of height and width, a number or two.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.UpsamplingBilinear2D([4, 4])(paddle.ones([1, 1, 2, 2])).shape
         paddle.Size([1, 1, 4, 4])
@@ -130,9 +170,19 @@ class _Windows(FunctionLayer):
 
 
 class Unfold(_Windows):
-    """The windows of images [N, C, H, W] as columns [N, C * window, number of windows].
+    """Extract sliding windows of images as columns (im2col).
 
-    Example:
+    Arguments:
+        kernel_sizes: height and width of the window, an integer or two.
+        dilations: distance between neighboring elements of the window, an integer or two. Default: 1.
+        paddings: zero padding, an integer, two (height, width) or four (top, left, bottom, right). Default: 0.
+        strides: step of the window, an integer or two. Default: 1.
+
+    Shape:
+        Input: [N, C, H, W].
+        Output: [N, C * kernel_height * kernel_width, number of windows].
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Unfold(2)(paddle.ones([1, 1, 3, 3])).shape
         paddle.Size([1, 4, 4])
@@ -143,9 +193,20 @@ class Unfold(_Windows):
 
 
 class Fold(_Windows):
-    """Sums columns [N, C * window, number of windows] into images: the reverse of Unfold.
+    """Sum columns of sliding windows into images (col2im): the adjoint of Unfold.
 
-    Example:
+    Arguments:
+        output_sizes: height and width of the images, an integer or two.
+        kernel_sizes: height and width of the window, an integer or two.
+        dilations: distance between neighboring elements of the window, an integer or two. Default: 1.
+        paddings: zero padding that Unfold used, an integer, two or four. Default: 0.
+        strides: step of the window, an integer or two. Default: 1.
+
+    Shape:
+        Input: [N, C * kernel_height * kernel_width, number of windows].
+        Output: [N, C, *output_sizes].
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Fold([3, 3], 2)(paddle.ones([1, 4, 4])).shape
         paddle.Size([1, 1, 3, 3])
@@ -189,9 +250,18 @@ class _Pad(Layer):
 
 
 class Pad1D(_Pad):
-    """Pads sequences by [left, right]; mode: "constant", "reflect", "replicate" or "circular".
+    """Pad sequences [N, C, L] with constant, reflected, replicated or circular values.
 
-    Example:
+    Arguments:
+        padding: number of elements to add, [left, right], or one integer for all sides.
+        mode: "constant", "reflect", "replicate" or "circular". Default: 'constant'.
+        value: value for mode="constant". Default: 0.0.
+        data_format: "NCL" or "NLC". Default: 'NCL'.
+
+    Shape:
+        The output is larger than the input by the padding of each spatial dimension.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Pad1D([1, 2])(paddle.ones([1, 1, 3])).shape
         paddle.Size([1, 1, 6])
@@ -201,7 +271,16 @@ class Pad1D(_Pad):
 
 
 class Pad2D(_Pad):
-    """Pads images by [left, right, top, bottom]; mode: "constant", "reflect", "replicate" or "circular".
+    """Pad images [N, C, H, W] with constant, reflected, replicated or circular values.
+
+    Arguments:
+        padding: number of elements to add, [left, right, top, bottom], or one integer for all sides.
+        mode: "constant", "reflect", "replicate" or "circular". Default: 'constant'.
+        value: value for mode="constant". Default: 0.0.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Shape:
+        The output is larger than the input by the padding of each spatial dimension.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -211,9 +290,18 @@ class Pad2D(_Pad):
 
 
 class Pad3D(_Pad):
-    """Pads volumes by [left, right, top, bottom, front, back].
+    """Pad volumes [N, C, D, H, W] with constant, reflected, replicated or circular values.
 
-    Example:
+    Arguments:
+        padding: number of elements to add, [left, right, top, bottom, front, back], or one integer for all sides.
+        mode: "constant", "reflect", "replicate" or "circular". Default: 'constant'.
+        value: value for mode="constant". Default: 0.0.
+        data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
+
+    Shape:
+        The output is larger than the input by the padding of each spatial dimension.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Pad3D(1)(paddle.ones([1, 1, 2, 2, 2])).shape
         paddle.Size([1, 1, 4, 4, 4])
@@ -228,9 +316,16 @@ class _ModePad(_Pad):
 
 
 class ZeroPad1D(_ModePad):
-    """Pads sequences with zeros.
+    """Pad sequences [N, C, L] with zeros.
 
-    Example:
+    Arguments:
+        padding: number of elements to add, [left, right], or one integer for all sides.
+        data_format: "NCL" or "NLC". Default: 'NCL'.
+
+    Shape:
+        The output is larger than the input by the padding of each spatial dimension.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.ZeroPad1D(1)(paddle.ones([1, 1, 2])).shape
         paddle.Size([1, 1, 4])
@@ -240,9 +335,16 @@ class ZeroPad1D(_ModePad):
 
 
 class ZeroPad2D(_ModePad):
-    """Pads images with zeros.
+    """Pad images [N, C, H, W] with zeros.
 
-    Example:
+    Arguments:
+        padding: number of elements to add, [left, right, top, bottom], or one integer for all sides.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Shape:
+        The output is larger than the input by the padding of each spatial dimension.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.ZeroPad2D(1)(paddle.ones([1, 1, 2, 2])).shape
         paddle.Size([1, 1, 4, 4])
@@ -250,9 +352,16 @@ class ZeroPad2D(_ModePad):
 
 
 class ZeroPad3D(_ModePad):
-    """Pads volumes with zeros.
+    """Pad volumes [N, C, D, H, W] with zeros.
 
-    Example:
+    Arguments:
+        padding: number of elements to add, [left, right, top, bottom, front, back], or one integer for all sides.
+        data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
+
+    Shape:
+        The output is larger than the input by the padding of each spatial dimension.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.ZeroPad3D(1)(paddle.ones([1, 1, 2, 2, 2])).shape
         paddle.Size([1, 1, 4, 4, 4])
@@ -262,7 +371,14 @@ class ZeroPad3D(_ModePad):
 
 
 class ReflectionPad1D(_ModePad):
-    """Pads sequences with their mirror image.
+    """Pad sequences [N, C, L] by reflection at the borders, without repeating the border elements.
+
+    Arguments:
+        padding: number of elements to add, [left, right], or one integer for all sides.
+        data_format: "NCL" or "NLC". Default: 'NCL'.
+
+    Shape:
+        The output is larger than the input by the padding of each spatial dimension.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -274,7 +390,14 @@ class ReflectionPad1D(_ModePad):
 
 
 class ReflectionPad2D(_ModePad):
-    """Pads images with their mirror image.
+    """Pad images [N, C, H, W] by reflection at the borders, without repeating the border elements.
+
+    Arguments:
+        padding: number of elements to add, [left, right, top, bottom], or one integer for all sides.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Shape:
+        The output is larger than the input by the padding of each spatial dimension.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -286,7 +409,14 @@ class ReflectionPad2D(_ModePad):
 
 
 class ReflectionPad3D(_ModePad):
-    """Pads volumes with their mirror image.
+    """Pad volumes [N, C, D, H, W] by reflection at the borders, without repeating the border elements.
+
+    Arguments:
+        padding: number of elements to add, [left, right, top, bottom, front, back], or one integer for all sides.
+        data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
+
+    Shape:
+        The output is larger than the input by the padding of each spatial dimension.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -298,7 +428,14 @@ class ReflectionPad3D(_ModePad):
 
 
 class ReplicationPad1D(_ModePad):
-    """Pads sequences with their last element.
+    """Pad sequences [N, C, L] by repeating the border elements.
+
+    Arguments:
+        padding: number of elements to add, [left, right], or one integer for all sides.
+        data_format: "NCL" or "NLC". Default: 'NCL'.
+
+    Shape:
+        The output is larger than the input by the padding of each spatial dimension.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -310,7 +447,14 @@ class ReplicationPad1D(_ModePad):
 
 
 class ReplicationPad2D(_ModePad):
-    """Pads images with their border.
+    """Pad images [N, C, H, W] by repeating the border elements.
+
+    Arguments:
+        padding: number of elements to add, [left, right, top, bottom], or one integer for all sides.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Shape:
+        The output is larger than the input by the padding of each spatial dimension.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -322,7 +466,14 @@ class ReplicationPad2D(_ModePad):
 
 
 class ReplicationPad3D(_ModePad):
-    """Pads volumes with their border.
+    """Pad volumes [N, C, D, H, W] by repeating the border elements.
+
+    Arguments:
+        padding: number of elements to add, [left, right, top, bottom, front, back], or one integer for all sides.
+        data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
+
+    Shape:
+        The output is larger than the input by the padding of each spatial dimension.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -334,7 +485,14 @@ class ReplicationPad3D(_ModePad):
 
 
 class CircularPad1D(_ModePad):
-    """Pads sequences with their other end.
+    """Pad sequences [N, C, L] circularly, with elements of the opposite side.
+
+    Arguments:
+        padding: number of elements to add, [left, right], or one integer for all sides.
+        data_format: "NCL" or "NLC". Default: 'NCL'.
+
+    Shape:
+        The output is larger than the input by the padding of each spatial dimension.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -346,7 +504,14 @@ class CircularPad1D(_ModePad):
 
 
 class CircularPad2D(_ModePad):
-    """Pads images with their other side.
+    """Pad images [N, C, H, W] circularly, with elements of the opposite side.
+
+    Arguments:
+        padding: number of elements to add, [left, right, top, bottom], or one integer for all sides.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Shape:
+        The output is larger than the input by the padding of each spatial dimension.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -358,7 +523,14 @@ class CircularPad2D(_ModePad):
 
 
 class CircularPad3D(_ModePad):
-    """Pads volumes with their other side.
+    """Pad volumes [N, C, D, H, W] circularly, with elements of the opposite side.
+
+    Arguments:
+        padding: number of elements to add, [left, right, top, bottom, front, back], or one integer for all sides.
+        data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
+
+    Shape:
+        The output is larger than the input by the padding of each spatial dimension.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -375,7 +547,15 @@ class _ConstantPad(_Pad):
 
 
 class ConstantPad1D(_ConstantPad):
-    """Pads sequences with a value.
+    """Pad sequences [N, C, L] with a constant value.
+
+    Arguments:
+        padding: number of elements to add, [left, right], or one integer for all sides.
+        value: the value of the padding.
+        data_format: "NCL" or "NLC". Default: 'NCL'.
+
+    Shape:
+        The output is larger than the input by the padding of each spatial dimension.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -387,7 +567,15 @@ class ConstantPad1D(_ConstantPad):
 
 
 class ConstantPad2D(_ConstantPad):
-    """Pads images with a value.
+    """Pad images [N, C, H, W] with a constant value.
+
+    Arguments:
+        padding: number of elements to add, [left, right, top, bottom], or one integer for all sides.
+        value: the value of the padding.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Shape:
+        The output is larger than the input by the padding of each spatial dimension.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -397,7 +585,15 @@ class ConstantPad2D(_ConstantPad):
 
 
 class ConstantPad3D(_ConstantPad):
-    """Pads volumes with a value.
+    """Pad volumes [N, C, D, H, W] with a constant value.
+
+    Arguments:
+        padding: number of elements to add, [left, right, top, bottom, front, back], or one integer for all sides.
+        value: the value of the padding.
+        data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
+
+    Shape:
+        The output is larger than the input by the padding of each spatial dimension.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -16,32 +16,32 @@ from .update import Accumulator, Numbers, Rule, Setting, State
 
 
 def moments(grad: Any, state: State, beta1: float, beta2: float) -> tuple[Any, Any]:
-    """Running averages of the gradient and of its square."""
+    """Update the exponential moving averages of the gradient and of its square."""
     # 1 - beta as the parameter's dtype rounds it, so that it cancels against 1 - beta ** steps.
     b1, b2 = np.asarray(beta1, grad.dtype), np.asarray(beta2, grad.dtype)
     return b1 * state["moment1"] + (1 - b1) * grad, b2 * state["moment2"] + (1 - b2) * grad * grad
 
 
 def powers(state: State, beta1: float, beta2: float) -> State:
-    """The powers of the betas for the next step."""
+    """Return the powers of the betas for the next step."""
     return {"beta1_pow_acc": state["beta1_pow_acc"] * beta1, "beta2_pow_acc": state["beta2_pow_acc"] * beta2}
 
 
 def adam_numbers(state: State, rates: Any, beta1: float, beta2: float, epsilon: float, **_: Any) -> tuple[State, State]:
-    """Rate and epsilon with the correction for averages that started at zero."""
+    """Return learning rate and epsilon with bias correction."""
     correction = jnp.sqrt(1 - state["beta2_pow_acc"])
     rate = rates * correction / (1 - state["beta1_pow_acc"])
     return {"rate": rate, "epsilon": epsilon * correction}, powers(state, beta1, beta2)
 
 
 def adamax_numbers(state: State, rates: Any, beta1: float, **_: Any) -> tuple[State, State]:
-    """The rate with the correction for an average that started at zero."""
+    """Return the learning rate with bias correction."""
     power = state["beta1_pow_acc"]
     return {"rate": rates / (1 - power)}, {"beta1_pow_acc": power * beta1}
 
 
 def lamb_numbers(state: State, _rates: Any, beta1: float, beta2: float, **_: Any) -> tuple[State, State]:
-    """What the averages lack because they started at zero."""
+    """Return the bias corrections of the moments."""
     return {k: 1 - v for k, v in state.items()}, powers(state, beta1, beta2)
 
 
@@ -120,22 +120,29 @@ LAZY = "gradients are dense, so every row is updated"
 
 
 class Adam(Optimizer):
-    """Adam: steps scaled by running averages of the gradient and of its square.
+    """Adam (Kingma and Ba, 2014): steps scaled by moving averages of the gradient and of its square.
+
+    `m = beta1 * m + (1 - beta1) * grad`, `v = beta2 * v + (1 - beta2) * grad**2`, `param -= lr * m_hat / (sqrt(v_hat) +
+    epsilon)`, with m_hat and v_hat corrected for their bias towards zero.
 
     Arguments:
-        learning_rate: a number or an LRScheduler.
-        beta1, beta2: what is kept of the averages in a step.
-        epsilon: keeps the divisor from zero.
-        parameters: what to train, or groups of it.
-        weight_decay: a number, L2Decay or L1Decay, added to the gradient.
-        grad_clip: how to clip gradients.
-        multi_precision: keep a float32 copy of float16 and bfloat16 parameters.
-        amsgrad: divide by the largest average so far.
-        lazy_mode: of a table of nn.Embedding(sparse=True), update those rows alone that have a gradient in a step;
-            in dynamic mode.
+        learning_rate: the learning rate, a float or an LRScheduler. Default: 0.001.
+        beta1: decay rate of the first moment, in [0, 1). Default: 0.9.
+        beta2: decay rate of the second moment, in [0, 1). Default: 0.999.
+        epsilon: added to the denominator, for numerical stability. Default: 1e-08.
+        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
+            with settings of their own. Required in dynamic mode.
+        weight_decay: a float or L2Decay, which adds `coeff * param` to the gradient, or L1Decay, which adds `coeff *
+            sign(param)`; None: no decay.
+        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
+            None: no clipping.
+        lazy_mode: in dynamic mode, of the table of nn.Embedding(sparse=True) update only the rows that have a gradient
+            in the step. Default: False.
+        multi_precision: keep float32 master copies of float16 and bfloat16 parameters and update those. Default: False.
+        amsgrad: use the largest second moment so far in the denominator (Reddi et al., 2018). Default: False.
 
     Raises:
-        ValueError: if a beta is not in [0, 1), or epsilon is below 0.
+        ValueError: if a beta is not in [0, 1), or epsilon is negative.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -195,17 +202,26 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam with the weight decay applied to the parameters themselves: param *= 1 - lr * weight_decay.
+    """Adam with decoupled weight decay (Loshchilov and Hutter, 2017).
+
+    Before each Adam step, `param -= lr * weight_decay * param`.
 
     Arguments:
-        learning_rate: a number or an LRScheduler.
-        beta1, beta2, epsilon, amsgrad: as in Adam.
-        parameters: what to train, or groups of it.
-        weight_decay: a number.
-        lr_ratio: function of a parameter that gives a factor on its learning rate.
-        apply_decay_param_fun: function of a parameter's name that says whether it decays.
-        grad_clip: how to clip gradients.
-        multi_precision: keep a float32 copy of float16 and bfloat16 parameters.
+        learning_rate: the learning rate, a float or an LRScheduler. Default: 0.001.
+        beta1: decay rate of the first moment, in [0, 1). Default: 0.9.
+        beta2: decay rate of the second moment, in [0, 1). Default: 0.999.
+        epsilon: added to the denominator, for numerical stability. Default: 1e-08.
+        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
+            with settings of their own. Required in dynamic mode.
+        weight_decay: coefficient of the decay, a float. Default: 0.01.
+        use_lowprecision_moment: no effect: moments have the dtype of the updated parameter.
+        lr_ratio: function from a parameter to a factor of its learning rate, for layer-wise rates; None: 1.
+        apply_decay_param_fun: function from the name of a parameter to whether it decays; None: all parameters decay.
+        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
+            None: no clipping.
+        lazy_mode: no effect: gradients are dense, so that every row is updated.
+        multi_precision: keep float32 master copies of float16 and bfloat16 parameters and update those. Default: False.
+        amsgrad: use the largest second moment so far in the denominator (Reddi et al., 2018). Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -256,11 +272,22 @@ class AdamW(Adam):
 
 
 class Adamax(Adam):
-    """Adam with the infinity norm in place of the second moment (Kingma and Ba, 2014).
+    """Adam with the infinity norm instead of the second moment (Kingma and Ba, 2014).
+
+    `m = beta1 * m + (1 - beta1) * grad`, `u = max(beta2 * u + epsilon, |grad|)`, `param -= lr / (1 - beta1**t) * m /
+    u`.
 
     Arguments:
-        learning_rate: a number or an LRScheduler.
-        beta1, beta2, epsilon, parameters, weight_decay, grad_clip: as in Adam.
+        learning_rate: the learning rate, a float or an LRScheduler. Default: 0.001.
+        beta1: decay rate of the first moment, in [0, 1). Default: 0.9.
+        beta2: decay rate of the second moment, in [0, 1). Default: 0.999.
+        epsilon: added to the denominator, for numerical stability. Default: 1e-08.
+        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
+            with settings of their own. Required in dynamic mode.
+        weight_decay: a float or L2Decay, which adds `coeff * param` to the gradient, or L1Decay, which adds `coeff *
+            sign(param)`; None: no decay.
+        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
+            None: no clipping.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -298,15 +325,24 @@ class Adamax(Adam):
 
 
 class Lamb(Adam):
-    """Adam with each parameter's step scaled to the parameter's own size (You et al., 2019).
+    """LAMB: Adam with layer-wise adaptive rates, for large batches (You et al., 2019).
+
+    With r the Adam step plus `lamb_weight_decay * param`: `param -= lr * norm(param) / norm(r) * r`.
 
     Arguments:
-        learning_rate: a number or an LRScheduler.
-        lamb_weight_decay: decay, part of the step that is scaled.
-        beta1, beta2, epsilon, parameters, grad_clip: as in Adam.
-        exclude_from_weight_decay_fn: function of a parameter that says whether it is spared the decay.
-        multi_precision: keep a float32 copy of float16 and bfloat16 parameters.
-        always_adapt: scale the step also where there is no decay.
+        learning_rate: the learning rate, a float or an LRScheduler. Default: 0.001.
+        lamb_weight_decay: coefficient of the weight decay. Default: 0.01.
+        beta1: decay rate of the first moment, in [0, 1). Default: 0.9.
+        beta2: decay rate of the second moment, in [0, 1). Default: 0.999.
+        epsilon: added to the denominator, for numerical stability. Default: 1e-06.
+        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
+            with settings of their own. Required in dynamic mode.
+        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
+            None: no clipping.
+        exclude_from_weight_decay_fn: function from a parameter to whether it is excluded from the decay; None: all
+            parameters decay.
+        multi_precision: keep float32 master copies of float16 and bfloat16 parameters and update those. Default: False.
+        always_adapt: scale the steps of parameters without weight decay too. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle

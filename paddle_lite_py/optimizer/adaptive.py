@@ -11,13 +11,18 @@ from .update import Accumulator, State
 
 
 class Adagrad(Optimizer):
-    """param -= lr * grad / (sqrt(sum of squared gradients) + epsilon) (Duchi et al., 2011).
+    """Adagrad: `s += grad**2`, `param -= lr * grad / (sqrt(s) + epsilon)` (Duchi et al., 2011).
 
     Arguments:
-        learning_rate: a number or an LRScheduler.
-        epsilon: keeps the divisor from zero.
-        parameters, weight_decay, grad_clip: as in SGD.
-        initial_accumulator_value: start of the sum.
+        learning_rate: the learning rate, a float or an LRScheduler.
+        epsilon: added to the denominator, for numerical stability. Default: 1e-06.
+        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
+            with settings of their own. Required in dynamic mode.
+        weight_decay: a float or L2Decay, which adds `coeff * param` to the gradient, or L1Decay, which adds `coeff *
+            sign(param)`; None: no decay.
+        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
+            None: no clipping.
+        initial_accumulator_value: initial value of the sum s. Default: 0.0.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -51,13 +56,20 @@ class Adagrad(Optimizer):
 
 
 class Adadelta(Optimizer):
-    """Steps of the size of past steps over past gradients (Zeiler, 2012).
+    """Adadelta: `param -= lr * sqrt((u + epsilon) / (v + epsilon)) * grad` (Zeiler, 2012).
+
+    v and u are moving averages of the squared gradients and of the squared steps.
 
     Arguments:
-        learning_rate: a number or an LRScheduler.
-        epsilon: keeps the divisor from zero.
-        rho: what is kept of the averages in a step.
-        parameters, weight_decay, grad_clip: as in SGD.
+        learning_rate: the learning rate, a float or an LRScheduler. Default: 0.001.
+        epsilon: added to both averages, for numerical stability. Default: 1e-06.
+        rho: decay rate of the averages. Default: 0.95.
+        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
+            with settings of their own. Required in dynamic mode.
+        weight_decay: a float or L2Decay, which adds `coeff * param` to the gradient, or L1Decay, which adds `coeff *
+            sign(param)`; None: no decay.
+        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
+            None: no clipping.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -93,15 +105,22 @@ class Adadelta(Optimizer):
 
 
 class RMSProp(Optimizer):
-    """Steps divided by the root of the average squared gradient (Hinton, 2012), with momentum.
+    """RMSProp: gradients divided by the root of their mean square (Hinton, 2012).
+
+    `v = rho * v + (1 - rho) * grad**2`, `step = momentum * step + lr * grad / sqrt(v + epsilon)`, `param -= step`.
 
     Arguments:
-        learning_rate: a number or an LRScheduler.
-        rho: what is kept of the average in a step.
-        epsilon: keeps the divisor from zero.
-        momentum: what is kept of the last step.
-        centered: divide by the standard deviation instead.
-        parameters, weight_decay, grad_clip: as in SGD.
+        learning_rate: the learning rate, a float or an LRScheduler.
+        rho: decay rate of the mean square. Default: 0.95.
+        epsilon: added to the mean square, for numerical stability. Default: 1e-06.
+        momentum: decay rate of the steps. Default: 0.0.
+        centered: divide by the standard deviation, `sqrt(v - mean(grad)**2 + epsilon)`, instead. Default: False.
+        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
+            with settings of their own. Required in dynamic mode.
+        weight_decay: a float or L2Decay, which adds `coeff * param` to the gradient, or L1Decay, which adds `coeff *
+            sign(param)`; None: no decay.
+        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
+            None: no clipping.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -147,14 +166,20 @@ class RMSProp(Optimizer):
 
 
 class Rprop(Optimizer):
-    """Steps by the sign of the gradient alone, longer while it stays the same (Riedmiller and Braun, 1993).
+    """Resilient backpropagation: steps by the sign of the gradient, with a step size for each element.
+
+    The step size grows while the sign stays the same and shrinks when it changes (Riedmiller and Braun, 1993). For
+    full-batch training.
 
     Arguments:
-        learning_rate: the first step length.
-        learning_rate_range: bounds of the step length.
-        parameters, grad_clip: as in SGD.
-        etas: factors on the step length when the sign changes, and when it stays.
-        multi_precision: keep a float32 copy of float16 and bfloat16 parameters.
+        learning_rate: initial step size. Default: 0.001.
+        learning_rate_range: smallest and largest step size. Default: (1e-05, 50).
+        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
+            with settings of their own. Required in dynamic mode.
+        etas: factors of the step size when the sign changes, and when it stays the same. Default: (0.5, 1.2).
+        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
+            None: no clipping.
+        multi_precision: keep float32 master copies of float16 and bfloat16 parameters and update those. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -23,9 +23,18 @@ class NAdam(_TwoMoments):
     """Adam with Nesterov momentum (Dozat, 2016).
 
     Arguments:
-        learning_rate: a number or an LRScheduler.
-        beta1, beta2, epsilon, parameters, weight_decay, grad_clip: as in Adam.
-        momentum_decay: how the momentum grows over time.
+        learning_rate: the learning rate, a float or an LRScheduler. Default: 0.002.
+        beta1: decay rate of the first moment, in [0, 1). Default: 0.9.
+        beta2: decay rate of the second moment, in [0, 1). Default: 0.999.
+        epsilon: added to the denominator, for numerical stability. Default: 1e-08.
+        momentum_decay: controls how the momentum approaches beta1: `mu_t = beta1 * (1 - 0.5 * 0.96**(t *
+            momentum_decay))`. Default: 0.004.
+        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
+            with settings of their own. Required in dynamic mode.
+        weight_decay: a float or L2Decay, which adds `coeff * param` to the gradient, or L1Decay, which adds `coeff *
+            sign(param)`; None: no decay.
+        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
+            None: no clipping.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -84,11 +93,22 @@ class NAdam(_TwoMoments):
 
 
 class RAdam(_TwoMoments):
-    """Adam without its adaptive step while that varies too much (Liu et al., 2019).
+    """Rectified Adam (Liu et al., 2019).
+
+    Steps use momentum alone until the variance of the adaptive rate is tractable, then Adam with a rectification
+    factor.
 
     Arguments:
-        learning_rate: a number or an LRScheduler.
-        beta1, beta2, epsilon, parameters, weight_decay, grad_clip: as in Adam.
+        learning_rate: the learning rate, a float or an LRScheduler. Default: 0.001.
+        beta1: decay rate of the first moment, in [0, 1). Default: 0.9.
+        beta2: decay rate of the second moment, in [0, 1). Default: 0.999.
+        epsilon: added to the denominator, for numerical stability. Default: 1e-08.
+        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
+            with settings of their own. Required in dynamic mode.
+        weight_decay: a float or L2Decay, which adds `coeff * param` to the gradient, or L1Decay, which adds `coeff *
+            sign(param)`; None: no decay.
+        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
+            None: no clipping.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -142,12 +162,20 @@ class RAdam(_TwoMoments):
 
 
 class ASGD(Optimizer):
-    """Steps along the average of the last `batch_num` gradients (Schmidt et al., 2013).
+    """Steps along the average of the last batch_num gradients (Schmidt et al., 2013).
+
+    `d = d - y_i + grad`, `y_i = grad`, `param -= lr / min(t, batch_num) * d`, with y_i the gradient that is replaced.
 
     Arguments:
-        learning_rate: a number or an LRScheduler.
-        batch_num: how many gradients are kept.
-        parameters, weight_decay, grad_clip, multi_precision: as in SGD.
+        learning_rate: the learning rate, a float or an LRScheduler. Default: 0.001.
+        batch_num: number of gradients that are kept. Default: 1.
+        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
+            with settings of their own. Required in dynamic mode.
+        weight_decay: a float or L2Decay, which adds `coeff * param` to the gradient, or L1Decay, which adds `coeff *
+            sign(param)`; None: no decay.
+        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
+            None: no clipping.
+        multi_precision: keep float32 master copies of float16 and bfloat16 parameters and update those. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle

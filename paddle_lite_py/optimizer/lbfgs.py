@@ -21,21 +21,26 @@ def _vector(value: Any) -> np.ndarray:
 
 
 class LBFGS(Optimizer):
-    """Limited-memory BFGS, for small problems without noise. step() takes a closure that computes the loss.
+    """Limited-memory BFGS, a quasi-Newton method for small, deterministic problems.
+
+    step() takes a closure that computes the loss.
 
     Arguments:
-        learning_rate: the first step along a direction.
-        max_iter: iterations in a step().
-        max_eval: evaluations of the closure in a step(); max_iter * 1.25 by default.
-        tolerance_grad: stop when no element of the gradient is larger.
-        tolerance_change: stop when neither loss nor parameters change by more.
-        history_size: how many changes to remember.
-        line_search_fn: None, or "strong_wolfe".
+        learning_rate: initial step length along a search direction. Default: 1.0.
+        max_iter: largest number of iterations in a step(). Default: 20.
+        max_eval: largest number of evaluations of the closure in a step(); None: max_iter * 1.25.
+        tolerance_grad: stop when no element of the gradient is larger in absolute value. Default: 1e-07.
+        tolerance_change: stop when neither the loss nor the parameters change by more. Default: 1e-09.
+        history_size: number of past updates that approximate the Hessian. Default: 100.
+        line_search_fn: None (a fixed step length) or "strong_wolfe".
+        parameters: the parameters to train, an iterable. Required in dynamic mode.
+        weight_decay: a float or L2Decay, which adds `coeff * param` to the gradient, or L1Decay, which adds `coeff *
+            sign(param)`; None: no decay.
+        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
+            None: no clipping.
 
     Raises:
         ValueError: for another line search.
-
-    Source: Nocedal and Wright, Numerical Optimization, 2006, algorithm 7.4.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -47,6 +52,8 @@ class LBFGS(Optimizer):
         ...     return loss
         >>> first = opt.step(closure); w.round().tolist()
         [3.0, 3.0]
+
+    Source: Nocedal and Wright, Numerical Optimization, 2006, algorithm 7.4.
     """
 
     def __init__(
@@ -101,10 +108,14 @@ class LBFGS(Optimizer):
 
     # -- the method ------------------------------------------------------------------------------------------------
     def step(self, closure: Callable[[], Any] | None = None) -> Tensor:  # type: ignore[override]
-        """Minimize the loss that closure() computes; it clears the gradients and calls backward() itself.
+        """Minimize the loss that `closure()` computes.
+
+        Arguments:
+            closure: a function without arguments that clears the gradients, computes the loss, calls backward() and
+                returns the loss.
 
         Returns:
-            The loss at the start.
+            The loss before the first iteration.
 
         Raises:
             TypeError: without a closure.
@@ -135,7 +146,7 @@ class LBFGS(Optimizer):
 
     # -- saving ----------------------------------------------------------------------------------------------------
     def state_dict(self) -> dict[str, Any]:
-        """What it remembers, under "state": the changes of place and gradient, the last direction, and its counts."""
+        """Return the state under "state": past updates of parameters and gradient, the last direction, the counters."""
         state: dict[str, Any] = {"func_evals": self._evaluations, "n_iter": self._iterations}
         if self._last is not None:
             direction, slope, length = self._last
@@ -147,10 +158,10 @@ class LBFGS(Optimizer):
         return {**super().state_dict(), "state": state}
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on where state_dict() was called.
+        """Load a state_dict().
 
         Raises:
-            ValueError: it is that of other parameters.
+            ValueError: if the state is that of other parameters.
         """
         state = state_dict.get("state", {})
         vectors = [_vector(state[k]) for k in ("d", "prev_flat_grad") if k in state]

@@ -31,17 +31,20 @@ ONE_CALL = Immaterial("one compiled call updates all parameters")
 
 
 class Optimizer(Versioned):
-    """Base of all optimizers: a subclass names its accumulators and its rule.
+    """Base class of all optimizers.
 
     Arguments:
-        learning_rate: a number or an LRScheduler.
-        parameters: what to train: parameters, or dicts {"params": [...], "learning_rate": factor, ...} of groups
-            with settings of their own.
-        weight_decay: a number or L2Decay: added to the gradient as coeff * parameter; L1Decay likewise.
-        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm; applied before the decay.
+        learning_rate: the learning rate, a float or an LRScheduler.
+        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
+            with settings of their own. Required in dynamic mode.
+        weight_decay: a float or L2Decay, which adds `coeff * param` to the gradient, or L1Decay, which adds `coeff *
+            sign(param)`; None: no decay.
+        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
+            None: no clipping.
+        multi_precision: keep float32 master copies of float16 and bfloat16 parameters and update those. Default: False.
 
     Raises:
-        TypeError: if an argument is of the wrong kind.
+        TypeError: if an argument has the wrong type.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -114,7 +117,7 @@ class Optimizer(Versioned):
 
     # -- learning rate ---------------------------------------------------------------------------------------------
     def get_lr(self) -> float:
-        """The learning rate of the next step.
+        """Return the learning rate of the next step, a float.
 
         Examples:
             >>> import paddle_lite_py as paddle
@@ -126,10 +129,10 @@ class Optimizer(Versioned):
         return _number(rate()) if isinstance(rate, LRScheduler) else rate
 
     def set_lr(self, value: float) -> None:
-        """Change the learning rate.
+        """Set the learning rate.
 
         Raises:
-            RuntimeError: if a scheduler sets it.
+            RuntimeError: if the learning rate is an LRScheduler.
         """
         if isinstance(self._learning_rate, LRScheduler):
             raise RuntimeError(
@@ -138,7 +141,7 @@ class Optimizer(Versioned):
         state.interpreter.set_attribute(self, "_learning_rate", checks.learning_rate("set_lr", _number(value)))
 
     def set_lr_scheduler(self, scheduler: LRScheduler) -> None:
-        """Let a scheduler set the learning rate."""
+        """Set the LRScheduler that gives the learning rate."""
         if not isinstance(scheduler, LRScheduler):
             raise TypeError(f"set_lr_scheduler: an LRScheduler is expected, got {type(scheduler).__name__}")
         state.interpreter.set_attribute(self, "_learning_rate", scheduler)
@@ -168,7 +171,7 @@ class Optimizer(Versioned):
 
     # -- stepping --------------------------------------------------------------------------------------------------
     def step(self) -> None:
-        """Update every parameter that has a gradient; the others are left alone.
+        """Update every parameter that has a gradient; all others stay unchanged.
 
         Examples:
             >>> import paddle_lite_py as paddle
@@ -268,14 +271,16 @@ class Optimizer(Versioned):
     def minimize(
         self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
     ) -> tuple[list[Any], list[tuple[Parameter, Any]]]:
-        """step(), after the user's loss.backward().
+        """Update the parameters, after `loss.backward()`; in static mode append backward and update operators.
 
         Arguments:
-            startup_program: in static mode the program that gives new state its first values.
-            parameters: in static mode what is trained. no_grad_set: what no gradient passes.
+            loss: the loss to minimize.
+            startup_program: in static mode, the program that initializes new variables; None: the default.
+            parameters: in static mode, the parameters to train; None: all.
+            no_grad_set: in static mode, variables that no gradient passes through.
 
         Returns:
-            An empty list (in static mode the update operators), and the (parameter, gradient) pairs.
+            A list of the update operators (empty in dynamic mode), and the list of (parameter, gradient) pairs.
         """
         with state.interpreter.starting(startup_program):
             computed = state.interpreter.minimized(self, loss, parameters, no_grad_set)
@@ -297,16 +302,26 @@ class Optimizer(Versioned):
         no_grad_set: Any = None,
         callbacks: Any = None,
     ) -> list[tuple[Parameter, Any]]:
-        """The (parameter, gradient) pairs of a loss, for apply_gradients().
+        """Return the (parameter, gradient) pairs of a loss, for apply_gradients().
 
-        In eager mode they are what loss.backward(), called before, has left.
+        In dynamic mode they are the results of an earlier `loss.backward()`.
+
+        Arguments:
+            loss: the loss.
+            startup_program: in static mode, the program that initializes new variables; None: the default.
+            parameters: in static mode, the parameters to train; None: all.
+            no_grad_set: in static mode, variables that no gradient passes through.
+            callbacks: no effect: nothing is called while gradients are computed.
+
+        Returns:
+            A list of (parameter, gradient) pairs.
         """
         with state.interpreter.starting(startup_program):
             computed = state.interpreter.minimized(self, loss, parameters, no_grad_set)
         return self._present() if computed is None else computed
 
     def apply_gradients(self, params_grads: list[tuple[Parameter, Tensor]]) -> list[Any]:
-        """Update with given gradients."""
+        """Update parameters with the given (parameter, gradient) pairs."""
         if not self._parameter_list:  # in static mode an optimizer may be made before it is known what it trains
             self._groups.clear()
             self._make_group([p for p, g in params_grads if g is not None], {})
@@ -318,7 +333,7 @@ class Optimizer(Versioned):
         return []
 
     def clear_grad(self, set_to_zero: bool = True) -> None:
-        """Set all gradients to zeros (the default) or None."""
+        """Set the gradients of all parameters to zeros, or with set_to_zero=False to None."""
         for group in self._groups:
             for p in group.params:
                 if not p.stop_gradient:
@@ -328,16 +343,20 @@ class Optimizer(Versioned):
     clear_gradients = clear_grad
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Set all gradients to None (the default) or zeros."""
+        """Set the gradients of all parameters to None, or with set_to_none=False to zeros."""
         self.clear_grad(not set_to_none)
 
     def get_opti_var_name_list(self) -> list[str]:
-        """The names of the accumulators."""
+        """Return the names of the accumulators."""
         return [name for group in self._groups for name in group.state_dict()]
 
     # -- saving ----------------------------------------------------------------------------------------------------
     def state_dict(self) -> dict[str, Any]:
-        """The accumulators by name, the master weights, and the state of the scheduler."""
+        """Return the accumulators by name, the master weights, and the state of the LRScheduler.
+
+        Returns:
+            A dict, which paddle.save() can write.
+        """
         out: dict[str, Any] = {}
         masters: dict[str, Tensor] = {}
         for group in self._groups:
@@ -350,10 +369,13 @@ class Optimizer(Versioned):
         return out
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Load what state_dict() gave; parameters are found by their names.
+        """Load a state_dict(); parameters are identified by their names.
+
+        Arguments:
+            state_dict: the dict that state_dict() returned.
 
         Raises:
-            ValueError: if a shape does not fit; nothing is changed then.
+            ValueError: if a shape differs; nothing is changed then.
         """
         steps: list[Callable[[], None]] = [s for g in self._groups for s in g.plan_load(state_dict)]
         checks.loaded(type(self).__name__, state_dict, steps, self._parameter_list)
@@ -371,7 +393,7 @@ class Optimizer(Versioned):
 
     @property
     def type(self) -> str:
-        """Name of the rule."""
+        """Name of the update rule."""
         return type(self).__name__.lower()
 
     def __repr__(self) -> str:

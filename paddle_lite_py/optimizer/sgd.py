@@ -10,14 +10,17 @@ from .update import Accumulator, State
 
 
 class SGD(Optimizer):
-    """param -= lr * grad.
+    """Stochastic gradient descent: `param -= lr * grad`.
 
     Arguments:
-        learning_rate: a number or an LRScheduler.
-        parameters: what to train, or groups of it.
-        weight_decay: a number, L2Decay or L1Decay.
-        grad_clip: how to clip gradients.
-        multi_precision: keep a float32 copy of float16 and bfloat16 parameters.
+        learning_rate: the learning rate, a float or an LRScheduler. Default: 0.001.
+        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
+            with settings of their own. Required in dynamic mode.
+        weight_decay: a float or L2Decay, which adds `coeff * param` to the gradient, or L1Decay, which adds `coeff *
+            sign(param)`; None: no decay.
+        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
+            None: no clipping.
+        multi_precision: keep float32 master copies of float16 and bfloat16 parameters and update those. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -44,17 +47,20 @@ class SGD(Optimizer):
 
 
 class Momentum(Optimizer):
-    """SGD with momentum: velocity = momentum * velocity + grad; param -= lr * velocity.
+    """SGD with momentum: `velocity = momentum * velocity + grad`, `param -= lr * velocity`.
 
     Arguments:
-        learning_rate: a number or an LRScheduler.
-        momentum: what is kept of the velocity.
-        parameters: what to train, or groups of it.
-        use_nesterov: param -= lr * (grad + momentum * velocity) (Nesterov, 1983).
-        weight_decay: a number, L2Decay or L1Decay.
-        grad_clip: how to clip gradients.
-        multi_precision: keep a float32 copy of float16 and bfloat16 parameters.
-        rescale_grad: factor on the gradients.
+        learning_rate: the learning rate, a float or an LRScheduler. Default: 0.001.
+        momentum: decay rate of the velocity. Default: 0.9.
+        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
+            with settings of their own. Required in dynamic mode.
+        use_nesterov: Nesterov momentum: `param -= lr * (grad + momentum * velocity)`. Default: False.
+        weight_decay: a float or L2Decay, which adds `coeff * param` to the gradient, or L1Decay, which adds `coeff *
+            sign(param)`; None: no decay.
+        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
+            None: no clipping.
+        multi_precision: keep float32 master copies of float16 and bfloat16 parameters and update those. Default: False.
+        rescale_grad: factor of the gradients. Default: 1.0.
 
     Examples:
         >>> import paddle_lite_py as paddle

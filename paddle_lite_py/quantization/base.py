@@ -17,7 +17,10 @@ BY_INPUT = Immaterial("the scale is that of the tensors that pass")
 
 
 class BaseQuanter(Layer):
-    """Base of the layers that round what passes through them.
+    """Base class of layers that quantize (round) their input.
+
+    Arguments:
+        settings: name_scope and dtype; see Layer.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -26,24 +29,27 @@ class BaseQuanter(Layer):
     """
 
     def scales(self) -> Tensor:
-        """The largest absolute value that is kept."""
+        """Return the scale: the largest absolute value that can be represented."""
         raise NotImplementedError(f"{type(self).__name__} must define scales()")
 
     def zero_points(self) -> Tensor | None:
-        """None: zero stays zero."""
+        """Return None: quantization is symmetric."""
         return None
 
     def quant_axis(self) -> int | None:
-        """The axis with a scale for each place; None: there is one scale."""
+        """Return the dimension along which scales differ; None: one scale for the tensor."""
         return None
 
     def bit_length(self) -> int:
-        """Bits of the numbers."""
+        """Return the number of bits."""
         return 8
 
 
 class BaseObserver(BaseQuanter):
-    """Base of the layers that only look at what passes, to choose scales.
+    """Base class of layers that observe their input to determine scales, and return it unchanged.
+
+    Arguments:
+        settings: name_scope and dtype; see Layer.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -52,11 +58,16 @@ class BaseObserver(BaseQuanter):
     """
 
     def cal_thresholds(self) -> None:
-        """Choose the scales from what was seen."""
+        """Compute the scales from the observed values."""
 
 
 class QuanterFactory:
-    """A kind of quanter with its settings: makes one for each place.
+    """Factory of a quanter or observer with its settings: creates one for each place in a network.
+
+    Arguments:
+        kind: class of the quanter.
+        args: its arguments.
+        kwargs: its keyword arguments.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -76,9 +87,10 @@ class QuanterFactory:
 
 
 def quanter(class_name: str) -> Any:
-    """Decorate a quanter (a Layer whose first argument is the layer that it serves) to name its recipe.
+    """Decorate a quanter class, a Layer whose first argument is the layer it belongs to, to define its factory.
 
-    The recipe is put beside the class, under class_name.
+    Arguments:
+        class_name: name of the factory, which is defined in the module of the class.
 
     Examples:
         >>> import paddle_lite_py as paddle

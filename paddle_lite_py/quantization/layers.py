@@ -12,10 +12,10 @@ __all__ = ["ObserveWrapper", "QuantedConv2D", "QuantedLinear"]
 
 
 class ObserveWrapper(Layer):
-    """A layer whose first input is rounded: one without a product, such as an activation or a pooling.
+    """Layer without a weight, such as an activation or a pooling, whose first input is quantized or observed.
 
     Arguments:
-        observer: what rounds or observes; numbers that are no floats pass it by.
+        observer: the quanter or observer; integer and boolean inputs are passed through.
         observed: the layer.
 
     Examples:
@@ -32,7 +32,7 @@ class ObserveWrapper(Layer):
         self._observer, self._observed = observer, observed
 
     def forward(self, input: Any, *inputs: Any, **kwargs: Any) -> Any:
-        """What the layer gives for a rounded input."""
+        """Return the output of the layer for the quantized input."""
         floats = isinstance(input, Tensor) and "float" in input.dtype.name
         return self._observed(self._observer(input) if floats else input, *inputs, **kwargs)
 
@@ -58,7 +58,11 @@ class _Quanted(Layer):
 
 
 class QuantedLinear(_Quanted):
-    """Linear of a rounded input and weight.
+    """Linear layer with quantized input and weight.
+
+    Arguments:
+        layer: the Linear to replace.
+        choice: its quanters.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -70,12 +74,16 @@ class QuantedLinear(_Quanted):
     """
 
     def forward(self, input: Any) -> Any:
-        """The product."""
+        """Return the product of quantized input and weight, plus the bias."""
         return F.linear(*self._rounded(input), self.bias)
 
 
 class QuantedConv2D(_Quanted):
-    """Conv2D of a rounded input and weight.
+    """2-D convolution with quantized input and weight.
+
+    Arguments:
+        layer: the Conv2D to replace.
+        choice: its quanters.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -87,7 +95,7 @@ class QuantedConv2D(_Quanted):
     """
 
     def forward(self, input: Any) -> Any:
-        """The convolution."""
+        """Return the convolution of quantized input and weight."""
         x, weight = self._rounded(input)
         layer = self.original()
         x, padding = layer._pad(x)

@@ -15,7 +15,12 @@ __all__ = ["AbsmaxObserver", "AbsmaxObserverLayer"]
 
 
 class AbsmaxObserverLayer(BaseObserver):
-    """Keeps the largest absolute value that passed."""
+    """Observer of the largest absolute value.
+
+    Arguments:
+        layer: no effect: the layer it belongs to.
+        quant_bits: number of bits. Default: 8.
+    """
 
     @no_effect(layer=BY_INPUT)
     def __init__(self, layer: Layer, quant_bits: int = 8) -> None:
@@ -24,20 +29,27 @@ class AbsmaxObserverLayer(BaseObserver):
         self.register_buffer("_max", zeros([1]))
 
     def forward(self, inputs: Any) -> Any:
-        """What came, as it is."""
+        """Record the input and return it unchanged."""
         with no_grad():
             self._max.set_value(self._max.maximum(inputs.abs().max().reshape([1]).astype("float32")))
         return inputs
 
     def scales(self) -> Tensor:
-        """The largest absolute value."""
+        """Return the largest absolute value."""
         return self._max
 
     def bit_length(self) -> int:
-        """Bits of the numbers."""
+        """Return the number of bits."""
         return self._bits
 
 
 def AbsmaxObserver(quant_bits: int = 8) -> QuanterFactory:  # noqa: N802  (the reference's name)
-    """The recipe of AbsmaxObserverLayer, for QuantConfig."""
+    """Return the factory of AbsmaxObserverLayer, for QuantConfig.
+
+    Arguments:
+        quant_bits: number of bits. Default: 8.
+
+    Returns:
+        A QuanterFactory.
+    """
     return QuanterFactory(AbsmaxObserverLayer, quant_bits=quant_bits)

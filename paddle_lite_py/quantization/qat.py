@@ -25,7 +25,7 @@ class _Quantization:
         self._config = config
 
     def quantize(self, model: Layer, inplace: bool = False) -> Layer:
-        """The network with quanters where the configuration wants them; a copy unless inplace."""
+        """Insert quanters or observers as configured, and return the network; a copy unless inplace."""
         target = model if inplace else copy.deepcopy(model)
         self._replace(target, model)
         return target
@@ -81,7 +81,10 @@ def _settle(layer: Any, remain_weight: bool) -> None:
 
 
 class QAT(_Quantization):
-    """Training with quanters: quantize() before training, convert() after it.
+    """Quantization-aware training: quantize() inserts quanters before training, convert() finishes after it.
+
+    Arguments:
+        config: a QuantConfig.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -94,7 +97,10 @@ class QAT(_Quantization):
 
 
 class PTQ(_Quantization):
-    """Quantization of a trained network: quantize() puts observers in, then data pass, then convert().
+    """Post-training quantization: quantize() inserts observers, calibration data is run through, convert() finishes.
+
+    Arguments:
+        config: a QuantConfig.
 
     Examples:
         >>> import paddle_lite_py as paddle

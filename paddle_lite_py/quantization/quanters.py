@@ -15,7 +15,15 @@ __all__ = ["FakeQuanterWithAbsMaxObserver", "FakeQuanterWithAbsMaxObserverLayer"
 
 
 class FakeQuanterWithAbsMaxObserverLayer(BaseQuanter):
-    """Rounds to whole steps of a scale that follows the largest absolute value, by a moving average.
+    """Fake quantization: `round(x / scale * q_max) * scale / q_max`.
+
+    The scale is a moving average of the largest absolute value.
+
+    Arguments:
+        layer: no effect: the layer it belongs to.
+        moving_rate: decay rate of the moving average. Default: 0.9.
+        bit_length: number of bits. Default: 8.
+        dtype: dtype of the scale. Default: 'float32'.
 
     Source: Jacob et al., Quantization and Training of Neural Networks, 2017.
     """
@@ -35,7 +43,7 @@ class FakeQuanterWithAbsMaxObserverLayer(BaseQuanter):
             self.register_buffer(buffer, full([1], value, dtype))
 
     def forward(self, input: Any) -> Any:
-        """The rounded numbers."""
+        """Return the fake-quantized input."""
         if self.training:
             with no_grad():
                 largest = input.abs().max().reshape([1]).astype(self._scale.dtype)
@@ -46,22 +54,26 @@ class FakeQuanterWithAbsMaxObserverLayer(BaseQuanter):
         return fn(input, self._scale, most=float(2 ** (self._bits - 1) - 1))
 
     def scales(self) -> Tensor:
-        """The scale."""
+        """Return the scale."""
         return self._scale
 
     def bit_length(self) -> int:
-        """Bits of the numbers."""
+        """Return the number of bits."""
         return self._bits
 
 
 def FakeQuanterWithAbsMaxObserver(  # noqa: N802  (the reference's name)
     moving_rate: float = 0.9, bit_length: int = 8, dtype: str = "float32", name: str | None = None
 ) -> QuanterFactory:
-    """The recipe of FakeQuanterWithAbsMaxObserverLayer, for QuantConfig.
+    """Return the factory of FakeQuanterWithAbsMaxObserverLayer, for QuantConfig.
 
     Arguments:
-        moving_rate: what is kept of the average in a step.
-        bit_length: bits of the numbers.
+        moving_rate: decay rate of the moving average. Default: 0.9.
+        bit_length: number of bits. Default: 8.
+        dtype: dtype of the scale. Default: 'float32'.
+
+    Returns:
+        A QuanterFactory.
 
     Examples:
         >>> FakeQuanterWithAbsMaxObserver(moving_rate=0.9)

@@ -23,7 +23,13 @@ __all__ = ["AutoMixedPrecisionLists", "CustomOpLists", "bf16_guard", "decorate",
 
 
 class AutoMixedPrecisionLists:
-    """Names of ops to run in low precision (white) and in float32 (black), beside the usual ones."""
+    """Lists of ops to run in low precision (white) and in float32 (black), in addition to the default ones.
+
+    Arguments:
+        custom_white_list: names of ops to run in low precision.
+        custom_black_list: names of ops to run in float32.
+        dtype: no effect: decorate() sets the dtype.
+    """
 
     @no_effect(
         custom_black_varnames="operators are cast by their kinds, whatever they take",
@@ -64,16 +70,24 @@ def decorate(
     use_dynamic_loss_scaling: bool | None = None, use_amp_guard: bool = False, use_master_grad: bool = False,
     use_promote: bool = False, **kwargs: Any,
 ) -> OptimizerWithMixedPrecision:  # fmt: skip
-    """An optimizer whose minimize() casts the program and, in float16, scales the loss.
+    """Wrap an optimizer so that minimize() casts the program to mixed precision and, for float16, scales the loss.
 
-    Parameters stay float32 at each level, which is what master weights are for.
+    Parameters stay float32 at each level, in the role of master weights.
 
     Arguments:
-        amp_lists: ops to cast otherwise than usual.
-        level: "O1", "O2" or "OD"; see paddle.amp.auto_cast.
-        dtype: "float16" or "bfloat16".
-        init_loss_scaling, incr_every_n_steps, decr_every_n_nan_or_inf, incr_ratio, decr_ratio: see GradScaler.
-        use_dynamic_loss_scaling: whether the scale adapts; for float16 if None.
+        optimizer: the optimizer.
+        amp_lists: an AutoMixedPrecisionLists; None: the default lists.
+        level: "O1", "O2" or "OD"; see paddle.amp.auto_cast(). Default: 'O1'.
+        dtype: "float16" or "bfloat16". Default: 'float16'.
+        init_loss_scaling: initial scale of the loss.
+        incr_every_n_steps: number of consecutive finite steps after which the scale grows. Default: 1000.
+        decr_every_n_nan_or_inf: number of consecutive skipped steps after which the scale shrinks. Default: 2.
+        incr_ratio: factor by which the scale grows. Default: 2.0.
+        decr_ratio: factor by which the scale shrinks. Default: 0.8.
+        use_dynamic_loss_scaling: adapt the scale; None: for float16.
+
+    Returns:
+        The wrapped optimizer.
 
     Examples:
         >>> paddle.enable_static()

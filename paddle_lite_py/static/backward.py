@@ -23,20 +23,20 @@ def append_backward(
     checkpoints: Sequence[Any] | None = None,
     distop_context: Any = None,
 ) -> list[tuple[Parameter, Tensor | None]]:
-    """Append the gradients of a loss with respect to the parameters.
+    """Append the gradients of a loss with respect to parameters to the program.
 
     Arguments:
-        loss: one number.
-        parameter_list: parameters, or their names; all that are trained if None.
-        no_grad_set: tensors, or their names, that no gradient passes.
-        checkpoints: tensors that are kept for the backward pass; what lies between them is computed again.
+        loss: a scalar tensor.
+        parameter_list: parameters or their names; None: all trainable ones.
+        no_grad_set: tensors or names that no gradient passes through.
+        checkpoints: tensors that are kept for the backward pass; values between them are recomputed.
 
     Returns:
-        (parameter, gradient) pairs, the last parameter first, or in the order of parameter_list, with None where the
-        loss does not depend on it. The gradient of `w` has the name `w@GRAD`.
+        A list of (parameter, gradient) pairs, the last parameter first, or in the order of parameter_list, with None
+            where the loss does not depend on a parameter. The gradient of `w` is named `w@GRAD`.
 
     Raises:
-        ValueError: if loss is not one number.
+        ValueError: if loss is not a scalar.
 
     Examples:
         >>> paddle.enable_static()
@@ -54,13 +54,16 @@ def append_backward(
 def gradients(
     targets: Any, inputs: Any, target_gradients: Any = None, no_grad_set: Iterable[Any] | None = None
 ) -> list[Tensor | None]:
-    """The gradients of targets with respect to inputs, which may be differentiated again; None where there is none.
+    """Append the gradients of targets with respect to inputs; they can be differentiated again.
 
     Arguments:
-        targets: a tensor or a list of them; their gradients are summed.
-        inputs: a tensor or a list of them.
-        target_gradients: for each target the gradient to start from; ones where it is None.
-        no_grad_set: tensors, or their names, that no gradient passes.
+        targets: a tensor or a list of tensors; the gradients are summed over them.
+        inputs: a tensor or a list of tensors.
+        target_gradients: gradient with respect to each target; None: ones.
+        no_grad_set: tensors or names that no gradient passes through.
+
+    Returns:
+        A list with a gradient for each input, None where targets do not depend on it.
 
     Examples:
         >>> paddle.enable_static()

@@ -12,19 +12,19 @@ __all__ = ["draw"]
 
 
 def draw(program: Any, path: str | None = None) -> str:
-    """A program as a graph: operators, with shapes and types between them, branches and loops as boxes.
+    """Draw a program as a graph of operators, with the shapes and dtypes between them.
 
     Arguments:
-        program: one of the static mode, of a static function (main_program), or of a loaded model (program()).
-        path: a file to write: .dot, or, where Graphviz is installed, .png, .svg or .pdf.
+        program: a static program, that of a static function (main_program), or of a loaded model (program()).
+        path: file to write: .dot, or with Graphviz installed .png, .svg or .pdf; None: do not write.
 
     Returns:
-        The text in Graphviz's language.
+        The graph in Graphviz's DOT language.
 
     Raises:
-        TypeError: if it is no program.
-        ValueError: if the name of the file has no ending.
-        RuntimeError: if a picture is asked for and Graphviz is not installed.
+        TypeError: if `program` is not a program.
+        ValueError: if the path has no extension.
+        RuntimeError: if the format needs Graphviz and it is not installed.
 
     Examples:
         >>> f = paddle.jit.to_static(lambda x: x.exp(), input_spec=[paddle.static.InputSpec([2])])

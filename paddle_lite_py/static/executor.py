@@ -133,16 +133,16 @@ def feed_array(given: Any, dtype: Any) -> Any:
 
 
 class Executor:
-    """Runs programs on a device.
+    """Run programs on a device.
 
-    A program is compiled at the first run with a list of fetches and a kind of feeds (shapes and dtypes), and then
-    found again. State of the program is read from the scope and updated there.
+    A program is compiled at the first run with a list of fetches and the shapes and dtypes of its feeds; later runs
+    reuse it. The state of the program is read from the scope and updated there.
 
     Arguments:
-        place: where it runs: the device in use if None.
+        place: the device; None: the current device.
 
     Raises:
-        ValueError: if this machine has no such device.
+        ValueError: if there is no such device.
 
     Examples:
         >>> paddle.enable_static()
@@ -180,18 +180,21 @@ class Executor:
         use_program_cache: bool = False,
         use_prune: bool = False,
     ) -> list[Any]:
-        """Run a program: first values, if it is a startup program; then its operators and the updates of its state.
+        """Run a program once: its operators and the updates of its state, or for a startup program the initialization.
 
         Arguments:
-            program: the default main program if None.
-            feed: arrays by the names of its data.
-            fetch_list: tensors, or names of them, whose values to return.
-            scope: where its state is; the scope in force if None.
-            return_numpy: True for NumPy arrays, False for tensors.
+            program: the program; None: the default main program.
+            feed: arrays by the names of the inputs.
+            fetch_list: tensors, or their names, whose values to return.
+            scope: the scope with the state; None: the current one.
+            return_numpy: return NumPy arrays; False: tensors. Default: True.
+
+        Returns:
+            A list with the value of each element of fetch_list.
 
         Raises:
             ValueError: if a feed is missing, unknown, or of another shape or dtype, or a fetch does not exist.
-            RuntimeError: if its state has no values yet.
+            RuntimeError: if the state is not initialized.
         """
         if self._device is not None:
             with jax.default_device(self._device):
@@ -265,15 +268,19 @@ class Executor:
         debug: bool = False, fetch_list: Sequence[Any] | None = None, fetch_info: Sequence[str] | None = None,
         print_period: int = 100, fetch_handler: Any = None,
     ) -> None:  # fmt: skip
-        """Run a program once for each batch of a dataset.
+        """Run a program once for each batch of a data set.
 
         Arguments:
-            dataset: an InMemoryDataset, a QueueDataset, or anything that gives feeds: dicts from names to arrays.
-            fetch_list, fetch_info: what to print every print_period batches, and the names to print it under.
-            fetch_handler: its method handler(dict) is called instead of printing.
+            program: the program; None: the default main program.
+            dataset: an InMemoryDataset, a QueueDataset, or an iterable of feeds: dicts from names to arrays.
+            scope: the scope with the state; None: the current one.
+            fetch_list: tensors to print every print_period batches.
+            fetch_info: the names to print them under.
+            print_period: number of batches between two prints. Default: 100.
+            fetch_handler: object whose handler(dict) is called instead of printing.
 
         Raises:
-            TypeError: if dataset gives no feeds.
+            TypeError: if dataset yields anything but feeds.
         """
         chosen = _program(program)
 
@@ -288,7 +295,7 @@ class Executor:
         run_batches(run, dataset, fetch_list or [], fetch_info, print_period, fetch_handler, prepared, skips)
 
     def infer_from_dataset(self, program: Any = None, *args: Any, **kwargs: Any) -> None:
-        """train_from_dataset() of the program as it is in evaluation: nothing is updated."""
+        """Like train_from_dataset(), in evaluation mode: nothing is updated."""
         self.train_from_dataset(_program(program).clone(for_test=True), *args, **kwargs)
 
     def _compiled(self, program: Program, listed: Any, key: Any, scope: Scope, updates: bool = True) -> PreparedProgram:

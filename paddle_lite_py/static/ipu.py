@@ -12,7 +12,7 @@ def _none(name: str) -> NoReturn:
 
 
 class IpuStrategy:
-    """Not available.
+    """Not available: IPUs are not supported.
 
     Raises:
         NotImplementedError: always.
@@ -31,7 +31,7 @@ class IpuStrategy:
 
 
 class IpuCompiledProgram:
-    """Not available.
+    """Not available: IPUs are not supported.
 
     Raises:
         NotImplementedError: always.
@@ -50,7 +50,7 @@ class IpuCompiledProgram:
 
 
 def ipu_shard_guard(index: int = -1, stage: int = -1) -> NoReturn:
-    """Not available.
+    """Not available: IPUs are not supported.
 
     Raises:
         NotImplementedError: always.
@@ -67,7 +67,7 @@ def ipu_shard_guard(index: int = -1, stage: int = -1) -> NoReturn:
 
 
 def set_ipu_shard(call_func: Any, index: int = -1, stage: int = -1) -> NoReturn:
-    """Not available.
+    """Not available: IPUs are not supported.
 
     Raises:
         NotImplementedError: always.

@@ -17,12 +17,12 @@ __all__ = ["ExponentialMovingAverage", "GradientMergeOptimizer"]
 
 
 class GradientMergeOptimizer:
-    """Adds up the gradients of k_steps runs before the inner optimizer makes one update.
+    """Accumulate the gradients of k_steps runs for each update of the inner optimizer.
 
     Arguments:
-        inner_optimizer: makes the updates.
-        k_steps: runs to an update.
-        avg: divide the sum by k_steps.
+        inner_optimizer: the optimizer.
+        k_steps: number of runs for each update. Default: 1.
+        avg: divide the sum of the gradients by k_steps. Default: True.
 
     Raises:
         ValueError: if k_steps is below 1.
@@ -70,11 +70,11 @@ class GradientMergeOptimizer:
 
 
 class ExponentialMovingAverage:
-    """Averages of the trained parameters, weighted towards the latest, to evaluate with.
+    """Exponential moving average of the trained parameters: `ema = decay * ema + (1 - decay) * param`, for evaluation.
 
     Arguments:
-        decay: what the average keeps of itself at each update.
-        thres_steps: a counter; with it the decay grows with the number of updates, up to `decay`.
+        decay: decay rate, in [0, 1]. Default: 0.999.
+        thres_steps: a step counter; the decay then is `min(decay, (1 + steps) / (10 + steps))`. None: a constant decay.
 
     Raises:
         ValueError: if decay is not in [0, 1].

@@ -46,16 +46,18 @@ def auc(
     input: Tensor, label: Tensor, curve: str = "ROC", num_thresholds: int = 4095, topk: int = 1, slide_steps: int = 1,
     ins_tag_weight: Any = None,
 ) -> tuple[Tensor, Tensor, list[Tensor]]:  # fmt: skip
-    """The area under the ROC curve over all batches so far, that of the last ones, and the histograms that are kept.
-
-    These are four states of the program, int64 [1, num_thresholds + 1]: positives and negatives of the last batches and
-    of all; what an interval of the prediction has met.
+    """Compute the area under the ROC curve over all batches so far, and over the last ones.
 
     Arguments:
-        input: probabilities [n, 2], of which the last column counts.
-        label: [n, 1], 0 or 1.
-        num_thresholds: bins of the histogram, less one.
-        slide_steps: how many batches the second result is of, with this one; 0: of all.
+        input: probabilities [N, 2], of which the second column is used.
+        label: [N, 1], 0 or 1.
+        curve: "ROC". Default: 'ROC'.
+        num_thresholds: number of bins of the histogram, minus one. Default: 4095.
+        slide_steps: number of last batches, including this one, of the second result; 0: all. Default: 1.
+
+    Returns:
+        The area over all batches, that over the last batches, and four int64 states [1, num_thresholds + 1]: histograms
+            of positives and negatives, of the last batches and of all.
 
     Raises:
         ValueError: for another curve than "ROC", or a negative number of batches.
@@ -99,8 +101,15 @@ def _of_last(batch: Tensor, count: int) -> Tensor:
 
 @no_effect(ins_tag_weight=_ALIKE)
 def ctr_metric_bundle(input: Tensor, label: Tensor, ins_tag_weight: Any = None) -> tuple[Tensor, ...]:
-    """Sums for click-through rates, over all batches so far: squared error, absolute error, probability, q, positives,
-    samples. `input` are probabilities [n, 1], `label` 0 or 1.
+    """Accumulate sums for click-through rate metrics over all batches so far.
+
+    Arguments:
+        input: probabilities [N, 1].
+        label: [N, 1], 0 or 1.
+
+    Returns:
+        Six states [1]: the sums of squared errors, absolute errors, probabilities and odds p / (1 - p), and the
+            numbers of positives and samples.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -29,7 +29,7 @@ _DEVICE = re.compile(r"(cpu|gpu|tpu|xpu|npu)(:(\d+|all))?")
 
 
 def enable_static() -> None:
-    """Let ops, from here on and in this thread, be appended to the default main program instead of being run.
+    """Switch this thread to static mode: ops are appended to the default main program instead of being run.
 
     Raises:
         RuntimeError: while a function is traced.
@@ -50,10 +50,10 @@ def enable_static() -> None:
 
 
 def disable_static(place: Any = None) -> None:
-    """Run ops at once again, which is the default.
+    """Switch to dynamic (eager) mode, the default: ops run at once.
 
     Arguments:
-        place: the device of new tensors from here on.
+        place: device of new tensors from now on; None: unchanged.
 
     Raises:
         RuntimeError: while a function is traced.
@@ -75,7 +75,10 @@ def disable_static(place: Any = None) -> None:
 
 
 def default_main_program() -> Program:
-    """The program that ops are appended to.
+    """Return the default main program, the one under construction.
+
+    Returns:
+        A Program.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -88,7 +91,10 @@ def default_main_program() -> Program:
 
 
 def default_startup_program() -> Program:
-    """The program that makes the first values of parameters.
+    """Return the default startup program, which initializes parameters.
+
+    Returns:
+        A Program.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -102,10 +108,14 @@ def default_startup_program() -> Program:
 
 @contextmanager
 def program_guard(main_program: Program, startup_program: Program | None = None) -> Iterator[None]:
-    """Make these the programs under construction for the block.
+    """Context manager that makes programs the ones under construction.
+
+    Arguments:
+        main_program: the main program.
+        startup_program: the startup program; None: the default one.
 
     Raises:
-        TypeError: if one of them is no Program.
+        TypeError: if an argument is not a Program.
 
     Examples:
         >>> main = Program()
@@ -134,7 +144,10 @@ def _switch(main: Program, startup: Program) -> None:
 
 @contextmanager
 def name_scope(prefix: str | None = None) -> Iterator[None]:
-    """Put a prefix before the names of what the block makes.
+    """Context manager that adds a prefix to the names of operators and variables.
+
+    Arguments:
+        prefix: the prefix.
 
     Examples:
         >>> enable_static()
@@ -155,10 +168,13 @@ def name_scope(prefix: str | None = None) -> Iterator[None]:
 
 @contextmanager
 def device_guard(device: str | None = None) -> Iterator[None]:
-    """Which stage of a pipeline operators belong to: that of "gpu:1" is the second.
+    """Context manager that assigns operators to a stage of a pipeline: "gpu:1" is the second stage.
 
-    It counts where fleet trains with `strategy.pipeline`; else a program is compiled as a whole for the device of its
-    executor.
+    It takes effect when fleet trains with `strategy.pipeline`; otherwise a program is compiled as a whole for the
+    device of its executor.
+
+    Arguments:
+        device: a device such as "gpu:1"; None: unset.
 
     Raises:
         ValueError: if there is no such kind of device.
@@ -184,12 +200,15 @@ def device_guard(device: str | None = None) -> Iterator[None]:
 
 @no_effect(lod_level="sequences of unlike lengths are fed padded, with their lengths")
 def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Tensor:
-    """A feed: an input of the program under construction, which Executor.run() is given by its name.
+    """Declare an input of the program under construction, which Executor.run() feeds by its name.
 
     Arguments:
         name: its name.
-        shape: its sizes; None or -1 where they are known only when the program runs.
-        dtype: its dtype; the default one if None.
+        shape: its shape, a list of integers; None or -1 for a dimension of unknown size.
+        dtype: its dtype; None: the default dtype.
+
+    Returns:
+        A tensor of the program, without data.
 
     Raises:
         RuntimeError: in dynamic mode.
@@ -218,7 +237,7 @@ class _Kind(type):
 
 
 class Variable(Tensor, metaclass=_Kind):
-    """What isinstance() knows a tensor of a static program by: one without data of its own.
+    """Type for isinstance() checks of tensors of static programs.
 
     Examples:
         >>> import paddle_lite_py as paddle

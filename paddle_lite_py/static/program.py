@@ -48,7 +48,9 @@ def _alike(held: Any, shape: list[Any]) -> bool:
 
 
 class Program:
-    """Operators on feeds and on state that lives in scopes. It starts empty; ops go to the program under construction.
+    """Static program: a list of operators on feeds and on variables that live in scopes.
+
+    A new program is empty; ops are appended to the program under construction, see program_guard().
 
     Examples:
         >>> main = Program()
@@ -78,9 +80,9 @@ class Program:
         self._seed = 0
 
     def feed(self, name: str, shape: list[Any], dtype: dtypes.DType) -> Tensor:
-        """A new input that is fed by its name, or the one that there is if it is of this kind.
+        """Return the input with a name, and create it if it does not exist in this shape and dtype.
 
-        What is declared again in another way takes the name; what was made of the older one cannot be run any more.
+        A new declaration replaces an earlier one of the same name, whose results can no longer be computed.
         """
         held = self.feeds.get(name)
         if held is not None and held.dtype == dtype.np and _alike(held.shape, shape):
@@ -94,28 +96,28 @@ class Program:
 
     # -- looking inside --------------------------------------------------------------------------------------------
     def global_block(self) -> BlockView:
-        """The outermost block: its ops and variables."""
+        """Return the outermost block, with its operators and variables."""
         return BlockView(self)
 
     block = current_block = lambda self, index=0: BlockView(self)
 
     @property
     def blocks(self) -> list[BlockView]:
-        """The outermost block; the blocks of branches and loops are parts of their operators."""
+        """A list of the outermost block; the blocks of branches and loops are parts of their operators."""
         return [BlockView(self)]
 
     num_blocks = property(lambda self: 1)
 
     def num_ops(self) -> int:
-        """How many operators the outermost block has."""
+        """Return the number of operators of the outermost block."""
         return len(self.builder.root.block.ops) + len(self.initials)
 
     def list_vars(self) -> Iterator[Tensor]:
-        """Its feeds, its state and what its operators give."""
+        """Return the feeds, the state and the outputs of operators."""
         return iter(self.global_block().vars.values())
 
     def all_parameters(self) -> list[Parameter]:
-        """The parameters that were made in it."""
+        """Return the parameters that were created in the program."""
         return list(self.parameters.values())
 
     @no_effect(
@@ -123,7 +125,7 @@ class Program:
         with_details=Immaterial("each operator is shown with all that it has"),
     )
     def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
-        """It as text: what it computes and which state it leaves changed."""
+        """Return the program as text: its operators, and the state that it changes."""
         first = [
             f"{i.variable!r}: {i.variable.dtype}{list(i.variable.shape)} gets its first value\n"
             for i in self.initials.values()
@@ -166,10 +168,14 @@ class Program:
 
     # -- copies ----------------------------------------------------------------------------------------------------
     def clone(self, for_test: bool = False) -> Program:
-        """A copy that is changed by itself; parameters stay shared through the scope.
+        """Return a copy of the program; parameters are shared through the scope.
 
         Arguments:
-            for_test: leave out gradients, updates and dropout, and normalize by running statistics.
+            for_test: evaluation mode: no gradients, updates and dropout, and running statistics in normalization.
+                Default: False.
+
+        Returns:
+            A Program.
 
         Examples:
             >>> main = Program()
@@ -200,10 +206,13 @@ class Program:
 
     # -- bytes -----------------------------------------------------------------------------------------------------
     def serialize_to_string(self) -> bytes:
-        """It as JSON: operators, gradients, updates and learning rates; static.save() writes the values of its state.
+        """Serialize operators, gradients, updates and learning rates as JSON; static.save() also writes the state.
+
+        Returns:
+            The bytes.
 
         Raises:
-            TypeError: if it holds what no file can: Python called back, a schedule made of functions.
+            TypeError: if the program contains Python callbacks or schedules made of functions.
 
         Examples:
             >>> paddle.enable_static()
@@ -220,16 +229,19 @@ class Program:
 
     @staticmethod
     def parse_from_string(binary_str: bytes) -> Program:
-        """The program that serialize_to_string() or static.serialize_program() wrote.
+        """Create a program from the bytes of serialize_to_string() or static.serialize_program().
+
+        Returns:
+            A Program.
 
         Raises:
-            ArtifactError: if the bytes are damaged, foreign or of a newer version.
+            ArtifactError: if the bytes are damaged, from another source or of a newer version.
         """
         return deserialize(Program(), binary_str)
 
     @property
     def lr_scheduler(self) -> Any:
-        """The schedule of its optimizers' learning rate; None if that is a number."""
+        """The learning rate schedule of the optimizers; None if the rate is a number."""
         rates = [getattr(o, "_learning_rate", None) for o in self.optimizers]
         return next((r for r in rates if hasattr(r, "last_lr")), None)
 
@@ -260,7 +272,7 @@ class Program:
 
     # -- values of its state ---------------------------------------------------------------------------------------
     def states(self, mode: str = "all") -> dict[str, ScopeVariable]:
-        """Its state by name: parameters ("param"), all other ("opt"), or both ("all")."""
+        """Return the state by name: parameters ("param"), other state ("opt"), or both ("all")."""
         if not isinstance(mode, str):
             raise TypeError(f"Program.state_dict: mode is {mode!r}; expected a name: 'all', 'param' or 'opt'")
         if mode not in ("all", "param", "opt"):
@@ -275,21 +287,28 @@ class Program:
         return {n: s for n, s in found.items() if kept(n)}
 
     def state_dict(self, mode: str = "all", scope: Scope | None = None) -> dict[str, Tensor]:
-        """Values of its state in a scope, by name.
+        """Return the values of the state in a scope, by name.
 
         Arguments:
-            mode: "param": the parameters; "opt": what an optimizer and others keep; "all": both.
-            scope: the one in force by default.
+            mode: "param": parameters; "opt": other state, such as that of optimizers; "all": both. Default: 'all'.
+            scope: the scope; None: the current one.
+
+        Returns:
+            A dict from names to tensors.
         """
         where = scope or global_scope()
         return {n: wrap(s.find(where)._data) for n, s in self.states(mode).items()}
 
     def set_state_dict(self, state_dict: dict[str, Any], scope: Scope | None = None) -> None:
-        """Set values of its state in a scope.
+        """Set values of the state in a scope.
+
+        Arguments:
+            state_dict: tensors or arrays by name.
+            scope: the scope; None: the current one.
 
         Raises:
-            TypeError: if it is no dict.
-            ValueError: if a shape does not fit, or none of the names is known; nothing is changed then.
+            TypeError: if state_dict is not a dict.
+            ValueError: if a shape differs, or no name is known; nothing is changed then.
         """
         if not isinstance(state_dict, dict):
             raise TypeError(f"Program.set_state_dict: state_dict is a {type(state_dict).__name__}; expected a dict")

@@ -43,10 +43,15 @@ _OF_JIT = "samples", "constraints", "platforms", "passes", "format"  # what padd
 def save(
     program: Program, model_path: str, protocol: int = 4, *, pickle_protocol: int | None = None, **configs: Any
 ) -> None:
-    """Write a program and its state: parameters to model_path.pdparams, all other to .pdopt, the program to .json.
+    """Save a program and its state: parameters as model_path.pdparams, other state as .pdopt, the program as .json.
 
-    static.deserialize_program(static.load_from_file(model_path + ".json")) is the program again, and static.load()
-    gives it its state. Where the program has no form for files (see Program.serialize_to_string), a warning says why.
+    Restore it with static.deserialize_program(static.load_from_file(model_path + ".json")) and static.load(). If the
+    program cannot be represented in a file, a warning says why.
+
+    Arguments:
+        program: the program.
+        model_path: path without extension.
+        protocol: pickle protocol, 2 to 5. Default: 4.
 
     Examples:
         >>> import tempfile
@@ -106,10 +111,12 @@ def _numbers(program: Program) -> Iterator[tuple[str, dict[str, int]]]:
 
 @no_effect(executor=AT_HAND)
 def load(program: Program, model_path: str, executor: Any = None, var_list: Sequence[Any] | None = None) -> None:
-    """Set the state of a program to what save() wrote, in the scope in force.
+    """Load the state of a program, into the current scope, from the files of static.save().
 
     Arguments:
-        var_list: tensors to load; all if None.
+        program: the program.
+        model_path: path without extension.
+        var_list: tensors to load; None: all.
 
     Raises:
         FileNotFoundError: if there are no such files.
@@ -137,10 +144,14 @@ def load(program: Program, model_path: str, executor: Any = None, var_list: Sequ
 
 
 def load_program_state(model_path: str, var_list: Sequence[Any] | None = None) -> dict[str, np.ndarray]:
-    """What save() wrote, as arrays by name; a folder or a file of save_vars() is read as well.
+    """Load the files of static.save() or save_vars() as arrays.
 
     Arguments:
-        var_list: the variables, or their names; all if None.
+        model_path: path without extension, or a folder or file of save_vars().
+        var_list: variables or names to load; None: all.
+
+    Returns:
+        A dict from names to NumPy arrays.
 
     Raises:
         FileNotFoundError: if there are no such files.
@@ -193,7 +204,11 @@ def _of_folder(path: str, var_list: Sequence[Any] | None) -> dict[str, np.ndarra
 
 
 def set_program_state(program: Program, state_dict: dict[str, Any]) -> None:
-    """Set the state of a program to arrays by name, as load_program_state() gives them.
+    """Set the state of a program.
+
+    Arguments:
+        program: the program.
+        state_dict: arrays by name, as load_program_state() returns them.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -229,7 +244,15 @@ _PRUNED = Refused("a program is saved as what computes fetch_vars of feed_vars")
 def normalize_program(
     program: Program, feed_vars: Any, fetch_vars: Any, *, skip_prune_program: bool = False, **kwargs: Any
 ) -> Program:
-    """The part of a program, as it is in evaluation, that computes fetch_vars of feed_vars.
+    """Return the part of a program that computes fetch_vars from feed_vars, in evaluation mode.
+
+    Arguments:
+        program: the program.
+        feed_vars: feeds, a tensor or a list of tensors.
+        fetch_vars: results, a tensor or a list of tensors.
+
+    Returns:
+        A new Program.
 
     Raises:
         ValueError: if fetch_vars depend on data that is not among feed_vars.
@@ -299,15 +322,18 @@ def save_inference_model(
     path_prefix: str, feed_vars: Any, fetch_vars: Any, executor: Any = None, program: Program | None = None,
     *, skip_prune_program: bool = False, clip_extra: bool = True, legacy_format: bool = False, **kwargs: Any,
 ) -> None:  # fmt: skip
-    """Write what computes fetch_vars of feed_vars, with its weights: the same artefact as paddle.jit.save writes.
+    """Save the part of a program that computes fetch_vars from feed_vars, with its weights, for inference.
 
-    paddle.static.load_inference_model, paddle.jit.load and paddle.inference read it.
+    The files have the format of paddle.jit.save(); read them with paddle.static.load_inference_model(),
+    paddle.jit.load() or paddle.inference.
 
     Arguments:
-        path_prefix: prefix of the files.
-        feed_vars, fetch_vars: tensors of the program, or lists of them.
-        program: the default main program if None.
-        kwargs: format="paddle" writes a model file that PaddlePaddle runs; and others of paddle.jit.save.
+        path_prefix: path without extension.
+        feed_vars: feeds, a tensor or a list of tensors.
+        fetch_vars: results, a tensor or a list of tensors.
+        executor: no effect: the state is read from the current scope.
+        program: the program; None: the default main program.
+        kwargs: format="paddle" writes model files for PaddlePaddle; further arguments of paddle.jit.save().
 
     Raises:
         ValueError: if fetch_vars depend on data that is not among feed_vars.
@@ -338,13 +364,19 @@ def save_inference_model(
 def load_inference_model(
     path_prefix: str, executor: Any = None, *, model_filename: Any = None, params_filename: Any = None, **kwargs: Any
 ) -> list[Any]:
-    """What save_inference_model() or jit.save wrote, as a program whose weights are in the scope in force.
+    """Load a program for inference; its weights are put into the current scope.
+
+    Arguments:
+        path_prefix: path without extension, as given to save_inference_model() or jit.save().
+        executor: no effect: the state is read from the current scope.
+        model_filename: no effect: path_prefix names the files.
+        params_filename: no effect: path_prefix names the files.
 
     Returns:
-        The program, the names of its feeds, and the tensors to fetch.
+        A list of the program, the names of its feeds, and the tensors to fetch.
 
     Raises:
-        ArtifactError: if the files are missing, damaged, foreign or of a newer version.
+        ArtifactError: if the files are missing, damaged, from another source or of a newer version.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -19,7 +19,7 @@ __all__ = ["Scope", "global_scope", "scope_guard"]
 
 
 class Scope:
-    """Values of variables by name.
+    """Mapping from variable names to values, the state of programs.
 
     Examples:
         >>> scope = Scope()
@@ -137,7 +137,7 @@ _current = _CurrentScope()
 
 
 def global_scope() -> Scope:
-    """The scope in force: that of scope_guard(), or the one of the process.
+    """Return the current scope: that of scope_guard(), or the global one.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -156,10 +156,13 @@ def global_scope() -> Scope:
 
 @contextmanager
 def scope_guard(scope: Scope) -> Iterator[None]:
-    """Make a scope the one in force for the block, in this thread.
+    """Context manager that makes a scope current in this thread.
+
+    Arguments:
+        scope: the Scope.
 
     Raises:
-        TypeError: if it is no Scope.
+        TypeError: if `scope` is not a Scope.
 
     Examples:
         >>> scope = Scope()

@@ -12,7 +12,7 @@ from .scope import Scope, global_scope
 
 
 class UninitializedError(RuntimeError):
-    """A program needs the value of a parameter that its startup program has not made yet.
+    """Error: a program reads a parameter that its startup program has not initialized.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -30,7 +30,15 @@ MAX_PROGRAM = artifact.MAX_MANIFEST
 def serialize_program(
     feed_vars: Any, fetch_vars: Any, program: Program | None = None, *, legacy_format: bool = False, **kwargs: Any
 ) -> bytes:
-    """What computes fetch_vars of feed_vars as bytes, without weights: JSON, as in the manifest of jit.save.
+    """Serialize the part of a program that computes fetch_vars from feed_vars, without weights, as JSON.
+
+    Arguments:
+        feed_vars: feeds, a tensor or a list of tensors.
+        fetch_vars: results, a tensor or a list of tensors.
+        program: the program; None: the default main program.
+
+    Returns:
+        The bytes.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -54,10 +62,16 @@ def serialize_program(
 
 
 def deserialize_program(data: bytes) -> Program:
-    """The program that serialize_program(), Program.serialize_to_string() or static.save() wrote.
+    """Create a program from the bytes of serialize_program(), Program.serialize_to_string() or static.save().
+
+    Arguments:
+        data: the bytes.
+
+    Returns:
+        A Program.
 
     Raises:
-        ArtifactError: if the bytes are damaged, foreign or of a newer version.
+        ArtifactError: if the bytes are damaged, from another source or of a newer version.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -79,7 +93,15 @@ def deserialize_program(data: bytes) -> Program:
 def serialize_persistables(
     feed_vars: Any, fetch_vars: Any, executor: Any = None, program: Program | None = None, **kwargs: Any
 ) -> bytes:
-    """The weights that fetch_vars need, in the scope in force, as bytes: safetensors.
+    """Serialize the weights that fetch_vars depend on, from the current scope, as safetensors.
+
+    Arguments:
+        feed_vars: feeds, a tensor or a list of tensors.
+        fetch_vars: results, a tensor or a list of tensors.
+        program: the program; None: the default main program.
+
+    Returns:
+        The bytes.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -101,7 +123,11 @@ def serialize_persistables(
 
 @no_effect(executor=AT_HAND)
 def deserialize_persistables(program: Program, data: bytes, executor: Any = None) -> None:
-    """Set the weights of a program, in the scope in force, to what serialize_persistables() wrote.
+    """Set the weights of a program, in the current scope, from the bytes of serialize_persistables().
+
+    Arguments:
+        program: the program.
+        data: the bytes.
 
     Raises:
         ArtifactError: if the bytes are damaged, or a weight is missing.
@@ -125,6 +151,10 @@ def deserialize_persistables(program: Program, data: bytes, executor: Any = None
 def save_to_file(path: str, content: bytes) -> None:
     """Write bytes to a file.
 
+    Arguments:
+        path: path of the file.
+        content: the bytes.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> import tempfile
@@ -139,7 +169,13 @@ def save_to_file(path: str, content: bytes) -> None:
 
 
 def load_from_file(path: str) -> bytes:
-    """The bytes of a file.
+    """Read a file as bytes.
+
+    Arguments:
+        path: path of the file.
+
+    Returns:
+        The bytes.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -11,9 +11,9 @@ __all__ = ["BuildStrategy", "CompiledProgram", "ExecutionStrategy"]
 
 
 class BuildStrategy:
-    """Accepted settings: fusing, in-place updates and the reuse of memory are what XLA does to every program.
+    """Build settings, accepted for compatibility: XLA fuses operators and reuses memory in every program.
 
-    Any attribute may be set; none changes what is computed.
+    Any attribute may be set; none changes the results.
 
     Examples:
         >>> strategy = BuildStrategy()
@@ -51,7 +51,9 @@ for _name in "debug_graphviz_path trainers_endpoints mkldnn_enabled_op_types one
 
 
 class ExecutionStrategy:
-    """Accepted settings of threads and scopes: XLA has its own threads. Any attribute may be set.
+    """Settings of threads and scopes, accepted for compatibility: XLA manages its own threads.
+
+    Any attribute may be set.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -64,10 +66,14 @@ class ExecutionStrategy:
 
 
 class CompiledProgram:
-    """A program with a BuildStrategy: it runs as the program itself does, which is always compiled.
+    """Program with a BuildStrategy; it runs like the program itself, which is always compiled.
+
+    Arguments:
+        program_or_graph: the Program.
+        build_strategy: no effect: XLA decides about fusion and memory.
 
     Raises:
-        TypeError: if it is no Program.
+        TypeError: if program_or_graph is not a Program.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -25,18 +25,19 @@ def load_vars(
     predicate: Callable[[Any], bool] | None = None,
     filename: str | None = None,
 ) -> None:
-    """Set state of a program to what save_vars() wrote, here or in PaddlePaddle, in the scope in force.
+    """Load variables of a program, into the current scope, from the files of save_vars(), also of PaddlePaddle.
 
     Arguments:
-        dirname: the folder, with a file for each variable.
-        main_program: the default main program if None.
-        vars: the variables, or their names.
-        predicate: tells which variables, where vars is None; all that are state if both are.
-        filename: the file in that folder which has them all.
+        executor: no effect: the state is read from the current scope.
+        dirname: folder with one file for each variable.
+        main_program: the program; None: the default main program.
+        vars: variables or their names; None: by predicate.
+        predicate: function from a variable to whether to load it; None: all persistable variables.
+        filename: name of a single file in the folder with all variables.
 
     Raises:
-        FileNotFoundError: if a file is not there.
-        ValueError: if a file is damaged, or has another number of variables, or one of another shape.
+        FileNotFoundError: if a file is missing.
+        ValueError: if a file is damaged, or has another number of variables or other shapes.
 
     Examples:
         >>> import tempfile, paddle_lite_py as paddle
@@ -64,14 +65,15 @@ def save_vars(
     predicate: Callable[[Any], bool] | None = None,
     filename: str | None = None,
 ) -> None:
-    """Write state of a program, as it is in the scope in force, for load_vars() here or in PaddlePaddle.
+    """Save variables of a program from the current scope, for load_vars() here or in PaddlePaddle.
 
     Arguments:
-        dirname: the folder, which gets a file for each variable.
-        main_program: the default main program if None.
-        vars: the variables, or their names.
-        predicate: tells which variables, where vars is None; all that are state if both are.
-        filename: the file in that folder which gets them all.
+        executor: no effect: the state is read from the current scope.
+        dirname: folder that gets one file for each variable.
+        main_program: the program; None: the default main program.
+        vars: variables or their names; None: by predicate.
+        predicate: function from a variable to whether to save it; None: all persistable variables.
+        filename: name of a single file in the folder for all variables.
 
     Examples:
         >>> import os, tempfile, paddle_lite_py as paddle

@@ -28,7 +28,19 @@ __all__ = [
 def create_global_var(
     shape: Any, value: Any, dtype: Any, persistable: bool = False, force_cpu: bool = False, name: str | None = None
 ) -> Tensor:
-    """State that starts as one number and keeps its value between runs; paddle.assign(x, output=var) changes it.
+    """Create a variable that is initialized with one value and keeps its value between runs.
+
+    Change it with paddle.assign(x, output=var).
+
+    Arguments:
+        shape: its shape, a list of integers.
+        value: the initial value.
+        dtype: its dtype.
+        persistable: no effect: all state is saved with the program.
+        name: its name; None: a unique name.
+
+    Returns:
+        The variable, a tensor of the given shape and dtype.
 
     Examples:
         >>> paddle.enable_static()
@@ -55,7 +67,7 @@ def create_global_var(
 
 
 class WeightNormParamAttr(ParamAttr):
-    """Not available: a weight as length and direction is what paddle.nn.utils.weight_norm(layer) makes.
+    """Not available; use paddle.nn.utils.weight_norm(layer) for weight normalization.
 
     Raises:
         NotImplementedError: always.
@@ -91,11 +103,17 @@ def Print(  # noqa: N802  (the reference's name)
     print_tensor_type: bool = True, print_tensor_shape: bool = True, print_tensor_layout: bool = True,
     print_tensor_lod: bool = True, print_phase: str = "both",
 ) -> Tensor:  # fmt: skip
-    """The tensor itself, which is printed whenever the program runs.
+    """Print a tensor whenever the program runs, and return it.
 
     Arguments:
-        message: is printed before it.
-        print_tensor_name, print_tensor_type, print_tensor_shape: whether to print these.
+        input: the tensor.
+        message: text to print before it.
+        print_tensor_name: print the name. Default: True.
+        print_tensor_type: print the dtype. Default: True.
+        print_tensor_shape: print the shape. Default: True.
+
+    Returns:
+        The tensor, unchanged.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -119,7 +137,10 @@ def Print(  # noqa: N802  (the reference's name)
 
 
 def cpu_places(device_count: int | None = None) -> list[places.Place]:
-    """The CPU, as often as asked for.
+    """Return a list of CPU places.
+
+    Arguments:
+        device_count: number of places; None: 1.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -130,7 +151,13 @@ def cpu_places(device_count: int | None = None) -> list[places.Place]:
 
 
 def cuda_places(device_ids: Any = None) -> list[places.Place]:
-    """A place for each GPU, or for those of the ids given; none where there is no GPU.
+    """Return a list of GPU places.
+
+    Arguments:
+        device_ids: indices of the GPUs; None: all.
+
+    Returns:
+        A list of places; empty if there is no GPU.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -144,7 +171,7 @@ def cuda_places(device_ids: Any = None) -> list[places.Place]:
 
 @no_effect(device_ids=Immaterial("there are no XPUs"))
 def xpu_places(device_ids: Any = None) -> list[places.Place]:
-    """None: there are no XPUs here.
+    """Return an empty list: there are no XPUs.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -156,7 +183,15 @@ def xpu_places(device_ids: Any = None) -> list[places.Place]:
 
 # -- what a variable of a program is asked -------------------------------------------------------------------------
 def setitem(x: Tensor, index: Any, value: Any) -> Tensor:
-    """A copy of x with a value set at an index, as x[index] = value sets it.
+    """Return a copy of x in which the elements at an index are replaced, as by `x[index] = value`.
+
+    Arguments:
+        x: the tensor.
+        index: the index, as in x[index].
+        value: the new value, which is broadcast.
+
+    Returns:
+        A tensor of the shape and dtype of x.
 
     Examples:
         >>> import paddle_lite_py as paddle

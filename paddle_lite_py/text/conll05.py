@@ -18,22 +18,28 @@ _HOST = "http://paddlemodels.bj.bcebos.com/conll05st"
 
 
 class Conll05st(Dataset):
-    """A sentence and one of its verbs: ids of the words, of the five words around the verb, of the verb, whether a word
-    is one of those five, and the label of each word.
+    """CoNLL-2005 semantic role labeling: each sample is a sentence with one of its predicates.
+
+    A sample has word ids, the ids of the five words around the predicate, the predicate, a mark of those five words,
+    and the label of each word.
 
     Arguments:
-        data_file, word_dict_file, verb_dict_file, target_dict_file, emb_file: the files; the published ones by default.
-        download: fetch the published files when they are not there yet.
+        data_file: path of the archive; None: download it.
+        word_dict_file: path of the word dictionary; None: download it.
+        verb_dict_file: path of the predicate dictionary; None: download it.
+        target_dict_file: path of the label dictionary; None: download it.
+        emb_file: path of the word vectors; None: download it.
+        download: download missing files. Default: True.
 
     Raises:
         ValueError: if a file does not fit.
-
-    Source: Carreras and Marquez, Introduction to the CoNLL-2005 Shared Task, 2005.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> issubclass(paddle.text.Conll05st, paddle.io.Dataset)
         True
+
+    Source: Carreras and Marquez, Introduction to the CoNLL-2005 Shared Task, 2005.
     """
 
     _files = {
@@ -124,11 +130,11 @@ class Conll05st(Dataset):
         return len(self.sentences)
 
     def get_dict(self) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
-        """The ids of words, verbs and labels."""
+        """Return the dictionaries of words, predicates and labels."""
         return self.word_dict, self.predicate_dict, self.label_dict
 
     def get_embedding(self) -> str:
-        """The file of word vectors."""
+        """Return the path of the word vectors."""
         return self.emb_file
 
 

@@ -19,20 +19,20 @@ __all__ = ["Imdb", "UCIHousing"]
 
 
 class Imdb(Dataset):
-    """Reviews of films as ids of words, and 0 for praise, 1 for the contrary.
+    """IMDB movie reviews: word ids, and the label 0 (positive) or 1 (negative).
 
     Arguments:
-        data_file: the archive; the published one by default.
-        mode: "train" or "test".
-        cutoff: words that come as often or less often are unknown.
-        download: fetch the published archive when it is not there yet.
-
-    Source: Maas et al., Learning Word Vectors for Sentiment Analysis, 2011.
+        data_file: path of the archive; None: download it.
+        mode: "train" or "test". Default: 'train'.
+        cutoff: words with this frequency or less are mapped to the unknown token. Default: 150.
+        download: download the archive if it is missing. Default: True.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> issubclass(paddle.text.Imdb, paddle.io.Dataset)
         True
+
+    Source: Maas et al., Learning Word Vectors for Sentiment Analysis, 2011.
     """
 
     _url, _md5 = "https://dataset.bj.bcebos.com/imdb%2FaclImdb_v1.tar.gz", "7c2ac02c03563afcf9b574c7e56c153a"
@@ -71,22 +71,22 @@ class Imdb(Dataset):
 
 
 class UCIHousing(Dataset):
-    """Prices of houses: 13 features, scaled to their range, and the price.
+    """Boston housing prices: 13 features, normalized by their range, and the price.
 
     Arguments:
-        data_file: the table; the published one by default.
-        mode: "train" (the first four fifths) or "test".
-        download: fetch the published table when it is not there yet.
+        data_file: path of the table; None: download it.
+        mode: "train" (the first 80 %) or "test". Default: 'train'.
+        download: download the table if it is missing. Default: True.
 
     Raises:
         ValueError: if the file is no table of 14 columns.
-
-    Source: Harrison and Rubinfeld, Hedonic prices and the demand for clean air, 1978.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> issubclass(paddle.text.UCIHousing, paddle.io.Dataset)
         True
+
+    Source: Harrison and Rubinfeld, Hedonic prices and the demand for clean air, 1978.
     """
 
     _url, _md5 = "http://paddlemodels.bj.bcebos.com/uci_housing/housing.data", "d4accdce7a25600298819f8e28e8d593"

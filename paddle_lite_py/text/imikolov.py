@@ -14,25 +14,25 @@ __all__ = ["Imikolov"]
 
 
 class Imikolov(Dataset):
-    """Windows of words (NGRAM), or sentences with what should follow each word (SEQ), as ids.
+    """Penn Treebank language modeling: n-grams (NGRAM), or source and shifted target sentences (SEQ), as word ids.
 
     Arguments:
-        data_file: the archive; the published one by default.
-        data_type: "NGRAM" or "SEQ".
-        window_size: words of a window; longer sentences are left out of SEQ if it is above 0.
-        mode: "train" or "test".
-        min_word_freq: words that come as often or less often are unknown.
-        download: fetch the published archive when it is not there yet.
+        data_file: path of the archive; None: download it.
+        data_type: "NGRAM" or "SEQ". Default: 'NGRAM'.
+        window_size: length of the n-grams; for SEQ, if above 0, the largest length of a sentence. Default: -1.
+        mode: "train" or "test". Default: 'train'.
+        min_word_freq: words with this frequency or less are mapped to the unknown token. Default: 50.
+        download: download the archive if it is missing. Default: True.
 
     Raises:
         ValueError: if an argument or the archive does not fit.
-
-    Source: Mikolov, Karafiat et al., Recurrent neural network based language model, 2010.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> issubclass(paddle.text.Imikolov, paddle.io.Dataset)
         True
+
+    Source: Mikolov, Karafiat et al., Recurrent neural network based language model, 2010.
     """
 
     _url, _md5 = "https://dataset.bj.bcebos.com/imikolov%2Fsimple-examples.tgz", "30177ea32e27c525793142b6bf2c8e2d"

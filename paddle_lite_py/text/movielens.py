@@ -19,24 +19,24 @@ AGES = (1, 18, 25, 35, 45, 50, 56)
 
 
 class Movielens(Dataset):
-    """A user (id, gender, age, job), a film (id, categories, words of the title) and the rating from -3 to 5.
+    """MovieLens 1M: user (id, gender, age, job), movie (id, categories, title words) and rating, scaled to [-3, 5].
 
     Arguments:
-        data_file: the archive; the published one by default.
-        mode: "train" or "test".
-        test_ratio: part of the ratings that is for the test.
-        rand_seed: decides which.
-        download: fetch the published archive when it is not there yet.
+        data_file: path of the archive; None: download it.
+        mode: "train" or "test". Default: 'train'.
+        test_ratio: fraction of the ratings in the test set. Default: 0.1.
+        rand_seed: seed of the split. Default: 0.
+        download: download the archive if it is missing. Default: True.
 
     Raises:
         ValueError: if an argument or the archive does not fit.
-
-    Source: Harper and Konstan, The MovieLens Datasets, 2015.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> issubclass(paddle.text.Movielens, paddle.io.Dataset)
         True
+
+    Source: Harper and Konstan, The MovieLens Datasets, 2015.
     """
 
     _url, _md5 = "https://dataset.bj.bcebos.com/movielens%2Fml-1m.zip", "c4d9eecfca2ab87c1945afe126590906"

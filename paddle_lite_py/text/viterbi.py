@@ -13,13 +13,17 @@ __all__ = ["ViterbiDecoder", "viterbi_decode"]
 def viterbi_decode(
     potentials: Any, transition_params: Any, lengths: Any, include_bos_eos_tag: bool = True, name: Any = None
 ) -> tuple[Any, Any]:
-    """Score and tags of the most likely path of each sequence, up to the greatest length.
+    """Find the most likely tag sequence of each input by the Viterbi algorithm.
 
     Arguments:
-        potentials: scores of tags, [batch, time, tags].
-        transition_params: scores of one tag after another, [tags, tags].
-        lengths: of the sequences.
-        include_bos_eos_tag: the last row of the transitions is from the start, the one before it to the end.
+        potentials: scores of the tags (unary potentials), [batch, time, tags].
+        transition_params: score of each transition from tag i to tag j, [tags, tags].
+        lengths: lengths of the sequences, int64 [batch].
+        include_bos_eos_tag: the last tag is the start tag and the one before it the end tag; their transitions are
+            added. Default: True.
+
+    Returns:
+        The scores of the best paths [batch], and their tags, int64 [batch, largest length].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -34,7 +38,11 @@ def viterbi_decode(
 
 
 class ViterbiDecoder(Layer):
-    """viterbi_decode() as a layer that holds the transitions.
+    """Layer that finds the most likely tag sequences by the Viterbi algorithm; see viterbi_decode().
+
+    Arguments:
+        transitions: score of each transition from tag i to tag j, [tags, tags].
+        include_bos_eos_tag: the last tag is the start tag and the one before it the end tag. Default: True.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -48,5 +56,9 @@ class ViterbiDecoder(Layer):
         self.transitions, self.include_bos_eos_tag = transitions, include_bos_eos_tag
 
     def forward(self, potentials: Any, lengths: Any) -> tuple[Any, Any]:
-        """Scores and tags."""
+        """Decode a batch.
+
+        Returns:
+            The scores of the best paths [batch], and their tags, int64 [batch, largest length].
+        """
         return viterbi_decode(potentials, self.transitions, lengths, self.include_bos_eos_tag)

@@ -58,23 +58,23 @@ def _reversed(ids: Ids, reverse: bool) -> Any:
 
 
 class WMT14(_Translations):
-    """French sentences for English ones: ids of words.
+    """WMT 2014 English-French translation, as word ids.
 
     Arguments:
-        data_file: the archive; the published one by default.
-        mode: "train", "test" or "gen".
-        dict_size: words to know of each language.
-        download: fetch the published archive when it is not there yet.
+        data_file: path of the archive; None: download it.
+        mode: "train", "test" or "gen". Default: 'train'.
+        dict_size: size of the dictionary of each language; -1: all words. Default: -1.
+        download: download the archive if it is missing. Default: True.
 
     Raises:
         ValueError: if an argument or the archive does not fit.
-
-    Source: Bojar et al., Findings of the 2014 Workshop on Statistical Machine Translation, 2014.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> issubclass(paddle.text.WMT14, paddle.io.Dataset)
         True
+
+    Source: Bojar et al., Findings of the 2014 Workshop on Statistical Machine Translation, 2014.
     """
 
     _url, _md5 = "http://paddlemodels.bj.bcebos.com/wmt/wmt14.tgz", "0791583d57d5beb693b9414c5b36798c"
@@ -97,29 +97,30 @@ class WMT14(_Translations):
         return {word: i for i, word in enumerate(lines[: self.dict_size])}
 
     def get_dict(self, reverse: bool = False) -> tuple[Any, Any]:
-        """The ids of the words of both languages; the words by their ids if reversed."""
+        """Return the dictionaries of both languages, from word to id, or with reverse=True from id to word."""
         return _reversed(self.src_dict, reverse), _reversed(self.trg_dict, reverse)
 
 
 class WMT16(_Translations):
-    """English and German descriptions of pictures: ids of words.
+    """Multi30K English-German translation of image descriptions, as word ids.
 
     Arguments:
-        data_file: the archive; the published one by default.
-        mode: "train", "test" or "val".
-        src_dict_size, trg_dict_size: words to know of each language, <s>, <e> and <unk> among them.
-        lang: the language of the source, "en" or "de".
-        download: fetch the published archive when it is not there yet.
+        data_file: path of the archive; None: download it.
+        mode: "train", "test" or "val". Default: 'train'.
+        src_dict_size: size of the source dictionary, including <s>, <e> and <unk>; -1: all words. Default: -1.
+        trg_dict_size: size of the target dictionary, likewise. Default: -1.
+        lang: the source language, "en" or "de". Default: 'en'.
+        download: download the archive if it is missing. Default: True.
 
     Raises:
         ValueError: if an argument or the archive does not fit.
-
-    Source: Elliott et al., Multi30K: Multilingual English-German Image Descriptions, 2016.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> issubclass(paddle.text.WMT16, paddle.io.Dataset)
         True
+
+    Source: Elliott et al., Multi30K: Multilingual English-German Image Descriptions, 2016.
     """
 
     _url, _md5 = "http://paddlemodels.bj.bcebos.com/wmt/wmt16.tar.gz", "0c38be43600334966403524a40dcd81e"
@@ -151,7 +152,7 @@ class WMT16(_Translations):
             self._add([first, *source, last], target, first, last)
 
     def get_dict(self, lang: str, reverse: bool = False) -> Any:
-        """The ids of the words of a language; the words by their ids if reversed."""
+        """Return the dictionary of a language, from word to id, or with reverse=True from id to word."""
         named = one_of("WMT16.get_dict", "lang", lang, ("en", "de"))
         return _reversed(self.src_dict if named == self.lang else self.trg_dict, reverse)
 

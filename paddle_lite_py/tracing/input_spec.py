@@ -9,7 +9,13 @@ from ..eager.tensor import Tensor
 
 
 class InputSpec:
-    """Shape, dtype and name of a tensor argument; an unknown dimension is None or -1.
+    """Specification of a tensor argument: shape, dtype and name.
+
+    Arguments:
+        shape: the shape, a list of integers; None or -1 for a dimension of unknown size.
+        dtype: the dtype. Default: 'float32'.
+        name: name of the argument; None: that of the function's signature.
+        stop_gradient: the argument does not require gradients. Default: False.
 
     Examples:
         >>> InputSpec([None, 784], "float32", "x")

@@ -29,23 +29,31 @@ def prior_box(
     clip: bool = False, steps: Sequence[float] = (0.0, 0.0), offset: float = 0.5,
     min_max_aspect_ratios_order: bool = False, name: Any = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """The boxes that a detector starts from, for each place of a map of features, and their variances.
+    """Generate the prior boxes (anchors) of SSD for each cell of a feature map.
 
     Arguments:
-        input: the features [n, c, height, width]. image: the pictures [n, 3, height, width].
-        min_sizes, max_sizes: sizes of boxes in pixels; between a smallest and its largest one stands one more.
-        aspect_ratios: width by height, besides 1. flip: their inverses, too.
-        clip: keep boxes inside the picture. steps: width and height of a place; either 0: what the sizes say.
-        offset: where in a place its center lies.
-        min_max_aspect_ratios_order: the box of a largest size comes second rather than last.
+        input: features [N, C, H, W].
+        image: images [N, 3, image height, image width].
+        min_sizes: sizes of the smaller boxes in pixels.
+        max_sizes: sizes of the larger boxes; each adds a box of size sqrt(min * max).
+        aspect_ratios: ratios of width to height, besides 1. Default: (1.0,).
+        variance: variances of the four coordinates. Default: (0.1, 0.1, 0.2, 0.2).
+        flip: add the inverse aspect ratios. Default: False.
+        clip: clip the boxes to [0, 1]. Default: False.
+        steps: width and height of a cell in pixels; 0: image size / feature size. Default: (0.0, 0.0).
+        offset: position of the center in a cell. Default: 0.5.
+        min_max_aspect_ratios_order: place the boxes of max_sizes second instead of last. Default: False.
 
-    Source: Liu et al., SSD: Single Shot MultiBox Detector, 2016.
+    Returns:
+        The boxes [H, W, priors, 4], relative to the image, and their variances of the same shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> boxes, _ = prior_box(paddle.zeros([1, 1, 1, 2]), paddle.zeros([1, 3, 4, 8]), [2.0])
         >>> boxes.tolist()
         [[[[0.125, 0.25, 0.375, 0.75]], [[0.625, 0.25, 0.875, 0.75]]]]
+
+    Source: Liu et al., SSD: Single Shot MultiBox Detector, 2016.
     """
     (rows, columns), (high, wide) = input.shape[2:], image.shape[2:]
     ratios = [1.0]
@@ -79,17 +87,20 @@ def distribute_fpn_proposals(
     fpn_rois: Tensor, min_level: int, max_level: int, refer_level: int, refer_scale: int, pixel_offset: bool = False,
     rois_num: Tensor | None = None, name: Any = None,
 ) -> tuple[list[Tensor], Tensor, list[Tensor] | None]:  # fmt: skip
-    """Regions by the level of the pyramid that fits their size.
+    """Assign regions to the levels of a feature pyramid by their size.
 
     Arguments:
-        fpn_rois: [n, 4]. refer_level, refer_scale: a region of this size belongs to this level.
-        pixel_offset: the last pixel belongs to a region.
-        rois_num: how many are of each picture.
+        fpn_rois: regions [n, 4] as (x1, y1, x2, y2).
+        min_level: lowest level of the pyramid.
+        max_level: highest level.
+        refer_level: level of a region of size refer_scale.
+        refer_scale: the reference size in pixels.
+        pixel_offset: the last pixel belongs to a region. Default: False.
+        rois_num: number of regions of each image, int32 [N].
 
     Returns:
-        The regions of each level, the place of each region in their sequence [n, 1], and the counts by picture.
-
-    Source: Lin et al., Feature Pyramid Networks for Object Detection, 2017.
+        A list with the regions of each level; the index that restores the order, int32 [n, 1]; and a list with the
+            number of regions by image of each level (None without rois_num).
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -97,6 +108,8 @@ def distribute_fpn_proposals(
         >>> levels, order, _ = distribute_fpn_proposals(rois, 2, 3, 3, 200)
         >>> [len(level) for level in levels], order.tolist()
         ([1, 1], [[1], [0]])
+
+    Source: Lin et al., Feature Pyramid Networks for Object Detection, 2017.
     """
     boxes = concrete(fpn_rois, "distribute_fpn_proposals()", "regions that are known while tracing")
     sides = boxes[:, 2:] - boxes[:, :2] + pixel_offset
@@ -138,21 +151,25 @@ def matrix_nms(
     use_gaussian: bool = False, gaussian_sigma: float = 2.0, background_label: int = 0, normalized: bool = True,
     return_index: bool = False, return_rois_num: bool = True, name: Any = None,
 ) -> Any:  # fmt: skip
-    """Boxes whose scores fall with the overlap with better ones of their class, in one step.
+    """Matrix non-maximum suppression: reduce scores by the overlap with better boxes of the class, in parallel.
 
     Arguments:
-        bboxes: [n, boxes, 4]. scores: [n, classes, boxes].
-        score_threshold: boxes below are left out before; post_threshold: and after.
-        nms_top_k, keep_top_k: how many of a class go in, and of a picture come out; -1 for all.
-        use_gaussian, gaussian_sigma: lower scores by a Gaussian, not linearly.
-        background_label: a class that is left out.
-        normalized: False: the last pixel belongs to a box.
-        return_index, return_rois_num: return the numbers of the boxes, and how many there are of each picture.
+        bboxes: boxes [N, m, 4].
+        scores: scores [N, classes, m].
+        score_threshold: boxes with a lower score are dropped before the suppression.
+        post_threshold: boxes with a lower score are dropped after it.
+        nms_top_k: largest number of boxes of a class that enter; -1: all.
+        keep_top_k: largest number of boxes of an image that are returned; -1: all.
+        use_gaussian: reduce scores by a Gaussian instead of linearly. Default: False.
+        gaussian_sigma: its parameter. Default: 2.0.
+        background_label: class that is ignored; -1: none. Default: 0.
+        normalized: False: coordinates are pixels, and the last pixel belongs to a box. Default: True.
+        return_index: also return the indices of the boxes. Default: False.
+        return_rois_num: also return the number of boxes of each image. Default: True.
 
     Returns:
-        Class, score and box [found, 6]; the counts [n]; the numbers [found, 1]. What is not asked for is None.
-
-    Source: Wang et al., SOLOv2: Dynamic and Fast Instance Segmentation, 2020.
+        Boxes [found, 6] as (class, score, x1, y1, x2, y2); the numbers by image [N], or None; the indices [found, 1],
+            or None.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -160,6 +177,8 @@ def matrix_nms(
         >>> found, count, _ = matrix_nms(boxes, paddle.to_tensor([[[0.9, 0.8]]]), 0.1, 0.3, -1, -1, background_label=-1)
         >>> [round(score, 2) for score in found[:, 1].tolist()], count.tolist()
         ([0.9, 0.4], [2])
+
+    Source: Wang et al., SOLOv2: Dynamic and Fast Instance Segmentation, 2020.
     """
     places = concrete(bboxes, "matrix_nms()", "scores and masks").astype(np.float64)
     marks, extra = concrete(scores, "matrix_nms()", "masks").astype(np.float64), 0.0 if normalized else 1.0

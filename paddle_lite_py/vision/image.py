@@ -35,7 +35,10 @@ def is_pillow(image: Any) -> bool:
 
 
 def set_image_backend(backend: str) -> None:
-    """Choose what image_load() and the data sets give: "pil" images, "cv2" arrays (blue first) or "tensor".
+    """Set the form of images that image_load() and the data sets return.
+
+    Arguments:
+        backend: "pil" (Pillow images), "cv2" (arrays in BGR order) or "tensor".
 
     Raises:
         ValueError: for another name.
@@ -52,7 +55,7 @@ def set_image_backend(backend: str) -> None:
 
 
 def get_image_backend() -> str:
-    """The chosen backend.
+    """Return the name of the image backend.
 
     Examples:
         >>> get_image_backend()
@@ -62,7 +65,14 @@ def get_image_backend() -> str:
 
 
 def image_load(path: Any, backend: str | None = None) -> Any:
-    """Read a picture in the form of the backend.
+    """Read an image file.
+
+    Arguments:
+        path: path of the file.
+        backend: "pil", "cv2" or "tensor"; None: the backend set by set_image_backend().
+
+    Returns:
+        A Pillow image, an array [H, W, C] or a tensor, by the backend.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -20,21 +20,26 @@ def anchor_generator(
     input: Tensor, anchor_sizes: Sequence[float] = (), aspect_ratios: Sequence[float] = (),
     variances: Sequence[float] = (), stride: Sequence[float] = (), offset: float = 0.5,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """The anchors of each place of a map of features [height, width, anchors, 4], and their variances.
+    """Generate the anchors of Faster R-CNN for each cell of a feature map.
 
     Arguments:
-        input: the features [n, c, height, width].
-        anchor_sizes: sides in pixels. aspect_ratios: height by width.
-        variances: four numbers. stride: width and height of a place.
-        offset: where in a place its center lies.
+        input: features [N, C, H, W].
+        anchor_sizes: sizes in pixels. Default: ().
+        aspect_ratios: ratios of height to width. Default: ().
+        variances: variances of the four coordinates. Default: ().
+        stride: width and height of a cell in pixels. Default: ().
+        offset: position of the center in a cell. Default: 0.5.
 
-    Source: Ren et al., Faster R-CNN, 2015.
+    Returns:
+        The anchors [H, W, anchors, 4], and their variances of the same shape.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> anchors, _ = anchor_generator(paddle.zeros([1, 1, 1, 1]), [8.0], [1.0], [0.1, 0.1, 0.2, 0.2], [4.0, 4.0])
         >>> anchors.tolist()
         [[[[-2.0, -2.0, 5.0, 5.0]]]]
+
+    Source: Ren et al., Faster R-CNN, 2015.
     """
     rows, columns = input.shape[2:]
     ratio, size = (a.reshape(-1) for a in np.meshgrid(aspect_ratios, anchor_sizes, indexing="ij"))
@@ -79,16 +84,22 @@ def multiclass_nms3(
     keep_top_k: int = -1, nms_threshold: float = 0.3, normalized: bool = True, nms_eta: float = 1.0,
     background_label: int = 0,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """The boxes that overlap no better one of their class: class, score and box [found, 6], numbers, counts by picture.
+    """Non-maximum suppression for each class.
 
     Arguments:
-        bboxes: [n, m, 4], or with rois_num [m, classes, 4]. scores: [n, classes, m] or [m, classes].
-        rois_num: how many boxes are of each picture.
-        score_threshold: boxes below are left out.
-        nms_top_k, keep_top_k: how many of a class go in, and of a picture come out; -1 for all.
-        nms_threshold: of two that overlap more than this the better one stays; it falls by nms_eta.
-        normalized: False: the last pixel belongs to a box.
-        background_label: a class that is left out.
+        bboxes: boxes [N, m, 4], or with rois_num [m, classes, 4].
+        scores: scores [N, classes, m], or with rois_num [m, classes].
+        rois_num: number of boxes of each image.
+        score_threshold: boxes with a lower score are dropped. Default: 0.0.
+        nms_top_k: largest number of boxes of a class that enter; -1: all. Default: -1.
+        keep_top_k: largest number of boxes of an image that are returned; -1: all. Default: -1.
+        nms_threshold: a box is removed if its IoU with a better one exceeds this. Default: 0.3.
+        normalized: False: coordinates are pixels, and the last pixel belongs to a box. Default: True.
+        nms_eta: factor of nms_threshold after each kept box. Default: 1.0.
+        background_label: class that is ignored. Default: 0.
+
+    Returns:
+        Boxes [found, 6] as (class, score, x1, y1, x2, y2), their indices, and the numbers by image.
 
     Raises:
         ValueError: boxes are not given by four numbers.

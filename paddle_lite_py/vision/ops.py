@@ -83,23 +83,28 @@ def roi_align(
     aligned: bool = True,
     name: Any = None,
 ) -> Tensor:
-    """Means of samples in each bin of each box.
+    """RoIAlign: average of bilinear samples in each bin of each region of interest.
 
     Arguments:
-        x: features [n, c, h, w].
-        boxes: [boxes, 4], left, top, right and bottom. boxes_num: how many there are for each picture.
-        output_size: bins: a number or (height, width).
-        spatial_scale: from the boxes' pixels to those of x.
-        sampling_ratio: samples in each direction of a bin; -1: as many as it has pixels (eager mode).
-        aligned: let pixels be areas with their centre at a half.
+        x: features [N, C, H, W].
+        boxes: float boxes [number of boxes, 4] as (x1, y1, x2, y2), for all images one after the other.
+        boxes_num: number of boxes of each image, int32 [N].
+        output_size: size of the output, an integer or (height, width).
+        spatial_scale: factor from the coordinates of the boxes to those of x. Default: 1.0.
+        sampling_ratio: number of samples in each direction of a bin; -1: ceil of the size of the bin (eager mode only).
+            Default: -1.
+        aligned: shift coordinates by half a pixel, so that pixels are areas around their centers. Default: True.
 
-    Source: He et al., Mask R-CNN, 2017.
+    Returns:
+        A tensor [number of boxes, C, height, width].
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> x, box = paddle.ones([1, 1, 4, 4]), paddle.to_tensor([[0.0, 0.0, 2.0, 2.0]])
         >>> roi_align(x, box, paddle.to_tensor([1]), 1).tolist()
         [[[[1.0]]]]
+
+    Source: He et al., Mask R-CNN, 2017.
     """
     size = _pair(output_size)
     grid = sampling_ratio
@@ -114,9 +119,17 @@ def roi_align(
 def roi_pool(
     x: Tensor, boxes: Tensor, boxes_num: Tensor, output_size: Any, spatial_scale: float = 1.0, name: Any = None
 ) -> Tensor:
-    """The greatest element in each bin of each box; arguments as of roi_align().
+    """RoIPool: maximum of each bin of each region of interest.
 
-    Source: Girshick, Fast R-CNN, 2015.
+    Arguments:
+        x: features [N, C, H, W].
+        boxes: float boxes [number of boxes, 4] as (x1, y1, x2, y2), for all images one after the other.
+        boxes_num: number of boxes of each image, int32 [N].
+        output_size: size of the output, an integer or (height, width).
+        spatial_scale: factor from the coordinates of the boxes to those of x. Default: 1.0.
+
+    Returns:
+        A tensor [number of boxes, C, height, width].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -124,6 +137,8 @@ def roi_pool(
         >>> boxes, count = paddle.to_tensor([[0.0, 0.0, 4.0, 4.0]]), paddle.to_tensor([1], dtype="int32")
         >>> paddle.vision.ops.roi_pool(x, boxes, count, 1).item()
         15.0
+
+    Source: Girshick, Fast R-CNN, 2015.
     """
     fn: Any = regions.roi_pool
     return fn(x, boxes, _images(boxes, boxes_num, "roi_pool"), size=_pair(output_size), scale=spatial_scale)
@@ -132,12 +147,20 @@ def roi_pool(
 def psroi_pool(
     x: Tensor, boxes: Tensor, boxes_num: Tensor, output_size: Any, spatial_scale: float = 1.0, name: Any = None
 ) -> Tensor:
-    """Means of each bin of each box, each bin from channels of its own; arguments as of roi_align().
+    """Position-sensitive RoI pooling: average of each bin, with channels of its own for each bin.
+
+    Arguments:
+        x: features [N, C, H, W].
+        boxes: float boxes [number of boxes, 4] as (x1, y1, x2, y2), for all images one after the other.
+        boxes_num: number of boxes of each image, int32 [N].
+        output_size: size of the output, an integer or (height, width).
+        spatial_scale: factor from the coordinates of the boxes to those of x. Default: 1.0.
+
+    Returns:
+        A tensor [number of boxes, C / (height * width), height, width].
 
     Raises:
-        ValueError: if the bins do not divide the channels.
-
-    Source: Dai et al., R-FCN, 2016.
+        ValueError: if the number of channels is not a multiple of the number of bins.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -145,6 +168,8 @@ def psroi_pool(
         >>> boxes, count = paddle.to_tensor([[0.0, 0.0, 4.0, 4.0]]), paddle.to_tensor([1], dtype="int32")
         >>> paddle.vision.ops.psroi_pool(x, boxes, count, 1).item()
         7.5
+
+    Source: Dai et al., R-FCN, 2016.
     """
     size = _pair(output_size)
     if x.shape[1] % (size[0] * size[1]):
@@ -168,7 +193,11 @@ class _RegionPool(Layer):
 
 
 class RoIPool(_RegionPool):
-    """roi_pool() as a layer.
+    """Layer for roi_pool(): maximum of each bin of each region of interest.
+
+    Arguments:
+        output_size: size of the output, an integer or (height, width).
+        spatial_scale: factor from the coordinates of the boxes to those of the features. Default: 1.0.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -182,7 +211,11 @@ class RoIPool(_RegionPool):
 
 
 class PSRoIPool(_RegionPool):
-    """psroi_pool() as a layer.
+    """Layer for psroi_pool(): position-sensitive average of each bin.
+
+    Arguments:
+        output_size: size of the output, an integer or (height, width).
+        spatial_scale: factor from the coordinates of the boxes to those of the features. Default: 1.0.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -196,7 +229,11 @@ class PSRoIPool(_RegionPool):
 
 
 class RoIAlign(_RegionPool):
-    """roi_align() as a layer.
+    """Layer for roi_align(): average of bilinear samples in each bin.
+
+    Arguments:
+        output_size: size of the output, an integer or (height, width).
+        spatial_scale: factor from the coordinates of the boxes to those of the features. Default: 1.0.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -207,7 +244,11 @@ class RoIAlign(_RegionPool):
     """
 
     def forward(self, x: Any, boxes: Any, boxes_num: Any, aligned: bool = True) -> Any:
-        """The regions of the boxes."""
+        """Pool the regions of the boxes; see roi_align().
+
+        Returns:
+            A tensor [number of boxes, C, height, width].
+        """
         return roi_align(x, boxes, boxes_num, self._output_size, self._spatial_scale, aligned=aligned)
 
 
@@ -224,19 +265,31 @@ def deform_conv2d(
     mask: Tensor | None = None,
     name: Any = None,
 ) -> Tensor:
-    """Convolution whose kernel reads beside its places (and, with a mask, weighs what it reads).
+    """Deformable 2-D convolution: each element of the kernel is sampled at an offset position (v2: with a mask).
 
     Arguments:
-        offset: [n, 2 * deformable_groups * kh * kw, h', w'], down and right for each place of the kernel.
-        mask: [n, deformable_groups * kh * kw, h', w'].
+        x: images [N, C_in, H, W].
+        offset: offsets (down, right) of each kernel element, [N, 2 * deformable_groups * kernel height * kernel width,
+            H_out, W_out].
+        weight: kernel [C_out, C_in / groups, kernel height, kernel width].
+        bias: tensor [C_out]; None: no bias.
+        stride: step of the kernel, an integer or two. Default: 1.
+        padding: zero padding of both sides, an integer or two. Default: 0.
+        dilation: distance between neighboring kernel elements, an integer or two. Default: 1.
+        deformable_groups: number of groups of input channels with offsets of their own. Default: 1.
+        groups: number of groups of the convolution. Default: 1.
+        mask: factors of the samples, [N, deformable_groups * kernel height * kernel width, H_out, W_out]; None: v1.
 
-    Source: Dai et al., Deformable Convolutional Networks, 2017.
+    Returns:
+        A tensor [N, C_out, H_out, W_out].
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> x, offset = paddle.ones([1, 1, 3, 3]), paddle.zeros([1, 2, 3, 3])
         >>> paddle.vision.ops.deform_conv2d(x, offset, paddle.ones([2, 1, 1, 1])).shape
         paddle.Size([1, 2, 3, 3])
+
+    Source: Dai et al., Deformable Convolutional Networks, 2017.
     """
     taps = weight.shape[2] * weight.shape[3] * deformable_groups
     if offset.shape[1] != 2 * taps or (mask is not None and mask.shape[1] != taps):
@@ -247,7 +300,19 @@ def deform_conv2d(
 
 
 class DeformConv2D(Layer):
-    """deform_conv2d() as a layer; called with (x, offset, mask).
+    """Layer for deform_conv2d(), called with (x, offset, mask).
+
+    Arguments:
+        in_channels: number of channels of the input.
+        out_channels: number of channels of the output.
+        kernel_size: size of the kernel, an integer or two.
+        stride: step of the kernel, an integer or two. Default: 1.
+        padding: zero padding of both sides, an integer or two. Default: 0.
+        dilation: distance between neighboring kernel elements, an integer or two. Default: 1.
+        deformable_groups: number of groups of input channels with offsets of their own. Default: 1.
+        groups: number of groups of the convolution. Default: 1.
+        weight_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
+        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -280,7 +345,11 @@ class DeformConv2D(Layer):
         self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
 
     def forward(self, x: Any, offset: Any, mask: Any = None) -> Any:
-        """The convolution."""
+        """Compute the convolution.
+
+        Returns:
+            A tensor [N, out_channels, H_out, W_out].
+        """
         return deform_conv2d(x, offset, self.weight, self.bias, mask=mask, **self._settings)
 
 
@@ -297,13 +366,22 @@ def yolo_box(
     iou_aware: bool = False,
     iou_aware_factor: float = 0.5,
 ) -> tuple[Tensor, Tensor]:
-    """Boxes [n, m, 4] and scores [n, m, class_num] of a YOLOv3 head x [n, c, h, w]; zeros where it is not sure.
+    """Decode the output of a YOLOv3 head into boxes and scores.
 
     Arguments:
-        img_size: height and width of each picture.
-        anchors: widths and heights in turn.
+        x: output of the head [N, anchors * (5 + class_num), H, W]; with iou_aware one more channel for each anchor.
+        img_size: height and width of each image, int32 [N, 2].
+        anchors: width and height of each anchor in pixels, in a flat list.
+        class_num: number of classes.
+        conf_thresh: boxes with a lower confidence are set to zeros.
+        downsample_ratio: ratio of image size to feature size.
+        clip_bbox: clip the boxes to the image. Default: True.
+        scale_x_y: factor of the decoded centers. Default: 1.0.
+        iou_aware: x has predicted IoUs. Default: False.
+        iou_aware_factor: exponent of the predicted IoU in the confidence. Default: 0.5.
 
-    Source: Redmon and Farhadi, YOLOv3, 2018.
+    Returns:
+        The boxes [N, anchors * H * W, 4] as (x1, y1, x2, y2), and the scores [N, anchors * H * W, class_num].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -311,6 +389,8 @@ def yolo_box(
         >>> boxes, scores = paddle.vision.ops.yolo_box(x, size, [4, 4], 1, 0.1, 8)
         >>> boxes.tolist(), scores.tolist()
         ([[[2.0, 2.0, 6.0, 6.0]]], [[[0.25]]])
+
+    Source: Redmon and Farhadi, YOLOv3, 2018.
     """
     count = len(anchors) // 2
     want = count * (5 + class_num + iou_aware)
@@ -331,13 +411,18 @@ def nms(
     categories: Any = None,
     top_k: int | None = None,
 ) -> Tensor:
-    """Numbers of the boxes that remain when each one that overlaps a better one is removed; the best first.
+    """Non-maximum suppression: remove each box that overlaps a better one.
 
     Arguments:
-        boxes: [n, 4], left, top, right and bottom; the better ones first, unless scores are given.
-        category_idxs: the category of each box; boxes of different categories do not compete.
-        categories: those that are looked for; all by default.
-        top_k: how many to keep at most.
+        boxes: [n, 4] as (x1, y1, x2, y2), sorted by score unless scores are given.
+        iou_threshold: a box is removed if its IoU with a better one exceeds this. Default: 0.3.
+        scores: scores [n]; None: the boxes are sorted.
+        category_idxs: category of each box [n]; only boxes of the same category suppress each other.
+        categories: the categories to consider; None: all.
+        top_k: largest number of boxes to return; None: all.
+
+    Returns:
+        The indices of the remaining boxes, int64, the best first.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -379,14 +464,18 @@ def box_coder(
     axis: int = 0,
     name: Any = None,
 ) -> Tensor:
-    """Boxes as their differences from prior boxes, or back.
+    """Encode boxes relative to prior boxes, or decode them.
 
     Arguments:
-        prior_box: [m, 4], left, top, right and bottom. prior_box_var: their variances, [m, 4] or four numbers, or None.
-        target_box: [n, 4] to encode; [n, m, 4] to decode.
-        code_type: "encode_center_size" or "decode_center_size".
-        box_normalized: False: the last pixel belongs to a box, so that widths are one more.
-        axis: which axis of target_box to decode stands for the priors: 0: the second, 1: the first.
+        prior_box: prior boxes [m, 4] as (x1, y1, x2, y2).
+        prior_box_var: their variances, [m, 4] or four numbers; None: ones.
+        target_box: boxes [n, 4] to encode, or codes [n, m, 4] to decode.
+        code_type: "encode_center_size" or "decode_center_size". Default: 'encode_center_size'.
+        box_normalized: False: coordinates are pixels, and the last pixel belongs to a box. Default: True.
+        axis: for decoding, the dimension of target_box that does not belong to the priors. Default: 0.
+
+    Returns:
+        The codes or boxes, [n, m, 4].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -424,7 +513,13 @@ def _centred(box: Tensor, one: float) -> tuple[Any, Any, Any, Any]:
 
 
 def read_file(filename: Any, name: Any = None) -> Tensor:
-    """The bytes of a file, uint8.
+    """Read a file as bytes.
+
+    Arguments:
+        filename: path of the file.
+
+    Returns:
+        A uint8 tensor [number of bytes].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -439,7 +534,14 @@ def read_file(filename: Any, name: Any = None) -> Tensor:
 
 
 def decode_jpeg(x: Tensor, mode: str = "unchanged", name: Any = None) -> Tensor:
-    """The picture [c, h, w] in the bytes of a file; mode "unchanged", "gray" or "rgb".
+    """Decode a JPEG image.
+
+    Arguments:
+        x: bytes of the file, uint8, from read_file().
+        mode: "unchanged", "gray" or "rgb". Default: 'unchanged'.
+
+    Returns:
+        A uint8 tensor [C, H, W].
 
     Examples:
         >>> import paddle_lite_py as paddle

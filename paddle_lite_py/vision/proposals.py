@@ -33,22 +33,26 @@ def yolo_loss(
     name: Any = None,
     scale_x_y: float = 1.0,
 ) -> Tensor:
-    """The loss of a YOLOv3 head for each picture [n]: of places, of being sure, and of classes.
+    """Compute the YOLOv3 loss of each image: the sum of losses of location, confidence and classes.
 
     Arguments:
-        x: [n, anchors * (5 + class_num), h, w].
-        gt_box: center and size of the boxes in parts of the picture, [n, b, 4]; those without size do not count.
-        gt_label: their classes, [n, b]. gt_score: how much each counts, [n, b]; 1 by default.
-        anchors: widths and heights in turn. anchor_mask: which of them are of this head.
-        ignore_thresh: cells that overlap a box more than this may be sure of it.
-        downsample_ratio: of the picture to the head.
-        use_label_smooth: let other classes be right to a small part.
-        scale_x_y: of the centers of boxes.
+        x: output of the head [N, anchors * (5 + class_num), H, W].
+        gt_box: true boxes [N, b, 4] as center and size, relative to the image; boxes of size 0 are ignored.
+        gt_label: their classes, int32 [N, b].
+        anchors: width and height of all anchors in pixels, in a flat list.
+        anchor_mask: indices of the anchors of this head.
+        class_num: number of classes.
+        ignore_thresh: predictions whose IoU with a true box exceeds this have no confidence loss.
+        downsample_ratio: ratio of image size to feature size.
+        gt_score: weight of each true box [N, b]; None: ones.
+        use_label_smooth: smooth the class labels by 1 / class_num. Default: True.
+        scale_x_y: factor of the decoded centers. Default: 1.0.
+
+    Returns:
+        The losses [N].
 
     Raises:
-        ValueError: if the channels are not as many as anchors and classes need.
-
-    Source: Redmon and Farhadi, YOLOv3, 2018.
+        ValueError: if the number of channels does not match anchors and classes.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -56,6 +60,8 @@ def yolo_loss(
         >>> x = paddle.zeros([1, 6, 1, 1])
         >>> round(paddle.vision.ops.yolo_loss(x, box, label, [4, 4], [0], 1, 0.7, 8, use_label_smooth=False).item(), 4)
         3.8123
+
+    Source: Redmon and Farhadi, YOLOv3, 2018.
     """
     want = len(anchor_mask) * (5 + class_num)
     if x.shape[1] != want:
@@ -114,18 +120,24 @@ def generate_proposals(
     return_rois_num: bool = False,
     name: Any = None,
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Regions that a first stage proposes [m, 4], their scores [m, 1], and how many each picture has, if asked for.
+    """Generate region proposals (RPN): decode anchors, keep the best, and apply non-maximum suppression.
 
     Arguments:
-        scores: [n, a, h, w]. bbox_deltas: [n, 4 * a, h, w].
-        img_size: height and width of each picture [n, 2].
-        anchors, variances: [h, w, a, 4].
-        pre_nms_top_n, post_nms_top_n: how many of the best are looked at, and are kept at most.
-        nms_thresh: of two that overlap more than this the better one stays; it falls by eta.
-        min_size: the least side of a region, at least 1.
-        pixel_offset: right and bottom edges belong to boxes.
+        scores: objectness [N, A, H, W].
+        bbox_deltas: box codes [N, 4 * A, H, W].
+        img_size: height and width of each image [N, 2].
+        anchors: anchors [H, W, A, 4].
+        variances: their variances [H, W, A, 4].
+        pre_nms_top_n: number of best boxes that enter the suppression. Default: 6000.
+        post_nms_top_n: largest number of boxes to keep. Default: 1000.
+        nms_thresh: a box is removed if its IoU with a better one exceeds this. Default: 0.5.
+        min_size: smallest height and width of a region, at least 1. Default: 0.1.
+        eta: factor of nms_thresh after each kept box (adaptive suppression). Default: 1.0.
+        pixel_offset: the last pixel belongs to a box. Default: False.
+        return_rois_num: also return the number of regions of each image. Default: False.
 
-    Source: Ren et al., Faster R-CNN, 2015.
+    Returns:
+        The regions [m, 4], their scores [m, 1], and with return_rois_num their numbers int32 [N].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -136,6 +148,8 @@ def generate_proposals(
         ... )
         >>> boxes.tolist(), scores.tolist()
         ([[0.0, 0.0, 4.0, 4.0]], [[1.0]])
+
+    Source: Ren et al., Faster R-CNN, 2015.
     """
     given = (scores, bbox_deltas, img_size, anchors, variances)
     score, delta, size, anchor, variance = (concrete(t, "generate_proposals()", "all scores") for t in given)

@@ -57,17 +57,21 @@ def shard_tensor(
     data: Any, mesh: ProcessMesh, placements: Sequence[Placement], dtype: Any = None, place: Any = None,
     stop_gradient: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """A tensor laid over a mesh; each process gives the whole of it.
+    """Distribute a tensor over a mesh; each process passes the whole tensor.
 
     Arguments:
-        data: a tensor, or what to_tensor() takes.
-        mesh: the processes.
-        placements: for each axis of the mesh.
-        dtype, place: as of to_tensor().
-        stop_gradient: as that of `data` by default.
+        data: a tensor, or an argument of to_tensor().
+        mesh: the mesh.
+        placements: a placement for each axis of the mesh.
+        dtype: dtype of the result; None: that of data.
+        place: device of the result; None: the current device.
+        stop_gradient: the result does not require gradients; None: as data.
+
+    Returns:
+        A distributed tensor.
 
     Raises:
-        ValueError: if the tensor cannot be cut so.
+        ValueError: if the tensor cannot be split in this way.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -123,7 +127,17 @@ def _later(placement: Placement, by: int) -> Placement:
 def dtensor_from_fn(
     fn: Callable[..., Tensor], mesh: ProcessMesh, placements: Sequence[Placement], *args: Any, **kwargs: Any
 ) -> Tensor:
-    """What a function makes, laid over a mesh.
+    """Create a distributed tensor from the result of a function.
+
+    Arguments:
+        fn: function that creates a tensor, such as paddle.ones.
+        mesh: the mesh.
+        placements: a placement for each axis of the mesh.
+        args: arguments of fn.
+        kwargs: keyword arguments of fn.
+
+    Returns:
+        A distributed tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -156,10 +170,18 @@ class _Moved(PyLayer):
 
 
 def reshard(dist_tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Placement]) -> Tensor:
-    """A tensor laid another way; gradients flow back.
+    """Redistribute a tensor over a mesh; differentiable.
+
+    Arguments:
+        dist_tensor: a distributed tensor.
+        mesh: the new mesh.
+        placements: a placement for each axis of the new mesh.
+
+    Returns:
+        A distributed tensor with the same values.
 
     Raises:
-        ValueError: if the tensor cannot be cut so.
+        ValueError: if the tensor cannot be split in this way.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -184,7 +206,13 @@ def _whole(data: Any) -> np.ndarray:
 
 
 def unshard_dtensor(dist_tensor: Tensor) -> Tensor:
-    """The whole of a tensor, in each process by itself.
+    """Gather a distributed tensor: every process receives the whole tensor.
+
+    Arguments:
+        dist_tensor: a distributed tensor.
+
+    Returns:
+        A replicated tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -204,13 +232,18 @@ def shard_layer(
     input_fn: Callable[[Any, ProcessMesh], Any] | None = None,
     output_fn: Callable[[Any, ProcessMesh], Any] | None = None,
 ) -> Layer:  # fmt: skip
-    """A layer whose parameters and buffers lie over a mesh.
+    """Distribute the parameters and buffers of a layer over a mesh, in place.
 
     Arguments:
-        layer: changed in place.
-        process_mesh: the processes.
-        shard_fn: (name, sublayer, mesh), lays the parameters of a sublayer; what it leaves is in each process whole.
-        input_fn, output_fn: (inputs or outputs, mesh), lay what goes in and comes out.
+        layer: the layer.
+        process_mesh: the mesh.
+        shard_fn: function (name, sublayer, mesh) that distributes the parameters of a sublayer; parameters it leaves
+            are replicated.
+        input_fn: function (inputs, mesh) that distributes the inputs.
+        output_fn: function (outputs, mesh) that distributes the outputs.
+
+    Returns:
+        The layer.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -258,7 +291,10 @@ _mesh: list[ProcessMesh] = []
 
 
 def set_mesh(mesh: ProcessMesh) -> None:
-    """Make a mesh that of all programs of this process.
+    """Set the global mesh.
+
+    Arguments:
+        mesh: a ProcessMesh.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -289,7 +325,7 @@ def in_auto_parallel_align_mode() -> bool:
 
 
 def get_mesh() -> ProcessMesh | None:
-    """The mesh that set_mesh() has made that of all; None before.
+    """Return the mesh set by set_mesh(), or None.
 
     Examples:
         >>> import paddle_lite_py as paddle

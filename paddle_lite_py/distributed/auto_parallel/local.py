@@ -57,11 +57,11 @@ def local_part(x: Any, grad_placements: Sequence[Placement] | None = None) -> An
 
 
 class LocalLayer(Layer):
-    """A layer whose forward has the parts of this process, and gives such parts.
+    """Layer whose forward() computes with the local parts of distributed tensors.
 
     Arguments:
-        out_dist_attrs: a mesh and placements for each result.
-        grad_dist_attrs: the same for the gradient of each input; as the input lies by default.
+        out_dist_attrs: mesh and placements of each result.
+        grad_dist_attrs: mesh and placements of the gradient of each input; by default those of the input.
 
     Raises:
         NotImplementedError: if a process has several parts, or the layer is called in a static function.
@@ -106,17 +106,20 @@ def local_map(
     func: Callable[..., Any], out_placements: Sequence[Any], in_placements: Sequence[Any] | None = None,
     process_mesh: ProcessMesh | None = None, reshard_inputs: bool = False,
 ) -> Callable[..., Any]:  # fmt: skip
-    """A function of parts as one of tensors over a mesh.
+    """Convert a function of local parts into a function of distributed tensors.
 
     Arguments:
-        func: of the parts that this process has.
-        out_placements: of each result.
-        in_placements: of each argument; None for what is no tensor.
-        process_mesh: that of the arguments by default.
-        reshard_inputs: lay arguments so that lie another way; else that is an error.
+        func: function of the parts of this process.
+        out_placements: placements of each result.
+        in_placements: placements of each argument; None for arguments that are not tensors.
+        process_mesh: the mesh; None: that of the arguments.
+        reshard_inputs: redistribute arguments with other placements instead of raising. Default: False.
+
+    Returns:
+        The converted function.
 
     Raises:
-        ValueError: if an argument lies another way.
+        ValueError: if an argument has other placements.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -75,10 +75,10 @@ class PlanBase:
 
 
 class ColWiseParallel(PlanBase):
-    """Columns of a weight, and the bias, are cut along the axis "mp" of the mesh.
+    """Plan: split the columns of a weight, and the bias, along the mesh axis "mp".
 
     Arguments:
-        gather_output: what comes out is whole.
+        gather_output: gather the output. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -103,10 +103,10 @@ class ColWiseParallel(PlanBase):
 
 
 class RowWiseParallel(PlanBase):
-    """Rows of a weight are cut along the axis "mp" of the mesh.
+    """Plan: split the rows of a weight along the mesh axis "mp".
 
     Arguments:
-        is_input_parallel: what comes in is cut already; else it is cut along its last dimension.
+        is_input_parallel: the input is split already; False: split it along its last dimension. Default: True.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -148,7 +148,10 @@ class _OfInput(PlanBase):
 
 
 class PrepareLayerInput(_OfInput):
-    """A hook of the user's own before a layer: fn(process_mesh=...) gives it.
+    """Plan: a hook of your own before a layer.
+
+    Arguments:
+        fn: function (process_mesh) that returns the hook.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -163,7 +166,10 @@ class PrepareLayerInput(_OfInput):
 
 
 class PrepareLayerOutput(_OfInput):
-    """A hook of the user's own after a layer: fn(process_mesh=...) gives it.
+    """Plan: a hook of your own after a layer.
+
+    Arguments:
+        fn: function (process_mesh) that returns the hook.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -204,7 +210,7 @@ class _Sequences(PlanBase):
 
 
 class SequenceParallelBegin(_Sequences):
-    """From what comes out of the layer on, sequences are cut.
+    """Plan: split sequences from the output of the layer on.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -222,7 +228,7 @@ class SequenceParallelBegin(_Sequences):
 
 
 class SequenceParallelEnd(_Sequences):
-    """From what goes into the layer on, sequences are whole.
+    """Plan: gather sequences from the input of the layer on.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -240,7 +246,7 @@ class SequenceParallelEnd(_Sequences):
 
 
 class SequenceParallelEnable(_Sequences):
-    """Sequences are cut in the layer alone.
+    """Plan: split sequences within the layer only.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -262,7 +268,7 @@ class SequenceParallelEnable(_Sequences):
 
 
 class SequenceParallelDisable(_Sequences):
-    """Sequences are whole in the layer alone.
+    """Plan: gather sequences within the layer only.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -281,10 +287,10 @@ class SequenceParallelDisable(_Sequences):
 
 
 class PrepareContextParallel(PlanBase):
-    """What goes into the layer, [batch, length], is cut along the axis "sep" of the mesh.
+    """Plan: split the inputs [batch, length] of a layer along the mesh axis "sep".
 
     Arguments:
-        backend: "p2p" or "all2all"; XLA chooses how values travel.
+        backend: "p2p" or "all2all"; no effect: XLA chooses the communication. Default: 'p2p'.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -309,7 +315,7 @@ class PrepareContextParallel(PlanBase):
 
 
 class ContextParallel(PrepareContextParallel):
-    """A layer of attention, whose queries, keys and values are cut by heads along "sep", and its result by length.
+    """Plan for an attention layer: split queries, keys and values by heads along "sep", and the result by length.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -334,18 +340,21 @@ _laid_models: list[int] = []
 def parallelize(
     model: Layer, optimizer: Any = None, mesh: ProcessMesh | None = None, config: dict[str, Any] | None = None
 ) -> tuple[Layer, Any]:
-    """Lay a model and the states of its optimizer over a mesh.
+    """Distribute a model and the state of its optimizer over a mesh by a plan.
 
     Arguments:
-        model: changed in place.
-        optimizer: of its parameters.
-        mesh: with axes "dp", "mp", "sep"; that of set_mesh() by default.
-        config: "mp_config": {"parallelize_plan": {name or regular expression of layers: plans}}, and "dp_config":
-            {"sharding_level": 0 to 3}; "cp_config" is as "mp_config".
+        model: the model, changed in place.
+        optimizer: its optimizer; None: none.
+        mesh: mesh with axes "dp", "mp", "sep"; None: that of set_mesh().
+        config: "mp_config": {"parallelize_plan": {name or regular expression of layers: plans}}; "dp_config":
+            {"sharding_level": 0 to 3}; "cp_config", like "mp_config".
+
+    Returns:
+        The model and the optimizer.
 
     Raises:
-        ValueError: if there is no mesh, or a plan names no layer.
-        NotImplementedError: for "pp_config": stages of a pipeline are fleet's PipelineLayer.
+        ValueError: if there is no mesh, or a plan matches no layer.
+        NotImplementedError: for "pp_config"; use fleet's PipelineLayer.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -18,14 +18,16 @@ from ..group import Group, new_group
 
 
 class ProcessMesh:
-    """A box of processes, or of devices of one process: numbers in an array, a name for each axis.
+    """Mesh: an n-dimensional array of processes, or of devices of one process, with a name for each axis.
 
     Arguments:
-        mesh: nested lists of numbers; or give shape and process_ids.
-        dim_names: names of the axes; d0, d1, ... by default.
+        mesh: nested lists of process numbers; or give shape and process_ids.
+        dim_names: names of the axes; None: d0, d1, ....
+        shape: shape of the mesh.
+        process_ids: process numbers in row-major order.
 
     Raises:
-        ValueError: if a number stands twice, or names do not fit the axes.
+        ValueError: if a number occurs twice, or the names do not match the axes.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -122,7 +124,7 @@ class ProcessMesh:
 
 
 class ReduceType(enum.IntEnum):
-    """How the parts of a Partial tensor make the whole.
+    """Reductions of a Partial placement.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -134,7 +136,7 @@ class ReduceType(enum.IntEnum):
 
 
 class Placement:
-    """How a tensor lies along one axis of a mesh.
+    """Base class of placements: how a tensor is distributed along one axis of a mesh.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -163,7 +165,10 @@ class Placement:
 
 
 class Shard(Placement):
-    """Cut along an axis of the tensor.
+    """Placement: the tensor is split along a dimension.
+
+    Arguments:
+        dim: the dimension of the tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -187,7 +192,7 @@ class Shard(Placement):
 
 
 class Replicate(Placement):
-    """All of it in each process.
+    """Placement: every process has the whole tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -204,10 +209,10 @@ class Replicate(Placement):
 
 
 class Partial(Placement):
-    """Parts of which a reduction makes the whole; they are reduced as soon as a tensor is made of them.
+    """Placement: each process has a part, and the tensor is the reduction of all parts.
 
     Arguments:
-        reduce_type: how.
+        reduce_type: the reduction, a ReduceType.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -49,10 +49,10 @@ class StrategyPart:
 
 
 class Strategy:
-    """What to do beside what the mesh says: sharding, gradient_merge, pipeline, amp, recompute, fused_passes.
+    """Settings of automatic parallelism: sharding, gradient_merge, pipeline, amp, recompute, fused_passes.
 
     Arguments:
-        config: {kind: {setting: value}}.
+        config: {kind: {setting: value}}; None: the defaults.
 
     Raises:
         ValueError: if there is no such kind.

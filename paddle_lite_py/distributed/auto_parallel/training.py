@@ -52,7 +52,11 @@ class _Stage:
 
 
 class ShardingStage1(_Stage):
-    """States of the optimizer are spread (ZeRO, stage 1; Rajbhandari et al., 2020).
+    """ZeRO stage 1: split the optimizer state over processes (Rajbhandari et al., 2020).
+
+    Arguments:
+        sharding_mesh_dim: name or index of the mesh axis over which the state is split.
+        mesh: the mesh; None: that of the parameters.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -66,7 +70,11 @@ class ShardingStage1(_Stage):
 
 
 class ShardingStage2(_Stage):
-    """States are spread; gradients lie as XLA finds best for the update (stage 2).
+    """ZeRO stage 2: split the optimizer state; XLA distributes the gradients as the update needs them.
+
+    Arguments:
+        sharding_mesh_dim: name or index of the mesh axis over which the state is split.
+        mesh: the mesh; None: that of the parameters.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -80,7 +88,11 @@ class ShardingStage2(_Stage):
 
 
 class ShardingStage3(_Stage):
-    """States and parameters are spread; XLA gathers a parameter where it is used (stage 3).
+    """ZeRO stage 3: split parameters and optimizer state; XLA gathers a parameter where it is used.
+
+    Arguments:
+        sharding_mesh_dim: name or index of the mesh axis over which parameters and state are split.
+        mesh: the mesh; None: that of the parameters.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -94,12 +106,13 @@ class ShardingStage3(_Stage):
 
 
 class ShardOptimizer:
-    """An optimizer whose state lies over a mesh, with all its methods.
+    """Optimizer whose state is distributed over a mesh, with all methods of the optimizer.
 
     Arguments:
-        optimizer: an optimizer.
-        shard_fn: (name, parameter, state) -> state as it shall lie; as the parameter lies by default.
-        gradient_accumulation_steps: steps are made at every so many calls of step().
+        optimizer: the optimizer.
+        shard_fn: function (name, parameter, state) that returns the distributed state, or a ShardingStage; None:
+            distributed like the parameter.
+        gradient_accumulation_steps: number of calls of step() for each update. Default: 1.
     """
 
     def __init__(self, optimizer: Any, shard_fn: Any = None, gradient_accumulation_steps: int = 1) -> None:
@@ -157,7 +170,16 @@ def _keep(parameter: Any, where: Any) -> None:
 
 
 def shard_optimizer(optimizer: Any, shard_fn: Any = None, gradient_accumulation_steps: int = 1) -> ShardOptimizer:
-    """An optimizer whose state lies over a mesh; see ShardOptimizer.
+    """Distribute the state of an optimizer over a mesh.
+
+    Arguments:
+        optimizer: the optimizer.
+        shard_fn: function (name, parameter, state) that returns the distributed state, or a ShardingStage; None:
+            distributed like the parameter.
+        gradient_accumulation_steps: number of calls of step() for each update. Default: 1.
+
+    Returns:
+        A ShardOptimizer.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -171,7 +193,13 @@ def shard_optimizer(optimizer: Any, shard_fn: Any = None, gradient_accumulation_
 
 
 def shard_scaler(scaler: Any) -> Any:
-    """The scaler: whether gradients are finite is found over all of them.
+    """Prepare a GradScaler for distributed gradients, whose overflow check covers all processes.
+
+    Arguments:
+        scaler: a GradScaler.
+
+    Returns:
+        The scaler.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -183,14 +211,14 @@ def shard_scaler(scaler: Any) -> Any:
 
 
 class ShardDataloader:
-    """The batches of a loader, laid over meshes.
+    """Data loader whose batches are distributed over meshes.
 
     Arguments:
-        dataloader: gives whole batches, the same in each process.
-        meshes: for all entries of a batch, or one for each.
-        input_keys: the entries of a batch that is a dict.
-        shard_dims: the axis of the mesh along which rows are cut, for all entries or one for each.
-        is_dataset_splitted: each process has its own part of a batch, rather than the whole.
+        dataloader: loader of whole batches, the same in each process.
+        meshes: the mesh of all entries of a batch, or a list with one for each.
+        input_keys: keys of the entries, for batches that are dicts.
+        shard_dims: mesh axis along which rows are split, for all entries or a list with one for each.
+        is_dataset_splitted: each process loads its own part of a batch. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -235,7 +263,17 @@ def shard_dataloader(
     dataloader: Any, meshes: Any, input_keys: Sequence[str] | None = None, shard_dims: Any = None,
     is_dataset_splitted: bool = False, dense_tensor_idx: Any = None,
 ) -> ShardDataloader:  # fmt: skip
-    """The batches of a loader, laid over meshes; see ShardDataloader.
+    """Create a ShardDataloader, whose batches are distributed over meshes.
+
+    Arguments:
+        dataloader: loader of whole batches, the same in each process.
+        meshes: the mesh of all entries of a batch, or a list with one for each.
+        input_keys: keys of the entries, for batches that are dicts.
+        shard_dims: mesh axis along which rows are split, for all entries or a list with one for each.
+        is_dataset_splitted: each process loads its own part of a batch. Default: False.
+
+    Returns:
+        A ShardDataloader.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -249,18 +287,18 @@ def shard_dataloader(
 
 
 class DistModel:
-    """A layer whose steps over a mesh are one program each.
+    """Layer with an optimizer and a loss, whose training steps over a mesh are one compiled program each.
 
     Arguments:
-        layer: whose parameters lie over a mesh.
+        layer: the layer, with distributed parameters.
         loader: see docs/differences.md.
-        loss: of outputs and labels.
-        optimizer: makes a step in the mode of training.
-        strategy: a `Strategy`, of which amp and sharding are done here; what to keep for backward is XLA's to say.
+        loss: function of outputs and labels.
+        optimizer: the optimizer, for training.
+        strategy: a Strategy, of which amp and sharding are used; XLA decides what to keep for the backward pass.
 
     Raises:
-        ValueError: in the mode of training without a loss or an optimizer.
-        NotImplementedError: if the strategy asks for gradient_merge or a pipeline.
+        ValueError: in training mode without a loss or an optimizer.
+        NotImplementedError: if the strategy has gradient_merge or a pipeline.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -360,7 +398,17 @@ class DistModel:
 def to_static(
     layer: Layer, loader: Any = None, loss: Any = None, optimizer: Any = None, strategy: Any = None
 ) -> DistModel:  # fmt: skip
-    """A layer whose steps over a mesh are one program each; see DistModel.
+    """Create a DistModel, whose training steps over a mesh are one compiled program each.
+
+    Arguments:
+        layer: the layer, with distributed parameters.
+        loader: see docs/differences.md.
+        loss: function of outputs and labels.
+        optimizer: the optimizer, for training.
+        strategy: a Strategy.
+
+    Returns:
+        A DistModel.
 
     Examples:
         >>> import paddle_lite_py as paddle

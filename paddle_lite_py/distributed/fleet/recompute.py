@@ -52,15 +52,18 @@ def _own(t: Tensor) -> Tensor:
 
 
 def recompute(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """function(*args, **kwargs), of which backward needs the arguments only: it calls the function again.
+    """Compute function(*args, **kwargs) and recompute its activations in the backward pass, to save memory.
 
-    In a static function its operators become one, which XLA computes again for the gradient.
+    In a static function the operators become one, which XLA recomputes for the gradient.
 
-    Args:
-        function: a layer or a function of tensors.
+    Arguments:
+        function: a layer, or a function of tensors.
         args: its arguments.
-        kwargs: more of them, and use_reentrant (accepted) and preserve_rng_state (True: the second call draws the
-            random numbers of the first).
+        kwargs: its keyword arguments; and use_reentrant (accepted), and preserve_rng_state (True: recompute with the
+            same random numbers).
+
+    Returns:
+        The result of the function.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -92,12 +95,16 @@ def recompute(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def recompute_sequential(ctx: dict[str, Any] | None, functions: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
-    """Layers one after the other, in segments that are computed again by backward.
+    """Apply layers in order, in segments whose activations are recomputed in the backward pass.
 
-    Args:
-        ctx: {"segments": how many}, 1 by default.
-        functions: layers, or a `Sequential`.
-        args: what the first one takes.
+    Arguments:
+        ctx: {"segments": number of segments}; 1 by default.
+        functions: layers, or a Sequential.
+        args: arguments of the first layer.
+        kwargs: further options; see recompute().
+
+    Returns:
+        The result of the last layer.
     """
     layers = list(functions)
     size = max(len(layers) // (ctx or {}).get("segments", 1), 1)

@@ -19,7 +19,7 @@ _MORE = Immaterial("processes are at the addresses that the environment has")
 
 
 class Role:
-    """What a process does.
+    """Roles of processes.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -31,17 +31,17 @@ class Role:
 
 
 class PaddleCloudRoleMaker:
-    """The roles of processes, from the environment.
+    """Roles of processes, from environment variables.
 
-    Where PADDLE_PSERVERS_IP_PORT_LIST names servers and `is_collective` is False, this process is one of them or one of
-    their workers; TRAINING_ROLE, PADDLE_TRAINERS_NUM, PADDLE_TRAINER_ID, POD_IP and PADDLE_PORT say which.
-    Else all train.
+    If PADDLE_PSERVERS_IP_PORT_LIST lists servers and is_collective is False, this process is a server or a worker, as
+    given by TRAINING_ROLE, PADDLE_TRAINERS_NUM, PADDLE_TRAINER_ID, POD_IP and PADDLE_PORT. Otherwise all processes are
+    workers.
 
-    Args:
-        is_collective: whether processes exchange gradients themselves.
+    Arguments:
+        is_collective: the processes exchange gradients by collective communication. Default: False.
 
     Raises:
-        ValueError: naming the variable that is missing, or does not fit.
+        ValueError: if a variable is missing or invalid; the message names it.
     """
 
     @no_effect(more=_MORE)
@@ -79,18 +79,19 @@ class PaddleCloudRoleMaker:
 
 
 class UserDefinedRoleMaker(PaddleCloudRoleMaker):
-    """The roles of processes, as a program gives them.
+    """Roles of processes, given by the program.
 
-    Args:
-        is_collective: whether processes exchange gradients themselves.
-        init_gloo: accepted for compatibility.
-        current_id: the rank of this process among the workers, or its number among the servers.
-        role: Role.WORKER or Role.SERVER.
-        worker_num: how many workers there are.
-        server_endpoints, worker_endpoints: their addresses, as host:port.
+    Arguments:
+        is_collective: the processes exchange gradients by collective communication. Default: False.
+        init_gloo: no effect: XLA carries all communication. Default: False.
+        current_id: number of this process among the workers, or among the servers. Default: 0.
+        role: Role.WORKER or Role.SERVER. Default: 1.
+        worker_num: number of workers. Default: 0.
+        server_endpoints: addresses of the servers, as host:port.
+        worker_endpoints: addresses of the workers, as host:port.
 
     Raises:
-        ValueError: if what is given does not fit together, or without servers the environment says otherwise.
+        ValueError: if the arguments contradict each other, or without servers the environment.
     """
 
     @no_effect(more=_MORE, init_gloo=Immaterial("XLA carries all exchanges"))
@@ -112,7 +113,7 @@ class UserDefinedRoleMaker(PaddleCloudRoleMaker):
 
 
 class UtilBase:
-    """Jobs that processes share.
+    """Utilities that all processes of a job share.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -122,10 +123,18 @@ class UtilBase:
 
     @no_effect(comm_world=_ALL)
     def all_reduce(self, input: Any, mode: str = "sum", comm_world: str = "worker") -> Any:
-        """The reduction over all processes of an array.
+        """Reduce an array over all processes.
+
+        Arguments:
+            input: a number or array.
+            mode: "sum", "max" or "min". Default: 'sum'.
+            comm_world: no effect: all processes take part.
+
+        Returns:
+            The result, in every process.
 
         Raises:
-            ValueError: if `mode` is none of "sum", "max" and "min".
+            ValueError: for another mode.
         """
         if mode not in ("sum", "max", "min"):
             raise ValueError(f"all_reduce: mode is {mode!r}; expected 'sum', 'max' or 'min'")
@@ -138,7 +147,7 @@ class UtilBase:
 
     @no_effect(comm_world=_ALL)
     def all_gather(self, input: Any, comm_world: str = "worker") -> list[Any]:
-        """The values of all processes."""
+        """Return the list of the values of all processes."""
         if job.session is not None:
             return [f["input"].tolist() for f in job.session.gather({"input": np.asarray(input)})]
         found: list[Any] = []
@@ -147,21 +156,21 @@ class UtilBase:
 
     @no_effect(comm_world=_ALL)
     def barrier(self, comm_world: str = "worker") -> None:
-        """Wait until all processes are here."""
+        """Wait until all processes have called barrier()."""
         if job.session is None:
             collective.barrier()
         else:
             job.session.barrier()
 
     def get_file_shard(self, files: list[str]) -> list[str]:
-        """The files that this process reads: the first processes have one more, where they cannot be divided."""
+        """Return the files that this process reads; if the division is uneven, the first processes read one more."""
         rank, size = self._place()
         share, more = divmod(len(files), size)
         first = rank * share + min(rank, more)
         return list(files[first : first + share + (rank < more)])
 
     def print_on_rank(self, message: str, rank_id: int) -> None:
-        """Print in the process of that rank."""
+        """Print a message in the process with a rank."""
         if self._place()[0] == rank_id:
             print(message)
 

@@ -30,7 +30,7 @@ SERVED = {
 
 
 class DistributedStrategy:
-    """What to do in parallel: a switch for each way, and `*_configs` with its settings.
+    """Settings of parallel training: a switch for each kind of parallelism, and `*_configs` with its settings.
 
     Raises:
         AttributeError: if there is no such setting.
@@ -75,10 +75,10 @@ class DistributedStrategy:
         return bool(self.dgc or self.localsgd or self.adaptive_localsgd)
 
     def check(self) -> None:
-        """See that what it says is there.
+        """Check that all settings are supported.
 
         Raises:
-            NotImplementedError: if it asks for what changes the results and is not there.
+            NotImplementedError: if a setting that changes the results is not supported.
         """
         if (degree := self.__dict__["hybrid_configs"].get("ep_degree", 1)) > 1:
             raise NotImplementedError(f"DistributedStrategy: ep_degree is {degree}; experts are not spread: set 1")

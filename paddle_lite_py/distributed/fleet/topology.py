@@ -21,7 +21,11 @@ class ParallelMode:
 
 
 class CommunicateTopology:
-    """The box: names and lengths of its axes; ranks count along the last axis first.
+    """Cartesian topology of processes: names and sizes of its axes; ranks vary fastest along the last axis.
+
+    Arguments:
+        hybrid_group_names: names of the axes.
+        dims: sizes of the axes.
 
     Examples:
         >>> box = CommunicateTopology(["data", "model"], [2, 4])
@@ -36,38 +40,38 @@ class CommunicateTopology:
         self._places = list(itertools.product(*map(range, dims)))
 
     def get_hybrid_group_names(self) -> list[str]:
-        """The axes."""
+        """Return the names of the axes."""
         return self._names
 
     def get_dim(self, axis_name: str) -> int:
-        """The length of an axis."""
+        """Return the size of an axis."""
         return self._dims[self._names.index(axis_name)]
 
     get_dim_size = get_dim
 
     def world_size(self) -> int:
-        """How many processes there are."""
+        """Return the number of processes."""
         return len(self._places)
 
     def get_rank(self, **place: int) -> int:
-        """The rank at a place, which all axes are given of."""
+        """Return the rank at coordinates, which are given for all axes by keyword."""
         return self._places.index(tuple(place[n] for n in self._names))
 
     def get_coord(self, rank: int) -> tuple[int, ...]:
-        """The place of a rank."""
+        """Return the coordinates of a rank."""
         return self._places[rank]
 
     def get_axis_list(self, axis_name: str, index: int) -> list[int]:
-        """The ranks at one place of an axis."""
+        """Return the ranks with an index along an axis."""
         at = self._names.index(axis_name)
         return [rank for rank, place in enumerate(self._places) if place[at] == index]
 
     def get_comm_list(self, axis_name: str) -> list[list[int]]:
-        """The groups of ranks that differ along an axis only."""
+        """Return the groups of ranks that differ only along an axis."""
         return self.get_fused_ranks([axis_name])
 
     def get_fused_ranks(self, fused_axis: Sequence[str]) -> list[list[int]]:
-        """The groups of ranks that differ along some axes only."""
+        """Return the groups of ranks that differ only along some axes."""
         among = [self._names.index(n) for n in fused_axis]
         found: dict[tuple[int, ...], list[int]] = {}
         for rank, place in enumerate(self._places):
@@ -75,18 +79,20 @@ class CommunicateTopology:
         return list(found.values())
 
     def get_rank_from_stage(self, global_rank: int, **changed: int) -> int:
-        """The rank at the place of another but for some axes."""
+        """Return the rank whose coordinates are those of another rank, except for the given axes."""
         return self.get_rank(**{**dict(zip(self._names, self._places[global_rank], strict=True)), **changed})
 
 
 class HybridCommunicateGroup:
-    """Ranks, sizes and groups of each axis: `get_data_parallel_rank`, `get_model_parallel_world_size`, and so on.
+    """Ranks, sizes and groups of this process along each axis of a topology.
+
+    The methods are get_data_parallel_rank(), get_model_parallel_world_size() and so on.
 
     Arguments:
-        topology: the box of all processes; one process by default.
+        topology: the topology; None: a single process.
 
     Raises:
-        ValueError: if it has not as many places as there are processes.
+        ValueError: if its size differs from the number of processes.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -117,43 +123,43 @@ class HybridCommunicateGroup:
         return next(g for g in made if g.is_member())
 
     def topology(self) -> CommunicateTopology:
-        """The box of all processes."""
+        """Return the topology."""
         return self._topo
 
     def get_global_rank(self) -> int:
-        """The rank of this process."""
+        """Return the rank of this process."""
         return self.global_rank
 
     def get_stage_id(self) -> int:
-        """The stage of a pipeline that this process is."""
+        """Return the pipeline stage of this process."""
         return self._groups["pipe"].rank
 
     def get_num_stages(self) -> int:
-        """How many stages the pipeline has."""
+        """Return the number of pipeline stages."""
         return self._groups["pipe"].nranks
 
     @property
     def is_first_stage(self) -> bool:
-        """Whether the pipeline begins here."""
+        """Return whether this process has the first pipeline stage."""
         return self.get_stage_id() == 0
 
     @property
     def is_last_stage(self) -> bool:
-        """Whether the pipeline ends here."""
+        """Return whether this process has the last pipeline stage."""
         return self.get_stage_id() == self.get_num_stages() - 1
 
     def get_rank_from_stage(self, stage_id: int, **changed: int) -> int:
-        """The rank of a stage, at this process's place of all other axes."""
+        """Return the rank of a stage, at the coordinates of this process along all other axes."""
         return self._topo.get_rank_from_stage(self.global_rank, pipe=stage_id, **changed)
 
     def get_parallel_mode(self) -> int:
-        """What is shared most: 0 data, 1 layers, 2 stages, 3 states, 4 sequences."""
+        """Return the dominant kind of parallelism: 0 data, 1 tensor, 2 pipeline, 3 sharding, 4 sequence."""
         order = (("pipe", 2), ("model", 1), ("sep", 4), ("sharding", 3))
         return next((mode for axis, mode in order if self._groups[axis].nranks > 1), 0)
 
     @no_effect(sharding=Immaterial("states are whole numbers of parameters"))
     def get_check_parallel_group(self, sharding: bool = False) -> Group:
-        """Who must agree on whether gradients are finite."""
+        """Return the group of processes that must agree on whether gradients are finite."""
         return self._groups["model"]
 
     def __getattr__(self, name: str) -> Callable[..., Any]:

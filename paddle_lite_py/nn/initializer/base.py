@@ -15,7 +15,9 @@ Shape = tuple[int, ...]
 
 
 class Initializer:
-    """Draws the first value of a parameter: NumPy on the host, so that a new shape costs no compilation.
+    """Base class of initializers: they compute the initial value of a parameter, in NumPy on the host.
+
+    A new shape therefore costs no compilation.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -24,7 +26,7 @@ class Initializer:
     """
 
     def draw(self, shape: Shape, dtype: dtypes.DType) -> np.ndarray:
-        """An array of this shape and dtype."""
+        """Return the initial value, an array of this shape and dtype."""
         return np.asarray(self._values(shape), np.float64).astype(dtype.np)
 
     def _values(self, shape: Shape) -> Any:
@@ -51,10 +53,18 @@ _GAINS = {
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """The factor on the standard deviation that a nonlinearity asks for; `param` is the slope of leaky_relu.
+    """Return the recommended gain (factor of the standard deviation) for an activation.
+
+    Arguments:
+        nonlinearity: name of the activation: "sigmoid", "linear", "conv1d" and so on (1), "tanh" (5 / 3), "relu"
+            (sqrt(2)), "leaky_relu" (sqrt(2 / (1 + param**2))) or "selu" (3 / 4).
+        param: negative slope of leaky_relu; None: 0.01.
+
+    Returns:
+        The gain, a float.
 
     Raises:
-        ValueError: if the nonlinearity is not known.
+        ValueError: if the activation is unknown.
 
     Examples:
         >>> calculate_gain("tanh")

@@ -13,7 +13,11 @@ class _Global:
 
 
 def set_global_initializer(weight_init: Initializer | None, bias_init: Initializer | None = None) -> None:
-    """Draw all parameters made from here on in this way, unless their ParamAttr says how; None: as the layers do.
+    """Set the initializers of all parameters created from now on whose ParamAttr has none.
+
+    Arguments:
+        weight_init: initializer of weights; None: the defaults of the layers.
+        bias_init: initializer of biases; None: the defaults of the layers.
 
     Raises:
         TypeError: if an argument is neither an Initializer nor None.
@@ -34,7 +38,7 @@ def set_global_initializer(weight_init: Initializer | None, bias_init: Initializ
 
 
 def default_for(is_bias: bool, default: Initializer | None) -> Initializer:
-    """The initializer of a parameter whose ParamAttr names none.
+    """Return the initializer of a parameter whose ParamAttr has none.
 
     Examples:
         >>> import paddle_lite_py as paddle

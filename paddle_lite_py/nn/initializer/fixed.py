@@ -11,7 +11,10 @@ from .base import Initializer, Shape
 
 
 class Constant(Initializer):
-    """One value everywhere.
+    """Initialize all elements with one value.
+
+    Arguments:
+        value: the value. Default: 0.0.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -27,7 +30,10 @@ class Constant(Initializer):
 
 
 class Assign(Initializer):
-    """Given values: an array, a tensor or nested lists.
+    """Initialize with given values.
+
+    Arguments:
+        value: an array, a tensor or nested lists, of the shape of the parameter.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -47,10 +53,13 @@ class Assign(Initializer):
 
 
 class Dirac(Initializer):
-    """A convolution kernel that passes its input channels on, group by group.
+    """Initialize a convolution kernel so that the convolution is the identity on its channels.
+
+    Arguments:
+        groups: number of groups of the convolution. Default: 1.
 
     Raises:
-        ValueError: if the kernel is not that of a 1-D to 3-D convolution, or its channels do not divide into groups.
+        ValueError: if the kernel is not that of a 1-D to 3-D convolution, or its channels are not a multiple of groups.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -79,7 +88,7 @@ class Dirac(Initializer):
 
 
 class Bilinear(Initializer):
-    """The kernel of a transposed convolution that enlarges an image by bilinear interpolation.
+    """Initialize the kernel of a transposed convolution for bilinear upsampling.
 
     Raises:
         ValueError: if the kernel is not square with 4 dimensions.

@@ -12,7 +12,7 @@ from .base import Initializer, Shape, calculate_gain
 
 
 def fans(shape: Shape) -> tuple[int, int]:
-    """Inputs and outputs of one unit: of a matrix [in, out], of a kernel [out, in, ...]."""
+    """Return fan_in and fan_out of a shape: of a matrix [in, out] or a kernel [out, in, ...]."""
     if len(shape) < 2:
         n = shape[0] if shape else 1
         return n, n
@@ -23,7 +23,11 @@ def fans(shape: Shape) -> tuple[int, int]:
 
 
 class Normal(Initializer):
-    """The normal distribution.
+    """Initialize from a normal distribution.
+
+    Arguments:
+        mean: mean of the distribution. Default: 0.0.
+        std: standard deviation of the distribution. Default: 1.0.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -39,7 +43,13 @@ class Normal(Initializer):
 
 
 class TruncatedNormal(Initializer):
-    """The normal distribution between a and b; what falls outside is drawn again.
+    """Initialize from a normal distribution truncated to [a, b]; samples outside are drawn again.
+
+    Arguments:
+        mean: mean of the distribution before truncation. Default: 0.0.
+        std: standard deviation of the distribution before truncation. Default: 1.0.
+        a: lower bound. Default: -2.0.
+        b: upper bound. Default: 2.0.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -68,7 +78,11 @@ class TruncatedNormal(Initializer):
 
 
 class Uniform(Initializer):
-    """Equally likely between low and high.
+    """Initialize from the uniform distribution on [low, high).
+
+    Arguments:
+        low: lower bound. Default: -1.0.
+        high: upper bound. Default: 1.0.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -98,9 +112,14 @@ class _Xavier(Initializer):
 
 
 class XavierNormal(_Xavier):
-    """Normal, of the variance 2 / (fan_in + fan_out) (Glorot and Bengio, 2010).
+    """Initialize from a normal distribution with std `gain * sqrt(2 / (fan_in + fan_out))` (Glorot and Bengio, 2010).
 
-    Example:
+    Arguments:
+        fan_in: number of inputs of a unit; None: from the shape.
+        fan_out: number of outputs of a unit; None: from the shape.
+        gain: factor of the standard deviation. Default: 1.0.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.create_parameter([2, 3], "float32", default_initializer=paddle.nn.initializer.XavierNormal()).shape
         paddle.Size([2, 3])
@@ -111,9 +130,14 @@ class XavierNormal(_Xavier):
 
 
 class XavierUniform(_Xavier):
-    """Uniform, of the variance 2 / (fan_in + fan_out) (Glorot and Bengio, 2010).
+    """Initialize uniformly in [-limit, limit], `limit = gain * sqrt(6 / (fan_in + fan_out))` (Glorot and Bengio, 2010).
 
-    Example:
+    Arguments:
+        fan_in: number of inputs of a unit; None: from the shape.
+        fan_out: number of outputs of a unit; None: from the shape.
+        gain: factor of the limit. Default: 1.0.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.create_parameter([2, 3], "float32", default_initializer=paddle.nn.initializer.XavierUniform()).shape
         paddle.Size([2, 3])
@@ -142,9 +166,15 @@ class _Kaiming(Initializer):
 
 
 class KaimingNormal(_Kaiming):
-    """Normal, of the variance gain**2 / fan (He et al., 2015).
+    """Initialize from a normal distribution with std `gain / sqrt(fan)` (He et al., 2015).
 
-    Example:
+    Arguments:
+        fan_in: number of inputs of a unit; None: from the shape.
+        negative_slope: negative slope of the leaky_relu that follows. Default: 0.0.
+        nonlinearity: name of the activation that follows, which decides the gain. Default: 'relu'.
+        mode: "fan_in" preserves the variance of activations, "fan_out" that of gradients. Default: 'fan_in'.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.create_parameter([2, 3], "float32", default_initializer=paddle.nn.initializer.KaimingNormal()).shape
         paddle.Size([2, 3])
@@ -155,7 +185,13 @@ class KaimingNormal(_Kaiming):
 
 
 class KaimingUniform(_Kaiming):
-    """Uniform, of the variance gain**2 / fan (He et al., 2015).
+    """Initialize uniformly in [-limit, limit], `limit = gain * sqrt(3 / fan)` (He et al., 2015).
+
+    Arguments:
+        fan_in: number of inputs of a unit; None: from the shape.
+        negative_slope: negative slope of the leaky_relu that follows. Default: 0.0.
+        nonlinearity: name of the activation that follows, which decides the gain. Default: 'relu'.
+        mode: "fan_in" preserves the variance of activations, "fan_out" that of gradients. Default: 'fan_in'.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -170,12 +206,15 @@ class KaimingUniform(_Kaiming):
 
 
 class Orthogonal(Initializer):
-    """A random orthogonal matrix times `gain`; a kernel is one with its first dimension against the rest.
+    """Initialize with a random orthogonal matrix; all dimensions but the first are flattened into the columns.
+
+    Arguments:
+        gain: factor of the matrix. Default: 1.0.
 
     Raises:
         ValueError: if the parameter has fewer than 2 dimensions.
 
-    Example:
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.create_parameter([2, 2], "float32", default_initializer=paddle.nn.initializer.Orthogonal()).shape
         paddle.Size([2, 2])

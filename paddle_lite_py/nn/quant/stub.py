@@ -10,10 +10,10 @@ __all__ = ["Stub"]
 
 
 class Stub(Layer):
-    """The input itself; a place where QAT and PTQ put an observer of activations.
+    """Identity layer that marks where QAT and PTQ insert an observer or quanter of activations.
 
     Arguments:
-        observer: a factory of the layer that watches (or rounds) what passes; by default what the configuration says.
+        observer: factory of the observer or quanter; None: that of the quantization config.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -26,16 +26,16 @@ class Stub(Layer):
         self._observer = observer
 
     def forward(self, input: Any) -> Any:
-        """The input."""
+        """Return the input."""
         return input
 
 
 class QuanterStub(Layer):
-    """What takes the place of a Stub: an observer of what passes.
+    """Layer that replaces a Stub: an observer or quanter of activations.
 
     Arguments:
         layer: the stub.
-        q_config: what is chosen for it, whose activation counts if the stub has no observer; or None.
+        q_config: its quantization config, used if the stub has no observer; or None.
     """
 
     def __init__(self, layer: Stub, q_config: Any) -> None:
@@ -44,5 +44,5 @@ class QuanterStub(Layer):
         self._observer = None if factory is None else factory._instance(layer)
 
     def forward(self, input: Any) -> Any:
-        """The input, seen by the observer."""
+        """Return the input after the observer."""
         return input if self._observer is None else self._observer(input)

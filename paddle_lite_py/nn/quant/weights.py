@@ -34,10 +34,19 @@ _ONE_LAYOUT = Immaterial("the layout is the same on every device")
 
 @no_effect(arch=_ONE_LAYOUT)
 def weight_quantize(x: Any, algo: str = "weight_only_int8", arch: Any = None, group_size: int = -1) -> tuple[Any, Any]:
-    """A weight [in, out] as int8 [out, in], and the scale of each output.
+    """Quantize a weight to int8, with one scale for each output channel: `q = round(x / scale)`.
+
+    Arguments:
+        x: a float weight [in, out].
+        algo: "weight_only_int8" or "llm.int8". Default: 'weight_only_int8'.
+        arch: no effect: the layout is the same on every device.
+        group_size: -1: one scale for each output channel; other values are not supported. Default: -1.
+
+    Returns:
+        The int8 weight [out, in], and the float32 scales [out].
 
     Raises:
-        NotImplementedError: for other algorithms, or groups.
+        NotImplementedError: for other algorithms or group sizes.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -53,7 +62,18 @@ def weight_quantize(x: Any, algo: str = "weight_only_int8", arch: Any = None, gr
 def weight_dequantize(
     x: Any, scale: Any, algo: str = "weight_only_int8", out_dtype: Any = "float16", group_size: int = -1
 ) -> Any:
-    """The weight [in, out] of what weight_quantize() gave."""
+    """Undo weight_quantize(): `x = q * scale`.
+
+    Arguments:
+        x: an int8 weight [out, in].
+        scale: the scales [out].
+        algo: the algorithm of weight_quantize(). Default: 'weight_only_int8'.
+        out_dtype: dtype of the result. Default: 'float16'.
+        group_size: only -1, one scale for each output channel.
+
+    Returns:
+        The weight [in, out] in out_dtype.
+    """
     _known("weight_dequantize", algo, group_size)
     return (x.astype("float32") * scale.unsqueeze(-1)).transpose([1, 0]).astype(out_dtype)
 
@@ -74,7 +94,20 @@ def weight_only_linear(
     arch: Any = None,
     group_size: int = -1,
 ) -> Any:
-    """x @ weight + bias with a weight that weight_quantize() gave."""
+    """Linear transformation with an int8 weight: `x @ dequantize(weight) + bias`.
+
+    Arguments:
+        x: a float tensor [*, in].
+        weight: the int8 weight [out, in] of weight_quantize().
+        bias: a tensor [out]; None: no bias.
+        weight_scale: the scales [out] of weight_quantize().
+        weight_dtype: "int8". Default: 'int8'.
+        arch: no effect: the layout is the same on every device.
+        group_size: only -1, one scale for each output channel.
+
+    Returns:
+        A tensor [*, out] in the dtype of x.
+    """
     _known("weight_only_linear", f"weight_only_{weight_dtype}", group_size)
     fn: Any = _linear
     return fn(x, weight, weight_scale, bias)
@@ -95,16 +128,20 @@ def _mixed(x: Any, weight: Any, scale: Any, bias: Any = None, /, *, threshold: f
 
 
 def llm_int8_linear(x: Any, weight: Any, bias: Any = None, weight_scale: Any = None, threshold: float = 6.0) -> Any:
-    """x @ weight, both in 8 bits but for features of x that reach a threshold.
+    """Linear transformation in 8-bit integers, with outlier features of x in full precision.
 
     Arguments:
-        weight, weight_scale: what weight_quantize() gave: int8 [out, in], and a scale for each output.
-        threshold: a feature whose absolute values reach it is not rounded.
+        x: a float tensor [*, in].
+        weight: the int8 weight [out, in] of weight_quantize().
+        bias: a tensor [out]; None: no bias.
+        weight_scale: the scales [out] of weight_quantize().
+        threshold: features of x with an absolute value of at least this are not quantized. Default: 6.0.
+
+    Returns:
+        A tensor [*, out] in the dtype of x.
 
     Raises:
         ValueError: without weight_scale.
-
-    Source: Dettmers et al., LLM.int8(): 8-bit Matrix Multiplication for Transformers at Scale, 2022.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -112,6 +149,8 @@ def llm_int8_linear(x: Any, weight: Any, bias: Any = None, weight_scale: Any = N
         >>> x = paddle.to_tensor([[1.0, 8.0]])
         >>> round(paddle.nn.quant.llm_int8_linear(x, weight, None, scale).item(), 3)
         5.27
+
+    Source: Dettmers et al., LLM.int8(): 8-bit Matrix Multiplication for Transformers at Scale, 2022.
     """
     if weight_scale is None:
         raise ValueError("llm_int8_linear: weight_scale is None; give the scales that weight_quantize() returned")

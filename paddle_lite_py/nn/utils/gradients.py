@@ -20,7 +20,7 @@ def _list(parameters: Any) -> list[Tensor]:
 
 @op(grad=False)
 def clip_grad_norm(grads: list[Any], /, max_norm: float, norm_type: float) -> Any:
-    """The joint norm of gradients, then the gradients scaled so that it is at most max_norm."""
+    """Compute the joint norm of gradients, and the gradients scaled so that it is at most max_norm."""
     if math.isinf(norm_type):
         total = jnp.max(jnp.stack([jnp.max(jnp.abs(g)).astype(jnp.float32) for g in grads]))
     else:
@@ -33,7 +33,16 @@ def clip_grad_norm(grads: list[Any], /, max_norm: float, norm_type: float) -> An
 def clip_grad_norm_(
     parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
 ) -> Tensor:
-    """Scale the gradients so that their joint norm is at most max_norm; returns the norm that they had.
+    """Scale the gradients of parameters in place so that their joint norm is at most max_norm.
+
+    Arguments:
+        parameters: a parameter, or an iterable of them; those without a gradient are skipped.
+        max_norm: largest joint norm.
+        norm_type: order p of the norm; float("inf") for the maximum. Default: 2.0.
+        error_if_nonfinite: raise if the norm is NaN or infinite. Default: False.
+
+    Returns:
+        The joint norm before scaling, a scalar tensor.
 
     Raises:
         RuntimeError: if error_if_nonfinite and the norm is not finite.
@@ -59,7 +68,11 @@ def clip_grad_norm_(
 
 
 def clip_grad_value_(parameters: Any, clip_value: float) -> None:
-    """Bound every element of the gradients to [-clip_value, clip_value].
+    """Clip each element of the gradients of parameters in place to [-clip_value, clip_value].
+
+    Arguments:
+        parameters: a parameter, or an iterable of them; those without a gradient are skipped.
+        clip_value: largest absolute value.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -77,7 +90,13 @@ def clip_grad_value_(parameters: Any, clip_value: float) -> None:
 
 
 def parameters_to_vector(parameters: Iterable[Tensor], name: str | None = None) -> Tensor:
-    """All parameters in one row.
+    """Concatenate parameters into one vector.
+
+    Arguments:
+        parameters: an iterable of parameters.
+
+    Returns:
+        A 1-D tensor with the elements of all parameters.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -88,10 +107,14 @@ def parameters_to_vector(parameters: Iterable[Tensor], name: str | None = None) 
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor], name: str | None = None) -> None:
-    """Fill the parameters from one row.
+    """Copy the elements of a vector into parameters.
+
+    Arguments:
+        vec: a 1-D tensor with as many elements as all parameters together.
+        parameters: an iterable of parameters.
 
     Raises:
-        ValueError: if the row is not as long as all of them; nothing is changed then.
+        ValueError: if the sizes differ; nothing is changed then.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -15,7 +15,7 @@ from .derived import derived
 
 
 class SpectralNormHook:
-    """The pre-hook that computes a weight of a layer from `<name>_orig`."""
+    """Pre-hook that computes the normalized weight of a layer from `<name>_orig`."""
 
     def __init__(self, name: str, dim: int, n_power_iterations: int, eps: float) -> None:
         self.name, self.dim, self.iterations, self.eps = name, dim, n_power_iterations, eps
@@ -35,17 +35,20 @@ class SpectralNormHook:
 def spectral_norm(
     layer: Layer, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> Layer:
-    """Divide a weight by its largest singular value in each forward (Miyato et al., 2018).
+    """Reparametrize a weight as itself divided by its largest singular value (Miyato et al., 2018).
 
     Arguments:
-        layer: the layer, which is changed and returned.
-        name: of the parameter.
-        n_power_iterations: steps of power iteration in each training forward.
-        eps: keeps the divisors from zero.
-        dim: the dimension that is the rows of the matrix; by default that of the outputs.
+        layer: the layer, which is changed in place.
+        name: name of the parameter. Default: 'weight'.
+        n_power_iterations: power iterations in each forward pass in training mode. Default: 1.
+        eps: lower bound of the divisors, for numerical stability. Default: 1e-12.
+        dim: dimension that forms the rows of the matrix; None: that of the outputs.
+
+    Returns:
+        The layer.
 
     Raises:
-        ValueError: if there is no such parameter.
+        ValueError: if the layer has no such parameter.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -25,7 +25,7 @@ def _weight(v: Tensor, g: Tensor, dim: int | None) -> Tensor:
 
 
 class WeightNorm:
-    """The pre-hook that computes a weight of a layer from `<name>_g` and `<name>_v`."""
+    """Pre-hook that computes a weight of a layer from `<name>_g` and `<name>_v`."""
 
     def __init__(self, name: str, dim: int | None, handle: RemoveHandle | None = None) -> None:
         self.name, self.dim, self.handle = name, dim, handle
@@ -37,12 +37,18 @@ class WeightNorm:
 
 
 def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Layer:
-    """Train a weight as its length `<name>_g` along `dim` and its direction `<name>_v` (Salimans and Kingma, 2016).
+    """Reparametrize a weight by length and direction: `w = g * v / norm(v)` (Salimans and Kingma, 2016).
+
+    The layer then trains `<name>_g` and `<name>_v` instead of `<name>`.
 
     Arguments:
-        layer: the layer, which is changed and returned.
-        name: of the parameter.
-        dim: the dimension whose elements have a length each; None: one length for all.
+        layer: the layer, which is changed in place.
+        name: name of the parameter. Default: 'weight'.
+        dim: dimension along which each slice has a length of its own; None: one length for the whole weight. Default:
+            0.
+
+    Returns:
+        The layer.
 
     Raises:
         ValueError: if the weight is normalized already, or has no such dimension.
@@ -69,10 +75,17 @@ def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Laye
 
 
 def remove_weight_norm(layer: Layer, name: str = "weight") -> Layer:
-    """Make a normalized weight an ordinary parameter again.
+    """Undo weight_norm(): compute the weight and make it an ordinary parameter again.
+
+    Arguments:
+        layer: the layer, which is changed in place.
+        name: name of the parameter. Default: 'weight'.
+
+    Returns:
+        The layer.
 
     Raises:
-        ValueError: if it is not normalized.
+        ValueError: if the weight is not normalized.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -38,12 +38,15 @@ class Number:
 
 
 class LRScheduler:
-    """Base of schedules: a subclass defines get_lr() from `last_epoch` and `base_lr`.
+    """Base class of learning rate schedules.
+
+    A subclass defines get_lr(), which computes the rate from `self.last_epoch` (the number of the step) and
+    `self.base_lr`. Call step() once for each epoch, or each batch, after optimizer.step().
 
     Arguments:
-        learning_rate: the first learning rate.
-        last_epoch: number of the last step, to go on from there.
-        verbose: print each new rate.
+        learning_rate: the initial learning rate. Default: 0.1.
+        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
+        verbose: print each new learning rate. Default: False.
 
     Raises:
         TypeError: if the learning rate is not a number.
@@ -94,20 +97,20 @@ class LRScheduler:
         return self.last_lr
 
     def step(self, epoch: int | None = None) -> None:
-        """Go one step on, or to step `epoch`."""
+        """Advance the schedule by one step, or to step `epoch`."""
         if epoch is None:
             state.interpreter.advance(self, _step, True)
         else:
             state.interpreter.advance(self, lambda schedule: schedule._advance(epoch))
 
     def forked(self) -> Any:
-        """A copy, which goes on by itself and prints nothing."""
+        """Return an independent copy, which prints nothing."""
         made = object.__new__(type(self))
         made.__dict__.update({k: _forked(v) for k, v in self.__dict__.items()}, verbose=False)
         return made
 
     def become(self, other: Any) -> None:
-        """Go back to where a copy is."""
+        """Restore the state of a copy."""
         for name, value in other.__dict__.items():
             if isinstance(value, LRScheduler):
                 self.__dict__[name].become(value)
@@ -128,23 +131,23 @@ class LRScheduler:
             print(f"Epoch {self.last_epoch}: {type(self).__name__} set learning rate to {self.last_lr}.")
 
     def get_lr(self) -> float:
-        """The learning rate of step `last_epoch`."""
+        """Compute the learning rate of step `last_epoch`; every subclass defines it."""
         raise NotImplementedError(f"{type(self).__name__} must define get_lr()")
 
     def state_keys(self) -> None:
-        """Set `self.keys`, the names that state_dict() holds."""
+        """Set `self.keys`, the names of the attributes in state_dict()."""
         self.keys = ["last_epoch", "last_lr", *self._keys]
 
     def state_dict(self) -> dict[str, Any]:
-        """What it needs to go on."""
+        """Return the state of the schedule, a dict."""
         self.state_keys()
         return {key: getattr(self, key) for key in self.keys}
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from a state_dict().
+        """Load a state_dict().
 
         Raises:
-            KeyError: if the dict lacks an entry; nothing is changed then.
+            KeyError: if an entry is missing; nothing is changed then.
         """
         self.state_keys()
         if missing := [key for key in self.keys if key not in state_dict]:
@@ -180,13 +183,13 @@ def _of_each_run(get_lr: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def positive(who: str, **values: Any) -> None:
-    """Numbers above zero."""
+    """Check that numbers are above zero."""
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
             raise ValueError(f"{who}: {name} is {value!r}; expected a number above 0")
 
 
 def function(who: str, value: Any) -> None:
-    """A callable."""
+    """Check that a value is callable."""
     if not callable(value):
         raise TypeError(f"{who}: lr_lambda is a {type(value).__name__}; expected a function of the step's number")

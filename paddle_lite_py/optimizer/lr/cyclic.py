@@ -9,17 +9,26 @@ from .base import LRScheduler, positive
 
 
 def cosine(start: float, end: float, part: float) -> float:
-    """From start to end along half a cosine."""
+    """Interpolate from start to end along half a cosine."""
     return end + (start - end) / 2.0 * (math.cos(math.pi * part) + 1)
 
 
 def straight(start: float, end: float, part: float) -> float:
-    """From start to end along a line."""
+    """Interpolate from start to end linearly."""
     return (end - start) * part + start
 
 
 class CosineAnnealingDecay(LRScheduler):
-    """From learning_rate to eta_min in T_max steps along a cosine, and up again (Loshchilov and Hutter, 2016).
+    """Cosine annealing (Loshchilov and Hutter, 2016): from learning_rate to eta_min in T_max steps, and back up.
+
+    `lr = eta_min + (learning_rate - eta_min) * (1 + cos(pi * step / T_max)) / 2`
+
+    Arguments:
+        learning_rate: the initial, and largest, learning rate.
+        T_max: number of steps of the half period.
+        eta_min: smallest learning rate. Default: 0.
+        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
+        verbose: print each new learning rate. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -41,12 +50,23 @@ class CosineAnnealingDecay(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """A cosine from learning_rate to eta_min in T_0 steps, then again, T_mult times longer each time.
+    """Cosine annealing with warm restarts (Loshchilov and Hutter, 2016).
+
+    The rate falls from learning_rate to eta_min in T_0 steps and restarts; each period is T_mult times longer than the
+    one before.
+
+    Arguments:
+        learning_rate: the learning rate at each restart.
+        T_0: number of steps of the first period.
+        T_mult: factor of the length of each further period. Default: 1.
+        eta_min: smallest learning rate. Default: 0.
+        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
+        verbose: print each new learning rate. Default: False.
 
     Raises:
         ValueError: if T_0 or T_mult is not a positive integer.
 
-    Example:
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.optimizer.lr.CosineAnnealingWarmRestarts(0.5, 5)()
         0.5
@@ -79,18 +99,20 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
 
 class OneCycleLR(LRScheduler):
-    """Up to max_learning_rate and down to end_learning_rate within total_steps (Smith and Topin, 2017).
+    """One-cycle policy: warm up to max_learning_rate, then anneal to end_learning_rate (Smith and Topin, 2017).
 
     Arguments:
-        max_learning_rate: the top.
-        total_steps: of the whole cycle.
-        divide_factor: the first rate is the top divided by it.
-        end_learning_rate: the last rate.
-        phase_pct: part of the steps that go up.
-        anneal_strategy: "cos" or "linear".
-        three_phase: go down as fast as up, to the first rate, and then to the last.
+        max_learning_rate: the largest learning rate.
+        total_steps: number of steps of the whole cycle.
+        divide_factor: the initial rate is max_learning_rate / divide_factor. Default: 25.0.
+        end_learning_rate: the final learning rate. Default: 0.0001.
+        phase_pct: fraction of the steps in which the rate rises. Default: 0.3.
+        anneal_strategy: "cos" or "linear". Default: 'cos'.
+        three_phase: fall to the initial rate as fast as it rose, and then to the final rate. Default: False.
+        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
+        verbose: print each new learning rate. Default: False.
 
-    Example:
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.optimizer.lr.OneCycleLR(1.0, 10)().__round__(4)
         0.04
@@ -134,17 +156,22 @@ class OneCycleLR(LRScheduler):
 
 
 class CyclicLR(LRScheduler):
-    """Between two rates up and down (Smith, 2015).
+    """Cyclical learning rate: triangular waves between two rates (Smith, 2015).
 
     Arguments:
-        base_learning_rate, max_learning_rate: the bounds.
-        step_size_up, step_size_down: steps of the two halves; the second is like the first by default.
-        mode: "triangular", "triangular2" (half the height each time) or "exp_range" (height times exp_gamma**step).
-        exp_gamma: of "exp_range".
-        scale_fn: function that gives the height instead, of the cycle's or the step's number as scale_mode says.
-        scale_mode: "cycle" or "iterations".
+        base_learning_rate: lower bound.
+        max_learning_rate: upper bound.
+        step_size_up: number of steps of the rising half.
+        step_size_down: number of steps of the falling half; None: step_size_up.
+        mode: "triangular" (constant amplitude), "triangular2" (amplitude halved in each cycle) or "exp_range"
+            (amplitude times exp_gamma**step). Default: 'triangular'.
+        exp_gamma: base of the amplitude for mode="exp_range". Default: 1.0.
+        scale_fn: function that returns the factor of the amplitude; it replaces mode. None: by mode.
+        scale_mode: argument of scale_fn: the number of the "cycle", or of the step ("iterations"). Default: 'cycle'.
+        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
+        verbose: print each new learning rate. Default: False.
 
-    Example:
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.optimizer.lr.CyclicLR(0.1, 0.5, 4)()
         0.1

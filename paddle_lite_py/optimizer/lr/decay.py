@@ -10,7 +10,16 @@ from .base import LRScheduler, function, positive
 
 
 class NoamDecay(LRScheduler):
-    """learning_rate * d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5) (Vaswani et al., 2017).
+    """Schedule of the Transformer: linear warmup, then inverse square root decay (Vaswani et al., 2017).
+
+    `lr = learning_rate * d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)`
+
+    Arguments:
+        d_model: size of the model's hidden states.
+        warmup_steps: number of steps in which the rate rises.
+        learning_rate: factor of the rate. Default: 1.0.
+        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
+        verbose: print each new learning rate. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -33,7 +42,13 @@ class NoamDecay(LRScheduler):
 
 
 class PiecewiseDecay(LRScheduler):
-    """values[i] up to step boundaries[i], and the last value after that.
+    """Piecewise constant learning rate: values[i] before step boundaries[i], the last value after all boundaries.
+
+    Arguments:
+        boundaries: increasing step numbers at which the rate changes.
+        values: the learning rates, one more than boundaries.
+        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
+        verbose: print each new learning rate. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -64,9 +79,15 @@ class _Gamma(LRScheduler):
 
 
 class NaturalExpDecay(_Gamma):
-    """learning_rate * exp(-gamma * step).
+    """Exponential decay: `lr = learning_rate * exp(-gamma * step)`.
 
-    Example:
+    Arguments:
+        learning_rate: the initial learning rate.
+        gamma: decay rate.
+        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
+        verbose: print each new learning rate. Default: False.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.optimizer.lr.NaturalExpDecay(0.5, 0.1)()
         0.5
@@ -78,9 +99,15 @@ class NaturalExpDecay(_Gamma):
 
 
 class InverseTimeDecay(_Gamma):
-    """learning_rate / (1 + gamma * step).
+    """Inverse time decay: `lr = learning_rate / (1 + gamma * step)`.
 
-    Example:
+    Arguments:
+        learning_rate: the initial learning rate.
+        gamma: decay rate.
+        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
+        verbose: print each new learning rate. Default: False.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.optimizer.lr.InverseTimeDecay(0.5, 0.1)()
         0.5
@@ -92,9 +119,15 @@ class InverseTimeDecay(_Gamma):
 
 
 class ExponentialDecay(_Gamma):
-    """learning_rate * gamma**step.
+    """Geometric decay: `lr = learning_rate * gamma**step`.
 
-    Example:
+    Arguments:
+        learning_rate: the initial learning rate.
+        gamma: factor of each step, in (0, 1).
+        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
+        verbose: print each new learning rate. Default: False.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.optimizer.lr.ExponentialDecay(0.5, 0.5)()
         0.5
@@ -106,9 +139,19 @@ class ExponentialDecay(_Gamma):
 
 
 class PolynomialDecay(LRScheduler):
-    """From learning_rate to end_lr in decay_steps, along a polynomial; `cycle` lengthens the decay at its end.
+    """Polynomial decay: `lr = (learning_rate - end_lr) * (1 - step / decay_steps)**power + end_lr`.
 
-    Example:
+    Arguments:
+        learning_rate: the initial learning rate.
+        decay_steps: number of steps of the decay.
+        end_lr: final learning rate. Default: 0.0001.
+        power: exponent of the polynomial. Default: 1.0.
+        cycle: after decay_steps steps, lengthen the decay to the next multiple of decay_steps instead of staying at
+            end_lr. Default: False.
+        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
+        verbose: print each new learning rate. Default: False.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.optimizer.lr.PolynomialDecay(0.5, 10)()
         0.5
@@ -139,7 +182,14 @@ class PolynomialDecay(LRScheduler):
 
 
 class StepDecay(LRScheduler):
-    """Times gamma every step_size steps.
+    """Step decay: multiply the rate by gamma every step_size steps: `lr = learning_rate * gamma**(step // step_size)`.
+
+    Arguments:
+        learning_rate: the initial learning rate.
+        step_size: number of steps between two decays.
+        gamma: factor of each decay, below 1. Default: 0.1.
+        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
+        verbose: print each new learning rate. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -163,7 +213,14 @@ class StepDecay(LRScheduler):
 
 
 class MultiStepDecay(LRScheduler):
-    """Times gamma at each milestone.
+    """Step decay: multiply the rate by gamma at each milestone.
+
+    Arguments:
+        learning_rate: the initial learning rate.
+        milestones: increasing step numbers at which the rate decays.
+        gamma: factor of each decay, below 1. Default: 0.1.
+        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
+        verbose: print each new learning rate. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -195,7 +252,13 @@ class MultiStepDecay(LRScheduler):
 
 
 class LambdaDecay(LRScheduler):
-    """learning_rate * lr_lambda(step).
+    """Schedule given by a function: `lr = learning_rate * lr_lambda(step)`.
+
+    Arguments:
+        learning_rate: the initial learning rate.
+        lr_lambda: function from the step number to a factor.
+        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
+        verbose: print each new learning rate. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -217,9 +280,15 @@ class LambdaDecay(LRScheduler):
 
 
 class MultiplicativeDecay(LRScheduler):
-    """learning_rate times lr_lambda(1), lr_lambda(2), ... up to the step.
+    """Schedule given by factors: `lr = learning_rate * lr_lambda(1) * ... * lr_lambda(step)`.
 
-    Example:
+    Arguments:
+        learning_rate: the initial learning rate.
+        lr_lambda: function from the step number to the factor of this step.
+        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
+        verbose: print each new learning rate. Default: False.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.optimizer.lr.MultiplicativeDecay(0.5, lambda epoch: 0.9)()
         0.5

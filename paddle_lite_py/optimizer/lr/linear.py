@@ -8,7 +8,15 @@ from .base import LRScheduler, positive
 
 
 class LinearWarmup(LRScheduler):
-    """From start_lr to end_lr in warmup_steps, and then a number or another schedule.
+    """Linear warmup from start_lr to end_lr, followed by a constant rate or another schedule.
+
+    Arguments:
+        learning_rate: rate after the warmup, a float or an LRScheduler, which starts then.
+        warmup_steps: number of steps of the warmup.
+        start_lr: learning rate at the start of the warmup.
+        end_lr: learning rate at its end.
+        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
+        verbose: print each new learning rate. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -50,23 +58,31 @@ class LinearWarmup(LRScheduler):
         return float(self.learning_rate)
 
     def state_dict(self) -> dict[str, Any]:
-        """What it needs to go on, the schedule inside included."""
+        """Return the state, including that of the schedule after the warmup."""
         out = super().state_dict()
         if isinstance(self.learning_rate, LRScheduler):
             out["LinearWarmup_LR"] = self.learning_rate.state_dict()
         return out
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from a state_dict()."""
+        """Load a state_dict()."""
         super().set_state_dict(state_dict)
         if isinstance(self.learning_rate, LRScheduler) and "LinearWarmup_LR" in state_dict:
             self.learning_rate.set_state_dict(state_dict["LinearWarmup_LR"])
 
 
 class LinearLR(LRScheduler):
-    """learning_rate times a factor that goes from start_factor to end_factor in total_steps.
+    """Linear change of a factor: `lr = learning_rate * factor`, from start_factor to end_factor in total_steps steps.
 
-    Example:
+    Arguments:
+        learning_rate: the base learning rate.
+        total_steps: number of steps of the change.
+        start_factor: factor of the first step.
+        end_factor: factor from step total_steps on. Default: 1.0.
+        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
+        verbose: print each new learning rate. Default: False.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.optimizer.lr.LinearLR(0.5, 10, start_factor=0.5)()
         0.25

@@ -43,17 +43,20 @@ def _both(a: Any, b: Any) -> Any:
 
 
 class ReduceOnPlateau(LRScheduler):
-    """Times `factor` when a metric has not become better for more than `patience` steps.
+    """Multiply the learning rate by `factor` when a metric has not improved for `patience` steps.
 
     Arguments:
-        learning_rate: the first rate.
-        mode: "min" or "max": which way is better.
-        factor: below 1.
-        patience: steps without a better value that are borne.
-        threshold: what counts as better: by this part ("rel") or amount ("abs") of the best, as threshold_mode says.
-        cooldown: steps after a reduction that are not counted.
-        min_lr: the lowest rate.
-        epsilon: a smaller change is not made.
+        learning_rate: the initial learning rate.
+        mode: "min" or "max": whether a smaller or a larger metric is better. Default: 'min'.
+        factor: factor of each reduction, below 1. Default: 0.1.
+        patience: number of steps without improvement that are tolerated. Default: 10.
+        threshold: smallest change that counts as an improvement. Default: 0.0001.
+        threshold_mode: "rel": the threshold is a fraction of the best metric; "abs": an absolute amount. Default:
+            'rel'.
+        cooldown: number of steps after a reduction in which the metric is ignored. Default: 0.
+        min_lr: smallest learning rate. Default: 0.
+        epsilon: reductions by less than this are not made. Default: 1e-08.
+        verbose: print each new learning rate. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -103,7 +106,12 @@ class ReduceOnPlateau(LRScheduler):
         return self.last_lr
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
-        """Take note of the metric, a number or a tensor of one element."""
+        """Record a metric, and reduce the learning rate if it has not improved for long enough.
+
+        Arguments:
+            metrics: the metric, a number or a tensor with one element.
+            epoch: number of the step; None: the next.
+        """
         if isinstance(metrics, Tensor | np.ndarray) and metrics.size != 1:
             raise ValueError(
                 f"ReduceOnPlateau.step: a metric of one element is expected, got the shape {list(metrics.shape)}"
@@ -126,7 +134,7 @@ class ReduceOnPlateau(LRScheduler):
             state.interpreter.after_run(self, ReduceOnPlateau._report_change)
 
     def set_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from a state_dict()."""
+        """Load a state_dict()."""
         super().set_state_dict(state_dict)
         self._reported = self.last_lr
 

@@ -45,17 +45,21 @@ def fc(
     x: Any, size: int, num_flatten_dims: int = 1, weight_attr: Any = None, bias_attr: Any = None,
     activation: str | None = None, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """A fully connected layer: the input as a matrix, times a weight, plus a bias; of several inputs the sum.
+    """Fully connected layer: `x @ weight + bias`; for several inputs the sum of their products.
 
     Arguments:
-        x: a tensor or a list of them.
-        size: how many outputs.
-        num_flatten_dims: so many dimensions stay; the others become one.
-        weight_attr, bias_attr: ParamAttr of weight and bias; False: no bias.
-        activation: name of what is applied to the result: "relu", "softmax", ...
+        x: a tensor or a list of tensors.
+        size: number of output features.
+        num_flatten_dims: number of leading dimensions to keep; all others are flattened into the features. Default: 1.
+        weight_attr: ParamAttr, initializer or name of the weight.
+        bias_attr: ParamAttr, initializer or name of the bias; False: no bias.
+        activation: name of the activation that is applied to the result; None: none.
+
+    Returns:
+        A tensor [*x.shape[:num_flatten_dims], size].
 
     Raises:
-        ValueError: if a size that the weight depends on is not known.
+        ValueError: if the number of features is unknown.
 
     Examples:
         >>> paddle.enable_static()
@@ -84,10 +88,18 @@ def embedding(
     input: Any, size: Sequence[int], is_sparse: bool = False, is_distributed: bool = False,
     padding_idx: int | None = None, param_attr: Any = None, dtype: Any = "float32",
 ) -> Any:  # fmt: skip
-    """Rows of a trained table of `size` for integer ids; rows of `padding_idx` are zeros and not trained.
+    """Look up rows of a trainable table of shape `size`; see paddle.nn.Embedding.
 
     Arguments:
-        is_sparse: parameter servers keep the table, in a job that has some.
+        input: integer ids of any shape.
+        size: [number of rows, length of a row].
+        is_sparse: in a job with parameter servers, store the table on them. Default: False.
+        padding_idx: id whose output is zeros and whose row is not trained; None: none.
+        param_attr: ParamAttr, initializer or name of the table.
+        dtype: dtype of the table. Default: 'float32'.
+
+    Returns:
+        A tensor [*input.shape, size[1]].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -117,18 +129,23 @@ def sparse_embedding(
     input: Any, size: Sequence[int], padding_idx: int | None = None, is_test: bool = False, entry: Any = None,
     table_class: str = "MemorySparseTable", param_attr: Any = None, dtype: Any = "float32", slot: Any = None,
 ) -> Any:  # fmt: skip
-    """Rows of a table that parameter servers keep, for any ids; without servers, embedding() of a table of this size.
+    """Look up rows of a table on parameter servers, for any ids; without servers, see embedding().
 
     Arguments:
-        input: ids, int64.
-        padding_idx: an id that reads as zeros and is not trained.
-        is_test: the rows are read and not trained.
-        entry: which features get a row: paddle.distributed.CountFilterEntry, ProbabilityEntry, ShowClickEntry; those
-            that have none read as zeros. Without servers all rows are there.
-        param_attr: names the table, and says how a row gets its first value.
+        input: int64 ids of any shape.
+        size: [number of rows, length of a row].
+        padding_idx: id whose output is zeros and whose row is not trained; None: none.
+        is_test: only read the rows. Default: False.
+        entry: which features get a row: paddle.distributed.CountFilterEntry, ProbabilityEntry or ShowClickEntry; others
+            read as zeros. Without servers all rows exist.
+        param_attr: ParamAttr with the name of the table and the initializer of its rows.
+        dtype: dtype of the table. Default: 'float32'.
+
+    Returns:
+        A tensor [*input.shape, size[1]].
 
     Raises:
-        ValueError: if entry is none of these, or servers cannot draw rows as param_attr says.
+        ValueError: if entry has another type, or servers do not support the initializer.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -165,7 +182,23 @@ def conv2d(
     groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
     act: str | None = None, name: str | None = None, data_format: str = "NCHW",
 ) -> Any:  # fmt: skip
-    """A convolution of images with trained filters; see paddle.nn.Conv2D.
+    """2-D convolution with a trainable kernel and bias; see paddle.nn.Conv2D.
+
+    Arguments:
+        input: images [N, C, H, W], or [N, H, W, C] for "NHWC".
+        num_filters: number of output channels.
+        filter_size: size of the kernel, an integer or one for each spatial dimension.
+        stride: step of the kernel, an integer or one for each spatial dimension. Default: 1.
+        padding: padding of both sides, an integer or one for each spatial dimension, or "SAME" or "VALID". Default: 0.
+        dilation: distance between neighboring kernel elements. Default: 1.
+        groups: number of groups of channels; None: 1.
+        param_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
+        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
+        act: name of the activation that is applied to the result, such as "relu"; None: none.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Returns:
+        A tensor [N, num_filters, H_out, W_out].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -192,7 +225,23 @@ def conv3d(
     groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
     act: str | None = None, name: str | None = None, data_format: str = "NCDHW",
 ) -> Any:  # fmt: skip
-    """A convolution of volumes with trained filters; see paddle.nn.Conv3D.
+    """3-D convolution with a trainable kernel and bias; see paddle.nn.Conv3D.
+
+    Arguments:
+        input: volumes [N, C, D, H, W], or [N, D, H, W, C] for "NDHWC".
+        num_filters: number of output channels.
+        filter_size: size of the kernel, an integer or one for each spatial dimension.
+        stride: step of the kernel, an integer or one for each spatial dimension. Default: 1.
+        padding: padding of both sides, an integer or one for each spatial dimension, or "SAME" or "VALID". Default: 0.
+        dilation: distance between neighboring kernel elements. Default: 1.
+        groups: number of groups of channels; None: 1.
+        param_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
+        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
+        act: name of the activation that is applied to the result, such as "relu"; None: none.
+        data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
+
+    Returns:
+        A tensor [N, num_filters, D_out, H_out, W_out].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -236,7 +285,24 @@ def conv2d_transpose(
     dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None,
     use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = "NCHW",
 ) -> Any:  # fmt: skip
-    """The transpose of a convolution of images; see paddle.nn.Conv2DTranspose.
+    """2-D transposed convolution with a trainable kernel and bias; see paddle.nn.Conv2DTranspose.
+
+    Arguments:
+        input: images [N, C, H, W], or [N, H, W, C] for "NHWC".
+        num_filters: number of output channels.
+        filter_size: size of the kernel, an integer or one for each spatial dimension.
+        output_size: spatial size of the output; None: computed from filter_size.
+        stride: step of the kernel, an integer or one for each spatial dimension. Default: 1.
+        padding: padding of both sides, an integer or one for each spatial dimension, or "SAME" or "VALID". Default: 0.
+        dilation: distance between neighboring kernel elements. Default: 1.
+        groups: number of groups of channels; None: 1.
+        param_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
+        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
+        act: name of the activation that is applied to the result, such as "relu"; None: none.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Returns:
+        A tensor [N, num_filters, H_out, W_out].
 
     Raises:
         ValueError: if neither filter_size nor output_size is given.
@@ -264,7 +330,24 @@ def conv3d_transpose(
     dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None,
     use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = "NCDHW",
 ) -> Any:  # fmt: skip
-    """The transpose of a convolution of volumes; see paddle.nn.Conv3DTranspose.
+    """3-D transposed convolution with a trainable kernel and bias; see paddle.nn.Conv3DTranspose.
+
+    Arguments:
+        input: volumes [N, C, D, H, W], or [N, D, H, W, C] for "NDHWC".
+        num_filters: number of output channels.
+        filter_size: size of the kernel, an integer or one for each spatial dimension.
+        output_size: spatial size of the output; None: computed from filter_size.
+        stride: step of the kernel, an integer or one for each spatial dimension. Default: 1.
+        padding: padding of both sides, an integer or one for each spatial dimension, or "SAME" or "VALID". Default: 0.
+        dilation: distance between neighboring kernel elements. Default: 1.
+        groups: number of groups of channels; None: 1.
+        param_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
+        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
+        act: name of the activation that is applied to the result, such as "relu"; None: none.
+        data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
+
+    Returns:
+        A tensor [N, num_filters, D_out, H_out, W_out].
 
     Raises:
         ValueError: if neither filter_size nor output_size is given.
@@ -292,7 +375,24 @@ def deform_conv2d(
     dilation: Any = 1, groups: int = 1, deformable_groups: int = 1, im2col_step: int = 1, weight_attr: Any = None,
     bias_attr: Any = None, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """A convolution whose filters read at places that `offset` moves; see paddle.vision.ops.DeformConv2D.
+    """Deformable 2-D convolution with a trainable kernel and bias; see paddle.vision.ops.DeformConv2D.
+
+    Arguments:
+        x: images [N, C, H, W].
+        offset: offsets of each kernel element; see paddle.vision.ops.deform_conv2d().
+        mask: factors of the samples; None: none.
+        num_filters: number of output channels.
+        filter_size: size of the kernel, an integer or two.
+        stride: step of the kernel, an integer or two. Default: 1.
+        padding: zero padding of both sides, an integer or two. Default: 0.
+        dilation: distance between neighboring kernel elements. Default: 1.
+        groups: number of groups of the convolution. Default: 1.
+        deformable_groups: number of groups of input channels with offsets of their own. Default: 1.
+        weight_attr: ParamAttr, initializer or name of the weight.
+        bias_attr: ParamAttr, initializer or name of the bias; False: no bias.
+
+    Returns:
+        A tensor [N, num_filters, H_out, W_out].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -320,7 +420,26 @@ def batch_norm(
     name: str | None = None, moving_mean_name: str | None = None, moving_variance_name: str | None = None,
     do_model_average_for_mean_and_var: bool = True, use_global_stats: bool = False,
 ) -> Any:  # fmt: skip
-    """Normalization of each channel by the batch's statistics, which move running ones; by these in evaluation.
+    """Batch normalization of each channel, with trainable scale and shift.
+
+    In training the statistics of the batch are used and the running ones updated; in evaluation the running ones are
+    used.
+
+    Arguments:
+        input: the tensor [N, C, *], or channels last.
+        act: name of the activation that is applied to the result, such as "relu"; None: none.
+        is_test: use the running statistics. Default: False.
+        momentum: weight of the old running statistics in an update. Default: 0.9.
+        epsilon: added to the variance, for numerical stability. Default: 1e-05.
+        param_attr: ParamAttr, initializer or name of the scale; None: ones.
+        bias_attr: ParamAttr, initializer or name of the shift; None: zeros.
+        data_layout: "NCHW" or "NHWC". Default: 'NCHW'.
+        moving_mean_name: name of the running mean; None: a unique one.
+        moving_variance_name: name of the running variance; None: a unique one.
+        use_global_stats: use the running statistics in training too. Default: False.
+
+    Returns:
+        A tensor of the shape and dtype of input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -345,7 +464,20 @@ def layer_norm(
     input: Any, scale: bool = True, shift: bool = True, begin_norm_axis: int = 1, epsilon: float = 1e-5,
     param_attr: Any = None, bias_attr: Any = None, act: str | None = None, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Normalization over the dimensions from begin_norm_axis on, with one scale and shift for each element of them.
+    """Layer normalization over the dimensions from begin_norm_axis on, with trainable scale and shift.
+
+    Arguments:
+        input: the tensor.
+        scale: multiply by a trainable scale. Default: True.
+        shift: add a trainable shift. Default: True.
+        begin_norm_axis: first dimension to normalize over. Default: 1.
+        epsilon: added to the variance, for numerical stability. Default: 1e-05.
+        param_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
+        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
+        act: name of the activation that is applied to the result, such as "relu"; None: none.
+
+    Returns:
+        A tensor of the shape and dtype of input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -372,7 +504,19 @@ def group_norm(
     input: Any, groups: int, epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None,
     act: str | None = None, data_layout: str = "NCHW", name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Normalization of groups of channels of each instance; see paddle.nn.GroupNorm.
+    """Group normalization with trainable scale and shift; see paddle.nn.GroupNorm.
+
+    Arguments:
+        input: the tensor [N, C, *], or channels last.
+        groups: number of groups; it must divide the number of channels.
+        epsilon: added to the variance, for numerical stability. Default: 1e-05.
+        param_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
+        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False: no shift.
+        act: name of the activation that is applied to the result, such as "relu"; None: none.
+        data_layout: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Returns:
+        A tensor of the shape and dtype of input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -394,7 +538,16 @@ def group_norm(
 def instance_norm(
     input: Any, epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None, name: str | None = None
 ) -> Any:
-    """Normalization of each channel of each instance; see paddle.InstanceNorm2D.
+    """Instance normalization with trainable scale and shift; see paddle.nn.InstanceNorm2D.
+
+    Arguments:
+        input: the tensor [N, C, *].
+        epsilon: added to the variance, for numerical stability. Default: 1e-05.
+        param_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
+        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False: no shift.
+
+    Returns:
+        A tensor of the shape and dtype of input.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -416,7 +569,16 @@ def instance_norm(
 
 
 def prelu(x: Any, mode: str, param_attr: Any = None, data_format: str = "NCHW", name: str | None = None) -> Any:
-    """x where it is positive, else x times a trained slope: one ("all"), one a channel, or one an element.
+    """Leaky ReLU with a trainable slope: `x` if x > 0, else `slope * x`.
+
+    Arguments:
+        x: the tensor.
+        mode: "all" (one slope), "channel" (one for each channel) or "element" (one for each element).
+        param_attr: ParamAttr, initializer or name of the slope.
+        data_format: "NCHW" or "NHWC". Default: 'NCHW'.
+
+    Returns:
+        A tensor of the shape and dtype of x.
 
     Raises:
         ValueError: if mode is none of the three.
@@ -445,7 +607,16 @@ def prelu(x: Any, mode: str, param_attr: Any = None, data_format: str = "NCHW", 
 
 
 def spectral_norm(weight: Any, dim: int = 0, power_iters: int = 1, eps: float = 1e-12, name: str | None = None) -> Any:
-    """A weight over its largest singular value; see paddle.nn.SpectralNorm.
+    """Divide a weight by its largest singular value, estimated by power iteration; see paddle.nn.SpectralNorm.
+
+    Arguments:
+        weight: the weight.
+        dim: dimension that forms the rows of the matrix; all others form the columns. Default: 0.
+        power_iters: number of power iterations in each run. Default: 1.
+        eps: lower bound of the divisors, for numerical stability. Default: 1e-12.
+
+    Returns:
+        A tensor of the shape and dtype of weight.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -466,7 +637,18 @@ def bilinear_tensor_product(
     x: Any, y: Any, size: int, act: str | None = None, name: str | None = None, param_attr: Any = None,
     bias_attr: Any = None,
 ) -> Any:  # fmt: skip
-    """x times a trained matrix times y, for each of `size` matrices, plus a bias.
+    """Bilinear transformation with a trainable weight: `out[:, i] = x @ W_i @ y.T + b_i` for each of `size` outputs.
+
+    Arguments:
+        x: tensor [N, m].
+        y: tensor [N, n].
+        size: number of outputs.
+        act: name of the activation that is applied to the result, such as "relu"; None: none.
+        param_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
+        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
+
+    Returns:
+        A tensor [N, size].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -488,7 +670,16 @@ def bilinear_tensor_product(
 
 
 def row_conv(input: Any, future_context_size: int, param_attr: Any = None, act: str | None = None) -> Any:
-    """For each step of [n, time, width] the weighted sum of it and of the next ones, with weights for each feature.
+    """Lookahead convolution: each step becomes a weighted sum of itself and the next future_context_size steps.
+
+    Arguments:
+        input: sequences [N, time, features].
+        future_context_size: number of future steps.
+        param_attr: ParamAttr of the weight [future_context_size + 1, features].
+        act: name of the activation that is applied to the result, such as "relu"; None: none.
+
+    Returns:
+        A tensor of the shape and dtype of input.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -25,14 +25,18 @@ def cond(
     pred: Any, true_fn: Branch | None = None, false_fn: Branch | None = None, name: str | None = None,
     return_names: Any = None,
 ) -> Any:  # fmt: skip
-    """What true_fn gives where pred is true, and what false_fn gives where it is not.
+    """Return true_fn() if pred is true, else false_fn().
 
     Arguments:
-        pred: one boolean.
-        true_fn, false_fn: functions without arguments that give the same structure, shapes and dtypes; None: nothing.
+        pred: a boolean scalar.
+        true_fn: a function without arguments; None: returns None.
+        false_fn: a function without arguments that returns the same structure, shapes and dtypes; None: returns None.
+
+    Returns:
+        The result of the chosen function.
 
     Raises:
-        TypeError: if a branch is no function, or the two leave results of different kinds.
+        TypeError: if a branch is not callable, or the branches return results of different kinds.
 
     Examples:
         >>> paddle.enable_static()
@@ -54,7 +58,14 @@ def cond(
 
 
 def case(pred_fn_pairs: Sequence[Any], default: Branch | None = None, name: str | None = None) -> Any:
-    """What the function of the first true predicate gives; else what `default` does, or the last function without it.
+    """Return the result of the function of the first true predicate.
+
+    Arguments:
+        pred_fn_pairs: a list of (predicate, function) pairs; predicates are boolean scalars.
+        default: function to call if no predicate is true; None: the last function.
+
+    Returns:
+        The result of the chosen function.
 
     Raises:
         TypeError: if the pairs are not (predicate, function).
@@ -80,14 +91,18 @@ def _case(pairs: list[Any], default: Branch) -> Any:
 
 
 def switch_case(branch_index: Any, branch_fns: Any, default: Branch | None = None, name: str | None = None) -> Any:
-    """What the function of an index gives; `default` serves all other indices, or the function of the largest one.
+    """Return the result of the function of an index.
 
     Arguments:
-        branch_index: one integer.
+        branch_index: an integer scalar.
         branch_fns: a dict from indices to functions, a list of (index, function), or a list of functions.
+        default: function for all other indices; None: the function of the largest index.
+
+    Returns:
+        The result of the chosen function.
 
     Raises:
-        ValueError: if an index stands there twice.
+        ValueError: if an index occurs twice.
 
     Examples:
         >>> switch_case(paddle.to_tensor(1), [lambda: "zero", lambda: "one"])
@@ -108,16 +123,19 @@ def while_loop(
     cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Sequence[Any], is_test: bool = False,
     name: str | None = None,
 ) -> list[Any]:  # fmt: skip
-    """The loop variables after running `body` on them while `cond` is true. Gradients flow through.
+    """Repeat `loop_vars = body(*loop_vars)` while `cond(*loop_vars)` is true; differentiable.
 
     Arguments:
-        cond: takes the loop variables, gives one boolean.
-        body: takes the loop variables, gives their next values, of the same shapes and dtypes.
-        loop_vars: the first values.
+        cond: function from the loop variables to a boolean scalar.
+        body: function from the loop variables to their next values, of the same shapes and dtypes.
+        loop_vars: the initial values.
+
+    Returns:
+        The list of final values.
 
     Raises:
-        TypeError: if cond or body is no function, or an iteration changes the kind of a variable.
-        ValueError: if there are no loop variables, or body gives another number of them.
+        TypeError: if cond or body is not callable, or an iteration changes the type of a variable.
+        ValueError: if there are no loop variables, or body returns another number of them.
 
     Examples:
         >>> paddle.enable_static()

@@ -26,21 +26,24 @@ def nce(
     bias_attr: Any = None, num_neg_samples: int | None = None, name: str | None = None, sampler: str = "uniform",
     custom_dist: Any = None, seed: int = 0, is_sparse: bool = False,
 ) -> Any:  # fmt: skip
-    """Noise-contrastive estimation: a loss for many classes that looks at the label and at a few drawn classes.
+    """Noise-contrastive estimation: a loss for many classes, from the label and a few sampled classes.
 
     Arguments:
-        input: [n, width].
-        label: [n, 1] integers.
-        num_total_classes: how many classes there are.
-        sample_weight: [n, 1], a factor for each sample.
-        num_neg_samples: classes drawn for the batch, 10 by default.
-        sampler: "uniform"; the others are not available.
-        seed: another number than 0 draws the same classes in every run.
+        input: features [N, width].
+        label: integer class ids [N, 1].
+        num_total_classes: number of classes.
+        sample_weight: weight of each sample [N, 1]; None: ones.
+        param_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
+        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
+        num_neg_samples: number of sampled classes for the batch; None: 10.
+        sampler: "uniform"; others are not available. Default: 'uniform'.
+        seed: other than 0: sample the same classes in every run. Default: 0.
+
+    Returns:
+        The losses [N, 1].
 
     Raises:
         NotImplementedError: for another sampler.
-
-    Source: Gutmann and Hyvärinen, Noise-Contrastive Estimation, 2010.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -53,6 +56,8 @@ def nce(
         >>> exe.run(main, feed={"x": np.ones([2, 3], "float32")}, fetch_list=[y])[0].shape
         (2, 1)
         >>> paddle.disable_static()
+
+    Source: Gutmann and Hyvärinen, Noise-Contrastive Estimation, 2010.
     """
     if sampler != "uniform":
         raise NotImplementedError(f"nce: sampler is {sampler!r}; only 'uniform' is available")

@@ -14,10 +14,15 @@ def static_pylayer(
     forward_fn: Callable[..., Any], inputs: Sequence[Any], backward_fn: Callable[..., Any] | None = None,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """What forward_fn gives of the inputs; backward_fn makes gradients of the inputs from those of the results.
+    """Define an op by a forward function and a function for its gradient.
 
     Arguments:
-        backward_fn: None: no gradient passes.
+        forward_fn: function from the inputs to the outputs.
+        inputs: the inputs, a list of tensors.
+        backward_fn: function from the gradients of the outputs to those of the inputs; None: not differentiable.
+
+    Returns:
+        The outputs of forward_fn.
 
     Examples:
         >>> x = paddle.to_tensor(2.0, stop_gradient=False)

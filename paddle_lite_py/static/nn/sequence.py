@@ -41,15 +41,19 @@ def _at(input: Any, index: Any) -> Any:
 def sequence_pool(
     input: Any, pool_type: str, is_test: bool = False, pad_value: float = 0.0, lengths: Any = None
 ) -> Any:
-    """One value for each sequence: "sum", "average", "sqrt" (sum over the root of the length), "max", "first", "last".
+    """Reduce each padded sequence to one value over its steps.
 
     Arguments:
-        input: [n, time, ...].
-        pad_value: for sequences without steps.
-        lengths: how many steps of each count, [n]; all if None.
+        input: sequences [N, time, ...].
+        pool_type: "sum", "average", "sqrt" (sum divided by the square root of the length), "max", "first" or "last".
+        pad_value: result for empty sequences. Default: 0.0.
+        lengths: number of valid steps of each sequence, [N]; None: all.
+
+    Returns:
+        A tensor [N, ...].
 
     Raises:
-        ValueError: if pool_type is none of them.
+        ValueError: for another pool_type.
 
     Examples:
         >>> x = paddle.to_tensor([[[1.0], [2.0], [9.0]], [[4.0], [9.0], [9.0]]])
@@ -74,7 +78,14 @@ def sequence_pool(
 
 
 def sequence_first_step(input: Any, lengths: Any = None) -> Any:
-    """The first step of each sequence.
+    """Return the first step of each sequence.
+
+    Arguments:
+        input: sequences [N, time, ...].
+        lengths: number of valid steps of each sequence, [N]; None: all.
+
+    Returns:
+        A tensor [N, ...] for input [N, time, ...].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -92,7 +103,14 @@ def sequence_first_step(input: Any, lengths: Any = None) -> Any:
 
 
 def sequence_last_step(input: Any, lengths: Any = None) -> Any:
-    """The last step of each sequence.
+    """Return the last valid step of each sequence.
+
+    Arguments:
+        input: sequences [N, time, ...].
+        lengths: number of valid steps of each sequence, [N]; None: all.
+
+    Returns:
+        A tensor [N, ...] for input [N, time, ...].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -111,7 +129,14 @@ def sequence_last_step(input: Any, lengths: Any = None) -> Any:
 
 @no_effect(use_cudnn=KERNELS)
 def sequence_softmax(input: Any, use_cudnn: bool = False, name: str | None = None, lengths: Any = None) -> Any:
-    """Softmax over the steps of each sequence; steps beyond its length get 0. `input` is [n, time] or [n, time, 1].
+    """Softmax over the steps of each padded sequence; steps after its end get 0.
+
+    Arguments:
+        input: scores [N, time] or [N, time, 1].
+        lengths: number of valid steps of each sequence, [N]; None: all.
+
+    Returns:
+        A tensor of the shape of input.
 
     Examples:
         >>> x = paddle.to_tensor([[0.0, 0.0, 5.0]])
@@ -124,10 +149,19 @@ def sequence_softmax(input: Any, use_cudnn: bool = False, name: str | None = Non
 
 
 def sequence_expand(x: Any, y: Any, ref_level: int = -1, name: str | None = None, lengths: Any = None) -> Any:
-    """Each row of x, [n, ...], repeated for the steps of y, [n, time, ...]; zeros beyond the lengths of y.
+    """Repeat each row of x for all steps of the sequence of y.
+
+    Arguments:
+        x: tensor [N, ...].
+        y: padded sequences [N, time, ...].
+        ref_level: -1 or 0. Default: -1.
+        lengths: number of valid steps of each sequence of y, [N]; None: all.
+
+    Returns:
+        A tensor [N, time, ...] with zeros after the end of a sequence.
 
     Raises:
-        ValueError: if ref_level is none of -1 and 0: padded data have one level.
+        ValueError: for another ref_level: padded data have one level.
 
     Examples:
         >>> x, y = paddle.to_tensor([[1.0], [2.0]]), paddle.zeros([2, 2, 1])
@@ -146,12 +180,21 @@ def sequence_conv(
     padding_start: int | None = None, bias_attr: Any = None, param_attr: Any = None, act: str | None = None,
     name: str | None = None, lengths: Any = None,
 ) -> Any:  # fmt: skip
-    """For each step a fully connected layer of the filter_size steps around it; steps beyond the ends are zeros.
+    """1-D convolution of padded sequences over windows of filter_size steps; steps beyond the ends are zeros.
 
     Arguments:
-        input: [n, time, width].
-        padding_start: where the window begins, -filter_size // 2 + ... around the step by default.
-        lengths: how many steps of each sequence count; all if None.
+        input: sequences [N, time, width].
+        num_filters: number of output features.
+        filter_size: number of steps in a window. Default: 3.
+        filter_stride: must be 1. Default: 1.
+        padding_start: offset of the first step of the window; None: -filter_size / 2, rounded.
+        param_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
+        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
+        act: name of the activation that is applied to the result, such as "relu"; None: none.
+        lengths: number of valid steps of each sequence, [N]; None: all.
+
+    Returns:
+        A tensor [N, time, num_filters].
 
     Raises:
         NotImplementedError: if filter_stride is not 1.

@@ -17,24 +17,24 @@ _ROOT = "https://dataset.bj.bcebos.com/cifar/"
 
 
 class Cifar10(PictureDataset):
-    """Pictures [32, 32, 3] of ten kinds, and labels int64.
+    """CIFAR-10: images [32, 32, 3] of 10 classes, with int64 labels.
 
     Arguments:
-        data_file: the archive; the published one by default.
-        mode: "train" or "test".
-        transform: of each picture.
-        download: fetch the published archive when it is not there yet.
-        backend: "pil" or "cv2"; the form of the pictures.
+        data_file: path of the archive; None: download it.
+        mode: "train" or "test". Default: 'train'.
+        transform: function that is applied to each image; None: none.
+        download: download missing files. Default: True.
+        backend: "pil" or "cv2" (arrays); None: the backend set by set_image_backend().
 
     Raises:
         ValueError: for another mode, or an archive without such batches.
-
-    Source: Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> issubclass(paddle.vision.datasets.Cifar10, paddle.io.Dataset)
         True
+
+    Source: Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009.
     """
 
     _url, _md5 = _ROOT + "cifar-10-python.tar.gz", "c58f30108f718f92721af3b95e74349a"
@@ -80,7 +80,14 @@ class Cifar10(PictureDataset):
 
 
 class Cifar100(Cifar10):
-    """Pictures [32, 32, 3] of a hundred kinds; see Cifar10.
+    """CIFAR-100: images [32, 32, 3] of 100 classes, with int64 labels.
+
+    Arguments:
+        data_file: path of the archive; None: download it.
+        mode: "train" or "test". Default: 'train'.
+        transform: function that is applied to each image; None: none.
+        download: download missing files. Default: True.
+        backend: "pil" or "cv2" (arrays); None: the backend set by set_image_backend().
 
     Examples:
         >>> import paddle_lite_py as paddle

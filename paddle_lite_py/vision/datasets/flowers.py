@@ -29,24 +29,27 @@ def _matrix(path: str, name: str) -> np.ndarray:
 
 
 class Flowers(PictureDataset):
-    """Pictures of flowers of 102 kinds, and labels int64[1] from 1 on.
+    """Flowers-102: images of flowers of 102 classes, with int64 labels [1] from 1.
 
     Arguments:
-        data_file, label_file, setid_file: the archive, and the files of labels and of the split.
-        mode: "train", "valid" or "test"; as in Paddle, "train" is the larger part that its authors call test.
-        transform: of each picture.
-        download: fetch the published files when they are not there yet.
-        backend: "pil" or "cv2"; the form of the pictures.
+        data_file: path of the archive of images; None: download it.
+        label_file: path of the labels; None: download it.
+        setid_file: path of the split; None: download it.
+        mode: "train", "valid" or "test"; as in PaddlePaddle, "train" is the larger part, which its authors call test.
+            Default: 'train'.
+        transform: function that is applied to each image; None: none.
+        download: download missing files. Default: True.
+        backend: "pil" or "cv2" (arrays); None: the backend set by set_image_backend().
 
     Raises:
         ValueError: for another mode, or files that are damaged or do not fit together.
-
-    Source: Nilsback and Zisserman, Automated Flower Classification over a Large Number of Classes, 2008.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> issubclass(paddle.vision.datasets.Flowers, paddle.io.Dataset)
         True
+
+    Source: Nilsback and Zisserman, Automated Flower Classification over a Large Number of Classes, 2008.
     """
 
     def __init__(

@@ -46,17 +46,17 @@ def _files(root: Any, extensions: Any, is_valid_file: Callable[[str], bool] | No
 
 
 class DatasetFolder(Dataset):
-    """Files in a folder for each class: root/class/file gives (sample, number of the class).
+    """Data set of files in one folder for each class: root/class/file yields (sample, class index).
 
     Arguments:
-        root: the folder of the folders.
-        loader: reads a file; pictures in RGB by default.
-        extensions: endings of the files to take.
-        transform: of each sample.
-        is_valid_file: chooses files by path, instead of extensions.
+        root: the folder of the class folders.
+        loader: function from a path to a sample; None: read RGB images.
+        extensions: file extensions to include.
+        transform: function that is applied to each sample; None: none.
+        is_valid_file: function from a path to whether to include the file, instead of extensions.
 
     Raises:
-        RuntimeError: if there is no class, or no file.
+        RuntimeError: if there is no class or no file.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -99,9 +99,14 @@ class DatasetFolder(Dataset):
 
 
 class ImageFolder(Dataset):
-    """All pictures under a folder, without labels: each sample is a list of one.
+    """Data set of all images under a folder, without labels: each sample is a list of one image.
 
-    Arguments: as of DatasetFolder.
+    Arguments:
+        root: the folder.
+        loader: function from a path to a sample; None: read RGB images.
+        extensions: file extensions to include.
+        transform: function that is applied to each sample; None: none.
+        is_valid_file: function from a path to whether to include the file, instead of extensions.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -39,24 +39,25 @@ def read_idx(path: Any) -> np.ndarray:
 
 
 class MNIST(PictureDataset):
-    """Handwritten digits: pictures [28, 28] and labels int64[1].
+    """MNIST handwritten digits: images [28, 28], with int64 labels [1].
 
     Arguments:
-        image_path, label_path: IDX files, plain or gzipped; the published ones by default.
-        mode: "train" or "test".
-        transform: of each picture.
-        download: fetch the published files when they are not there yet.
-        backend: "pil" or "cv2"; the form of the pictures.
+        image_path: path of the IDX file of images, plain or gzipped; None: download it.
+        label_path: path of the IDX file of labels; None: download it.
+        mode: "train" or "test". Default: 'train'.
+        transform: function that is applied to each image; None: none.
+        download: download missing files. Default: True.
+        backend: "pil" or "cv2" (arrays); None: the backend set by set_image_backend().
 
     Raises:
         ValueError: for another mode or a damaged file.
-
-    Source: LeCun et al., Gradient-Based Learning Applied to Document Recognition, 1998.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> issubclass(paddle.vision.datasets.MNIST, paddle.io.Dataset)
         True
+
+    Source: LeCun et al., Gradient-Based Learning Applied to Document Recognition, 1998.
     """
 
     NAME = "mnist"
@@ -102,14 +103,22 @@ class MNIST(PictureDataset):
 
 
 class FashionMNIST(MNIST):
-    """Pieces of clothing; see MNIST.
+    """Fashion-MNIST clothing: images [28, 28], with int64 labels [1].
 
-    Source: Xiao et al., Fashion-MNIST, 2017.
+    Arguments:
+        image_path: path of the IDX file of images, plain or gzipped; None: download it.
+        label_path: path of the IDX file of labels; None: download it.
+        mode: "train" or "test". Default: 'train'.
+        transform: function that is applied to each image; None: none.
+        download: download missing files. Default: True.
+        backend: "pil" or "cv2" (arrays); None: the backend set by set_image_backend().
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> issubclass(paddle.vision.datasets.FashionMNIST, paddle.io.Dataset)
         True
+
+    Source: Xiao et al., Fashion-MNIST, 2017.
     """
 
     NAME = "fashion-mnist"

@@ -15,24 +15,24 @@ _SETS = {"train": "trainval", "test": "train", "valid": "val"}
 
 
 class VOC2012(PictureDataset):
-    """Pictures and the class of each of their pixels.
+    """Pascal VOC 2012 segmentation: images, with the class of each pixel.
 
     Arguments:
-        data_file: the archive; the published one by default.
-        mode: "train", "valid" or "test".
-        transform: of each picture.
-        download: fetch the published archive when it is not there yet.
-        backend: "pil" or "cv2"; the form of the pictures.
+        data_file: path of the archive; None: download it.
+        mode: "train", "valid" or "test". Default: 'train'.
+        transform: function that is applied to each image; None: none.
+        download: download missing files. Default: True.
+        backend: "pil" or "cv2" (arrays); None: the backend set by set_image_backend().
 
     Raises:
         ValueError: for another mode, or an archive that is damaged or lacks a file, which is named.
-
-    Source: Everingham et al., The Pascal Visual Object Classes Challenge, 2010.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> issubclass(paddle.vision.datasets.VOC2012, paddle.io.Dataset)
         True
+
+    Source: Everingham et al., The Pascal Visual Object Classes Challenge, 2010.
     """
 
     def __init__(

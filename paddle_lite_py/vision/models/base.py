@@ -12,7 +12,7 @@ nn: Any = _nn  # whose lists of names mypy cannot read
 
 
 def no_weights(name: str, pretrained: bool) -> None:
-    """Fail where published weights are asked for.
+    """Raise an error if published weights are requested.
 
     Raises:
         NotImplementedError: if so, saying how to load a file.
@@ -25,13 +25,13 @@ def no_weights(name: str, pretrained: bool) -> None:
 
 
 def make_divisible(value: float, divisor: int = 8) -> int:
-    """The multiple of divisor next to value, not more than a tenth below it."""
+    """Round a value to a multiple of divisor, by at most a tenth downwards."""
     near = max(divisor, int(value + divisor / 2) // divisor * divisor)
     return near + divisor if near < 0.9 * value else near
 
 
 class ConvNorm(_nn.Sequential):
-    """Convolution without bias, normalization, activation (None: there is none)."""
+    """Convolution without bias, normalization, and an activation (None: none)."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class ConvNorm(_nn.Sequential):
 
 
 class Classifier(Layer):
-    """Base of models that end in pooling, flattening and `_head`."""
+    """Base class of models that end in pooling, flattening and a head."""
 
     num_classes: int
     with_pool: bool

@@ -70,14 +70,25 @@ class _Transition(Layer):
 
 
 class DenseNet(Classifier):
-    """Blocks of layers of which each reads all before it, with transitions between them.
+    """DenseNet: blocks in which each layer reads the outputs of all earlier layers, joined by transitions.
 
-    Source: Huang et al., Densely Connected Convolutional Networks, 2017.
+    Arguments:
+        layers: number of layers: 121, 161, 169, 201 or 264. Default: 121.
+        bn_size: factor of the width of the bottlenecks. Default: 4.
+        dropout: dropout probability after each layer. Default: 0.0.
+        num_classes: number of classes; 0: no classifier. Default: 1000.
+        with_pool: global average pooling before the classifier. Default: True.
+
+    Shape:
+        Input: images [N, 3, H, W].
+        Output: logits [N, num_classes].
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> issubclass(paddle.vision.models.DenseNet, paddle.nn.Layer)
         True
+
+    Source: Huang et al., Densely Connected Convolutional Networks, 2017.
     """
 
     def __init__(
@@ -109,7 +120,11 @@ class DenseNet(Classifier):
         self._parts.append(name)
 
     def forward(self, x: Any) -> Any:
-        """Scores of the classes."""
+        """Compute the logits of the classes.
+
+        Returns:
+            A tensor [N, num_classes].
+        """
         x = self.pool2d_max(self.conv1_func(x))
         for name in self._parts:
             x = getattr(self, name)(x)
@@ -122,25 +137,70 @@ def _made(layers: int, pretrained: bool, options: dict[str, Any]) -> DenseNet:
 
 
 def densenet121(pretrained: bool = False, **kwargs: Any) -> DenseNet:
-    """DenseNet of 121 layers."""
+    """Create DenseNet with 121 layers.
+
+    Arguments:
+        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
+            False.
+        kwargs: further arguments of DenseNet, such as num_classes.
+
+    Returns:
+        The network, a DenseNet.
+    """
     return _made(121, pretrained, kwargs)
 
 
 def densenet161(pretrained: bool = False, **kwargs: Any) -> DenseNet:
-    """DenseNet of 161 layers."""
+    """Create DenseNet with 161 layers.
+
+    Arguments:
+        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
+            False.
+        kwargs: further arguments of DenseNet, such as num_classes.
+
+    Returns:
+        The network, a DenseNet.
+    """
     return _made(161, pretrained, kwargs)
 
 
 def densenet169(pretrained: bool = False, **kwargs: Any) -> DenseNet:
-    """DenseNet of 169 layers."""
+    """Create DenseNet with 169 layers.
+
+    Arguments:
+        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
+            False.
+        kwargs: further arguments of DenseNet, such as num_classes.
+
+    Returns:
+        The network, a DenseNet.
+    """
     return _made(169, pretrained, kwargs)
 
 
 def densenet201(pretrained: bool = False, **kwargs: Any) -> DenseNet:
-    """DenseNet of 201 layers."""
+    """Create DenseNet with 201 layers.
+
+    Arguments:
+        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
+            False.
+        kwargs: further arguments of DenseNet, such as num_classes.
+
+    Returns:
+        The network, a DenseNet.
+    """
     return _made(201, pretrained, kwargs)
 
 
 def densenet264(pretrained: bool = False, **kwargs: Any) -> DenseNet:
-    """DenseNet of 264 layers."""
+    """Create DenseNet with 264 layers.
+
+    Arguments:
+        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
+            False.
+        kwargs: further arguments of DenseNet, such as num_classes.
+
+    Returns:
+        The network, a DenseNet.
+    """
     return _made(264, pretrained, kwargs)

@@ -52,14 +52,22 @@ _MODULES = {
 
 
 class GoogLeNet(Layer):
-    """The first Inception network; gives the scores of two heads on the way as well, for training.
+    """GoogLeNet, the first Inception network, with two auxiliary classifiers for training.
 
-    Source: Szegedy et al., Going Deeper with Convolutions, 2015.
+    Arguments:
+        num_classes: number of classes; 0: no classifier. Default: 1000.
+        with_pool: global average pooling before the classifier. Default: True.
+
+    Shape:
+        Input: images [N, 3, H, W].
+        Output: the logits, and those of the two auxiliary classifiers, each [N, num_classes].
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> issubclass(paddle.vision.models.GoogLeNet, paddle.nn.Layer)
         True
+
+    Source: Szegedy et al., Going Deeper with Convolutions, 2015.
     """
 
     def __init__(self, num_classes: int = 1000, with_pool: bool = True) -> None:
@@ -82,7 +90,11 @@ class GoogLeNet(Layer):
                 setattr(self, f"_out{i}", nn.Linear(1024, num_classes))
 
     def forward(self, x: Any) -> tuple[Any, Any, Any]:
-        """Scores of the classes, and those of the two heads on the way."""
+        """Compute the logits of the classes.
+
+        Returns:
+            The logits, and those of the two auxiliary classifiers, each [N, num_classes].
+        """
         x = self._pool(self._conv_2(self._conv_1(self._pool(self._conv(x)))))
         taken: dict[str, Any] = {}
         for name in _MODULES:
@@ -226,14 +238,22 @@ class _Stem(Layer):
 
 
 class InceptionV3(Classifier):
-    """Factorised convolutions side by side.
+    """Inception v3: parallel branches of factorized convolutions.
 
-    Source: Szegedy et al., Rethinking the Inception Architecture for Computer Vision, 2016.
+    Arguments:
+        num_classes: number of classes; 0: no classifier. Default: 1000.
+        with_pool: global average pooling before the classifier. Default: True.
+
+    Shape:
+        Input: images [N, 3, H, W].
+        Output: logits [N, num_classes].
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> issubclass(paddle.vision.models.InceptionV3, paddle.nn.Layer)
         True
+
+    Source: Szegedy et al., Rethinking the Inception Architecture for Computer Vision, 2016.
     """
 
     def __init__(self, num_classes: int = 1000, with_pool: bool = True) -> None:
@@ -255,7 +275,11 @@ class InceptionV3(Classifier):
             self.fc = nn.Linear(2048, num_classes)
 
     def forward(self, x: Any) -> Any:
-        """Scores of the classes."""
+        """Compute the logits of the classes.
+
+        Returns:
+            A tensor [N, num_classes].
+        """
         x = self.inception_stem(x)
         for block in self.inception_block_list:
             x = block(x)
@@ -266,12 +290,30 @@ class InceptionV3(Classifier):
 
 
 def googlenet(pretrained: bool = False, **kwargs: Any) -> GoogLeNet:
-    """GoogLeNet."""
+    """Create GoogLeNet.
+
+    Arguments:
+        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
+            False.
+        kwargs: further arguments of GoogLeNet, such as num_classes.
+
+    Returns:
+        The network, a GoogLeNet.
+    """
     no_weights("googlenet", pretrained)
     return GoogLeNet(**kwargs)
 
 
 def inception_v3(pretrained: bool = False, **kwargs: Any) -> InceptionV3:
-    """Inception, version 3."""
+    """Create Inception, version 3.
+
+    Arguments:
+        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
+            False.
+        kwargs: further arguments of InceptionV3, such as num_classes.
+
+    Returns:
+        The network, a InceptionV3.
+    """
     no_weights("inception_v3", pretrained)
     return InceptionV3(**kwargs)

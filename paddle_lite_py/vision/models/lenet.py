@@ -12,14 +12,21 @@ __all__ = ["LeNet"]
 
 
 class LeNet(Layer):
-    """LeNet for pictures [N, 1, 28, 28]; num_classes 0 leaves the classifier out.
+    """LeNet-5 for images [N, 1, 28, 28].
 
-    Source: LeCun et al., Gradient-Based Learning Applied to Document Recognition, 1998.
+    Arguments:
+        num_classes: number of classes; 0: no classifier. Default: 10.
+
+    Shape:
+        Input: images [N, 1, 28, 28].
+        Output: logits [N, num_classes].
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.vision.models.LeNet()(paddle.zeros([1, 1, 28, 28])).shape
         paddle.Size([1, 10])
+
+    Source: LeCun et al., Gradient-Based Learning Applied to Document Recognition, 1998.
     """
 
     def __init__(self, num_classes: int = 10) -> None:
@@ -33,6 +40,10 @@ class LeNet(Layer):
             self.fc = nn.Sequential(nn.Linear(400, 120), nn.Linear(120, 84), nn.Linear(84, num_classes))
 
     def forward(self, inputs: Any) -> Any:
-        """Scores of the classes."""
+        """Compute the logits of the classes.
+
+        Returns:
+            A tensor [N, num_classes].
+        """
         x = self.features(inputs)
         return self.fc(flatten(x, 1)) if self.num_classes > 0 else x

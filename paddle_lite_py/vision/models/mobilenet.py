@@ -34,14 +34,23 @@ _V1 = (
 
 
 class MobileNetV1(Classifier):
-    """Separable convolutions; `scale` is a factor on all channels.
+    """MobileNet v1: depthwise separable convolutions.
 
-    Source: Howard et al., MobileNets, 2017.
+    Arguments:
+        scale: factor of the number of channels of all layers. Default: 1.0.
+        num_classes: number of classes; 0: no classifier. Default: 1000.
+        with_pool: global average pooling before the classifier. Default: True.
+
+    Shape:
+        Input: images [N, 3, H, W].
+        Output: logits [N, num_classes].
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> issubclass(paddle.vision.models.MobileNetV1, paddle.nn.Layer)
         True
+
+    Source: Howard et al., MobileNets, 2017.
     """
 
     def __init__(self, scale: float = 1.0, num_classes: int = 1000, with_pool: bool = True) -> None:
@@ -58,7 +67,11 @@ class MobileNetV1(Classifier):
             self.fc = nn.Linear(channels, num_classes)
 
     def forward(self, x: Any) -> Any:
-        """Scores of the classes."""
+        """Compute the logits of the classes.
+
+        Returns:
+            A tensor [N, num_classes].
+        """
         x = self.conv1(x)
         for name, _, _ in _V1:
             x = getattr(self, name)(x)
@@ -85,14 +98,23 @@ _V2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1)
 
 
 class MobileNetV2(Classifier):
-    """Inverted residuals; `scale` is a factor on all channels.
+    """MobileNet v2: inverted residual blocks with linear bottlenecks.
 
-    Source: Sandler et al., MobileNetV2, 2018.
+    Arguments:
+        scale: factor of the number of channels of all layers. Default: 1.0.
+        num_classes: number of classes; 0: no classifier. Default: 1000.
+        with_pool: global average pooling before the classifier. Default: True.
+
+    Shape:
+        Input: images [N, 3, H, W].
+        Output: logits [N, num_classes].
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> issubclass(paddle.vision.models.MobileNetV2, paddle.nn.Layer)
         True
+
+    Source: Sandler et al., MobileNetV2, 2018.
     """
 
     def __init__(self, scale: float = 1.0, num_classes: int = 1000, with_pool: bool = True) -> None:
@@ -112,7 +134,11 @@ class MobileNetV2(Classifier):
             self.classifier = nn.Sequential(nn.Dropout(0.2), nn.Linear(last, num_classes))
 
     def forward(self, x: Any) -> Any:
-        """Scores of the classes."""
+        """Compute the logits of the classes.
+
+        Returns:
+            A tensor [N, num_classes].
+        """
         return self._finish(self.features(x), getattr(self, "pool2d_avg", None), getattr(self, "classifier", None))
 
 
@@ -195,14 +221,27 @@ class _MobileNetV3(Layer):
             self.classifier = nn.Sequential(*hidden, nn.Linear(self._last, num_classes))
 
     def forward(self, x: Any) -> Any:
-        """Scores of the classes."""
+        """Compute the logits of the classes.
+
+        Returns:
+            A tensor [N, num_classes].
+        """
         x = self.lastconv(self.blocks(self.conv(x)))
         x = self.avgpool(x) if self.with_pool else x
         return self.classifier(flatten(x, 1)) if self.num_classes > 0 else x
 
 
 class MobileNetV3Small(_MobileNetV3):
-    """The small MobileNetV3 (Howard et al., 2019).
+    """MobileNet v3 small (Howard et al., 2019).
+
+    Arguments:
+        scale: factor of the number of channels of all layers. Default: 1.0.
+        num_classes: number of classes; 0: no classifier. Default: 1000.
+        with_pool: global average pooling before the classifier. Default: True.
+
+    Shape:
+        Input: images [N, 3, H, W].
+        Output: logits [N, num_classes].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -214,7 +253,16 @@ class MobileNetV3Small(_MobileNetV3):
 
 
 class MobileNetV3Large(_MobileNetV3):
-    """The large MobileNetV3 (Howard et al., 2019).
+    """MobileNet v3 large (Howard et al., 2019).
+
+    Arguments:
+        scale: factor of the number of channels of all layers. Default: 1.0.
+        num_classes: number of classes; 0: no classifier. Default: 1000.
+        with_pool: global average pooling before the classifier. Default: True.
+
+    Shape:
+        Input: images [N, 3, H, W].
+        Output: logits [N, num_classes].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -226,7 +274,16 @@ class MobileNetV3Large(_MobileNetV3):
 
 
 def mobilenet_v1(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) -> MobileNetV1:
-    """MobileNetV1; the arguments are those of the class.
+    """Create MobileNetV1.
+
+    Arguments:
+        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
+            False.
+        scale: factor of the number of channels of all layers. Default: 1.0.
+        kwargs: further arguments of MobileNetV1, such as num_classes.
+
+    Returns:
+        The network, a MobileNetV1.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -238,18 +295,48 @@ def mobilenet_v1(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) ->
 
 
 def mobilenet_v2(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) -> MobileNetV2:
-    """MobileNetV2; the arguments are those of the class."""
+    """Create MobileNetV2.
+
+    Arguments:
+        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
+            False.
+        scale: factor of the number of channels of all layers. Default: 1.0.
+        kwargs: further arguments of MobileNetV2, such as num_classes.
+
+    Returns:
+        The network, a MobileNetV2.
+    """
     no_weights("mobilenet_v2", pretrained)
     return MobileNetV2(scale, **kwargs)
 
 
 def mobilenet_v3_small(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) -> MobileNetV3Small:
-    """MobileNetV3Small; the arguments are those of the class."""
+    """Create MobileNetV3Small.
+
+    Arguments:
+        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
+            False.
+        scale: factor of the number of channels of all layers. Default: 1.0.
+        kwargs: further arguments of MobileNetV3Small, such as num_classes.
+
+    Returns:
+        The network, a MobileNetV3Small.
+    """
     no_weights("mobilenet_v3_small", pretrained)
     return MobileNetV3Small(scale, **kwargs)
 
 
 def mobilenet_v3_large(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) -> MobileNetV3Large:
-    """MobileNetV3Large; the arguments are those of the class."""
+    """Create MobileNetV3Large.
+
+    Arguments:
+        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
+            False.
+        scale: factor of the number of channels of all layers. Default: 1.0.
+        kwargs: further arguments of MobileNetV3Large, such as num_classes.
+
+    Returns:
+        The network, a MobileNetV3Large.
+    """
     no_weights("mobilenet_v3_large", pretrained)
     return MobileNetV3Large(scale, **kwargs)

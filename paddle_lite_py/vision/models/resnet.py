@@ -15,7 +15,7 @@ __all__ = [
 
 
 class BasicBlock(Layer):
-    """Two convolutions beside a shortcut."""
+    """Residual block of two 3 x 3 convolutions: `relu(f(x) + shortcut(x))`."""
 
     expansion = 1
 
@@ -40,13 +40,13 @@ class BasicBlock(Layer):
         self.bn2, self.downsample, self.stride = norm(planes), downsample, stride
 
     def forward(self, x: Any) -> Any:
-        """relu(f(x) + shortcut(x))."""
+        """Return `relu(f(x) + shortcut(x))`."""
         out = self.bn2(self.conv2(self.relu(self.bn1(self.conv1(x)))))
         return self.relu(out + (x if self.downsample is None else self.downsample(x)))
 
 
 class BottleneckBlock(Layer):
-    """A convolution between two that narrow and widen, beside a shortcut."""
+    """Residual block of a 1 x 1, a 3 x 3 and a 1 x 1 convolution: `relu(f(x) + shortcut(x))`."""
 
     expansion = 4
 
@@ -71,7 +71,7 @@ class BottleneckBlock(Layer):
         self.downsample, self.stride = downsample, stride
 
     def forward(self, x: Any) -> Any:
-        """relu(f(x) + shortcut(x))."""
+        """Return `relu(f(x) + shortcut(x))`."""
         out = self.relu(self.bn1(self.conv1(x)))
         out = self.bn3(self.conv3(self.relu(self.bn2(self.conv2(out)))))
         return self.relu(out + (x if self.downsample is None else self.downsample(x)))
@@ -82,26 +82,30 @@ _DEPTHS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3), 101: (3, 4, 23,
 
 
 class ResNet(Classifier):
-    """Four stages of residual blocks.
+    """ResNet: four stages of residual blocks.
 
     Arguments:
         block: BasicBlock or BottleneckBlock.
-        depth: 18, 34, 50, 101 or 152 layers.
-        width: of a group in the first stage.
-        num_classes: 0 leaves the classifier out.
-        with_pool: False leaves the pooling out.
-        groups: of the convolutions in bottlenecks.
+        depth: number of layers: 18, 34, 50, 101 or 152. Default: 50.
+        width: width of each group of the convolutions in the first stage. Default: 64.
+        num_classes: number of classes; 0: no classifier. Default: 1000.
+        with_pool: global average pooling before the classifier. Default: True.
+        groups: number of groups of the 3 x 3 convolutions in bottlenecks (ResNeXt). Default: 1.
+
+    Shape:
+        Input: images [N, 3, H, W].
+        Output: logits [N, num_classes].
 
     Raises:
         ValueError: for another depth.
-
-    Source: He et al., Deep Residual Learning for Image Recognition, 2015.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> from paddle_lite_py.vision.models.resnet import BasicBlock
         >>> paddle.vision.models.ResNet(BasicBlock, 18, num_classes=2)(paddle.zeros([1, 3, 32, 32])).shape
         paddle.Size([1, 2])
+
+    Source: He et al., Deep Residual Learning for Image Recognition, 2015.
     """
 
     def __init__(
@@ -140,7 +144,11 @@ class ResNet(Classifier):
         return nn.Sequential(first, *rest)
 
     def forward(self, x: Any) -> Any:
-        """Scores of the classes."""
+        """Compute the logits of the classes.
+
+        Returns:
+            A tensor [N, num_classes].
+        """
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
         return self._finish(x, getattr(self, "avgpool", None), getattr(self, "fc", None))
@@ -152,7 +160,7 @@ def _resnet(name: str, block: type[Layer], depth: int, width: int = 64, groups: 
         return ResNet(block, depth, **{"width": width, "groups": groups, **kwargs})
 
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"ResNet of {depth} layers, {groups} groups of width {width}; other arguments are those of ResNet."
+    make.__doc__ = f"Create ResNet with {depth} layers and {groups} groups of width {width}; see ResNet."
     return make
 
 

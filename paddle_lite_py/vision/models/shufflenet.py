@@ -60,14 +60,24 @@ class _Halving(Layer):
 
 
 class ShuffleNetV2(Classifier):
-    """Cheap convolutions of half the channels, shuffled after each unit.
+    """ShuffleNet v2: units that convolve half of the channels and shuffle all of them.
 
-    Source: Ma et al., ShuffleNet V2, 2018.
+    Arguments:
+        scale: factor of the number of channels. Default: 1.0.
+        act: name of the activation, "relu" or "swish". Default: 'relu'.
+        num_classes: number of classes; 0: no classifier. Default: 1000.
+        with_pool: global average pooling before the classifier. Default: True.
+
+    Shape:
+        Input: images [N, 3, H, W].
+        Output: logits [N, num_classes].
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> issubclass(paddle.vision.models.ShuffleNetV2, paddle.nn.Layer)
         True
+
+    Source: Ma et al., ShuffleNet V2, 2018.
     """
 
     def __init__(
@@ -95,7 +105,11 @@ class ShuffleNetV2(Classifier):
         self._fc = nn.Linear(last, num_classes) if num_classes > 0 else None
 
     def forward(self, x: Any) -> Any:
-        """Scores of the classes."""
+        """Compute the logits of the classes.
+
+        Returns:
+            A tensor [N, num_classes].
+        """
         x = self._max_pool(self._conv1(x))
         for name in self._units:
             x = getattr(self, name)(x)
@@ -108,35 +122,98 @@ def _made(name: str, pretrained: bool, scale: float, act: str, options: dict[str
 
 
 def shufflenet_v2_x0_25(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
-    """ShuffleNetV2 with a quarter of the channels."""
+    """Create ShuffleNetV2 with a quarter of the channels.
+
+    Arguments:
+        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
+            False.
+        kwargs: further arguments of ShuffleNetV2, such as num_classes.
+
+    Returns:
+        The network, a ShuffleNetV2.
+    """
     return _made("shufflenet_v2_x0_25", pretrained, 0.25, "relu", kwargs)
 
 
 def shufflenet_v2_x0_33(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
-    """ShuffleNetV2 with a third of the channels."""
+    """Create ShuffleNetV2 with a third of the channels.
+
+    Arguments:
+        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
+            False.
+        kwargs: further arguments of ShuffleNetV2, such as num_classes.
+
+    Returns:
+        The network, a ShuffleNetV2.
+    """
     return _made("shufflenet_v2_x0_33", pretrained, 0.33, "relu", kwargs)
 
 
 def shufflenet_v2_x0_5(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
-    """ShuffleNetV2 with half the channels."""
+    """Create ShuffleNetV2 with half the channels.
+
+    Arguments:
+        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
+            False.
+        kwargs: further arguments of ShuffleNetV2, such as num_classes.
+
+    Returns:
+        The network, a ShuffleNetV2.
+    """
     return _made("shufflenet_v2_x0_5", pretrained, 0.5, "relu", kwargs)
 
 
 def shufflenet_v2_x1_0(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
-    """ShuffleNetV2."""
+    """Create ShuffleNetV2.
+
+    Arguments:
+        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
+            False.
+        kwargs: further arguments of ShuffleNetV2, such as num_classes.
+
+    Returns:
+        The network, a ShuffleNetV2.
+    """
     return _made("shufflenet_v2_x1_0", pretrained, 1.0, "relu", kwargs)
 
 
 def shufflenet_v2_x1_5(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
-    """ShuffleNetV2 with 1.5 times the channels."""
+    """Create ShuffleNetV2 with 1.5 times the channels.
+
+    Arguments:
+        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
+            False.
+        kwargs: further arguments of ShuffleNetV2, such as num_classes.
+
+    Returns:
+        The network, a ShuffleNetV2.
+    """
     return _made("shufflenet_v2_x1_5", pretrained, 1.5, "relu", kwargs)
 
 
 def shufflenet_v2_x2_0(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
-    """ShuffleNetV2 with twice the channels."""
+    """Create ShuffleNetV2 with twice the channels.
+
+    Arguments:
+        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
+            False.
+        kwargs: further arguments of ShuffleNetV2, such as num_classes.
+
+    Returns:
+        The network, a ShuffleNetV2.
+    """
     return _made("shufflenet_v2_x2_0", pretrained, 2.0, "relu", kwargs)
 
 
 def shufflenet_v2_swish(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
-    """ShuffleNetV2 with swish in place of ReLU."""
+    """Create ShuffleNetV2 with swish in place of ReLU.
+
+    Arguments:
+        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
+            False.
+        kwargs: further arguments of ShuffleNetV2, such as num_classes.
+
+    Returns:
+        The network, a ShuffleNetV2.
+    """
     return _made("shufflenet_v2_swish", pretrained, 1.0, "swish", kwargs)

@@ -40,14 +40,23 @@ _SETTINGS = {"1.0": ((96, 7, 0), (3, 7)), "1.1": ((64, 3, 1), (2, 4))}
 
 
 class SqueezeNet(Layer):
-    """Few parameters: most kernels are of size 1.
+    """SqueezeNet: few parameters by 1 x 1 convolutions.
 
-    Source: Iandola et al., SqueezeNet, 2016.
+    Arguments:
+        version: "1.0" or "1.1".
+        num_classes: number of classes; 0: no classifier. Default: 1000.
+        with_pool: global average pooling before the classifier. Default: True.
 
-    Example:
+    Shape:
+        Input: images [N, 3, H, W].
+        Output: logits [N, num_classes].
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.vision.models.SqueezeNet("1.1", num_classes=3)(paddle.zeros([1, 3, 32, 32])).shape
         paddle.Size([1, 3])
+
+    Source: Iandola et al., SqueezeNet, 2016.
     """
 
     def __init__(self, version: str, num_classes: int = 1000, with_pool: bool = True) -> None:
@@ -67,7 +76,11 @@ class SqueezeNet(Layer):
         self._avg_pool = nn.AdaptiveAvgPool2D(1)
 
     def forward(self, x: Any) -> Any:
-        """Scores of the classes."""
+        """Compute the logits of the classes.
+
+        Returns:
+            A tensor [N, num_classes].
+        """
         x = self._pool(F.relu(self._conv(x)))
         for i in range(1, 9):
             x = getattr(self, f"_conv{i}")(x)
@@ -78,12 +91,30 @@ class SqueezeNet(Layer):
 
 
 def squeezenet1_0(pretrained: bool = False, **kwargs: Any) -> SqueezeNet:
-    """SqueezeNet, version 1.0."""
+    """Create SqueezeNet, version 1.0.
+
+    Arguments:
+        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
+            False.
+        kwargs: further arguments of SqueezeNet, such as num_classes.
+
+    Returns:
+        The network, a SqueezeNet.
+    """
     no_weights("squeezenet1_0", pretrained)
     return SqueezeNet("1.0", **kwargs)
 
 
 def squeezenet1_1(pretrained: bool = False, **kwargs: Any) -> SqueezeNet:
-    """SqueezeNet, version 1.1: as good, with less to compute."""
+    """Create SqueezeNet, version 1.1: the same accuracy with less computation.
+
+    Arguments:
+        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
+            False.
+        kwargs: further arguments of SqueezeNet, such as num_classes.
+
+    Returns:
+        The network, a SqueezeNet.
+    """
     no_weights("squeezenet1_1", pretrained)
     return SqueezeNet("1.1", **kwargs)

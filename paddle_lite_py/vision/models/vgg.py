@@ -13,14 +13,23 @@ __all__ = ["VGG", "AlexNet", "alexnet", "vgg11", "vgg13", "vgg16", "vgg19"]
 
 
 class VGG(Classifier):
-    """Features, pooling to 7 x 7, and three linear layers.
+    """VGG: convolutional features, adaptive pooling to 7 x 7, and three linear layers.
 
-    Source: Simonyan and Zisserman, Very Deep Convolutional Networks, 2014.
+    Arguments:
+        features: the convolutional part, a Layer; see make_layers().
+        num_classes: number of classes; 0: no classifier. Default: 1000.
+        with_pool: global average pooling before the classifier. Default: True.
+
+    Shape:
+        Input: images [N, 3, H, W].
+        Output: logits [N, num_classes].
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> issubclass(paddle.vision.models.VGG, paddle.nn.Layer)
         True
+
+    Source: Simonyan and Zisserman, Very Deep Convolutional Networks, 2014.
     """
 
     def __init__(self, features: Layer, num_classes: int = 1000, with_pool: bool = True) -> None:
@@ -33,12 +42,16 @@ class VGG(Classifier):
             self.classifier = nn.Sequential(*wide, nn.Dropout(), nn.Linear(4096, num_classes))
 
     def forward(self, x: Any) -> Any:
-        """Scores of the classes."""
+        """Compute the logits of the classes.
+
+        Returns:
+            A tensor [N, num_classes].
+        """
         return self._finish(self.features(x), getattr(self, "avgpool", None), getattr(self, "classifier", None))
 
 
 def make_layers(cfg: Sequence[int | str], batch_norm: bool = False) -> Any:
-    """Convolutions of the widths in a list, and poolings where it has an "M".
+    """Create the convolutions of a list of widths, with a pooling for each "M".
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -75,7 +88,7 @@ def _vgg(depth: int) -> Any:
         return VGG(_features(depth, batch_norm), **kwargs)
 
     make.__name__ = make.__qualname__ = f"vgg{depth}"
-    make.__doc__ = f"VGG of {depth} layers; `batch_norm` adds normalization, other arguments are those of VGG."
+    make.__doc__ = f"Create VGG with {depth} layers, normalized with `batch_norm`; see VGG for the other arguments."
     return make
 
 
@@ -93,14 +106,21 @@ class _ConvPool(Layer):
 
 
 class AlexNet(Layer):
-    """AlexNet in its form for one device.
+    """AlexNet, in its form for one device.
 
-    Source: Krizhevsky, One Weird Trick for Parallelizing Convolutional Neural Networks, 2014.
+    Arguments:
+        num_classes: number of classes; 0: no classifier. Default: 1000.
+
+    Shape:
+        Input: images [N, 3, H, W].
+        Output: logits [N, num_classes].
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> issubclass(paddle.vision.models.AlexNet, paddle.nn.Layer)
         True
+
+    Source: Krizhevsky, One Weird Trick for Parallelizing Convolutional Neural Networks, 2014.
     """
 
     def __init__(self, num_classes: int = 1000) -> None:
@@ -115,7 +135,11 @@ class AlexNet(Layer):
             self._fc8 = nn.Linear(4096, num_classes)
 
     def forward(self, inputs: Any) -> Any:
-        """Scores of the classes."""
+        """Compute the logits of the classes.
+
+        Returns:
+            A tensor [N, num_classes].
+        """
         relu = nn.functional.relu
         x = self._conv5(relu(self._conv4(relu(self._conv3(self._conv2(self._conv1(inputs)))))))
         if self.num_classes <= 0:
@@ -125,6 +149,15 @@ class AlexNet(Layer):
 
 
 def alexnet(pretrained: bool = False, **kwargs: Any) -> AlexNet:
-    """AlexNet; the arguments are those of the class."""
+    """Create AlexNet.
+
+    Arguments:
+        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
+            False.
+        kwargs: further arguments of AlexNet, such as num_classes.
+
+    Returns:
+        The network, a AlexNet.
+    """
     no_weights("alexnet", pretrained)
     return AlexNet(**kwargs)

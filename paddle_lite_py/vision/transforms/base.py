@@ -14,7 +14,10 @@ __all__ = ["BaseTransform", "CenterCrop", "Compose", "Grayscale", "Normalize", "
 
 
 class Compose:
-    """Transforms one after the other.
+    """Apply transforms one after the other.
+
+    Arguments:
+        transforms: the transforms.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -40,10 +43,13 @@ class Compose:
 
 
 class BaseTransform:
-    """Base of transforms: a subclass defines _apply_image, and _get_params for what is drawn once for all inputs.
+    """Base class of transforms.
+
+    A subclass defines _apply_image(img), and _get_params(inputs) for random parameters that all inputs share.
 
     Arguments:
-        keys: kinds of the inputs: "image", and others for which a method _apply_<kind> is defined; what has none stays.
+        keys: kinds of the inputs: "image", and others for which a method _apply_<kind> is defined; inputs without a
+            method are passed through.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -82,9 +88,13 @@ class BaseTransform:
 
 
 class ToTensor(BaseTransform):
-    """A picture as a float32 tensor; bytes become numbers in [0, 1].
+    """Convert an image to a float32 tensor; uint8 values are divided by 255.
 
-    Example:
+    Arguments:
+        data_format: layout of the result, "CHW" or "HWC". Default: 'CHW'.
+        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> import numpy as np
         >>> paddle.vision.transforms.ToTensor()(np.zeros([4, 4, 3], "uint8")).shape
@@ -100,9 +110,15 @@ class ToTensor(BaseTransform):
 
 
 class Resize(BaseTransform):
-    """A picture in another size; see functional.resize().
+    """Resize an image.
 
-    Example:
+    Arguments:
+        size: (height, width), or an integer for the shorter side.
+        interpolation: "nearest", "bilinear" or "bicubic"; for Pillow images also "box", "lanczos" and "hamming", for
+            others "area". Default: 'bilinear'.
+        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> import numpy as np
         >>> paddle.vision.transforms.Resize(2)(np.zeros([4, 4, 3], "uint8")).shape
@@ -118,9 +134,13 @@ class Resize(BaseTransform):
 
 
 class CenterCrop(BaseTransform):
-    """The middle of a picture; size is a number or (height, width).
+    """Crop the center of an image.
 
-    Example:
+    Arguments:
+        size: (height, width), or an integer for both.
+        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> import numpy as np
         >>> paddle.vision.transforms.CenterCrop(2)(np.zeros([4, 4, 3], "uint8")).shape
@@ -136,9 +156,15 @@ class CenterCrop(BaseTransform):
 
 
 class Pad(BaseTransform):
-    """A picture with borders; see functional.pad().
+    """Pad the borders of an image.
 
-    Example:
+    Arguments:
+        padding: an integer, (left and right, top and bottom) or (left, top, right, bottom).
+        fill: value of the border, or one for each channel. Default: 0.
+        padding_mode: "constant", "edge", "reflect" or "symmetric". Default: 'constant'.
+        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> import numpy as np
         >>> paddle.vision.transforms.Pad(1)(np.zeros([4, 4, 3], "uint8")).shape
@@ -156,7 +182,14 @@ class Pad(BaseTransform):
 
 
 class Normalize(BaseTransform):
-    """(img - mean) / std for each channel.
+    """Normalize each channel: `(img - mean) / std`.
+
+    Arguments:
+        mean: mean, a number or one for each channel. Default: 0.0.
+        std: standard deviation, likewise. Default: 1.0.
+        data_format: layout of the image, "CHW" or "HWC". Default: 'CHW'.
+        to_rgb: swap the first and last channel first. Default: False.
+        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> Normalize(127.5, 127.5, data_format="HWC")(np.full([1, 1, 3], 255, np.uint8)).tolist()
@@ -180,9 +213,13 @@ class Normalize(BaseTransform):
 
 
 class Transpose(BaseTransform):
-    """An array with its axes in another order; (height, width, channels) to channels first by default.
+    """Permute the dimensions of an image; by default from [H, W, C] to [C, H, W].
 
-    Example:
+    Arguments:
+        order: the dimensions of the input, in the order of the output. Default: (2, 0, 1).
+        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> import numpy as np
         >>> paddle.vision.transforms.Transpose()(np.zeros([4, 4, 3], "uint8")).shape
@@ -201,9 +238,13 @@ class Transpose(BaseTransform):
 
 
 class Grayscale(BaseTransform):
-    """A picture in grey, of 1 or 3 equal channels.
+    """Convert an image to grayscale.
 
-    Example:
+    Arguments:
+        num_output_channels: 1, or 3 for three equal channels. Default: 1.
+        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> import numpy as np
         >>> paddle.vision.transforms.Grayscale()(np.zeros([4, 4, 3], "uint8")).shape

@@ -28,7 +28,11 @@ def _size(image: Any) -> tuple[int, int]:
 
 
 class RandomHorizontalFlip(BaseTransform):
-    """Exchanges left and right with probability prob.
+    """Flip an image horizontally with probability prob.
+
+    Arguments:
+        prob: the probability. Default: 0.5.
+        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -49,7 +53,11 @@ class RandomHorizontalFlip(BaseTransform):
 
 
 class RandomVerticalFlip(RandomHorizontalFlip):
-    """Turns upside down with probability prob.
+    """Flip an image vertically with probability prob.
+
+    Arguments:
+        prob: the probability. Default: 0.5.
+        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -63,17 +71,20 @@ class RandomVerticalFlip(RandomHorizontalFlip):
 
 
 class RandomCrop(BaseTransform):
-    """A part of the picture, anywhere.
+    """Crop an image at a random position.
 
     Arguments:
-        size: a number or (height, width).
-        padding: borders to add before; see functional.pad().
-        pad_if_needed: add borders where the picture is too small.
+        size: (height, width), or an integer for both.
+        padding: padding before cropping; see functional.pad(); None: none.
+        pad_if_needed: pad images that are smaller than size. Default: False.
+        fill: value of the padding, or one for each channel. Default: 0.
+        padding_mode: "constant", "edge", "reflect" or "symmetric". Default: 'constant'.
+        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Raises:
-        ValueError: when called, if the picture is smaller than size.
+        ValueError: when called, if the image is smaller than size.
 
-    Example:
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> import numpy as np
         >>> paddle.vision.transforms.RandomCrop(2)(np.zeros([4, 4, 3], "uint8")).shape
@@ -111,12 +122,15 @@ class RandomCrop(BaseTransform):
 
 
 class RandomResizedCrop(BaseTransform):
-    """A part of random size and shape, in one size (Szegedy et al., 2015).
+    """Crop a random area with a random aspect ratio, and resize it (Szegedy et al., 2015).
 
     Arguments:
-        size: of the result: a number or (height, width).
-        scale: least and greatest share of the area.
-        ratio: least and greatest width by height.
+        size: size of the result: (height, width), or an integer for both.
+        scale: smallest and largest fraction of the area. Default: (0.08, 1.0).
+        ratio: smallest and largest aspect ratio (width / height).
+        interpolation: "nearest", "bilinear" or "bicubic"; for Pillow images also "box", "lanczos" and "hamming", for
+            others "area". Default: 'bilinear'.
+        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -179,7 +193,11 @@ class _Factor(BaseTransform):
 
 
 class BrightnessTransform(_Factor):
-    """Brightness times a factor drawn from [1 - value, 1 + value].
+    """Multiply the brightness by a factor drawn from [1 - value, 1 + value].
+
+    Arguments:
+        value: range of the factor, at least 0.
+        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -193,7 +211,11 @@ class BrightnessTransform(_Factor):
 
 
 class ContrastTransform(_Factor):
-    """Contrast times a factor drawn from [1 - value, 1 + value].
+    """Multiply the contrast by a factor drawn from [1 - value, 1 + value].
+
+    Arguments:
+        value: range of the factor, at least 0.
+        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -207,7 +229,11 @@ class ContrastTransform(_Factor):
 
 
 class SaturationTransform(_Factor):
-    """Saturation times a factor drawn from [1 - value, 1 + value].
+    """Multiply the saturation by a factor drawn from [1 - value, 1 + value].
+
+    Arguments:
+        value: range of the factor, at least 0.
+        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -221,7 +247,11 @@ class SaturationTransform(_Factor):
 
 
 class HueTransform(_Factor):
-    """Hue turned by a share of the wheel drawn from [-value, value], value at most 0.5.
+    """Shift the hue by a fraction of the color wheel drawn from [-value, value].
+
+    Arguments:
+        value: range of the shift, in [0, 0.5].
+        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -241,7 +271,14 @@ class HueTransform(_Factor):
 
 
 class ColorJitter(BaseTransform):
-    """Brightness, contrast, saturation and hue changed by random factors, in random order.
+    """Change brightness, contrast, saturation and hue by random amounts, in random order.
+
+    Arguments:
+        brightness: range of the factor: drawn from [1 - brightness, 1 + brightness]. Default: 0.
+        contrast: range of the factor, likewise. Default: 0.
+        saturation: range of the factor, likewise. Default: 0.
+        hue: range of the shift: drawn from [-hue, hue], at most 0.5. Default: 0.
+        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -277,7 +314,15 @@ def _angles(degrees: Any, who: str) -> tuple[float, float]:
 
 
 class RandomRotation(BaseTransform):
-    """A picture turned by a random angle; see functional.rotate().
+    """Rotate an image by a random angle; see functional.rotate().
+
+    Arguments:
+        degrees: (min, max), or a number d for (-d, d).
+        interpolation: "nearest", "bilinear" or "bicubic". Default: 'nearest'.
+        expand: enlarge the result to hold the whole rotated image. Default: False.
+        center: center of rotation (x, y); None: the center of the image.
+        fill: value of the pixels outside of the image. Default: 0.
+        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -307,12 +352,17 @@ class RandomRotation(BaseTransform):
 
 
 class RandomAffine(BaseTransform):
-    """A picture turned, moved, scaled and sheared by chance; see functional.affine().
+    """Apply a random affine transform: rotation, translation, scaling and shear; see functional.affine().
 
     Arguments:
-        translate: greatest share of width and height to move by.
-        scale: least and greatest factor.
-        shear: greatest angle, or (least, greatest), or both for x and y.
+        degrees: range of the rotation (min, max), or a number d for (-d, d).
+        translate: largest horizontal and vertical shift, as fractions of width and height; None: none.
+        scale: smallest and largest factor; None: none.
+        shear: range of the shear in degrees: a number, (min, max) for x, or four numbers for x and y; None: none.
+        interpolation: "nearest", "bilinear" or "bicubic". Default: 'nearest'.
+        fill: value of the pixels outside of the image. Default: 0.
+        center: center of the transform (x, y); None: the center of the image.
+        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -355,7 +405,14 @@ class RandomAffine(BaseTransform):
 
 
 class RandomPerspective(BaseTransform):
-    """A picture seen from a random side, with probability prob; distortion_scale in [0, 1] says how far.
+    """Apply a random perspective transform with probability prob.
+
+    Arguments:
+        prob: the probability. Default: 0.5.
+        distortion_scale: strength of the distortion, in [0, 1]. Default: 0.5.
+        interpolation: "nearest", "bilinear" or "bicubic". Default: 'nearest'.
+        fill: value of the pixels outside of the image. Default: 0.
+        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -376,7 +433,11 @@ class RandomPerspective(BaseTransform):
         self.prob, self.distortion_scale, self.interpolation, self.fill = prob, distortion_scale, interpolation, fill
 
     def get_params(self, width: int, height: int, distortion_scale: float) -> tuple[Any, Any]:
-        """The corners, and where they come to lie."""
+        """Draw the end points of the corners.
+
+        Returns:
+            The corners, and their random end points.
+        """
         x, y = int(distortion_scale * (width // 2)), int(distortion_scale * (height // 2))
         start = [(0, 0), (width - 1, 0), (width - 1, height - 1), (0, height - 1)]
         inward = [(1, 1), (-1, 1), (-1, -1), (1, -1)]
@@ -398,12 +459,15 @@ class RandomPerspective(BaseTransform):
 
 
 class RandomErasing(BaseTransform):
-    """Fills a random rectangle, with probability prob (Zhong et al., 2017).
+    """Erase a random rectangle with probability prob (Zhong et al., 2017).
 
     Arguments:
-        scale: least and greatest share of the area.
-        ratio: least and greatest height by width.
-        value: a number, one for each channel, or "random" for noise.
+        prob: the probability. Default: 0.5.
+        scale: smallest and largest fraction of the area. Default: (0.02, 0.33).
+        ratio: smallest and largest aspect ratio (height / width). Default: (0.3, 3.3).
+        value: a number, one for each channel, or "random" for noise. Default: 0.
+        inplace: write into the input. Default: False.
+        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle

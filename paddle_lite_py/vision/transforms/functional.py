@@ -20,7 +20,14 @@ __all__ = [
 
 
 def to_tensor(pic: Any, data_format: str = "CHW") -> Tensor:
-    """A picture as a float32 tensor; bytes become numbers in [0, 1].
+    """Convert an image to a float32 tensor; uint8 values are divided by 255.
+
+    Arguments:
+        pic: a Pillow image or an array [H, W, C] or [H, W].
+        data_format: layout of the result, "CHW" or "HWC". Default: 'CHW'.
+
+    Returns:
+        A float32 tensor [C, H, W], or [H, W, C] for "HWC".
 
     Examples:
         >>> to_tensor(np.full([1, 2, 3], 255, np.uint8)).shape
@@ -44,12 +51,16 @@ def _size(img: Any) -> tuple[int, int]:
 
 
 def resize(img: Any, size: Any, interpolation: str = "bilinear") -> Any:
-    """A picture in another size.
+    """Resize an image.
 
     Arguments:
-        size: (height, width), or a number for the shorter side.
-        interpolation: "nearest", "bilinear", "bicubic"; for Pillow images also "box", "lanczos" and "hamming", for
-            others "area".
+        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
+        size: (height, width), or an integer for the shorter side.
+        interpolation: "nearest", "bilinear" or "bicubic"; for Pillow images also "box", "lanczos" and "hamming", for
+            others "area". Default: 'bilinear'.
+
+    Returns:
+        The result, in the form of img.
 
     Examples:
         >>> resize(np.zeros([4, 8, 3], np.uint8), 2).shape
@@ -83,12 +94,16 @@ _PAD_MODES = {"edge": "edge", "reflect": "reflect", "symmetric": "symmetric"}
 
 
 def pad(img: Any, padding: Any, fill: Any = 0, padding_mode: str = "constant") -> Any:
-    """A picture with borders.
+    """Pad the borders of an image.
 
     Arguments:
-        padding: one number, (left and right, top and bottom) or (left, top, right, bottom).
-        fill: value of the border, or one for each channel.
-        padding_mode: "constant", "edge", "reflect" or "symmetric".
+        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
+        padding: an integer, (left and right, top and bottom) or (left, top, right, bottom).
+        fill: value of the border, or one for each channel. Default: 0.
+        padding_mode: "constant", "edge", "reflect" or "symmetric". Default: 'constant'.
+
+    Returns:
+        The result, in the form of img.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -114,7 +129,17 @@ def pad(img: Any, padding: Any, fill: Any = 0, padding_mode: str = "constant") -
 
 
 def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:
-    """The part of a picture that begins at (top, left).
+    """Crop a rectangle of an image.
+
+    Arguments:
+        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
+        top: first row.
+        left: first column.
+        height: number of rows.
+        width: number of columns.
+
+    Returns:
+        The result, in the form of img.
 
     Examples:
         >>> crop(np.zeros([8, 8, 3], np.uint8), 1, 2, 3, 4).shape
@@ -124,9 +149,16 @@ def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:
 
 
 def center_crop(img: Any, output_size: Any) -> Any:
-    """The middle of a picture; output_size is a number or (height, width).
+    """Crop the center of an image.
 
-    Example:
+    Arguments:
+        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
+        output_size: (height, width), or an integer for both.
+
+    Returns:
+        The result, in the form of img.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> import numpy as np
         >>> paddle.vision.transforms.center_crop(np.zeros([4, 4, 3], "uint8"), 2).shape
@@ -138,9 +170,15 @@ def center_crop(img: Any, output_size: Any) -> Any:
 
 
 def hflip(img: Any) -> Any:
-    """A picture with left and right exchanged.
+    """Flip an image horizontally.
 
-    Example:
+    Arguments:
+        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
+
+    Returns:
+        The result, in the form of img.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> import numpy as np
         >>> paddle.vision.transforms.hflip(np.array([[[1], [2]]], "uint8")).tolist()
@@ -150,9 +188,15 @@ def hflip(img: Any) -> Any:
 
 
 def vflip(img: Any) -> Any:
-    """A picture upside down.
+    """Flip an image vertically.
 
-    Example:
+    Arguments:
+        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
+
+    Returns:
+        The result, in the form of img.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> import numpy as np
         >>> paddle.vision.transforms.vflip(np.array([[[1]], [[2]]], "uint8")).tolist()
@@ -180,9 +224,16 @@ def _blend(array: np.ndarray, other: Any, factor: float) -> np.ndarray:
 
 
 def adjust_brightness(img: Any, brightness_factor: float) -> Any:
-    """Black at factor 0, as it is at 1, brighter above.
+    """Multiply the brightness of an image by a factor.
 
-    Example:
+    Arguments:
+        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
+        brightness_factor: 0: black; 1: unchanged; above 1: brighter.
+
+    Returns:
+        The result, in the form of img.
+
+    Examples:
         >>> import paddle_lite_py as paddle
         >>> import numpy as np
         >>> paddle.vision.transforms.adjust_brightness(np.full([1, 1, 3], 10, "uint8"), 2.0).tolist()
@@ -192,7 +243,14 @@ def adjust_brightness(img: Any, brightness_factor: float) -> Any:
 
 
 def adjust_contrast(img: Any, contrast_factor: float) -> Any:
-    """Even grey at factor 0, as it is at 1, more contrast above.
+    """Multiply the contrast of an image by a factor.
+
+    Arguments:
+        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
+        contrast_factor: 0: uniform gray; 1: unchanged; above 1: more contrast.
+
+    Returns:
+        The result, in the form of img.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -209,7 +267,14 @@ def adjust_contrast(img: Any, contrast_factor: float) -> Any:
 
 
 def adjust_saturation(img: Any, saturation_factor: float) -> Any:
-    """Grey at factor 0, as it is at 1, more colourful above.
+    """Multiply the saturation of an image by a factor.
+
+    Arguments:
+        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
+        saturation_factor: 0: grayscale; 1: unchanged; above 1: more saturated.
+
+    Returns:
+        The result, in the form of img.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -221,10 +286,17 @@ def adjust_saturation(img: Any, saturation_factor: float) -> Any:
 
 
 def adjust_hue(img: Any, hue_factor: float) -> Any:
-    """Colours turned on the wheel by a factor in [-0.5, 0.5].
+    """Shift the hue of an image.
+
+    Arguments:
+        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
+        hue_factor: shift as a fraction of the color wheel, in [-0.5, 0.5].
+
+    Returns:
+        The result, in the form of img.
 
     Raises:
-        ValueError: for another factor.
+        ValueError: if hue_factor is outside of [-0.5, 0.5].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -249,7 +321,14 @@ def adjust_hue(img: Any, hue_factor: float) -> Any:
 
 
 def to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
-    """A picture in grey, of 1 or 3 equal channels.
+    """Convert an image to grayscale.
+
+    Arguments:
+        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
+        num_output_channels: 1, or 3 for three equal channels. Default: 1.
+
+    Returns:
+        The result, in the form of img.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -263,11 +342,17 @@ def to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
 
 
 def normalize(img: Any, mean: Any, std: Any, data_format: str = "CHW", to_rgb: bool = False) -> Any:
-    """(img - mean) / std for each channel, in float32.
+    """Normalize each channel: `(img - mean) / std`, in float32.
 
     Arguments:
-        img: a tensor, array or Pillow image laid out as data_format says.
-        to_rgb: exchange the first and last channel before.
+        img: a tensor, array or Pillow image in the layout data_format.
+        mean: mean, a number or one for each channel.
+        std: standard deviation, likewise.
+        data_format: layout of img, "CHW" or "HWC". Default: 'CHW'.
+        to_rgb: swap the first and last channel first. Default: False.
+
+    Returns:
+        A float32 tensor for a tensor, else an array.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -286,7 +371,19 @@ def normalize(img: Any, mean: Any, std: Any, data_format: str = "CHW", to_rgb: b
 
 
 def erase(img: Any, i: int, j: int, h: int, w: int, v: Any, inplace: bool = False) -> Any:
-    """A picture with the rectangle of size (h, w) at (i, j) filled with v.
+    """Fill a rectangle of an image.
+
+    Arguments:
+        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
+        i: first row.
+        j: first column.
+        h: number of rows.
+        w: number of columns.
+        v: the value, a number or one for each channel.
+        inplace: write into img. Default: False.
+
+    Returns:
+        The result, in the form of img.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -330,12 +427,20 @@ def affine(
     fill: Any = 0,
     center: tuple[float, float] | None = None,
 ) -> Any:
-    """A picture turned (degrees, clockwise), sheared (degrees), scaled and moved.
+    """Apply an affine transform to an image: rotation, shear, scaling and translation.
 
     Arguments:
-        translate: pixels to the right and down.
-        shear: one angle, or one for x and one for y.
-        center: what stays where it is; the middle by default.
+        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
+        angle: clockwise rotation in degrees.
+        translate: horizontal and vertical shift in pixels.
+        scale: factor of the size.
+        shear: shear in degrees, a number for x or a pair for x and y.
+        interpolation: "nearest", "bilinear" or "bicubic". Default: 'nearest'.
+        fill: value of the pixels outside of the image. Default: 0.
+        center: center of the transform (x, y); None: the center of the image.
+
+    Returns:
+        The result, in the form of img.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -361,11 +466,18 @@ def rotate(
     center: tuple[float, float] | None = None,
     fill: Any = 0,
 ) -> Any:
-    """A picture turned counter-clockwise by an angle in degrees.
+    """Rotate an image counter-clockwise.
 
     Arguments:
-        expand: make the result large enough for the whole picture.
-        center: what stays where it is; the middle by default.
+        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
+        angle: the angle in degrees.
+        interpolation: "nearest", "bilinear" or "bicubic". Default: 'nearest'.
+        expand: enlarge the result to hold the whole rotated image. Default: False.
+        center: center of rotation (x, y); None: the center of the image.
+        fill: value of the pixels outside of the image. Default: 0.
+
+    Returns:
+        The result, in the form of img.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -391,7 +503,17 @@ def rotate(
 
 
 def perspective(img: Any, startpoints: Any, endpoints: Any, interpolation: str = "nearest", fill: Any = 0) -> Any:
-    """A picture seen so that four points (x, y) of it lie at four others.
+    """Apply the perspective transform that maps four points to four others.
+
+    Arguments:
+        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
+        startpoints: four points (x, y) of the image.
+        endpoints: where they are mapped to.
+        interpolation: "nearest", "bilinear" or "bicubic". Default: 'nearest'.
+        fill: value of the pixels outside of the image. Default: 0.
+
+    Returns:
+        The result, in the form of img.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -70,7 +70,7 @@ class DataGenerator:
 
 
 class MultiSlotStringDataGenerator(DataGenerator):
-    """Writes slots whose values are text already, and unchecked: the faster way.
+    """Generator of samples whose slots are strings, which are not checked; faster than MultiSlotDataGenerator.
 
     Examples:
         >>> MultiSlotStringDataGenerator()._gen_str([("words", ["1926", "08"]), ("label", ["1"])])
@@ -82,7 +82,7 @@ class MultiSlotStringDataGenerator(DataGenerator):
 
 
 class MultiSlotDataGenerator(DataGenerator):
-    """Writes slots of numbers; all samples must have the slots of the first one.
+    """Generator of samples with slots of numbers; all samples must have the slots of the first one.
 
     Raises:
         ValueError: naming the slot, if a sample has others, or a value that is no number, or none.

@@ -27,7 +27,7 @@ _AT_ONCE = Immaterial("slots_shuffle() needs no preparation")
 
 
 class DatasetBase:
-    """Files, and how their slots become feeds."""
+    """Base class of data sets of files, whose slots become feeds."""
 
     def __init__(self) -> None:
         self.files: list[str] = []
@@ -123,9 +123,9 @@ def _declared() -> Any:
 
 
 class InMemoryDataset(DatasetBase):
-    """Files that are read into memory, and may be shuffled.
+    """Data set of files that are loaded into memory and can be shuffled.
 
-    A data of the program with the name `<slot>.lengths` is fed the lengths of a slot before padding.
+    The data named `<slot>.lengths` of a program receives the lengths of a slot before padding.
 
     Examples:
         >>> import tempfile
@@ -205,7 +205,7 @@ class InMemoryDataset(DatasetBase):
 
 
 class QueueDataset(DatasetBase):
-    """Files that are read one after the other, each when its turn comes.
+    """Data set of files that are streamed one after the other.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -62,15 +62,20 @@ class _Split(Layer):
 
 
 class ColumnParallelLinear(_Split):
-    """Linear, of which each process holds some columns of the weight.
+    """Linear layer whose weight is split by columns over processes (tensor parallelism).
 
     Arguments:
-        in_features, out_features: sizes of the last dimension before and after, of all columns.
-        weight_attr: ParamAttr of the weight.
-        has_bias: whether something is added.
-        gather_output: give each process the results of all.
-        fuse_matmul_bias: see docs/differences.md.
-        mp_group: who has the columns; the processes of model parallelism by default.
+        in_features: size of the last dimension of the input.
+        out_features: size of the last dimension of the output, of all processes together.
+        weight_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
+        has_bias: add a bias.
+        gather_output: gather the output of all processes; False: each has its columns. Default: True.
+        fuse_matmul_bias: see docs/differences.md. Default: False.
+        mp_group: the group of processes; None: that of model parallelism.
+
+    Shape:
+        Input: [*, in_features].
+        Output: [*, out_features]; without gather_output [*, out_features / processes].
 
     Raises:
         ValueError: if out_features cannot be divided among the processes.

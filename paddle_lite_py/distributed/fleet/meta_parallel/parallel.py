@@ -28,15 +28,15 @@ __all__ = ["NoPipelineParallel", "PipelineParallel", "PipelineParallelWithInterl
 
 
 class PipelineParallel(Layer):
-    """A model in stages, trained with one forward and one backward in turn (1F1B; Narayanan et al., 2019).
+    """Pipeline parallelism with the 1F1B schedule: one forward and one backward in turn (Narayanan et al., 2019).
 
     Arguments:
-        layers: a `PipelineLayer`, of which this process has built its stage.
-        hcg: the topology.
-        strategy: `pipeline_configs` has `accumulate_steps`, the small batches of a batch, and `micro_batch_size`.
+        layers: a PipelineLayer, whose stage this process has built.
+        hcg: the topology; None: the current one.
+        strategy: `pipeline_configs` has accumulate_steps, the number of micro-batches, and micro_batch_size.
 
     Raises:
-        TypeError: if `layers` is no PipelineLayer.
+        TypeError: if `layers` is not a PipelineLayer.
     """
 
     def __init__(self, layers: Any, hcg: Any = None, strategy: Any = None) -> None:
@@ -61,23 +61,26 @@ class PipelineParallel(Layer):
         layers.sync_shared_weights()
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """This process's stage."""
+        """Compute the stage of this process."""
         return self._layers(*inputs, **kwargs)
 
     # -- one batch -------------------------------------------------------------------------------------------------
     def train_batch(
         self, data: Sequence[Any], optimizer: Any, lr_scheduler: Any = None, scaler: Any = None
     ) -> Tensor:  # fmt: skip
-        """Forward, backward and a step of the optimizer; the mean loss, in every stage.
+        """Train on one batch: forward, backward and an optimizer step.
 
         Arguments:
-            data: inputs and labels, of which the first stage uses the former and the last the latter.
-            optimizer: of the parameters of this stage.
-            lr_scheduler: makes a step too.
-            scaler: a GradScaler.
+            data: inputs and labels; the first stage uses the inputs, the last one the labels.
+            optimizer: optimizer of the parameters of this stage.
+            lr_scheduler: learning rate schedule to step; None: none.
+            scaler: a GradScaler; None: none.
+
+        Returns:
+            The mean loss, a scalar, in every stage.
 
         Raises:
-            ValueError: if the batch cannot be divided into `accumulate_steps` small ones.
+            ValueError: if the batch cannot be divided into accumulate_steps micro-batches.
         """
         self.train()
         loss = self.forward_backward_pipeline(data, scaler)
@@ -99,7 +102,7 @@ class PipelineParallel(Layer):
             )
 
     def forward_backward_pipeline(self, data: Sequence[Any], scaler: Any = None) -> Tensor:
-        """All small batches forward and backward; gradients are whole afterwards."""
+        """Run forward and backward of all micro-batches; gradients are complete afterwards."""
         batches, count = self._batches(data), self.accumulate_steps * self.num_chunks
         under_way: dict[tuple[int, int], tuple[Any, Any]] = {}
         total = to_tensor(0.0)
@@ -127,7 +130,15 @@ class PipelineParallel(Layer):
         return within // self.num_stages, several * self.num_stages + within % self.num_stages
 
     def eval_batch(self, data: Sequence[Any], compute_loss: bool = True) -> Any:
-        """Forward only: the mean loss, in every stage; what the last stage gives where compute_loss is False."""
+        """Evaluate one batch.
+
+        Arguments:
+            data: inputs and labels.
+            compute_loss: False: return the output of the last stage. Default: True.
+
+        Returns:
+            The mean loss, in every stage.
+        """
         self.eval()
         total, outs = to_tensor(0.0), []
         with no_grad():
@@ -224,25 +235,26 @@ class PipelineParallel(Layer):
             get_timers().log(list(get_timers().timers))
 
     def state_dict(self, *args: Any, **kwargs: Any) -> Any:
-        """The stage's, under its own names."""
+        """Return the state of the stage."""
         return self._layers.state_dict(*args, **kwargs)
 
     def set_state_dict(self, state_dict: Any, use_structured_name: bool = True) -> Any:
-        """Load the stage's state."""
+        """Load the state of the stage."""
         return self._layers.set_state_dict(state_dict, use_structured_name)
 
     set_dict = load_dict = set_state_dict
 
 
 class PipelineParallelWithInterleave(PipelineParallel):
-    """PipelineParallel, of which each process has several stages, every so many-th (Narayanan et al., 2021).
+    """Pipeline parallelism with several stages in each process (interleaved 1F1B; Narayanan et al., 2021).
 
     Arguments:
-        layers: a `PipelineLayer` with num_virtual_pipeline_stages above 1.
-        hcg, strategy: see PipelineParallel; accumulate_steps is a multiple of the number of processes.
+        layers: a PipelineLayer with num_virtual_pipeline_stages above 1.
+        hcg: the topology; None: the current one. Default: None.
+        strategy: see PipelineParallel; accumulate_steps must be a multiple of the number of processes.
 
     Raises:
-        ValueError: if a process has one stage, or accumulate_steps does not fit.
+        ValueError: if a process has one stage, or accumulate_steps is no such multiple.
     """
 
     def _check(self) -> None:
@@ -254,10 +266,12 @@ class PipelineParallelWithInterleave(PipelineParallel):
 
 
 class NoPipelineParallel(PipelineParallel):
-    """PipelineParallel of one process: small batches one after the other.
+    """PipelineParallel for a single process: micro-batches run one after the other.
 
     Arguments:
-        layers, strategy, hcg: see PipelineParallel.
+        layers: a PipelineLayer.
+        strategy: see PipelineParallel.
+        hcg: the topology; None: the current one.
     """
 
     def __init__(self, layers: Any, strategy: Any, hcg: Any = None) -> None:

@@ -21,7 +21,7 @@ __all__ = [
 
 
 class LocalFS(FS):
-    """The files of this machine.
+    """Local file system, with the interface of HDFSClient.
 
     Examples:
         >>> import tempfile

@@ -18,13 +18,14 @@ _LISTED = 8  # columns of a line of `hadoop fs -ls`: the first begins with "d" f
 
 
 class HDFSClient(FS):
-    """A client of HDFS.
+    """Client of HDFS.
 
     Arguments:
-        hadoop_home: the folder of Hadoop, which has bin/hadoop.
-        configs: settings of Hadoop by name, as {"fs.default.name": "hdfs://...", "hadoop.job.ugi": "user,password"}.
-        time_out: milliseconds for which a command that fails is tried again.
-        sleep_inter: milliseconds between two of these.
+        hadoop_home: folder of Hadoop, with bin/hadoop.
+        configs: settings of Hadoop by name, such as {"fs.default.name": "hdfs://...", "hadoop.job.ugi":
+            "user,password"}.
+        time_out: milliseconds during which a failed command is retried.
+        sleep_inter: milliseconds between two attempts. Default: 1000.
 
     Raises:
         FileNotFoundError: when a command is to be run, and there is no Hadoop.

@@ -16,12 +16,13 @@ _STATIC = f"{__name__.partition('.')[0]}.static"
 
 
 class DistributedInfer:
-    """A program that is evaluated by the workers of a job, whose servers have its tables.
+    """Evaluate a program on the workers of a job with parameter servers.
 
-    The network is built after fleet.init(), so that its tables lie on the servers.
+    Build the network after fleet.init(), so that its tables are on the servers.
 
     Arguments:
-        main_program, startup_program: the default ones if None.
+        main_program: the program; None: the default main program.
+        startup_program: its startup program; None: the default one.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -37,12 +37,12 @@ def load_state_dict(
     unique_id: int | None = None, offload: bool = False, mw_name_compatibility: bool = True,
     aoa_config: Any = None, safetensors: bool = False, worker_groups: Any = None, comm_method: str = "broadcast",
 ) -> None:  # fmt: skip
-    """Fill tensors with what a checkpoint has for their names; they may lie over another mesh than they did.
+    """Load a checkpoint into tensors, in place; they may be distributed over another mesh than when they were saved.
 
     Arguments:
-        state_dict: tensors, in nested dicts; changed in place, all or none.
+        state_dict: tensors in nested dicts; either all of them are changed or none.
         path: the folder.
-        unique_id: the number of the checkpoint in the folder; the last by default.
+        unique_id: number of the checkpoint in the folder; None: the last.
 
     Raises:
         FileNotFoundError: if there is no such checkpoint, or a file of it is missing.
@@ -73,13 +73,17 @@ def load_state_dict(
 def load_merged_state_dict(
     path: str, prefix: str | None = None, unique_id: int | None = None, offload: bool = False, aoa_config: Any = None
 ) -> dict[str, Tensor]:
-    """The tensors of a checkpoint, whole, by their names.
+    """Load a checkpoint as whole tensors by name.
 
     Arguments:
         path: the folder.
-        prefix: only names that begin so.
-        unique_id: the number of the checkpoint in the folder; the last by default.
-        offload, aoa_config: see docs/differences.md.
+        prefix: load only names with this prefix; None: all.
+        unique_id: number of the checkpoint in the folder; None: the last.
+        offload: see docs/differences.md. Default: False.
+        aoa_config: see docs/differences.md.
+
+    Returns:
+        A dict from names to tensors.
 
     Raises:
         FileNotFoundError: if there is no such checkpoint.

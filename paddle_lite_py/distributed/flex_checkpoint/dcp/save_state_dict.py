@@ -35,19 +35,21 @@ def save_state_dict(
     state_dict: dict[str, Any], path: str, process_group: Group | None = None, coordinator_rank: int = 0,
     unique_id: int | None = None, async_save: bool = False, safetensors: bool = False, save_replicas: bool = False,
 ) -> None:  # fmt: skip
-    """Write state that lies over processes into a folder: files of each process, and one that says what they hold.
+    """Save distributed state to a folder: files of each process, and one that describes them.
 
-    The last of these files comes when all others are whole, so that what was saved before stays until then.
+    The descriptive file is written last, when all others are complete, so that an earlier checkpoint stays valid until
+    then.
 
     Arguments:
-        state_dict: tensors, in nested dicts; of those that lie over no mesh, the first process writes its own, of
-            `ShardedWeight` each its part.
-        path: the folder, which all processes see.
-        process_group: who takes part; all by default.
-        coordinator_rank: who writes what the files hold.
-        unique_id: the number of the checkpoint in the folder; one more than the last by default.
-        async_save: return when the state is copied, and write in the background; the next save waits for it.
-        safetensors, save_replicas: see docs/differences.md.
+        state_dict: tensors in nested dicts. Tensors without a mesh are saved by the first process, ShardedWeights by
+            each process.
+        path: the folder, which all processes can access.
+        process_group: the group of processes; None: all.
+        coordinator_rank: rank of the process that writes the descriptive file. Default: 0.
+        unique_id: number of the checkpoint in the folder; None: one more than the last.
+        async_save: copy the state and write it in the background; the next save waits for it. Default: False.
+        safetensors: see docs/differences.md. Default: False.
+        save_replicas: see docs/differences.md. Default: False.
 
     Raises:
         TypeError: if a value is no tensor or array.

@@ -19,18 +19,19 @@ __all__ = [
 
 
 class ShardedWeight:
-    """A part of a tensor.
+    """Part of a distributed tensor, for checkpoints.
 
     Arguments:
-        key: the name of the whole.
+        key: name of the whole tensor.
         local_tensor: the part.
         local_shape: its shape.
-        global_shape: the shape of the whole.
-        global_offset: where the part begins.
-        is_flattened, flattened_range: whether the part is a flat stretch of such a part, and which.
+        global_shape: shape of the whole tensor.
+        global_offset: index at which the part begins.
+        is_flattened: the part is a range of the flattened part. Default: False.
+        flattened_range: the range, a slice.
 
     Raises:
-        ValueError: if the part does not lie in the whole.
+        ValueError: if the part exceeds the whole tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -62,7 +63,16 @@ ShardedStateDict = dict[str, ShardedWeight]
 
 
 def shard_weight(key: str, weight: Tensor, axis: int, group: Group) -> ShardedWeight:
-    """This process's part of a tensor that is cut along an axis, one part for each process of a group.
+    """Describe the part of this process of a tensor that is split evenly along a dimension over a group.
+
+    Arguments:
+        key: name of the whole tensor.
+        weight: the part of this process.
+        axis: dimension along which the tensor is split.
+        group: the group of processes.
+
+    Returns:
+        A ShardedWeight.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -95,13 +105,16 @@ def build_sharded_state_dict(
     state_dict: dict[str, Tensor], shard_rules: dict[str, int] | None = None, prefix: str = "",
     group: Group | None = None,
 ) -> ShardedStateDict:  # fmt: skip
-    """The parts of a layer's state.
+    """Describe the state of a layer as parts of distributed tensors.
 
     Arguments:
-        state_dict: the layer's.
-        shard_rules: the axis along which a name is cut; all others are whole.
-        prefix: stands before the names.
-        group: who has parts; all processes by default.
+        state_dict: state_dict() of the layer.
+        shard_rules: dimension along which each name is split; all other tensors are replicated.
+        prefix: prefix of the names. Default: ''.
+        group: the group of processes; None: all.
+
+    Returns:
+        A dict from names to ShardedWeights.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -13,12 +13,12 @@ __all__ = ["DygraphShardingOptimizer", "DygraphShardingOptimizerV2"]
 
 
 class DygraphShardingOptimizer(HybridParallelOptimizer):
-    """The optimizer, with all its methods: each process updates its share, and gives the others the new values.
+    """Optimizer with sharded state (ZeRO stage 1): each process updates its share of the parameters and broadcasts it.
 
     Arguments:
-        optimizer: an optimizer.
-        hcg: the topology; that in force by default.
-        group: who shares the states; the processes of the sharding axis by default.
+        optimizer: the optimizer.
+        hcg: the topology; None: the current one.
+        group: the group of processes; None: that of the sharding axis.
     """
 
     def __init__(self, optimizer: Any, hcg: Any = None, group: Any = None) -> None:

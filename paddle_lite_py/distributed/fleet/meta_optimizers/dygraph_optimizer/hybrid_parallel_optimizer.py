@@ -64,12 +64,12 @@ class HybridParallelClipGrad(ClipGradBase):
 
 
 class HybridParallelOptimizer:
-    """The optimizer, with all its methods, and clipping by the norm over all processes.
+    """Optimizer for hybrid parallelism, with gradient clipping by the norm over all processes.
 
     Arguments:
-        optimizer: an optimizer.
-        hcg: the topology; that in force by default.
-        strategy: accepted for compatibility: the topology says all.
+        optimizer: the optimizer.
+        hcg: the topology; None: the current one.
+        strategy: no effect: the topology decides.
 
     Examples:
         >>> import paddle_lite_py as paddle
