@@ -97,13 +97,13 @@ def difference(found: list[float], expected: list[float]) -> float:
 ROW = (
     "| {package} | {what} | {same} | {off:.1e} | {cold:.1f} s, {theirs_cold:.1f} s | {hot:.4f} s, {theirs_hot:.4f} s |"
 )
-PAGE = """# Packages of others
+PAGE = """# Third-party packages
 
-Written by `make ecosystem`: each package is installed as it is published, and one page of ordinary code
-(`tests/ecosystem/`) runs on PaddlePaddle {version} and here, from the same weights. Times are CPU seconds, here and
-there: to the first step, imports included, and of a step after it.
+Third-party packages written for PaddlePaddle run without changes. `make ecosystem` writes this page: it installs each
+published package and runs a short program (`tests/ecosystem/`) on PaddlePaddle {version} and here, from the same weights.
+Times are CPU seconds, ours first: up to the first step, imports included, and for each step after it.
 
-| package | what runs | the same | apart by | first step | each more |
+| Package | Program | Equal | Difference | First step | Later steps |
 | --- | --- | --- | --- | --- | --- |
 {rows}
 """
