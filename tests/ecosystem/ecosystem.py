@@ -30,7 +30,7 @@ class Trial(NamedTuple):
 
 
 TRIALS = {
-    "einops_layers": Trial(("einops==0.8.2",), "network of its layers and functions, 20 steps; 0-D tensors", alone=True),
+    "einops_layers": Trial(("einops==0.8.2",), "network of its layers and functions, 20 steps", alone=True),
     "safetensors_file": Trial(("safetensors==0.8.0",), "saving and loading weights; six dtypes", alone=True),
     "deepxde_poisson": Trial(("deepxde==1.15.0",), "Poisson equation with Adam, then L-BFGS; predictions", 1e-2),
 }
@@ -100,8 +100,8 @@ ROW = (
 PAGE = """# Third-party packages
 
 Third-party packages that support PaddlePaddle run without changes. `make ecosystem` writes this page: it installs each
-published package and runs a short program (`tests/ecosystem/`) on PaddlePaddle {version} and here, from the same weights.
-Times are CPU seconds, ours first: up to the first step, imports included, and for each step after it.
+published package and runs a short program (`tests/ecosystem/`) on PaddlePaddle {version} and here, from the same
+weights. Times are CPU seconds, ours first: up to the first step, imports included, and for each step after it.
 
 | Package | Program | Equal | Difference | First step | Later steps |
 | --- | --- | --- | --- | --- | --- |
