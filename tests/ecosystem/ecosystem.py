@@ -30,9 +30,9 @@ class Trial(NamedTuple):
 
 
 TRIALS = {
-    "einops_layers": Trial(("einops==0.8.2",), "a net of its layers and functions, 20 steps; 0-d tensors", alone=True),
-    "safetensors_file": Trial(("safetensors==0.8.0",), "weights to a file and back; six dtypes", alone=True),
-    "deepxde_poisson": Trial(("deepxde==1.15.0",), "a Poisson equation by Adam, then L-BFGS; what it predicts", 1e-2),
+    "einops_layers": Trial(("einops==0.8.2",), "network of its layers and functions, 20 steps", alone=True),
+    "safetensors_file": Trial(("safetensors==0.8.0",), "saving and loading weights; six dtypes", alone=True),
+    "deepxde_poisson": Trial(("deepxde==1.15.0",), "Poisson equation with Adam, then L-BFGS; predictions", 1e-2),
 }
 
 
@@ -97,13 +97,13 @@ def difference(found: list[float], expected: list[float]) -> float:
 ROW = (
     "| {package} | {what} | {same} | {off:.1e} | {cold:.1f} s, {theirs_cold:.1f} s | {hot:.4f} s, {theirs_hot:.4f} s |"
 )
-PAGE = """# Packages of others
+PAGE = """# Third-party packages
 
-Written by `make ecosystem`: each package is installed as it is published, and one page of ordinary code
-(`tests/ecosystem/`) runs on PaddlePaddle {version} and here, from the same weights. Times are CPU seconds, here and
-there: to the first step, imports included, and of a step after it.
+Third-party packages that support PaddlePaddle run without changes. `make ecosystem` writes this page: it installs each
+published package and runs a short program (`tests/ecosystem/`) on PaddlePaddle {version} and here, from the same
+weights. Times are CPU seconds, ours first: up to the first step, imports included, and for each step after it.
 
-| package | what runs | the same | apart by | first step | each more |
+| Package | Program | Equal | Difference | First step | Later steps |
 | --- | --- | --- | --- | --- | --- |
 {rows}
 """
