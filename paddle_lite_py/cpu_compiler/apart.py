@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import monitoring
 
-from ..core import memory, progress
+from ..core import memory, progress, small
 from ..core.jax_compat.versions import warn_unknown
 from ..core.jax_compat.xla import COMPILED
 from ..core.mappings import dropping
@@ -63,6 +63,10 @@ def serves() -> bool:
         and getattr(jax.config, "jax_default_device", None) is None
         and world().size == 1
     )
+
+
+def _looks_for_nan() -> bool:
+    return getattr(jax.config, "jax_debug_nans", False)
 
 
 class Apart:
@@ -109,7 +113,7 @@ class Apart:
         key = _kinds(args)
         run = self._known.get(key) or self._known.put(key, self._new(args))
         if isinstance(run, Warming):
-            compiled = run.compiled()
+            compiled = run.compiled() if baseline_tier.on else self.compiled_here(run.traced)
             if compiled is None:
                 try:
                     return run.baseline(*args)
@@ -136,8 +140,9 @@ class Apart:
         self._known.clear()
 
     def _new(self, args: Sequence[Any]) -> Any:
-        if jax.default_backend() != "cpu" or jax.local_device_count() > 1:
-            return self.small  # which tells devices apart
+        # jax.jit tells devices apart, and looks for NaN where that is wanted.
+        if jax.default_backend() != "cpu" or jax.local_device_count() > 1 or _looks_for_nan():
+            return self.small
         is_alike = executables.is_any_alike(self.name, args)
         if self._may_be_large and serves() and not is_alike:
             process.start()
@@ -151,7 +156,7 @@ class Apart:
         return found or self.compiled_here(traced)
 
     def _warming(self, traced: TracedFunction, share: float = SHARE) -> Warming | None:
-        if not (baseline_tier.on and traced.size >= BASELINE and serves()):
+        if not (baseline_tier.on and traced.size >= BASELINE and serves()) or _looks_for_nan():
             return None
         run = self.baseline(traced.closed, traced.shapes, traced.size * PER_EQUATION * share)
         return None if run is None else Warming(self, traced, run)
@@ -242,3 +247,4 @@ def forget() -> None:
 
 
 dropping.append(forget)
+small.on_change(forget)

@@ -102,7 +102,7 @@ class VaryingShapes:
     def __init__(self, xla: Callable[..., Any], trace: Callable[..., Any], name: str) -> None:
         self._xla, self._trace = xla, trace
         # Key: shapes, dtypes and classes of numbers; the function is pure.
-        self._known: Memo[Any, Callable[..., Any]] = Memo(f"kinds of {name}", MAX_KINDS)
+        self._known: Memo[Any, Callable[..., Any]] = Memo(f"kinds of {name}", MAX_KINDS, tiered=True)
 
     def __call__(self, *args: Any) -> Any:
         """The results for arrays and numbers."""
@@ -115,6 +115,8 @@ class VaryingShapes:
         return run(*args)
 
     def _new(self, key: Any, args: tuple[Any, ...]) -> Callable[..., Any]:
+        if not _serves():
+            return self._xla
         writer, each = None, float(COMPILATION)
         try:
             with reading():

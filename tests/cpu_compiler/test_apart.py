@@ -428,6 +428,19 @@ def test_a_flag_waits_for_the_compiler(warming):
         paddle.set_flags({"FLAGS_baseline_tier": True})
 
 
+@pytest.mark.parametrize("flag", [{"FLAGS_baseline_tier": False}, {"FLAGS_check_nan_inf": True}])
+def test_a_flag_that_is_set_later_is_heeded(warming, flag):
+    f = program_jit(lambda a: jnp.log(a) * 2, 20)
+    f(X)  # NaN, which nobody looks for
+    paddle.set_flags(flag)
+    if "FLAGS_check_nan_inf" in flag:
+        with pytest.raises(FloatingPointError):
+            f(X)
+    else:
+        f(X)
+    assert tier(f) == "compiled" and warming == []
+
+
 def test_training_begins_on_the_baseline_tier_and_goes_on_compiled(warming):
     found = trained(4)
     assert warming

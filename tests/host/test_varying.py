@@ -6,6 +6,7 @@ import jax
 import numpy as np
 import pytest
 
+import paddle_lite_py as paddle
 from helpers.decoders import compilations
 from paddle_lite_py.core import small
 from paddle_lite_py.host import varying
@@ -75,3 +76,14 @@ def test_large_products_are_made_of_blocks(shape):
     with varying.sizes_vary():
         found = tiered(lambda x, y: x @ y, 2)(jax.device_put(x), jax.device_put(y))
     np.testing.assert_allclose(found, x @ y, rtol=1e-3, atol=1e-3)
+
+
+def test_who_looks_for_nan_later_finds_it():
+    run = tiered(lambda x: jax.numpy.log(abs(x)) - jax.numpy.log(x), 1)
+    for n in range(50, 56):
+        run(given(n) ** 2)
+    paddle.set_flags({"FLAGS_check_nan_inf": True})
+    with pytest.raises(FloatingPointError):
+        run(given(55))
+    with pytest.raises(FloatingPointError):
+        run(given(57))
