@@ -9,11 +9,9 @@ Nobody waits for it where the baseline tier (`host/baseline.py`) can run the pro
 
 from __future__ import annotations
 
-import contextlib
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -152,7 +150,7 @@ class Apart:
         found = self._warming(traced, SHARE_IF_ALIKE if is_alike else SHARE)
         if found is None and serves() and (traced.size >= LARGE or (is_alike and traced.size >= BASELINE)):
             executable = self.executable(traced)
-            found = loaded(executable) or self._warming(traced) or self._awaited(executable)
+            found = loaded(executable) or (self._warming(traced) if is_alike else None) or self._awaited(executable)
         return found or self.compiled_here(traced)
 
     def _warming(self, traced: TracedFunction, share: float = SHARE) -> Warming | None:
@@ -170,9 +168,10 @@ class Apart:
         if executable.traced.size < LARGE or (job := executable.job()) is None:
             return None
         since = time.perf_counter()
-        with contextlib.ExitStack() as after:
-            after.callback(Path(job["program"]).unlink, missing_ok=True)
+        try:
             process.do(job)
+        finally:
+            executable.drop_source()
         return loaded(executable, since)
 
     def compiled_here(self, traced: TracedFunction) -> Any:
@@ -206,6 +205,7 @@ class Warming:
                 self._job = process.submit(CompilerJob(job, stays=True))
         if self._job is not None and not process.is_done(self._job):
             return None
+        self._executable.drop_source()
         return loaded(self._executable) or self._owner.compiled_here(self.traced)
 
 

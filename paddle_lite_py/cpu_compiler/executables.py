@@ -24,7 +24,6 @@ from .fingerprints import fingerprint
 from .machine_code import TARGETS
 from .traced import TracedFunction
 
-DIGEST = hashlib.sha256
 Structures = tuple[Any, Any]  # of arguments and results
 
 
@@ -51,6 +50,7 @@ class ExecutableFile:
     ) -> None:
         self.traced, self.name, self.donated, self.options = traced, name, donated, options
         self.path = self._path()
+        self._source: Path | None = None  # the program that the process compiles
         self.structures = jax.tree.structure((tuple(traced.specs), {})), jax.tree.structure(traced.shapes)
 
     def _path(self) -> Path | None:
@@ -75,17 +75,22 @@ class ExecutableFile:
             return jax.tree.leaves(self.traced.inlined(args))
 
         flat.__name__ = flat.__qualname__ = self.name
-        source = self.path.with_suffix(f".{os.getpid()}.program")
+        source = self._source = self.path.with_suffix(f".{os.getpid()}.program")
         # The functions that it calls are there when it is loaded.
         ours = unchecked_calls(TARGETS)
         try:
             jitted = jax.jit(flat, donate_argnums=tuple(self.donated))
             source.write_bytes(export.export(jitted, disabled_checks=ours)(*self.traced.specs).serialize())
         except (ValueError, NotImplementedError, OSError):
-            source.unlink(missing_ok=True)
+            self.drop_source()
             return None
         job = {"program": str(source), "path": str(self.path), "name": self.name, "donated": tuple(self.donated)}
         return job | {"key": user_secret().hex(), "options": self.options, "calls": TARGETS}
+
+    def drop_source(self) -> None:
+        """Remove the file with the program, which nobody needs once its job is done or has failed."""
+        if self._source is not None:
+            self._source.unlink(missing_ok=True)
 
 
 def is_any_alike(name: str, args: Sequence[Any]) -> bool:
@@ -98,7 +103,7 @@ def _alike(name: str, specs: Sequence[Any]) -> str:
 
 
 def _digest(said: Any) -> str:
-    return DIGEST(repr(said).encode()).hexdigest()[:32]
+    return hashlib.sha256(repr(said).encode()).hexdigest()[:32]
 
 
 def loaded(path: Path, structures: Structures) -> Any:
