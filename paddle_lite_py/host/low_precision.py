@@ -15,15 +15,15 @@ from .steps import HostStep
 LOW = frozenset(map(np.dtype, (np.float16, jnp.bfloat16)))
 ALL_DTYPES = DTYPES | LOW
 _FLOAT32 = np.dtype(np.float32)
-# Steps that take such elements as they are: a cast, and those whose functions have steps of their own.
-_AS_THEY_ARE = frozenset(("convert_element_type", "scan", "cond", "while"))
+# Steps that take such elements as they are: their functions have steps of their own.
+_OF_FUNCTIONS = frozenset(("scan", "cond", "while"))
 NAMES: dict[str, Any] = {f"_{kind.name}": kind for kind in LOW}
 
 
 def is_low(step: HostStep) -> bool:
     """Whether a step computes with numbers of low precision."""
     low = any(aval.dtype in LOW for aval in (*step.given, *step.made))
-    return low and step.name not in MOVES and step.name not in _AS_THEY_ARE
+    return low and step.name not in MOVES and step.name not in _OF_FUNCTIONS
 
 
 def widened(step: HostStep) -> HostStep:

@@ -124,6 +124,8 @@ def test_low_precision_rounds_each_step(dtype):
         return y, y.sum(1), jnp.sort(y, 1), jax.nn.softmax(y.astype(jnp.float32)).astype(dtype), (y > 1)[:3]
 
     check(f, x, w, rtol=0.02, atol=0.02)
+    odd = jnp.asarray([np.nan, np.inf, -np.inf, -0.0, 1e4, 2.5], dtype)
+    check(lambda x: (x.astype("int32"), x.astype("float32").astype(dtype)), odd, rtol=0, atol=0)
     check(jax.grad(lambda x, w: (jnp.tanh(x @ w) ** 2).sum(), (0, 1)), x, w, rtol=0.05, atol=0.1)
 
 
