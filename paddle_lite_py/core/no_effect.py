@@ -16,7 +16,7 @@ import inspect
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import jax
@@ -231,9 +231,7 @@ def only_known(function: Callable[..., Any], given: Iterable[str], *known: str) 
     for name in given:
         if name not in known:
             names = [p.name for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
-            near = difflib.get_close_matches(name, [*names, *known], 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join([*names, *known])}"
-            raise UnknownKeywordError(f"{public_name(function)}() got an unexpected keyword argument {name!r}; {hint}")
+            raise _unknown(public_name(function), name, [*names, *known])
 
 
 def only_known_settings(cls: type, given: Iterable[str]) -> None:
@@ -249,9 +247,14 @@ def only_known_settings(cls: type, given: Iterable[str]) -> None:
     known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
     for name in given:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(known)}"
-            raise UnknownKeywordError(f"{cls.__name__}() got an unexpected keyword argument {name!r}; {hint}")
+            raise _unknown(cls.__name__, name, known)
+
+
+def _unknown(called: str, name: str, known: Sequence[str]) -> UnknownKeywordError:
+    """The error for a keyword that is not among those known, with the one that was meant."""
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(known)}"
+    return UnknownKeywordError(f"{called}() got an unexpected keyword argument {name!r}; {hint}")
 
 
 def nothing_more(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
