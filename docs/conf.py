@@ -5,12 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import build
-
-build.opened()
-
 project = "paddle_lite_py"
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "sphinx_copybutton"]
 html_theme = "furo"
 html_title = "paddle_lite_py"
 html_show_sphinx = False

@@ -1,4 +1,4 @@
-"""A place in the user's program."""
+"""Source locations: a place in the user's program."""
 
 from __future__ import annotations
 

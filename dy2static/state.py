@@ -1,4 +1,4 @@
-"""The variables that a staged statement changes."""
+"""Variables that a staged statement changes."""
 
 from __future__ import annotations
 

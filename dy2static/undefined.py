@@ -1,4 +1,4 @@
-"""The value of a variable that may have none."""
+"""Undefined variables."""
 
 from __future__ import annotations
 

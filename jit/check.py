@@ -1,4 +1,4 @@
-"""Checks that a static run gives what the function gives as it is: eager beside static, operator by operator."""
+"""Checks of a static run against the function as it is: eager beside static, operator by operator."""
 
 from __future__ import annotations
 

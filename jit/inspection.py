@@ -1,4 +1,4 @@
-"""What a static function shows of itself: its code, programs, traces, and what XLA makes of them."""
+"""Inspection of static functions: its code, programs, traces, and what XLA makes of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A function that is traced once for each kind of call, and then runs compiled."""
+"""Static functions: traced once for each kind of call, and then run compiled."""
 
 from __future__ import annotations
 

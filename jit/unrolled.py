@@ -1,4 +1,4 @@
-"""Control flow that no single static program can hold: Python runs, and takes the value that decides for granted.
+"""Control flow that is unrolled: Python runs, and takes the value that decides for granted.
 
 A loop is first tried as a staged one; if its first iteration makes what the others have (a variable starts as None),
 one iteration as Python is enough. The program serves the calls whose deciding values are the same (see assumptions).

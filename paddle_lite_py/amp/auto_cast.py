@@ -1,4 +1,4 @@
-"""auto_cast() puts the rules of mixed precision in force; decorate() prepares models and optimizers for level O2."""
+"""Mixed precision: auto_cast() for the ops in a block, decorate() for models and optimizers at level O2."""
 
 from __future__ import annotations
 

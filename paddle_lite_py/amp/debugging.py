@@ -1,4 +1,4 @@
-"""To find where numbers go wrong: counts of ops by dtype, and checks for infinities and NaN."""
+"""Numerical debugging: counts of ops by dtype, and checks for infinities and NaN."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scaling of the loss, so that small gradients survive float16; all of its state is tensors."""
+"""Loss scaling: small gradients survive float16; all of its state is tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows of signals, by name or by function."""
+"""Window functions: by name or by function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrices of derivatives, and products with them."""
+"""Jacobians and Hessians, and products with them."""
 
 from __future__ import annotations
 

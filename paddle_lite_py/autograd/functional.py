@@ -1,4 +1,4 @@
-"""backward() and grad() as functions."""
+"""Gradients: backward() and grad() as functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Switching the recording of gradients off and on."""
+"""Gradient mode: switching the recording of operations off and on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hooks on what the tape keeps for backward: to move it elsewhere, or keep it smaller."""
+"""Hooks on saved tensors: to move it elsewhere, or keep it smaller."""
 
 from __future__ import annotations
 

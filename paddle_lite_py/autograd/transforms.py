@@ -1,4 +1,4 @@
-"""Functions from functions: one sample's computation as that of a batch, and derivatives forwards.
+"""Transforms of functions: one sample's computation as that of a batch, and derivatives forwards.
 
 The function is traced into a Program, which is lowered to JAX and transformed there. It becomes one op of its arguments
 and of the tensors that it reads from outside, so gradients flow to both, and it works inside static functions.

@@ -1,4 +1,4 @@
-"""Functions that take and give what those of the same name do in torch."""
+"""Functions with torch's signatures and results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names of paddle.device.cuda; on a machine without a GPU they answer for its default device."""
+"""CUDA devices: on a machine without a GPU, the functions describe its default device."""
 
 from __future__ import annotations
 

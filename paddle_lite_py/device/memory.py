@@ -1,4 +1,4 @@
-"""Memory of devices, in bytes, as XLA reports it; a CPU reports none."""
+"""Device memory: in bytes, as XLA reports it; a CPU reports none."""
 
 from __future__ import annotations
 

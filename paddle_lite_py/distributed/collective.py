@@ -1,4 +1,4 @@
-"""What processes say to each other; one alone hears what it said itself."""
+"""Collective communication: with one process, each function returns its own input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies of a model in several processes, each with its share of the data, and one gradient."""
+"""Data parallelism: copies of a model in several processes, each with its share of the data, and one gradient."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which features a table on parameter servers takes up: rules for `paddle.static.nn.sparse_embedding(entry=...)`."""
+"""Entry rules: rules for `paddle.static.nn.sparse_embedding(entry=...)`."""
 
 from __future__ import annotations
 

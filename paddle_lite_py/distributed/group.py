@@ -1,4 +1,4 @@
-"""Who takes part. What programs ask before they share work: ranks, sizes, groups."""
+"""Process groups: ranks and sizes. What programs ask before they share work: ranks, sizes, groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exchanges of objects, as bytes."""
+"""Collective communication of Python objects, as bytes."""
 
 from __future__ import annotations
 

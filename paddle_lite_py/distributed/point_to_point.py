@@ -1,4 +1,4 @@
-"""Tensors from one process to another, in the order in which they were sent; a sender does not wait."""
+"""Point-to-point communication: tensors arrive in the order in which they were sent; a sender does not wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of records, and reading them by many processes: each record once an epoch, also after a new start.
+"""Record files: each record once an epoch, also after a new start.
 
 A file is records one after the other, then where each of them begins, then how many there are. So a process reads what
 it needs, from a local path or from whatever fsspec knows by URL (memory://, s3://, gs://, ...), if that is installed.

@@ -1,4 +1,4 @@
-"""Starting a function in each of several processes."""
+"""Starting processes."""
 
 from __future__ import annotations
 

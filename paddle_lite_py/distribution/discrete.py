@@ -1,4 +1,4 @@
-"""Distributions of whole numbers and choices."""
+"""Discrete distributions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Continuous distributions of a location and a scale."""
+"""Location-scale distributions."""
 
 from __future__ import annotations
 

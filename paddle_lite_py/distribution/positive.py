@@ -1,4 +1,4 @@
-"""Continuous distributions on positive numbers, on (0, 1), and on shares that add up to 1."""
+"""Continuous distributions on positive numbers, on (0, 1) and on the simplex."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Model calls at each point of training, evaluation and prediction."""
+"""Callbacks of Model: called at each point of training, evaluation and prediction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Multiplications of a network."""
+"""Operation counts: multiplications of a network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How training goes, for who watches: a bar on a terminal and in a notebook, lines elsewhere."""
+"""Progress of training: a bar on a terminal and in a notebook, lines elsewhere."""
 
 from __future__ import annotations
 

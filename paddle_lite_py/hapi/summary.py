@@ -1,4 +1,4 @@
-"""A table of the layers of a network."""
+"""Summary of a network: a table of its layers."""
 
 from __future__ import annotations
 

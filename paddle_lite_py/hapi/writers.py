@@ -1,4 +1,4 @@
-"""Callbacks that write losses and metrics for other programs to show."""
+"""Callbacks that log losses and metrics for other programs to show."""
 
 from __future__ import annotations
 

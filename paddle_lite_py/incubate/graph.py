@@ -1,4 +1,4 @@
-"""Message passing under its older name."""
+"""Message passing under its older names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a predictor is made from: the files of a program, and the device."""
+"""Configuration of a predictor: the files of a program, and the device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The enumerations of the inference interface."""
+"""Enumerations of the inference interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sequences of many lengths in few shapes: batches of similar lengths, padded to one of a few bounds.
+"""Bucketing: sequences of many lengths in few shapes: batches of similar lengths, padded to one of a few bounds.
 
 A compiled program serves one shape. Padding each batch to the longest of its samples would make a new one for almost
 every batch; padding all to the longest of all would waste most of the work.

@@ -1,4 +1,4 @@
-"""Samples to batches, and batches to tensors."""
+"""Collating: samples to batches, and batches to tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workers of a DataLoader that are threads: they load batches ahead, in order."""
+"""Threads as workers of a DataLoader: they load batches ahead, in order."""
 
 from __future__ import annotations
 

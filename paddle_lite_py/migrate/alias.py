@@ -1,4 +1,4 @@
-"""`import paddle` as this package, in this process: the same module objects under both names."""
+"""The alias `paddle` in this process: the same module objects under both names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that programs of other versions use: torch's tensor constructors, switches of modes."""
+"""Names of other versions: torch's tensor constructors, switches of modes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clipping of gradients. An optimizer runs it inside its own compiled update."""
+"""Gradient clipping. An optimizer runs it inside its own compiled update."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers that hold layers or parameters."""
+"""Containers of layers or parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers whose parameters are drawn later."""
+"""Lazy initialization of parameters."""
 
 from __future__ import annotations
 

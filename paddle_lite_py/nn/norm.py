@@ -1,4 +1,4 @@
-"""Normalization layers but for batch normalization."""
+"""Normalization layers."""
 
 from __future__ import annotations
 

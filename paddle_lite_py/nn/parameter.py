@@ -1,4 +1,4 @@
-"""Making parameters: settings, name, first value."""
+"""Creating parameters: settings, name, first value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers of the losses over many classes: the weights of a tree, or of clusters."""
+"""Losses over many classes as layers: the weights of a tree, or of clusters."""
 
 from __future__ import annotations
 

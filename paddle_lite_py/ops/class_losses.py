@@ -1,4 +1,4 @@
-"""Classification losses beyond cross-entropy, and losses of counts and densities."""
+"""More classification losses, and losses of counts and densities."""
 
 from __future__ import annotations
 

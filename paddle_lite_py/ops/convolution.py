@@ -1,4 +1,4 @@
-"""Convolutions with channels last inside, as XLA's CPU kernels need; transposes cancel between layers."""
+"""Convolutions: channels last inside, as XLA's CPU kernels need; transposes cancel between layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrix decompositions and what follows from them: inverses, linear systems, determinants, rank."""
+"""Matrix decompositions: inverses, linear systems, determinants, rank."""
 
 from __future__ import annotations
 

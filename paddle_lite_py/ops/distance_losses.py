@@ -1,4 +1,4 @@
-"""Losses of pairs and triplets, based on distances or angles."""
+"""Losses of pairs and triplets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Support for ops whose output shape depends on the data, which only eager execution can read."""
+"""Ops whose output shape depends on the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms, defined as rows of a table."""
+"""Discrete Fourier transforms: rows of a table."""
 
 from __future__ import annotations
 

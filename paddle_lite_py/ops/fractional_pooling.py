@@ -1,4 +1,4 @@
-"""Pooling over windows of two sizes that alternate at random, so that any output size can be reached."""
+"""Fractional pooling: windows of two sizes that alternate at random, so that any output size can be reached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparison, logic and bits."""
+"""Comparison, logic and bitwise functions."""
 
 from __future__ import annotations
 

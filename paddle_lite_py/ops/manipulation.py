@@ -1,4 +1,4 @@
-"""Change the shape, the order of dimensions or the dtype of tensors."""
+"""Reshape, transpose and cast tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions under names of other libraries, and functions of the facade that are methods of a tensor as well."""
+"""Other names of functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write elements by index; every function returns a new tensor."""
+"""Write elements by index: every function returns a new tensor."""
 
 from __future__ import annotations
 

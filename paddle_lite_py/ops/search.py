@@ -1,4 +1,4 @@
-"""Searching and sorting, and ops whose output shape depends on the data."""
+"""Search, sort, select by data."""
 
 from __future__ import annotations
 

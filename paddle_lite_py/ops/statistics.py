@@ -1,4 +1,4 @@
-"""Variance, order statistics, covariance and histograms."""
+"""Statistics: variance, order statistics, covariance, histograms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elementwise functions of one tensor, as rows of two tables: name, JAX function, what it is, an example."""
+"""Elementwise functions of one tensor: rows of two tables: name, JAX function, what it is, an example."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adam and its relatives with two moments: AdamW, Adamax, Lamb."""
+"""Adam and its relatives: AdamW, Adamax, Lamb."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Optimizers that scale each element by its own past gradients: Adagrad, Adadelta, RMSProp, Rprop."""
+"""Adaptive optimizers: each element is scaled by its own past gradients: Adagrad, Adadelta, RMSProp, Rprop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stochastic gradient descent, plain and with momentum."""
+"""Stochastic gradient descent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passes that remove what is not needed: dead code, constants, the same twice, identities, dropout."""
+"""Clean-up passes: dead code, constants, the same twice, identities, dropout."""
 
 from __future__ import annotations
 

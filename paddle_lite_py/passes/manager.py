@@ -1,4 +1,4 @@
-"""The known passes by name, running several in order, and what they changed as text."""
+"""Pass manager: the known passes by name, running several in order, and what they changed as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transformed programs at work: as functions, and in the place of the program that was traced."""
+"""Running transformed programs: as functions, and in the place of the program that was traced."""
 
 from __future__ import annotations
 

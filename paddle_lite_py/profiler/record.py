@@ -1,4 +1,4 @@
-"""Named stretches of code."""
+"""Named regions of code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a trace holds."""
+"""Results of a trace."""
 
 from __future__ import annotations
 

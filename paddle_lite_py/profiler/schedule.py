@@ -1,4 +1,4 @@
-"""What a profiler does in each step."""
+"""Schedule of a profiler."""
 
 from __future__ import annotations
 

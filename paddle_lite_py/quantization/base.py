@@ -1,4 +1,4 @@
-"""What quanters and observers share: layers that round, and recipes that make them."""
+"""Base classes of quanters and observers: layers that round, and recipes that make them."""
 
 from __future__ import annotations
 

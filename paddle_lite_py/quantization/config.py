@@ -1,4 +1,4 @@
-"""Which layers are quantized, and how."""
+"""Configuration: which layers are quantized, and how."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers with quanters before their product."""
+"""Quantized layers: quanters before their product."""
 
 from __future__ import annotations
 

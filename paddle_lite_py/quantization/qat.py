@@ -1,4 +1,4 @@
-"""Putting quanters into a network, and taking them out again."""
+"""Quantization-aware training and post-training quantization."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests joined into batches: up to a number of rows and a delay, each answer going to its own request."""
+"""Dynamic batching: up to a number of rows and a delay, each answer going to its own request."""
 
 from __future__ import annotations
 

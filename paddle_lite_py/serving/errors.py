@@ -1,4 +1,4 @@
-"""What a server says when it cannot answer: one kind of error for each status of HTTP and gRPC."""
+"""Errors of a server: one kind of error for each status of HTTP and gRPC."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several models and Python functions as one model: a chain, or a small graph, of steps that pass values by name."""
+"""Pipelines of models and Python functions: a chain, or a small graph, of steps that pass values by name."""
 
 from __future__ import annotations
 

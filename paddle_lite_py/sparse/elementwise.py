@@ -1,4 +1,4 @@
-"""Elementwise functions of sparse tensors that map zero to zero."""
+"""Elementwise functions of sparse tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs for graph processors name: there are none here, and each says so."""
+"""Graph processors: there are none here, and each says so."""
 
 from __future__ import annotations
 

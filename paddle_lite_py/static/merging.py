@@ -1,4 +1,4 @@
-"""Optimizers around optimizers: gradients of several runs merged into one update, and averages of parameters."""
+"""Wrappers of optimizers: gradients of several runs merged into one update, and averages of parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics as operators of a program, with their state in the scope."""
+"""Metrics as operators of a program."""
 
 from __future__ import annotations
 

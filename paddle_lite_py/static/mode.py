@@ -1,4 +1,4 @@
-"""Static mode on and off, and which program is under construction."""
+"""Static mode, and the program under construction."""
 
 from __future__ import annotations
 

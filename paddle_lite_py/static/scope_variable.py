@@ -1,4 +1,4 @@
-"""What stands in a Tensor for state in static mode: its value is kept in a scope, not in the handle."""
+"""Scope variables: state in static mode: its value is kept in a scope, not in the handle."""
 
 from __future__ import annotations
 

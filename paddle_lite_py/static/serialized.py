@@ -1,4 +1,4 @@
-"""Programs and their values as bytes."""
+"""Serialization of programs and their values as bytes."""
 
 from __future__ import annotations
 

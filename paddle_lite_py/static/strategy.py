@@ -1,4 +1,4 @@
-"""Settings of compilation that other executors have, accepted: XLA decides these things itself."""
+"""Settings of compilation, accepted for compatibility: XLA decides these things itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiling for a machine that is not here, in a process with the settings that its compiler needs."""
+"""Compiling for another machine: in a process with the settings that its compiler needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program does that costs more than it looks: read from its StableHLO, with the user's lines."""
+"""Findings: read from its StableHLO, with the user's lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a compiled program says of itself, read from XLA's text: buffers with the user's lines, and collectives."""
+"""Contents of a compiled program: buffers with the user's lines, and collectives."""
 
 from __future__ import annotations
 

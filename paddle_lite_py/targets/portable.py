@@ -1,4 +1,4 @@
-"""A program on its way to another process, which compiles it: StableHLO for one platform, and what goes with it."""
+"""Portable programs: for another process, which compiles them: StableHLO for one platform, and what goes with it."""
 
 from __future__ import annotations
 

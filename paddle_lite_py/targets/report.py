@@ -1,4 +1,4 @@
-"""What is told of a program and a machine: as text, as JSON, and as a picture."""
+"""Reports on a program and a machine: as text, as JSON, and as a picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traced programs on their way to another machine."""
+"""Traced programs for another machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data sets of text, and of house prices."""
+"""Data sets."""
 
 from __future__ import annotations
 

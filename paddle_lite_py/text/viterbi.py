@@ -1,4 +1,4 @@
-"""The most likely tags of sequences."""
+"""Viterbi decoding: the most likely tags of sequences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nested lists, tuples and dicts as one flat list, and back."""
+"""Nested structures: lists, tuples and dicts as one flat list, and back."""
 
 from __future__ import annotations
 

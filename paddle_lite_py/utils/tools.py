@@ -1,4 +1,4 @@
-"""Small helpers for programs: deprecation notes, optional imports, version checks."""
+"""Utilities: deprecation notes, optional imports, version checks."""
 
 from __future__ import annotations
 

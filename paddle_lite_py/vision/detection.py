@@ -1,4 +1,4 @@
-"""Parts of detectors that are computed on the host: prior boxes, levels of regions, suppression by matrices."""
+"""Detection on the host: prior boxes, levels of regions, suppression by matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures: reading them, and their three forms: Pillow images, arrays [h, w, c] and tensors [c, h, w]."""
+"""Images: reading them, and their three forms: Pillow images, arrays [h, w, c] and tensors [c, h, w]."""
 
 from __future__ import annotations
 

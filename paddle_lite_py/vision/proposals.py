@@ -1,4 +1,4 @@
-"""Of detectors: the loss of YOLOv3, and the regions that a first stage proposes."""
+"""Detection: the loss of YOLOv3, and the regions that a first stage proposes."""
 
 from __future__ import annotations
 

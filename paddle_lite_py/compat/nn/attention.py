@@ -1,4 +1,4 @@
-"""Attention in several heads, with the parameters and the results that torch has."""
+"""Multi-head attention with torch's parameters and results."""
 
 from __future__ import annotations
 

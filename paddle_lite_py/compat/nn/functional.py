@@ -1,4 +1,4 @@
-"""Functions for networks that take what those of the same name do in torch."""
+"""Functions for networks with torch's signatures and results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers that take what those of the same name do in torch."""
+"""Layers with torch's signatures."""
 
 from __future__ import annotations
 

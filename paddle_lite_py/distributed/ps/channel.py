@@ -1,4 +1,4 @@
-"""A client's connections to all servers: requests go out again when a server has come back."""
+"""Connections of a client to all servers: requests go out again when a server has come back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker reads tables by and changes them with."""
+"""Client of parameter servers."""
 
 from __future__ import annotations
 

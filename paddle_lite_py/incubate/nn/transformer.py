@@ -1,4 +1,4 @@
-"""The parts of a Transformer layer, and stacks of layers, with their parameters."""
+"""Fused Transformer layers, and stacks of layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The base of initializers, and the gain of nonlinearities."""
+"""Base class of initializers, and the gain of nonlinearities."""
 
 from __future__ import annotations
 

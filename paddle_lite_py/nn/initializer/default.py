@@ -1,4 +1,4 @@
-"""The initializer of parameters that name none: the global one, the layer's own, or the usual one."""
+"""The default initializer: the global one, the layer's own, or the usual one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Initializers that draw nothing: constants, given values, and kernels that pass or interpolate."""
+"""Deterministic initializers: constants, given values, and kernels that pass or interpolate."""
 
 from __future__ import annotations
 

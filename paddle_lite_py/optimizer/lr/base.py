@@ -1,4 +1,4 @@
-"""The base of schedules."""
+"""Base class of schedules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedules that go up and down, or along a cosine."""
+"""Cyclic and cosine schedules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedules that go down by a formula or in steps."""
+"""Decay by a formula or in steps."""
 
 from __future__ import annotations
 

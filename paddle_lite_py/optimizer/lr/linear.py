@@ -1,4 +1,4 @@
-"""Schedules that are linear in the step."""
+"""Linear schedules and warmup."""
 
 from __future__ import annotations
 

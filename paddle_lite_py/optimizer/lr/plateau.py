@@ -1,4 +1,4 @@
-"""A schedule that follows a metric."""
+"""Decay when a metric stops improving."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Losses that make their parameters in the program under construction."""
+"""Losses with parameters."""
 
 from __future__ import annotations
 

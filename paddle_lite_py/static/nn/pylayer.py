@@ -1,4 +1,4 @@
-"""A computation with the user's gradient, given as two functions."""
+"""Custom gradients: a computation with the user's gradient, given as two functions."""
 
 from __future__ import annotations
 

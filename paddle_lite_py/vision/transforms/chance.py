@@ -1,4 +1,4 @@
-"""Transforms by chance; their draws come from Python's `random`, as random.seed() sets it."""
+"""Random transforms: their draws come from Python's `random`, as random.seed() sets it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of pictures: Pillow images, arrays [h, w, c] or tensors [c, h, w]; the result is of the same form."""
+"""Functions of images: Pillow images, arrays [h, w, c] or tensors [c, h, w]; the result is of the same form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products, normalization and dropout together with what stands around them."""
+"""Fused products, normalization and dropout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers in 8 bits, with a scale for each block of them."""
+"""8-bit numbers with a scale for each block."""
 
 from __future__ import annotations
 

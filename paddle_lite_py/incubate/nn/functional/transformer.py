@@ -1,4 +1,4 @@
-"""The parts of a Transformer layer as one function each: attention, the feed-forward part, and whole stacks."""
+"""Fused parts of a Transformer layer: attention, the feed-forward part, and whole stacks."""
 
 from __future__ import annotations
 
