@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import inspect
 import re
@@ -16,11 +15,8 @@ import house
 import paddle_lite_py as paddle
 from paddle_lite_py.core import argument_docs
 
-# What stands in the reference; its builder needs a tool that the tests do not.
-BUILDER = ast.parse((house.ROOT / "docs" / "build.py").read_text())
-PUBLIC = next(
-    n.value.func.value.value for n in BUILDER.body if isinstance(n, ast.Assign) and n.targets[0].id == "PUBLIC"
-)
+REFERENCE = runpy.run_path(str(house.ROOT / "docs" / "reference.py"))
+PUBLIC = REFERENCE["PUBLIC"]
 
 
 def names(module: types.ModuleType) -> list[str]:
@@ -30,7 +26,7 @@ def names(module: types.ModuleType) -> list[str]:
     return [n for n, v in values.items() if callable(v) and (v.__module__ or "").startswith("paddle_lite_py")]
 
 
-@pytest.mark.parametrize("name", ["", *PUBLIC.split()])
+@pytest.mark.parametrize("name", ["", *PUBLIC])
 def test_every_name_is_documented(name: str):
     module = importlib.import_module(f"paddle_lite_py.{name}".rstrip("."))
     assert inspect.getdoc(module)
@@ -56,8 +52,18 @@ REST = {".dtype(np_dtype)", ".tensor(args)", ".tensor(kwargs)"}
 
 
 def test_every_argument_is_described():
-    lacking = {f"{name}.{what}" for name in ["", *PUBLIC.split()] for what in undescribed(name)}
+    lacking = {f"{name}.{what}" for name in ["", *PUBLIC] for what in undescribed(name)}
     assert not lacking - REST, "say what these are, there or in core/arguments.txt"
+
+
+def test_each_function_and_class_has_one_page_which_tells_its_other_names():
+    pages = REFERENCE["pages"]()
+    assert "[Conv2D](paddle_lite_py.nn.Conv2D.md) | 2-D convolution" in pages["paddle_lite_py.nn"]
+    assert "## Pooling layers" in pages["paddle_lite_py.nn"] and "## In place" in pages["paddle_lite_py"]
+    assert "Also exported as `paddle_lite_py.nn.Conv2d`" in pages["paddle_lite_py.nn.Conv2D"]
+    assert "paddle_lite_py.io.DataLoader" in pages and "paddle_lite_py.linalg.norm" not in pages
+    linked = {m for text in pages.values() for m in re.findall(r"^\| \[\w+\]\((.+?)\.md\)", text, re.MULTILINE)}
+    assert linked == pages.keys() - set(REFERENCE["modules"]())
 
 
 def test_a_section_is_completed_and_not_replaced():

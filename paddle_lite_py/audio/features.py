@@ -16,16 +16,6 @@ __all__ = ["MFCC", "LogMelSpectrogram", "MelSpectrogram", "Spectrogram"]
 class Spectrogram(Layer):
     """Magnitude spectrogram: `|STFT(x)|**power`.
 
-    Arguments:
-        n_fft: length of the Fourier transform. Default: 512.
-        hop_length: number of samples between two frames; None: a quarter of n_fft. Default: 512.
-        win_length: length of the window; None: n_fft.
-        window: name of the window, or (name, parameters...); see get_window(). Default: 'hann'.
-        power: exponent of the magnitudes: 1 for magnitudes, 2 for powers. Default: 1.0.
-        center: pad the signal so that frame t is centered at sample t * hop_length. Default: True.
-        pad_mode: padding mode for center. Default: 'reflect'.
-        dtype: dtype of the window and the filters. Default: 'float32'.
-
     Shape:
         Input: signals [batch, samples].
         Output: [batch, n_fft // 2 + 1, frames], with frames along the last dimension.
@@ -62,22 +52,6 @@ class Spectrogram(Layer):
 
 class MelSpectrogram(Layer):
     """Mel spectrogram: a spectrogram multiplied by a mel filter bank.
-
-    Arguments:
-        sr: sampling rate in Hz. Default: 22050.
-        n_fft: length of the Fourier transform. Default: 2048.
-        hop_length: number of samples between two frames; None: a quarter of n_fft. Default: 512.
-        win_length: length of the window; None: n_fft.
-        window: name of the window, or (name, parameters...); see get_window(). Default: 'hann'.
-        power: exponent of the magnitudes: 1 for magnitudes, 2 for powers. Default: 2.0.
-        center: pad the signal so that frame t is centered at sample t * hop_length. Default: True.
-        pad_mode: padding mode for center. Default: 'reflect'.
-        n_mels: number of mel filters. Default: 64.
-        f_min: smallest frequency of the filters in Hz. Default: 50.0.
-        f_max: largest frequency of the filters in Hz; None: sr / 2.
-        htk: use HTK's mel formula instead of Slaney's. Default: False.
-        norm: normalization of the filters; see compute_fbank_matrix(). Default: 'slaney'.
-        dtype: dtype of the window and the filters. Default: 'float32'.
 
     Shape:
         Input: signals [batch, samples].
@@ -121,23 +95,9 @@ class LogMelSpectrogram(Layer):
     """Mel spectrogram in decibels: `10 * log10(max(mel, amin) / ref_value)`.
 
     Arguments:
-        sr: sampling rate in Hz. Default: 22050.
-        n_fft: length of the Fourier transform. Default: 512.
-        hop_length: number of samples between two frames; None: a quarter of n_fft.
-        win_length: length of the window; None: n_fft.
-        window: name of the window, or (name, parameters...); see get_window(). Default: 'hann'.
-        power: exponent of the magnitudes: 1 for magnitudes, 2 for powers. Default: 2.0.
-        center: pad the signal so that frame t is centered at sample t * hop_length. Default: True.
-        pad_mode: padding mode for center. Default: 'reflect'.
-        n_mels: number of mel filters. Default: 64.
-        f_min: smallest frequency of the filters in Hz. Default: 50.0.
-        f_max: largest frequency of the filters in Hz; None: sr / 2.
-        htk: use HTK's mel formula instead of Slaney's. Default: False.
-        norm: normalization of the filters; see compute_fbank_matrix(). Default: 'slaney'.
         ref_value: power that is mapped to 0 dB. Default: 1.0.
         amin: lower bound of the powers. Default: 1e-10.
         top_db: dynamic range in dB; None: no limit.
-        dtype: dtype of the window and the filters. Default: 'float32'.
 
     Shape:
         Input: signals [batch, samples].
@@ -183,24 +143,10 @@ class MFCC(Layer):
     """Mel-frequency cepstral coefficients: the discrete cosine transform of a log mel spectrogram.
 
     Arguments:
-        sr: sampling rate in Hz. Default: 22050.
         n_mfcc: number of coefficients. Default: 40.
-        n_fft: length of the Fourier transform. Default: 512.
-        hop_length: number of samples between two frames; None: a quarter of n_fft.
-        win_length: length of the window; None: n_fft.
-        window: name of the window, or (name, parameters...); see get_window(). Default: 'hann'.
-        power: exponent of the magnitudes: 1 for magnitudes, 2 for powers. Default: 2.0.
-        center: pad the signal so that frame t is centered at sample t * hop_length. Default: True.
-        pad_mode: padding mode for center. Default: 'reflect'.
-        n_mels: number of mel filters. Default: 64.
-        f_min: smallest frequency of the filters in Hz. Default: 50.0.
-        f_max: largest frequency of the filters in Hz; None: sr / 2.
-        htk: use HTK's mel formula instead of Slaney's. Default: False.
-        norm: normalization of the filters; see compute_fbank_matrix(). Default: 'slaney'.
         ref_value: power that is mapped to 0 dB. Default: 1.0.
         amin: lower bound of the powers. Default: 1e-10.
         top_db: dynamic range in dB; None: no limit.
-        dtype: dtype of the window and the filters. Default: 'float32'.
 
     Shape:
         Input: signals [batch, samples].

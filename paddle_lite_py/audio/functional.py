@@ -90,7 +90,6 @@ def mel_frequencies(
         f_min: smallest frequency in Hz. Default: 0.0.
         f_max: largest frequency in Hz. Default: 11025.0.
         htk: use HTK's formula instead of Slaney's. Default: False.
-        dtype: dtype of the result. Default: 'float32'.
 
     Returns:
         A tensor [n_mels], in Hz.
@@ -109,7 +108,6 @@ def fft_frequencies(sr: int, n_fft: int, dtype: str = "float32") -> Tensor:
     Arguments:
         sr: sampling rate in Hz.
         n_fft: length of the transform.
-        dtype: dtype of the result. Default: 'float32'.
 
     Returns:
         A tensor [n_fft // 2 + 1], in Hz.
@@ -143,7 +141,6 @@ def compute_fbank_matrix(
         htk: use HTK's mel formula instead of Slaney's. Default: False.
         norm: "slaney": divide each filter by its width in Hz; a number: by its norm of that order; None: no
             normalization. Default: 'slaney'.
-        dtype: dtype of the result. Default: 'float32'.
 
     Returns:
         A tensor [n_mels, n_fft // 2 + 1].
@@ -195,7 +192,6 @@ def create_dct(n_mfcc: int, n_mels: int, norm: str | None = "ortho", dtype: str 
         n_mfcc: number of coefficients.
         n_mels: number of inputs.
         norm: "ortho" for an orthonormal transform; None: no normalization. Default: 'ortho'.
-        dtype: dtype of the result. Default: 'float32'.
 
     Returns:
         A tensor [n_mels, n_mfcc].

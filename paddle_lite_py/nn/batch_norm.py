@@ -99,14 +99,7 @@ class BatchNorm1D(_BatchNorm):
     batch`. In evaluation mode the running statistics are used.
 
     Arguments:
-        num_features: number of channels of the input.
-        momentum: weight of the old running statistics in an update (PyTorch's momentum is 1 minus this). Default: 0.9.
-        epsilon: added to the variance, for numerical stability. Default: 1e-05.
-        weight_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
-        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False: no shift.
         data_format: "NCL" or "NLC". Default: 'NCL'.
-        use_global_stats: True: use the running statistics in training too; False: never use them; None: use them in
-            evaluation.
 
     Shape:
         Input: [N, C] or [N, C, L].
@@ -129,14 +122,7 @@ class BatchNorm2D(_BatchNorm):
     batch`. In evaluation mode the running statistics are used.
 
     Arguments:
-        num_features: number of channels of the input.
-        momentum: weight of the old running statistics in an update (PyTorch's momentum is 1 minus this). Default: 0.9.
-        epsilon: added to the variance, for numerical stability. Default: 1e-05.
-        weight_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
-        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False: no shift.
         data_format: "NCHW" or "NHWC". Default: 'NCHW'.
-        use_global_stats: True: use the running statistics in training too; False: never use them; None: use them in
-            evaluation.
 
     Shape:
         Input: [N, C, H, W].
@@ -164,14 +150,7 @@ class BatchNorm3D(_BatchNorm):
     batch`. In evaluation mode the running statistics are used.
 
     Arguments:
-        num_features: number of channels of the input.
-        momentum: weight of the old running statistics in an update (PyTorch's momentum is 1 minus this). Default: 0.9.
-        epsilon: added to the variance, for numerical stability. Default: 1e-05.
-        weight_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
-        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False: no shift.
         data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
-        use_global_stats: True: use the running statistics in training too; False: never use them; None: use them in
-            evaluation.
 
     Shape:
         Input: [N, C, D, H, W].
@@ -190,11 +169,7 @@ class SyncBatchNorm(_BatchNorm):
     """Batch normalization with the statistics of the batches of all processes; with one process, as BatchNorm2D.
 
     Arguments:
-        num_features: number of channels of the input.
         momentum: weight of the old running statistics in an update. Default: 0.9.
-        epsilon: added to the variance, for numerical stability. Default: 1e-05.
-        weight_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
-        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False: no shift.
         data_format: "NCHW", "NHWC", or the formats of other ranks. Default: 'NCHW'.
 
     Shape:
@@ -287,9 +262,7 @@ class BatchNorm(_BatchNorm):
         act: name of an activation to apply to the output, such as "relu"; None: none.
         is_test: create the layer in evaluation mode. Default: False.
         momentum: weight of the old running statistics in an update. Default: 0.9.
-        epsilon: added to the variance, for numerical stability. Default: 1e-05.
         param_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
-        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False: no shift.
         dtype: dtype of the parameters. Default: 'float32'.
         data_layout: position of the channels: "NCHW" or "NHWC". Default: 'NCHW'.
         moving_mean_name: name of the running mean; None: a unique one.

@@ -151,21 +151,7 @@ class Conv1D(_Forward):
     kernel_size].
 
     Arguments:
-        in_channels: number of channels of the input.
-        out_channels: number of channels of the output.
-        kernel_size: size of the kernel, an integer.
-        stride: step of the kernel, an integer. Default: 1.
-        padding: elements added to both ends of each spatial dimension, an integer; a list with the sizes before and
-            after each dimension; or "SAME" or "VALID". Default: 0.
-        dilation: distance between neighboring elements of the kernel, an integer. Default: 1.
-        groups: number of groups that the channels are split into; each group is convolved separately. Default: 1.
-        padding_mode: values of the padding: "zeros", "reflect", "replicate" or "circular". Default: 'zeros'.
-        weight_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
-        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
         data_format: "NCL" or "NLC". Default: 'NCL'.
-        bias: False: no bias. Default: True.
-        device: device of the parameters; None: the current device.
-        dtype: dtype of the parameters; None: the default dtype.
 
     Shape:
         Input: [N, in_channels, L].
@@ -188,21 +174,7 @@ class Conv2D(_Forward):
     kernel_height, kernel_width].
 
     Arguments:
-        in_channels: number of channels of the input.
-        out_channels: number of channels of the output.
-        kernel_size: size of the kernel, an integer, or two integers.
-        stride: step of the kernel, an integer, or two integers. Default: 1.
-        padding: elements added to both ends of each spatial dimension, an integer, or two integers; a list with the
-            sizes before and after each dimension; or "SAME" or "VALID". Default: 0.
-        dilation: distance between neighboring elements of the kernel, an integer, or two integers. Default: 1.
-        groups: number of groups that the channels are split into; each group is convolved separately. Default: 1.
-        padding_mode: values of the padding: "zeros", "reflect", "replicate" or "circular". Default: 'zeros'.
-        weight_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
-        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
         data_format: "NCHW" or "NHWC". Default: 'NCHW'.
-        bias: False: no bias. Default: True.
-        device: device of the parameters; None: the current device.
-        dtype: dtype of the parameters; None: the default dtype.
 
     Shape:
         Input: [N, in_channels, H, W].
@@ -228,21 +200,7 @@ class Conv3D(_Forward):
     kernel_depth, kernel_height, kernel_width].
 
     Arguments:
-        in_channels: number of channels of the input.
-        out_channels: number of channels of the output.
-        kernel_size: size of the kernel, an integer, or three integers.
-        stride: step of the kernel, an integer, or three integers. Default: 1.
-        padding: elements added to both ends of each spatial dimension, an integer, or three integers; a list with the
-            sizes before and after each dimension; or "SAME" or "VALID". Default: 0.
-        dilation: distance between neighboring elements of the kernel, an integer, or three integers. Default: 1.
-        groups: number of groups that the channels are split into; each group is convolved separately. Default: 1.
-        padding_mode: values of the padding: "zeros", "reflect", "replicate" or "circular". Default: 'zeros'.
-        weight_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
-        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
         data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
-        bias: False: no bias. Default: True.
-        device: device of the parameters; None: the current device.
-        dtype: dtype of the parameters; None: the default dtype.
 
     Shape:
         Input: [N, in_channels, D, H, W].
@@ -284,17 +242,9 @@ class Conv1DTranspose(_Transposed):
     The weight has shape [in_channels, out_channels / groups, kernel_size].
 
     Arguments:
-        in_channels: number of channels of the input.
-        out_channels: number of channels of the output.
-        kernel_size: size of the kernel, an integer.
         stride: factor by which the input is upsampled, an integer. Default: 1.
         padding: elements removed from both ends of each spatial dimension of the output, an integer; or "SAME" or
             "VALID". Default: 0.
-        output_padding: elements added to one end of each spatial dimension of the output, an integer. Default: 0.
-        groups: number of groups that the channels are split into; each group is convolved separately. Default: 1.
-        dilation: distance between neighboring elements of the kernel, an integer. Default: 1.
-        weight_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
-        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
         data_format: "NCL" or "NLC". Default: 'NCL'.
 
     Shape:
@@ -382,18 +332,9 @@ class Conv2DTranspose(_TransposedWide):
     The weight has shape [in_channels, out_channels / groups, kernel_height, kernel_width].
 
     Arguments:
-        in_channels: number of channels of the input.
-        out_channels: number of channels of the output.
-        kernel_size: size of the kernel, an integer, or two integers.
         stride: factor by which the input is upsampled, an integer, or two integers. Default: 1.
         padding: elements removed from both ends of each spatial dimension of the output, an integer, or two integers;
             or "SAME" or "VALID". Default: 0.
-        output_padding: elements added to one end of each spatial dimension of the output, an integer, or two integers.
-            Default: 0.
-        dilation: distance between neighboring elements of the kernel, an integer, or two integers. Default: 1.
-        groups: number of groups that the channels are split into; each group is convolved separately. Default: 1.
-        weight_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
-        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
         data_format: "NCHW" or "NHWC". Default: 'NCHW'.
 
     Shape:
@@ -416,18 +357,9 @@ class Conv3DTranspose(_TransposedWide):
     The weight has shape [in_channels, out_channels / groups, kernel_depth, kernel_height, kernel_width].
 
     Arguments:
-        in_channels: number of channels of the input.
-        out_channels: number of channels of the output.
-        kernel_size: size of the kernel, an integer, or three integers.
         stride: factor by which the input is upsampled, an integer, or three integers. Default: 1.
         padding: elements removed from both ends of each spatial dimension of the output, an integer, or three integers;
             or "SAME" or "VALID". Default: 0.
-        output_padding: elements added to one end of each spatial dimension of the output, an integer, or three
-            integers. Default: 0.
-        dilation: distance between neighboring elements of the kernel, an integer, or three integers. Default: 1.
-        groups: number of groups that the channels are split into; each group is convolved separately. Default: 1.
-        weight_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
-        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
         data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
 
     Shape:

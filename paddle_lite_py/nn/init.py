@@ -37,7 +37,6 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
     """Fill a tensor in place with one value.
 
     Arguments:
-        tensor: the tensor to fill.
         val: the value.
 
     Returns:
@@ -53,9 +52,6 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
 def ones_(tensor: Tensor) -> Tensor:
     """Fill a tensor in place with ones.
 
-    Arguments:
-        tensor: the tensor to fill.
-
     Returns:
         The tensor.
     """
@@ -64,9 +60,6 @@ def ones_(tensor: Tensor) -> Tensor:
 
 def zeros_(tensor: Tensor) -> Tensor:
     """Fill a tensor in place with zeros.
-
-    Arguments:
-        tensor: the tensor to fill.
 
     Returns:
         The tensor.
@@ -78,7 +71,6 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
     """Fill a tensor in place with samples of the uniform distribution on [a, b].
 
     Arguments:
-        tensor: the tensor to fill.
         a: lower bound. Default: 0.0.
         b: upper bound. Default: 1.0.
 
@@ -92,7 +84,6 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
     """Fill a tensor in place with samples of a normal distribution.
 
     Arguments:
-        tensor: the tensor to fill.
         mean: mean of the distribution. Default: 0.0.
         std: standard deviation of the distribution. Default: 1.0.
 
@@ -106,7 +97,6 @@ def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float 
     """Fill a tensor in place with samples of a normal distribution that is truncated to [a, b].
 
     Arguments:
-        tensor: the tensor to fill.
         mean: mean of the distribution before truncation. Default: 0.0.
         std: standard deviation of the distribution before truncation. Default: 1.0.
         a: lower bound. Default: -2.0.
@@ -122,7 +112,6 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, fan_in: Any = None, fan_o
     """Fill a tensor in place by Glorot's uniform initialization; see initializer.XavierUniform.
 
     Arguments:
-        tensor: the tensor to fill.
         gain: factor of the standard deviation. Default: 1.0.
         fan_in: number of inputs of a unit; None: from the shape.
         fan_out: number of outputs of a unit; None: from the shape.
@@ -137,7 +126,6 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, fan_in: Any = None, fan_ou
     """Fill a tensor in place by Glorot's normal initialization; see initializer.XavierNormal.
 
     Arguments:
-        tensor: the tensor to fill.
         gain: factor of the standard deviation. Default: 1.0.
         fan_in: number of inputs of a unit; None: from the shape.
         fan_out: number of outputs of a unit; None: from the shape.
@@ -152,7 +140,6 @@ def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonline
     """Fill a tensor in place by He's uniform initialization; see initializer.KaimingUniform.
 
     Arguments:
-        tensor: the tensor to fill.
         a: negative slope of the leaky_relu that follows. Default: 0.
         mode: "fan_in" preserves the variance of activations, "fan_out" that of gradients. Default: 'fan_in'.
         nonlinearity: name of the activation that follows. Default: 'leaky_relu'.
@@ -167,7 +154,6 @@ def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinea
     """Fill a tensor in place by He's normal initialization; see initializer.KaimingNormal.
 
     Arguments:
-        tensor: the tensor to fill.
         a: negative slope of the leaky_relu that follows. Default: 0.
         mode: "fan_in" preserves the variance of activations, "fan_out" that of gradients. Default: 'fan_in'.
         nonlinearity: name of the activation that follows. Default: 'leaky_relu'.

@@ -36,9 +36,7 @@ class CrossEntropyLoss(_Loss):
     log(softmax(input)))`. The mean of losses with class weights is divided by the sum of the weights.
 
     Arguments:
-        weight: tensor [classes] with a weight for each class; None: all 1.
         ignore_index: class id of samples that contribute neither to the loss nor to its mean. Default: -100.
-        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
         soft_label: labels are probabilities of the shape of the input instead of class ids. Default: False.
         axis: dimension of the classes. Default: -1.
         use_softmax: False: the input already is a probability distribution. Default: True.
@@ -66,9 +64,6 @@ class CrossEntropyLoss(_Loss):
 class MSELoss(_Loss):
     """Squared error: `(input - label)**2`.
 
-    Arguments:
-        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
-
     Shape:
         input, label: tensors of the same shape, or broadcastable to one.
         Output: a scalar; with reduction="none" the shape of the input.
@@ -84,9 +79,6 @@ class MSELoss(_Loss):
 
 class L1Loss(_Loss):
     """Absolute error: `|input - label|`.
-
-    Arguments:
-        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
 
     Shape:
         input, label: tensors of the same shape, or broadcastable to one.
@@ -108,7 +100,6 @@ class SmoothL1Loss(_Loss):
     are divided by delta.
 
     Arguments:
-        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
         delta: difference at which the loss becomes linear. Default: 1.0.
         is_huber: False: divide the loss by delta, so that the linear part has slope 1. Default: True.
 
@@ -131,9 +122,7 @@ class NLLLoss(_Loss):
     The mean is divided by the sum of the weights of the labels.
 
     Arguments:
-        weight: tensor [classes] with a weight for each class; None: all 1.
         ignore_index: class id of samples that contribute nothing. Default: -100.
-        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
 
     Shape:
         input: log probabilities [N, classes] or [N, classes, d1, ...].
@@ -156,7 +145,6 @@ class BCELoss(_Loss):
 
     Arguments:
         weight: tensor that broadcasts to the input and multiplies the losses; None: all 1.
-        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
 
     Shape:
         input: probabilities of any shape.
@@ -177,7 +165,6 @@ class BCEWithLogitsLoss(_Loss):
 
     Arguments:
         weight: tensor that broadcasts to the logits and multiplies the losses; None: all 1.
-        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
         pos_weight: tensor that broadcasts to the logits and multiplies the term of the positive label; None: all 1.
 
     Shape:
@@ -227,7 +214,6 @@ class MarginRankingLoss(_Loss):
 
     Arguments:
         margin: difference up to which a correct order still counts. Default: 0.0.
-        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
 
     Shape:
         input, other: scores of the same shape.
@@ -274,7 +260,6 @@ class HingeEmbeddingLoss(_Loss):
 
     Arguments:
         margin: distance beyond which dissimilar pairs contribute nothing. Default: 1.0.
-        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
 
     Shape:
         input, label: tensors of the same shape, or broadcastable to one.
@@ -368,7 +353,6 @@ class MultiLabelSoftMarginLoss(_Loss):
     """Multi-label cross entropy: the mean over the classes of the binary cross entropy of logits.
 
     Arguments:
-        weight: tensor [classes] with a weight for each class; None: all 1.
         reduction: "mean" (average over the batch), "sum", or "none" (one loss for each sample). Default: 'mean'.
 
     Shape:
@@ -393,7 +377,6 @@ class MultiMarginLoss(_Loss):
     Arguments:
         p: power of the hinge terms, 1 or 2. Default: 1.
         margin: difference of the scores that is required. Default: 1.0.
-        weight: tensor [classes] with a weight for each class; None: all 1.
         reduction: "mean" (average over the batch), "sum", or "none" (one loss for each sample). Default: 'mean'.
 
     Shape:
@@ -413,9 +396,6 @@ class MultiMarginLoss(_Loss):
 
 class SoftMarginLoss(_Loss):
     """Logistic loss of labels 1 and -1: `log(1 + exp(-label * input))`.
-
-    Arguments:
-        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
 
     Shape:
         input, label: tensors of the same shape, or broadcastable to one.
@@ -438,7 +418,6 @@ class PoissonNLLLoss(_Loss):
             + epsilon)`. Default: True.
         full: add the Stirling approximation of log(label!). Default: False.
         epsilon: keeps the logarithm finite when log_input is False. Default: 1e-08.
-        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
 
     Shape:
         input, label: tensors of the same shape, or broadcastable to one.
@@ -460,7 +439,6 @@ class GaussianNLLLoss(_Loss):
     Arguments:
         full: add the constant 0.5 * log(2 * pi). Default: False.
         epsilon: lower bound of the variance. Default: 1e-06.
-        reduction: "mean" (average over the elements), "sum", or "none" (one loss for each element). Default: 'mean'.
 
     Shape:
         input, label: means and samples of the same shape, or broadcastable to one.

@@ -29,8 +29,6 @@ class LayerNorm(Layer):
 
     Arguments:
         normalized_shape: sizes of the last dimensions to normalize over, an integer or a list.
-        epsilon: added to the variance, for numerical stability. Default: 1e-05.
-        weight_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
         bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False: no shift.
         elementwise_affine: False: no scale and no shift. Default: True.
         bias: False: no shift. Default: True.
@@ -83,7 +81,6 @@ class RMSNorm(Layer):
     Arguments:
         hidden_size: sizes of the last dimensions to normalize over, an integer or a list.
         epsilon: added to the mean square, for numerical stability. Default: 1e-06.
-        weight_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
 
     Shape:
         The output has the shape and dtype of the input.
@@ -119,8 +116,6 @@ class GroupNorm(Layer):
     Arguments:
         num_groups: number of groups; it must divide num_channels.
         num_channels: number of channels of the input.
-        epsilon: added to the variance, for numerical stability. Default: 1e-05.
-        weight_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
         bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False: no shift.
         data_format: "NCHW", "NHWC", or the formats of other ranks. Default: 'NCHW'.
         affine: False: no scale and no shift. Default: True.
@@ -228,11 +223,7 @@ class InstanceNorm1D(_InstanceNorm):
     `y = (x - mean) / sqrt(var + epsilon) * weight + bias`, with statistics over the spatial dimensions.
 
     Arguments:
-        num_features: number of channels of the input.
-        epsilon: added to the variance, for numerical stability. Default: 1e-05.
-        momentum: accepted for compatibility; there are no running statistics. Default: 0.9.
         weight_attr: ParamAttr, initializer or name of the scale; None: ones; False, with bias_attr=False: no scale.
-        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False, with weight_attr=False: no shift.
         data_format: "NCL" or "NLC". Default: 'NCL'.
 
     Shape:
@@ -254,11 +245,7 @@ class InstanceNorm2D(_InstanceNorm):
     `y = (x - mean) / sqrt(var + epsilon) * weight + bias`, with statistics over the spatial dimensions.
 
     Arguments:
-        num_features: number of channels of the input.
-        epsilon: added to the variance, for numerical stability. Default: 1e-05.
-        momentum: accepted for compatibility; there are no running statistics. Default: 0.9.
         weight_attr: ParamAttr, initializer or name of the scale; None: ones; False, with bias_attr=False: no scale.
-        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False, with weight_attr=False: no shift.
         data_format: "NCHW" or "NHWC". Default: 'NCHW'.
 
     Shape:
@@ -280,11 +267,7 @@ class InstanceNorm3D(_InstanceNorm):
     `y = (x - mean) / sqrt(var + epsilon) * weight + bias`, with statistics over the spatial dimensions.
 
     Arguments:
-        num_features: number of channels of the input.
-        epsilon: added to the variance, for numerical stability. Default: 1e-05.
-        momentum: accepted for compatibility; there are no running statistics. Default: 0.9.
         weight_attr: ParamAttr, initializer or name of the scale; None: ones; False, with bias_attr=False: no scale.
-        bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False, with weight_attr=False: no shift.
         data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
 
     Shape:

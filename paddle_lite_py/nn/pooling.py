@@ -25,13 +25,8 @@ class MaxPool1D(_Pool):
     """1-D max pooling: the maximum of each window of sequences [N, C, L].
 
     Arguments:
-        kernel_size: size of the window, an integer.
-        stride: step of the window, an integer; None: kernel_size.
-        padding: elements added to both ends of each spatial dimension, an integer, a list, or "SAME" or "VALID".
-            Default: 0.
         return_mask: also return the index of each maximum in its flattened sequence, an int32 tensor of the shape of
             the output; MaxUnPool1D takes it. Default: False.
-        ceil_mode: round the output size up instead of down, so that the last window may be partial. Default: False.
 
     Shape:
         Input: [N, C, L].
@@ -51,13 +46,8 @@ class MaxPool2D(_Pool):
     """2-D max pooling: the maximum of each window of images [N, C, H, W].
 
     Arguments:
-        kernel_size: size of the window, an integer, or two integers.
-        stride: step of the window, an integer, or two integers; None: kernel_size.
-        padding: elements added to both ends of each spatial dimension, an integer, or two integers, a list, or "SAME"
-            or "VALID". Default: 0.
         return_mask: also return the index of each maximum in its flattened image, an int32 tensor of the shape of the
             output; MaxUnPool2D takes it. Default: False.
-        ceil_mode: round the output size up instead of down, so that the last window may be partial. Default: False.
         data_format: "NCHW" or "NHWC". Default: 'NCHW'.
 
     Shape:
@@ -78,13 +68,8 @@ class MaxPool3D(_Pool):
     """3-D max pooling: the maximum of each window of volumes [N, C, D, H, W].
 
     Arguments:
-        kernel_size: size of the window, an integer, or three integers.
-        stride: step of the window, an integer, or three integers; None: kernel_size.
-        padding: elements added to both ends of each spatial dimension, an integer, or three integers, a list, or "SAME"
-            or "VALID". Default: 0.
         return_mask: also return the index of each maximum in its flattened volume, an int32 tensor of the shape of the
             output; MaxUnPool3D takes it. Default: False.
-        ceil_mode: round the output size up instead of down, so that the last window may be partial. Default: False.
         data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
 
     Shape:
@@ -104,14 +89,6 @@ class MaxPool3D(_Pool):
 class AvgPool1D(_Pool):
     """1-D average pooling: the mean of each window of sequences [N, C, L].
 
-    Arguments:
-        kernel_size: size of the window, an integer.
-        stride: step of the window, an integer; None: kernel_size.
-        padding: elements added to both ends of each spatial dimension, an integer, a list, or "SAME" or "VALID".
-            Default: 0.
-        exclusive: leave padded elements out of the mean. Default: True.
-        ceil_mode: round the output size up instead of down, so that the last window may be partial. Default: False.
-
     Shape:
         Input: [N, C, L].
         Output: [N, C, L_out], where each size is `floor((size + 2 * padding - kernel_size) / stride) + 1`, or ceil with
@@ -130,12 +107,6 @@ class AvgPool2D(_Pool):
     """2-D average pooling: the mean of each window of images [N, C, H, W].
 
     Arguments:
-        kernel_size: size of the window, an integer, or two integers.
-        stride: step of the window, an integer, or two integers; None: kernel_size.
-        padding: elements added to both ends of each spatial dimension, an integer, or two integers, a list, or "SAME"
-            or "VALID". Default: 0.
-        ceil_mode: round the output size up instead of down, so that the last window may be partial. Default: False.
-        exclusive: leave padded elements out of the mean. Default: True.
         divisor_override: divide the sums by this number instead of the window size.
         data_format: "NCHW" or "NHWC". Default: 'NCHW'.
 
@@ -157,12 +128,6 @@ class AvgPool3D(_Pool):
     """3-D average pooling: the mean of each window of volumes [N, C, D, H, W].
 
     Arguments:
-        kernel_size: size of the window, an integer, or three integers.
-        stride: step of the window, an integer, or three integers; None: kernel_size.
-        padding: elements added to both ends of each spatial dimension, an integer, or three integers, a list, or "SAME"
-            or "VALID". Default: 0.
-        ceil_mode: round the output size up instead of down, so that the last window may be partial. Default: False.
-        exclusive: leave padded elements out of the mean. Default: True.
         divisor_override: divide the sums by this number instead of the window size.
         data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
 
@@ -188,11 +153,6 @@ class LPPool1D(_Pool):
 
     Arguments:
         norm_type: the power; 1 gives sum pooling.
-        kernel_size: size of the window, an integer.
-        stride: step of the window, an integer; None: kernel_size.
-        padding: elements added to both ends of each spatial dimension, an integer, a list, or "SAME" or "VALID".
-            Default: 0.
-        ceil_mode: round the output size up instead of down, so that the last window may be partial. Default: False.
         data_format: "NCL" or "NLC". Default: 'NCL'.
 
     Shape:
@@ -215,11 +175,6 @@ class LPPool2D(_Pool):
 
     Arguments:
         norm_type: the power; 1 gives sum pooling.
-        kernel_size: size of the window, an integer, or two integers.
-        stride: step of the window, an integer, or two integers; None: kernel_size.
-        padding: elements added to both ends of each spatial dimension, an integer, or two integers, a list, or "SAME"
-            or "VALID". Default: 0.
-        ceil_mode: round the output size up instead of down, so that the last window may be partial. Default: False.
         data_format: "NCHW" or "NHWC". Default: 'NCHW'.
 
     Shape:
@@ -264,7 +219,6 @@ class AdaptiveAvgPool2D(FunctionLayer):
     Window i along a dimension goes from floor(i * size / output_size) to ceil((i + 1) * size / output_size).
 
     Arguments:
-        output_size: size of the output, an integer, or two integers; None keeps the size of a dimension.
         data_format: "NCHW" or "NHWC". Default: 'NCHW'.
 
     Shape:
@@ -286,7 +240,6 @@ class AdaptiveAvgPool3D(FunctionLayer):
     Window i along a dimension goes from floor(i * size / output_size) to ceil((i + 1) * size / output_size).
 
     Arguments:
-        output_size: size of the output, an integer, or three integers; None keeps the size of a dimension.
         data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
 
     Shape:
@@ -331,7 +284,6 @@ class AdaptiveMaxPool2D(FunctionLayer):
     Window i along a dimension goes from floor(i * size / output_size) to ceil((i + 1) * size / output_size).
 
     Arguments:
-        output_size: size of the output, an integer, or two integers; None keeps the size of a dimension.
         return_mask: also return the index of each maximum in its flattened image, an int32 tensor of the shape of the
             output. Default: False.
 
@@ -354,7 +306,6 @@ class AdaptiveMaxPool3D(FunctionLayer):
     Window i along a dimension goes from floor(i * size / output_size) to ceil((i + 1) * size / output_size).
 
     Arguments:
-        output_size: size of the output, an integer, or three integers; None keeps the size of a dimension.
         return_mask: also return the index of each maximum in its flattened volume, an int32 tensor of the shape of the
             output. Default: False.
 
@@ -378,7 +329,6 @@ class FractionalMaxPool2D(FunctionLayer):
     """2-D max pooling to a given output size with windows of random position (Graham, 2014).
 
     Arguments:
-        output_size: size of the output, an integer, or two integers; None keeps the size of a dimension.
         kernel_size: size of overlapping windows; None: windows do not overlap.
         random_u: number in (0, 1) that decides the positions of the windows; None: drawn in each call.
         return_mask: also return the index of each maximum in its flattened image, an int32 tensor of the shape of the
@@ -402,7 +352,6 @@ class FractionalMaxPool3D(FunctionLayer):
     """3-D max pooling to a given output size with windows of random position (Graham, 2014).
 
     Arguments:
-        output_size: size of the output, an integer, or three integers; None keeps the size of a dimension.
         kernel_size: size of overlapping windows; None: windows do not overlap.
         random_u: number in (0, 1) that decides the positions of the windows; None: drawn in each call.
         return_mask: also return the index of each maximum in its flattened volume, an int32 tensor of the shape of the

@@ -175,18 +175,6 @@ class RNNBase(LayerList):
 
     Arguments:
         mode: "RNN_TANH", "RNN_RELU", "LSTM" or "GRU".
-        input_size: size of the last dimension of the input.
-        hidden_size: size of the hidden state.
-        num_layers: number of stacked layers; each takes the output of the one before. Default: 1.
-        direction: "forward", or "bidirect" ("bidirectional") for two directions whose outputs are concatenated.
-            Default: 'forward'.
-        time_major: the input is [time, batch, input_size] instead of [batch, time, input_size]. Default: False.
-        dropout: dropout probability of the output of every layer but the last. Default: 0.0.
-        weight_ih_attr: ParamAttr of the input-to-hidden weight; None: uniform in [-1 / sqrt(hidden_size), 1 /
-            sqrt(hidden_size)].
-        weight_hh_attr: ParamAttr of the hidden-to-hidden weight; None: the same.
-        bias_ih_attr: ParamAttr of the input-to-hidden bias; None: the same; False: no bias.
-        bias_hh_attr: ParamAttr of the hidden-to-hidden bias; None: the same; False: no bias.
         proj_size: if above 0, size to which the hidden state of an LSTM is projected. Default: 0.
 
     Examples:
@@ -328,19 +316,7 @@ class SimpleRNN(RNNBase):
     """Multi-layer Elman RNN: `h_t = activation(W_ih @ x_t + b_ih + W_hh @ h_(t-1) + b_hh)`.
 
     Arguments:
-        input_size: size of the last dimension of the input.
-        hidden_size: size of the hidden state.
-        num_layers: number of stacked layers; each takes the output of the one before. Default: 1.
-        direction: "forward", or "bidirect" ("bidirectional") for two directions whose outputs are concatenated.
-            Default: 'forward'.
-        time_major: the input is [time, batch, input_size] instead of [batch, time, input_size]. Default: False.
-        dropout: dropout probability of the output of every layer but the last. Default: 0.0.
         activation: "tanh" or "relu". Default: 'tanh'.
-        weight_ih_attr: ParamAttr of the input-to-hidden weight; None: uniform in [-1 / sqrt(hidden_size), 1 /
-            sqrt(hidden_size)].
-        weight_hh_attr: ParamAttr of the hidden-to-hidden weight; None: the same.
-        bias_ih_attr: ParamAttr of the input-to-hidden bias; None: the same; False: no bias.
-        bias_hh_attr: ParamAttr of the hidden-to-hidden bias; None: the same; False: no bias.
 
     Shape:
         inputs: [batch, time, input_size]; with time_major [time, batch, input_size].
@@ -383,18 +359,6 @@ class LSTM(RNNBase):
     sigmoid(o) * tanh(c')`.
 
     Arguments:
-        input_size: size of the last dimension of the input.
-        hidden_size: size of the hidden state.
-        num_layers: number of stacked layers; each takes the output of the one before. Default: 1.
-        direction: "forward", or "bidirect" ("bidirectional") for two directions whose outputs are concatenated.
-            Default: 'forward'.
-        time_major: the input is [time, batch, input_size] instead of [batch, time, input_size]. Default: False.
-        dropout: dropout probability of the output of every layer but the last. Default: 0.0.
-        weight_ih_attr: ParamAttr of the input-to-hidden weight; None: uniform in [-1 / sqrt(hidden_size), 1 /
-            sqrt(hidden_size)].
-        weight_hh_attr: ParamAttr of the hidden-to-hidden weight; None: the same.
-        bias_ih_attr: ParamAttr of the input-to-hidden bias; None: the same; False: no bias.
-        bias_hh_attr: ParamAttr of the hidden-to-hidden bias; None: the same; False: no bias.
         proj_size: if above 0, size to which the hidden state is projected. Default: 0.
 
     Shape:
@@ -437,20 +401,6 @@ class GRU(RNNBase):
 
     `r = sigmoid(W_r @ x + U_r @ h)`, `z = sigmoid(W_z @ x + U_z @ h)`, `c = tanh(W_c @ x + r * (U_c @ h))`, `h' = z * h
     + (1 - z) * c`, each with biases.
-
-    Arguments:
-        input_size: size of the last dimension of the input.
-        hidden_size: size of the hidden state.
-        num_layers: number of stacked layers; each takes the output of the one before. Default: 1.
-        direction: "forward", or "bidirect" ("bidirectional") for two directions whose outputs are concatenated.
-            Default: 'forward'.
-        time_major: the input is [time, batch, input_size] instead of [batch, time, input_size]. Default: False.
-        dropout: dropout probability of the output of every layer but the last. Default: 0.0.
-        weight_ih_attr: ParamAttr of the input-to-hidden weight; None: uniform in [-1 / sqrt(hidden_size), 1 /
-            sqrt(hidden_size)].
-        weight_hh_attr: ParamAttr of the hidden-to-hidden weight; None: the same.
-        bias_ih_attr: ParamAttr of the input-to-hidden bias; None: the same; False: no bias.
-        bias_hh_attr: ParamAttr of the hidden-to-hidden bias; None: the same; False: no bias.
 
     Shape:
         inputs: [batch, time, input_size]; with time_major [time, batch, input_size].

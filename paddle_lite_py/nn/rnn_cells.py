@@ -99,14 +99,7 @@ class SimpleRNNCell(RNNCellBase):
     """Elman RNN cell, one time step: `h' = activation(W_ih @ x + b_ih + W_hh @ h + b_hh)`.
 
     Arguments:
-        input_size: size of the input.
-        hidden_size: size of the hidden state.
         activation: "tanh" or "relu". Default: 'tanh'.
-        weight_ih_attr: ParamAttr of the input-to-hidden weight; None: uniform in [-1 / sqrt(hidden_size), 1 /
-            sqrt(hidden_size)].
-        weight_hh_attr: ParamAttr of the hidden-to-hidden weight; None: the same.
-        bias_ih_attr: ParamAttr of the input-to-hidden bias; None: the same; False: no bias.
-        bias_hh_attr: ParamAttr of the hidden-to-hidden bias; None: the same; False: no bias.
 
     Shape:
         inputs: [batch, input_size]; states: [batch, hidden_size].
@@ -155,13 +148,6 @@ class LSTMCell(RNNCellBase):
     sigmoid(o) * tanh(c')`. The weights have the gates in the order i, f, g, o.
 
     Arguments:
-        input_size: size of the input.
-        hidden_size: size of the hidden state.
-        weight_ih_attr: ParamAttr of the input-to-hidden weight; None: uniform in [-1 / sqrt(hidden_size), 1 /
-            sqrt(hidden_size)].
-        weight_hh_attr: ParamAttr of the hidden-to-hidden weight; None: the same.
-        bias_ih_attr: ParamAttr of the input-to-hidden bias; None: the same; False: no bias.
-        bias_hh_attr: ParamAttr of the hidden-to-hidden bias; None: the same; False: no bias.
         proj_size: if above 0, size to which the hidden state is projected. Default: 0.
 
     Shape:
@@ -225,15 +211,6 @@ class GRUCell(RNNCellBase):
 
     `r = sigmoid(W_r @ x + U_r @ h)`, `z = sigmoid(W_z @ x + U_z @ h)`, `c = tanh(W_c @ x + r * (U_c @ h))`, `h' = z * h
     + (1 - z) * c`, each with biases. The weights have the gates in the order r, z, c.
-
-    Arguments:
-        input_size: size of the input.
-        hidden_size: size of the hidden state.
-        weight_ih_attr: ParamAttr of the input-to-hidden weight; None: uniform in [-1 / sqrt(hidden_size), 1 /
-            sqrt(hidden_size)].
-        weight_hh_attr: ParamAttr of the hidden-to-hidden weight; None: the same.
-        bias_ih_attr: ParamAttr of the input-to-hidden bias; None: the same; False: no bias.
-        bias_hh_attr: ParamAttr of the hidden-to-hidden bias; None: the same; False: no bias.
 
     Shape:
         inputs: [batch, input_size]; states: [batch, hidden_size].

@@ -253,9 +253,6 @@ class Pad1D(_Pad):
     """Pad sequences [N, C, L] with constant, reflected, replicated or circular values.
 
     Arguments:
-        padding: number of elements to add, [left, right], or one integer for all sides.
-        mode: "constant", "reflect", "replicate" or "circular". Default: 'constant'.
-        value: value for mode="constant". Default: 0.0.
         data_format: "NCL" or "NLC". Default: 'NCL'.
 
     Shape:
@@ -275,8 +272,6 @@ class Pad2D(_Pad):
 
     Arguments:
         padding: number of elements to add, [left, right, top, bottom], or one integer for all sides.
-        mode: "constant", "reflect", "replicate" or "circular". Default: 'constant'.
-        value: value for mode="constant". Default: 0.0.
         data_format: "NCHW" or "NHWC". Default: 'NCHW'.
 
     Shape:
@@ -294,8 +289,6 @@ class Pad3D(_Pad):
 
     Arguments:
         padding: number of elements to add, [left, right, top, bottom, front, back], or one integer for all sides.
-        mode: "constant", "reflect", "replicate" or "circular". Default: 'constant'.
-        value: value for mode="constant". Default: 0.0.
         data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
 
     Shape:
@@ -319,7 +312,6 @@ class ZeroPad1D(_ModePad):
     """Pad sequences [N, C, L] with zeros.
 
     Arguments:
-        padding: number of elements to add, [left, right], or one integer for all sides.
         data_format: "NCL" or "NLC". Default: 'NCL'.
 
     Shape:
@@ -374,7 +366,6 @@ class ReflectionPad1D(_ModePad):
     """Pad sequences [N, C, L] by reflection at the borders, without repeating the border elements.
 
     Arguments:
-        padding: number of elements to add, [left, right], or one integer for all sides.
         data_format: "NCL" or "NLC". Default: 'NCL'.
 
     Shape:
@@ -431,7 +422,6 @@ class ReplicationPad1D(_ModePad):
     """Pad sequences [N, C, L] by repeating the border elements.
 
     Arguments:
-        padding: number of elements to add, [left, right], or one integer for all sides.
         data_format: "NCL" or "NLC". Default: 'NCL'.
 
     Shape:
@@ -488,7 +478,6 @@ class CircularPad1D(_ModePad):
     """Pad sequences [N, C, L] circularly, with elements of the opposite side.
 
     Arguments:
-        padding: number of elements to add, [left, right], or one integer for all sides.
         data_format: "NCL" or "NLC". Default: 'NCL'.
 
     Shape:
@@ -550,7 +539,6 @@ class ConstantPad1D(_ConstantPad):
     """Pad sequences [N, C, L] with a constant value.
 
     Arguments:
-        padding: number of elements to add, [left, right], or one integer for all sides.
         value: the value of the padding.
         data_format: "NCL" or "NLC". Default: 'NCL'.
 

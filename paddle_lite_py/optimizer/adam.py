@@ -126,19 +126,10 @@ class Adam(Optimizer):
     epsilon)`, with m_hat and v_hat corrected for their bias towards zero.
 
     Arguments:
-        learning_rate: the learning rate, a float or an LRScheduler. Default: 0.001.
-        beta1: decay rate of the first moment, in [0, 1). Default: 0.9.
-        beta2: decay rate of the second moment, in [0, 1). Default: 0.999.
-        epsilon: added to the denominator, for numerical stability. Default: 1e-08.
-        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
-            with settings of their own. Required in dynamic mode.
         weight_decay: a float or L2Decay, which adds `coeff * param` to the gradient, or L1Decay, which adds `coeff *
             sign(param)`; None: no decay.
-        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
-            None: no clipping.
         lazy_mode: in dynamic mode, of the table of nn.Embedding(sparse=True) update only the rows that have a gradient
             in the step. Default: False.
-        multi_precision: keep float32 master copies of float16 and bfloat16 parameters and update those. Default: False.
         amsgrad: use the largest second moment so far in the denominator (Reddi et al., 2018). Default: False.
 
     Raises:
@@ -207,20 +198,11 @@ class AdamW(Adam):
     Before each Adam step, `param -= lr * weight_decay * param`.
 
     Arguments:
-        learning_rate: the learning rate, a float or an LRScheduler. Default: 0.001.
-        beta1: decay rate of the first moment, in [0, 1). Default: 0.9.
-        beta2: decay rate of the second moment, in [0, 1). Default: 0.999.
-        epsilon: added to the denominator, for numerical stability. Default: 1e-08.
-        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
-            with settings of their own. Required in dynamic mode.
         weight_decay: coefficient of the decay, a float. Default: 0.01.
         use_lowprecision_moment: no effect: moments have the dtype of the updated parameter.
         lr_ratio: function from a parameter to a factor of its learning rate, for layer-wise rates; None: 1.
         apply_decay_param_fun: function from the name of a parameter to whether it decays; None: all parameters decay.
-        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
-            None: no clipping.
         lazy_mode: no effect: gradients are dense, so that every row is updated.
-        multi_precision: keep float32 master copies of float16 and bfloat16 parameters and update those. Default: False.
         amsgrad: use the largest second moment so far in the denominator (Reddi et al., 2018). Default: False.
 
     Examples:
@@ -278,16 +260,8 @@ class Adamax(Adam):
     u`.
 
     Arguments:
-        learning_rate: the learning rate, a float or an LRScheduler. Default: 0.001.
-        beta1: decay rate of the first moment, in [0, 1). Default: 0.9.
-        beta2: decay rate of the second moment, in [0, 1). Default: 0.999.
-        epsilon: added to the denominator, for numerical stability. Default: 1e-08.
-        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
-            with settings of their own. Required in dynamic mode.
         weight_decay: a float or L2Decay, which adds `coeff * param` to the gradient, or L1Decay, which adds `coeff *
             sign(param)`; None: no decay.
-        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
-            None: no clipping.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -330,18 +304,9 @@ class Lamb(Adam):
     With r the Adam step plus `lamb_weight_decay * param`: `param -= lr * norm(param) / norm(r) * r`.
 
     Arguments:
-        learning_rate: the learning rate, a float or an LRScheduler. Default: 0.001.
         lamb_weight_decay: coefficient of the weight decay. Default: 0.01.
-        beta1: decay rate of the first moment, in [0, 1). Default: 0.9.
-        beta2: decay rate of the second moment, in [0, 1). Default: 0.999.
-        epsilon: added to the denominator, for numerical stability. Default: 1e-06.
-        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
-            with settings of their own. Required in dynamic mode.
-        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
-            None: no clipping.
         exclude_from_weight_decay_fn: function from a parameter to whether it is excluded from the decay; None: all
             parameters decay.
-        multi_precision: keep float32 master copies of float16 and bfloat16 parameters and update those. Default: False.
         always_adapt: scale the steps of parameters without weight decay too. Default: False.
 
     Examples:

@@ -14,14 +14,7 @@ class Adagrad(Optimizer):
     """Adagrad: `s += grad**2`, `param -= lr * grad / (sqrt(s) + epsilon)` (Duchi et al., 2011).
 
     Arguments:
-        learning_rate: the learning rate, a float or an LRScheduler.
         epsilon: added to the denominator, for numerical stability. Default: 1e-06.
-        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
-            with settings of their own. Required in dynamic mode.
-        weight_decay: a float or L2Decay, which adds `coeff * param` to the gradient, or L1Decay, which adds `coeff *
-            sign(param)`; None: no decay.
-        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
-            None: no clipping.
         initial_accumulator_value: initial value of the sum s. Default: 0.0.
 
     Examples:
@@ -61,15 +54,8 @@ class Adadelta(Optimizer):
     v and u are moving averages of the squared gradients and of the squared steps.
 
     Arguments:
-        learning_rate: the learning rate, a float or an LRScheduler. Default: 0.001.
         epsilon: added to both averages, for numerical stability. Default: 1e-06.
         rho: decay rate of the averages. Default: 0.95.
-        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
-            with settings of their own. Required in dynamic mode.
-        weight_decay: a float or L2Decay, which adds `coeff * param` to the gradient, or L1Decay, which adds `coeff *
-            sign(param)`; None: no decay.
-        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
-            None: no clipping.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -110,17 +96,10 @@ class RMSProp(Optimizer):
     `v = rho * v + (1 - rho) * grad**2`, `step = momentum * step + lr * grad / sqrt(v + epsilon)`, `param -= step`.
 
     Arguments:
-        learning_rate: the learning rate, a float or an LRScheduler.
         rho: decay rate of the mean square. Default: 0.95.
         epsilon: added to the mean square, for numerical stability. Default: 1e-06.
         momentum: decay rate of the steps. Default: 0.0.
         centered: divide by the standard deviation, `sqrt(v - mean(grad)**2 + epsilon)`, instead. Default: False.
-        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
-            with settings of their own. Required in dynamic mode.
-        weight_decay: a float or L2Decay, which adds `coeff * param` to the gradient, or L1Decay, which adds `coeff *
-            sign(param)`; None: no decay.
-        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
-            None: no clipping.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -174,11 +153,7 @@ class Rprop(Optimizer):
     Arguments:
         learning_rate: initial step size. Default: 0.001.
         learning_rate_range: smallest and largest step size. Default: (1e-05, 50).
-        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
-            with settings of their own. Required in dynamic mode.
         etas: factors of the step size when the sign changes, and when it stays the same. Default: (0.5, 1.2).
-        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
-            None: no clipping.
         multi_precision: keep float32 master copies of float16 and bfloat16 parameters and update those. Default: False.
 
     Examples:

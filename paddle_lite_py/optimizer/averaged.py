@@ -23,18 +23,11 @@ class NAdam(_TwoMoments):
     """Adam with Nesterov momentum (Dozat, 2016).
 
     Arguments:
-        learning_rate: the learning rate, a float or an LRScheduler. Default: 0.002.
         beta1: decay rate of the first moment, in [0, 1). Default: 0.9.
         beta2: decay rate of the second moment, in [0, 1). Default: 0.999.
         epsilon: added to the denominator, for numerical stability. Default: 1e-08.
         momentum_decay: controls how the momentum approaches beta1: `mu_t = beta1 * (1 - 0.5 * 0.96**(t *
             momentum_decay))`. Default: 0.004.
-        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
-            with settings of their own. Required in dynamic mode.
-        weight_decay: a float or L2Decay, which adds `coeff * param` to the gradient, or L1Decay, which adds `coeff *
-            sign(param)`; None: no decay.
-        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
-            None: no clipping.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -99,16 +92,9 @@ class RAdam(_TwoMoments):
     factor.
 
     Arguments:
-        learning_rate: the learning rate, a float or an LRScheduler. Default: 0.001.
         beta1: decay rate of the first moment, in [0, 1). Default: 0.9.
         beta2: decay rate of the second moment, in [0, 1). Default: 0.999.
         epsilon: added to the denominator, for numerical stability. Default: 1e-08.
-        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
-            with settings of their own. Required in dynamic mode.
-        weight_decay: a float or L2Decay, which adds `coeff * param` to the gradient, or L1Decay, which adds `coeff *
-            sign(param)`; None: no decay.
-        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
-            None: no clipping.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -167,14 +153,7 @@ class ASGD(Optimizer):
     `d = d - y_i + grad`, `y_i = grad`, `param -= lr / min(t, batch_num) * d`, with y_i the gradient that is replaced.
 
     Arguments:
-        learning_rate: the learning rate, a float or an LRScheduler. Default: 0.001.
         batch_num: number of gradients that are kept. Default: 1.
-        parameters: the parameters to train, an iterable; or a list of dicts {"params": [...], ...} of parameter groups
-            with settings of their own. Required in dynamic mode.
-        weight_decay: a float or L2Decay, which adds `coeff * param` to the gradient, or L1Decay, which adds `coeff *
-            sign(param)`; None: no decay.
-        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm, applied to the gradients before the decay;
-            None: no clipping.
         multi_precision: keep float32 master copies of float16 and bfloat16 parameters and update those. Default: False.
 
     Examples:

@@ -86,11 +86,6 @@ def roi_align(
     """RoIAlign: average of bilinear samples in each bin of each region of interest.
 
     Arguments:
-        x: features [N, C, H, W].
-        boxes: float boxes [number of boxes, 4] as (x1, y1, x2, y2), for all images one after the other.
-        boxes_num: number of boxes of each image, int32 [N].
-        output_size: size of the output, an integer or (height, width).
-        spatial_scale: factor from the coordinates of the boxes to those of x. Default: 1.0.
         sampling_ratio: number of samples in each direction of a bin; -1: ceil of the size of the bin (eager mode only).
             Default: -1.
         aligned: shift coordinates by half a pixel, so that pixels are areas around their centers. Default: True.
@@ -121,13 +116,6 @@ def roi_pool(
 ) -> Tensor:
     """RoIPool: maximum of each bin of each region of interest.
 
-    Arguments:
-        x: features [N, C, H, W].
-        boxes: float boxes [number of boxes, 4] as (x1, y1, x2, y2), for all images one after the other.
-        boxes_num: number of boxes of each image, int32 [N].
-        output_size: size of the output, an integer or (height, width).
-        spatial_scale: factor from the coordinates of the boxes to those of x. Default: 1.0.
-
     Returns:
         A tensor [number of boxes, C, height, width].
 
@@ -148,13 +136,6 @@ def psroi_pool(
     x: Tensor, boxes: Tensor, boxes_num: Tensor, output_size: Any, spatial_scale: float = 1.0, name: Any = None
 ) -> Tensor:
     """Position-sensitive RoI pooling: average of each bin, with channels of its own for each bin.
-
-    Arguments:
-        x: features [N, C, H, W].
-        boxes: float boxes [number of boxes, 4] as (x1, y1, x2, y2), for all images one after the other.
-        boxes_num: number of boxes of each image, int32 [N].
-        output_size: size of the output, an integer or (height, width).
-        spatial_scale: factor from the coordinates of the boxes to those of x. Default: 1.0.
 
     Returns:
         A tensor [number of boxes, C / (height * width), height, width].
@@ -196,7 +177,6 @@ class RoIPool(_RegionPool):
     """Layer for roi_pool(): maximum of each bin of each region of interest.
 
     Arguments:
-        output_size: size of the output, an integer or (height, width).
         spatial_scale: factor from the coordinates of the boxes to those of the features. Default: 1.0.
 
     Examples:
@@ -214,7 +194,6 @@ class PSRoIPool(_RegionPool):
     """Layer for psroi_pool(): position-sensitive average of each bin.
 
     Arguments:
-        output_size: size of the output, an integer or (height, width).
         spatial_scale: factor from the coordinates of the boxes to those of the features. Default: 1.0.
 
     Examples:
@@ -232,7 +211,6 @@ class RoIAlign(_RegionPool):
     """Layer for roi_align(): average of bilinear samples in each bin.
 
     Arguments:
-        output_size: size of the output, an integer or (height, width).
         spatial_scale: factor from the coordinates of the boxes to those of the features. Default: 1.0.
 
     Examples:

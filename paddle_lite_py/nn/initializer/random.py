@@ -115,7 +115,6 @@ class XavierNormal(_Xavier):
     """Initialize from a normal distribution with std `gain * sqrt(2 / (fan_in + fan_out))` (Glorot and Bengio, 2010).
 
     Arguments:
-        fan_in: number of inputs of a unit; None: from the shape.
         fan_out: number of outputs of a unit; None: from the shape.
         gain: factor of the standard deviation. Default: 1.0.
 
@@ -133,7 +132,6 @@ class XavierUniform(_Xavier):
     """Initialize uniformly in [-limit, limit], `limit = gain * sqrt(6 / (fan_in + fan_out))` (Glorot and Bengio, 2010).
 
     Arguments:
-        fan_in: number of inputs of a unit; None: from the shape.
         fan_out: number of outputs of a unit; None: from the shape.
         gain: factor of the limit. Default: 1.0.
 
@@ -169,7 +167,6 @@ class KaimingNormal(_Kaiming):
     """Initialize from a normal distribution with std `gain / sqrt(fan)` (He et al., 2015).
 
     Arguments:
-        fan_in: number of inputs of a unit; None: from the shape.
         negative_slope: negative slope of the leaky_relu that follows. Default: 0.0.
         nonlinearity: name of the activation that follows, which decides the gain. Default: 'relu'.
         mode: "fan_in" preserves the variance of activations, "fan_out" that of gradients. Default: 'fan_in'.
@@ -188,7 +185,6 @@ class KaimingUniform(_Kaiming):
     """Initialize uniformly in [-limit, limit], `limit = gain * sqrt(3 / fan)` (He et al., 2015).
 
     Arguments:
-        fan_in: number of inputs of a unit; None: from the shape.
         negative_slope: negative slope of the leaky_relu that follows. Default: 0.0.
         nonlinearity: name of the activation that follows, which decides the gain. Default: 'relu'.
         mode: "fan_in" preserves the variance of activations, "fan_out" that of gradients. Default: 'fan_in'.

@@ -27,8 +27,6 @@ class CosineAnnealingDecay(LRScheduler):
         learning_rate: the initial, and largest, learning rate.
         T_max: number of steps of the half period.
         eta_min: smallest learning rate. Default: 0.
-        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
-        verbose: print each new learning rate. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -60,8 +58,6 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         T_0: number of steps of the first period.
         T_mult: factor of the length of each further period. Default: 1.
         eta_min: smallest learning rate. Default: 0.
-        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
-        verbose: print each new learning rate. Default: False.
 
     Raises:
         ValueError: if T_0 or T_mult is not a positive integer.
@@ -109,8 +105,6 @@ class OneCycleLR(LRScheduler):
         phase_pct: fraction of the steps in which the rate rises. Default: 0.3.
         anneal_strategy: "cos" or "linear". Default: 'cos'.
         three_phase: fall to the initial rate as fast as it rose, and then to the final rate. Default: False.
-        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
-        verbose: print each new learning rate. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -168,8 +162,6 @@ class CyclicLR(LRScheduler):
         exp_gamma: base of the amplitude for mode="exp_range". Default: 1.0.
         scale_fn: function that returns the factor of the amplitude; it replaces mode. None: by mode.
         scale_mode: argument of scale_fn: the number of the "cycle", or of the step ("iterations"). Default: 'cycle'.
-        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
-        verbose: print each new learning rate. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -18,8 +18,6 @@ class NoamDecay(LRScheduler):
         d_model: size of the model's hidden states.
         warmup_steps: number of steps in which the rate rises.
         learning_rate: factor of the rate. Default: 1.0.
-        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
-        verbose: print each new learning rate. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -47,8 +45,6 @@ class PiecewiseDecay(LRScheduler):
     Arguments:
         boundaries: increasing step numbers at which the rate changes.
         values: the learning rates, one more than boundaries.
-        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
-        verbose: print each new learning rate. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -82,10 +78,7 @@ class NaturalExpDecay(_Gamma):
     """Exponential decay: `lr = learning_rate * exp(-gamma * step)`.
 
     Arguments:
-        learning_rate: the initial learning rate.
         gamma: decay rate.
-        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
-        verbose: print each new learning rate. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -102,10 +95,7 @@ class InverseTimeDecay(_Gamma):
     """Inverse time decay: `lr = learning_rate / (1 + gamma * step)`.
 
     Arguments:
-        learning_rate: the initial learning rate.
         gamma: decay rate.
-        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
-        verbose: print each new learning rate. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -122,10 +112,7 @@ class ExponentialDecay(_Gamma):
     """Geometric decay: `lr = learning_rate * gamma**step`.
 
     Arguments:
-        learning_rate: the initial learning rate.
         gamma: factor of each step, in (0, 1).
-        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
-        verbose: print each new learning rate. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -142,14 +129,11 @@ class PolynomialDecay(LRScheduler):
     """Polynomial decay: `lr = (learning_rate - end_lr) * (1 - step / decay_steps)**power + end_lr`.
 
     Arguments:
-        learning_rate: the initial learning rate.
         decay_steps: number of steps of the decay.
         end_lr: final learning rate. Default: 0.0001.
         power: exponent of the polynomial. Default: 1.0.
         cycle: after decay_steps steps, lengthen the decay to the next multiple of decay_steps instead of staying at
             end_lr. Default: False.
-        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
-        verbose: print each new learning rate. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -185,11 +169,8 @@ class StepDecay(LRScheduler):
     """Step decay: multiply the rate by gamma every step_size steps: `lr = learning_rate * gamma**(step // step_size)`.
 
     Arguments:
-        learning_rate: the initial learning rate.
         step_size: number of steps between two decays.
         gamma: factor of each decay, below 1. Default: 0.1.
-        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
-        verbose: print each new learning rate. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -216,11 +197,8 @@ class MultiStepDecay(LRScheduler):
     """Step decay: multiply the rate by gamma at each milestone.
 
     Arguments:
-        learning_rate: the initial learning rate.
         milestones: increasing step numbers at which the rate decays.
         gamma: factor of each decay, below 1. Default: 0.1.
-        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
-        verbose: print each new learning rate. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -255,10 +233,7 @@ class LambdaDecay(LRScheduler):
     """Schedule given by a function: `lr = learning_rate * lr_lambda(step)`.
 
     Arguments:
-        learning_rate: the initial learning rate.
         lr_lambda: function from the step number to a factor.
-        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
-        verbose: print each new learning rate. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -283,10 +258,7 @@ class MultiplicativeDecay(LRScheduler):
     """Schedule given by factors: `lr = learning_rate * lr_lambda(1) * ... * lr_lambda(step)`.
 
     Arguments:
-        learning_rate: the initial learning rate.
         lr_lambda: function from the step number to the factor of this step.
-        last_epoch: number of the last finished step, to resume a schedule; -1: start at the beginning. Default: -1.
-        verbose: print each new learning rate. Default: False.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -186,15 +186,6 @@ def conv2d(
 
     Arguments:
         input: images [N, C, H, W], or [N, H, W, C] for "NHWC".
-        num_filters: number of output channels.
-        filter_size: size of the kernel, an integer or one for each spatial dimension.
-        stride: step of the kernel, an integer or one for each spatial dimension. Default: 1.
-        padding: padding of both sides, an integer or one for each spatial dimension, or "SAME" or "VALID". Default: 0.
-        dilation: distance between neighboring kernel elements. Default: 1.
-        groups: number of groups of channels; None: 1.
-        param_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
-        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
-        act: name of the activation that is applied to the result, such as "relu"; None: none.
         data_format: "NCHW" or "NHWC". Default: 'NCHW'.
 
     Returns:
@@ -229,15 +220,6 @@ def conv3d(
 
     Arguments:
         input: volumes [N, C, D, H, W], or [N, D, H, W, C] for "NDHWC".
-        num_filters: number of output channels.
-        filter_size: size of the kernel, an integer or one for each spatial dimension.
-        stride: step of the kernel, an integer or one for each spatial dimension. Default: 1.
-        padding: padding of both sides, an integer or one for each spatial dimension, or "SAME" or "VALID". Default: 0.
-        dilation: distance between neighboring kernel elements. Default: 1.
-        groups: number of groups of channels; None: 1.
-        param_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
-        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
-        act: name of the activation that is applied to the result, such as "relu"; None: none.
         data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
 
     Returns:
@@ -289,16 +271,7 @@ def conv2d_transpose(
 
     Arguments:
         input: images [N, C, H, W], or [N, H, W, C] for "NHWC".
-        num_filters: number of output channels.
-        filter_size: size of the kernel, an integer or one for each spatial dimension.
         output_size: spatial size of the output; None: computed from filter_size.
-        stride: step of the kernel, an integer or one for each spatial dimension. Default: 1.
-        padding: padding of both sides, an integer or one for each spatial dimension, or "SAME" or "VALID". Default: 0.
-        dilation: distance between neighboring kernel elements. Default: 1.
-        groups: number of groups of channels; None: 1.
-        param_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
-        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
-        act: name of the activation that is applied to the result, such as "relu"; None: none.
         data_format: "NCHW" or "NHWC". Default: 'NCHW'.
 
     Returns:
@@ -334,16 +307,7 @@ def conv3d_transpose(
 
     Arguments:
         input: volumes [N, C, D, H, W], or [N, D, H, W, C] for "NDHWC".
-        num_filters: number of output channels.
-        filter_size: size of the kernel, an integer or one for each spatial dimension.
         output_size: spatial size of the output; None: computed from filter_size.
-        stride: step of the kernel, an integer or one for each spatial dimension. Default: 1.
-        padding: padding of both sides, an integer or one for each spatial dimension, or "SAME" or "VALID". Default: 0.
-        dilation: distance between neighboring kernel elements. Default: 1.
-        groups: number of groups of channels; None: 1.
-        param_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
-        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
-        act: name of the activation that is applied to the result, such as "relu"; None: none.
         data_format: "NCDHW" or "NDHWC". Default: 'NCDHW'.
 
     Returns:
@@ -381,11 +345,9 @@ def deform_conv2d(
         x: images [N, C, H, W].
         offset: offsets of each kernel element; see paddle.vision.ops.deform_conv2d().
         mask: factors of the samples; None: none.
-        num_filters: number of output channels.
         filter_size: size of the kernel, an integer or two.
         stride: step of the kernel, an integer or two. Default: 1.
         padding: zero padding of both sides, an integer or two. Default: 0.
-        dilation: distance between neighboring kernel elements. Default: 1.
         groups: number of groups of the convolution. Default: 1.
         deformable_groups: number of groups of input channels with offsets of their own. Default: 1.
         weight_attr: ParamAttr, initializer or name of the weight.
@@ -427,10 +389,8 @@ def batch_norm(
 
     Arguments:
         input: the tensor [N, C, *], or channels last.
-        act: name of the activation that is applied to the result, such as "relu"; None: none.
         is_test: use the running statistics. Default: False.
         momentum: weight of the old running statistics in an update. Default: 0.9.
-        epsilon: added to the variance, for numerical stability. Default: 1e-05.
         param_attr: ParamAttr, initializer or name of the scale; None: ones.
         bias_attr: ParamAttr, initializer or name of the shift; None: zeros.
         data_layout: "NCHW" or "NHWC". Default: 'NCHW'.
@@ -471,10 +431,6 @@ def layer_norm(
         scale: multiply by a trainable scale. Default: True.
         shift: add a trainable shift. Default: True.
         begin_norm_axis: first dimension to normalize over. Default: 1.
-        epsilon: added to the variance, for numerical stability. Default: 1e-05.
-        param_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
-        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
-        act: name of the activation that is applied to the result, such as "relu"; None: none.
 
     Returns:
         A tensor of the shape and dtype of input.
@@ -509,10 +465,8 @@ def group_norm(
     Arguments:
         input: the tensor [N, C, *], or channels last.
         groups: number of groups; it must divide the number of channels.
-        epsilon: added to the variance, for numerical stability. Default: 1e-05.
         param_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
         bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False: no shift.
-        act: name of the activation that is applied to the result, such as "relu"; None: none.
         data_layout: "NCHW" or "NHWC". Default: 'NCHW'.
 
     Returns:
@@ -542,7 +496,6 @@ def instance_norm(
 
     Arguments:
         input: the tensor [N, C, *].
-        epsilon: added to the variance, for numerical stability. Default: 1e-05.
         param_attr: ParamAttr, initializer or name of the scale; None: ones; False: no scale.
         bias_attr: ParamAttr, initializer or name of the shift; None: zeros; False: no shift.
 
@@ -643,9 +596,6 @@ def bilinear_tensor_product(
         x: tensor [N, m].
         y: tensor [N, n].
         size: number of outputs.
-        act: name of the activation that is applied to the result, such as "relu"; None: none.
-        param_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
-        bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
 
     Returns:
         A tensor [N, size].
@@ -676,7 +626,6 @@ def row_conv(input: Any, future_context_size: int, param_attr: Any = None, act: 
         input: sequences [N, time, features].
         future_context_size: number of future steps.
         param_attr: ParamAttr of the weight [future_context_size + 1, features].
-        act: name of the activation that is applied to the result, such as "relu"; None: none.
 
     Returns:
         A tensor of the shape and dtype of input.

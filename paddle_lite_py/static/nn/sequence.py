@@ -44,10 +44,8 @@ def sequence_pool(
     """Reduce each padded sequence to one value over its steps.
 
     Arguments:
-        input: sequences [N, time, ...].
         pool_type: "sum", "average", "sqrt" (sum divided by the square root of the length), "max", "first" or "last".
         pad_value: result for empty sequences. Default: 0.0.
-        lengths: number of valid steps of each sequence, [N]; None: all.
 
     Returns:
         A tensor [N, ...].
@@ -80,10 +78,6 @@ def sequence_pool(
 def sequence_first_step(input: Any, lengths: Any = None) -> Any:
     """Return the first step of each sequence.
 
-    Arguments:
-        input: sequences [N, time, ...].
-        lengths: number of valid steps of each sequence, [N]; None: all.
-
     Returns:
         A tensor [N, ...] for input [N, time, ...].
 
@@ -104,10 +98,6 @@ def sequence_first_step(input: Any, lengths: Any = None) -> Any:
 
 def sequence_last_step(input: Any, lengths: Any = None) -> Any:
     """Return the last valid step of each sequence.
-
-    Arguments:
-        input: sequences [N, time, ...].
-        lengths: number of valid steps of each sequence, [N]; None: all.
 
     Returns:
         A tensor [N, ...] for input [N, time, ...].
@@ -133,7 +123,6 @@ def sequence_softmax(input: Any, use_cudnn: bool = False, name: str | None = Non
 
     Arguments:
         input: scores [N, time] or [N, time, 1].
-        lengths: number of valid steps of each sequence, [N]; None: all.
 
     Returns:
         A tensor of the shape of input.
@@ -191,7 +180,6 @@ def sequence_conv(
         param_attr: ParamAttr, initializer or name of the weight; None: the default initializer.
         bias_attr: ParamAttr, initializer or name of the bias; None: zeros; False: no bias.
         act: name of the activation that is applied to the result, such as "relu"; None: none.
-        lengths: number of valid steps of each sequence, [N]; None: all.
 
     Returns:
         A tensor [N, time, num_filters].

@@ -140,8 +140,6 @@ def densenet121(pretrained: bool = False, **kwargs: Any) -> DenseNet:
     """Create DenseNet with 121 layers.
 
     Arguments:
-        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
-            False.
         kwargs: further arguments of DenseNet, such as num_classes.
 
     Returns:
@@ -154,8 +152,6 @@ def densenet161(pretrained: bool = False, **kwargs: Any) -> DenseNet:
     """Create DenseNet with 161 layers.
 
     Arguments:
-        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
-            False.
         kwargs: further arguments of DenseNet, such as num_classes.
 
     Returns:
@@ -168,8 +164,6 @@ def densenet169(pretrained: bool = False, **kwargs: Any) -> DenseNet:
     """Create DenseNet with 169 layers.
 
     Arguments:
-        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
-            False.
         kwargs: further arguments of DenseNet, such as num_classes.
 
     Returns:
@@ -182,8 +176,6 @@ def densenet201(pretrained: bool = False, **kwargs: Any) -> DenseNet:
     """Create DenseNet with 201 layers.
 
     Arguments:
-        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
-            False.
         kwargs: further arguments of DenseNet, such as num_classes.
 
     Returns:
@@ -196,8 +188,6 @@ def densenet264(pretrained: bool = False, **kwargs: Any) -> DenseNet:
     """Create DenseNet with 264 layers.
 
     Arguments:
-        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
-            False.
         kwargs: further arguments of DenseNet, such as num_classes.
 
     Returns:

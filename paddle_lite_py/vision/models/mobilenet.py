@@ -36,11 +36,6 @@ _V1 = (
 class MobileNetV1(Classifier):
     """MobileNet v1: depthwise separable convolutions.
 
-    Arguments:
-        scale: factor of the number of channels of all layers. Default: 1.0.
-        num_classes: number of classes; 0: no classifier. Default: 1000.
-        with_pool: global average pooling before the classifier. Default: True.
-
     Shape:
         Input: images [N, 3, H, W].
         Output: logits [N, num_classes].
@@ -99,11 +94,6 @@ _V2 = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1)
 
 class MobileNetV2(Classifier):
     """MobileNet v2: inverted residual blocks with linear bottlenecks.
-
-    Arguments:
-        scale: factor of the number of channels of all layers. Default: 1.0.
-        num_classes: number of classes; 0: no classifier. Default: 1000.
-        with_pool: global average pooling before the classifier. Default: True.
 
     Shape:
         Input: images [N, 3, H, W].
@@ -234,11 +224,6 @@ class _MobileNetV3(Layer):
 class MobileNetV3Small(_MobileNetV3):
     """MobileNet v3 small (Howard et al., 2019).
 
-    Arguments:
-        scale: factor of the number of channels of all layers. Default: 1.0.
-        num_classes: number of classes; 0: no classifier. Default: 1000.
-        with_pool: global average pooling before the classifier. Default: True.
-
     Shape:
         Input: images [N, 3, H, W].
         Output: logits [N, num_classes].
@@ -254,11 +239,6 @@ class MobileNetV3Small(_MobileNetV3):
 
 class MobileNetV3Large(_MobileNetV3):
     """MobileNet v3 large (Howard et al., 2019).
-
-    Arguments:
-        scale: factor of the number of channels of all layers. Default: 1.0.
-        num_classes: number of classes; 0: no classifier. Default: 1000.
-        with_pool: global average pooling before the classifier. Default: True.
 
     Shape:
         Input: images [N, 3, H, W].
@@ -277,9 +257,6 @@ def mobilenet_v1(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) ->
     """Create MobileNetV1.
 
     Arguments:
-        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
-            False.
-        scale: factor of the number of channels of all layers. Default: 1.0.
         kwargs: further arguments of MobileNetV1, such as num_classes.
 
     Returns:
@@ -298,9 +275,6 @@ def mobilenet_v2(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) ->
     """Create MobileNetV2.
 
     Arguments:
-        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
-            False.
-        scale: factor of the number of channels of all layers. Default: 1.0.
         kwargs: further arguments of MobileNetV2, such as num_classes.
 
     Returns:
@@ -314,9 +288,6 @@ def mobilenet_v3_small(pretrained: bool = False, scale: float = 1.0, **kwargs: A
     """Create MobileNetV3Small.
 
     Arguments:
-        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
-            False.
-        scale: factor of the number of channels of all layers. Default: 1.0.
         kwargs: further arguments of MobileNetV3Small, such as num_classes.
 
     Returns:
@@ -330,9 +301,6 @@ def mobilenet_v3_large(pretrained: bool = False, scale: float = 1.0, **kwargs: A
     """Create MobileNetV3Large.
 
     Arguments:
-        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
-            False.
-        scale: factor of the number of channels of all layers. Default: 1.0.
         kwargs: further arguments of MobileNetV3Large, such as num_classes.
 
     Returns:

@@ -125,8 +125,6 @@ def shufflenet_v2_x0_25(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2
     """Create ShuffleNetV2 with a quarter of the channels.
 
     Arguments:
-        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
-            False.
         kwargs: further arguments of ShuffleNetV2, such as num_classes.
 
     Returns:
@@ -139,8 +137,6 @@ def shufflenet_v2_x0_33(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2
     """Create ShuffleNetV2 with a third of the channels.
 
     Arguments:
-        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
-            False.
         kwargs: further arguments of ShuffleNetV2, such as num_classes.
 
     Returns:
@@ -153,8 +149,6 @@ def shufflenet_v2_x0_5(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
     """Create ShuffleNetV2 with half the channels.
 
     Arguments:
-        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
-            False.
         kwargs: further arguments of ShuffleNetV2, such as num_classes.
 
     Returns:
@@ -167,8 +161,6 @@ def shufflenet_v2_x1_0(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
     """Create ShuffleNetV2.
 
     Arguments:
-        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
-            False.
         kwargs: further arguments of ShuffleNetV2, such as num_classes.
 
     Returns:
@@ -181,8 +173,6 @@ def shufflenet_v2_x1_5(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
     """Create ShuffleNetV2 with 1.5 times the channels.
 
     Arguments:
-        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
-            False.
         kwargs: further arguments of ShuffleNetV2, such as num_classes.
 
     Returns:
@@ -195,8 +185,6 @@ def shufflenet_v2_x2_0(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
     """Create ShuffleNetV2 with twice the channels.
 
     Arguments:
-        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
-            False.
         kwargs: further arguments of ShuffleNetV2, such as num_classes.
 
     Returns:
@@ -209,8 +197,6 @@ def shufflenet_v2_swish(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2
     """Create ShuffleNetV2 with swish in place of ReLU.
 
     Arguments:
-        pretrained: must be False: published weights are not available; load a file with set_state_dict(). Default:
-            False.
         kwargs: further arguments of ShuffleNetV2, such as num_classes.
 
     Returns:

@@ -92,7 +92,6 @@ class ToTensor(BaseTransform):
 
     Arguments:
         data_format: layout of the result, "CHW" or "HWC". Default: 'CHW'.
-        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -116,7 +115,6 @@ class Resize(BaseTransform):
         size: (height, width), or an integer for the shorter side.
         interpolation: "nearest", "bilinear" or "bicubic"; for Pillow images also "box", "lanczos" and "hamming", for
             others "area". Default: 'bilinear'.
-        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -138,7 +136,6 @@ class CenterCrop(BaseTransform):
 
     Arguments:
         size: (height, width), or an integer for both.
-        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -162,7 +159,6 @@ class Pad(BaseTransform):
         padding: an integer, (left and right, top and bottom) or (left, top, right, bottom).
         fill: value of the border, or one for each channel. Default: 0.
         padding_mode: "constant", "edge", "reflect" or "symmetric". Default: 'constant'.
-        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -189,7 +185,6 @@ class Normalize(BaseTransform):
         std: standard deviation, likewise. Default: 1.0.
         data_format: layout of the image, "CHW" or "HWC". Default: 'CHW'.
         to_rgb: swap the first and last channel first. Default: False.
-        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> Normalize(127.5, 127.5, data_format="HWC")(np.full([1, 1, 3], 255, np.uint8)).tolist()
@@ -217,7 +212,6 @@ class Transpose(BaseTransform):
 
     Arguments:
         order: the dimensions of the input, in the order of the output. Default: (2, 0, 1).
-        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -242,7 +236,6 @@ class Grayscale(BaseTransform):
 
     Arguments:
         num_output_channels: 1, or 3 for three equal channels. Default: 1.
-        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle

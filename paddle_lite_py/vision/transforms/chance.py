@@ -30,10 +30,6 @@ def _size(image: Any) -> tuple[int, int]:
 class RandomHorizontalFlip(BaseTransform):
     """Flip an image horizontally with probability prob.
 
-    Arguments:
-        prob: the probability. Default: 0.5.
-        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
-
     Examples:
         >>> import paddle_lite_py as paddle
         >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
@@ -55,10 +51,6 @@ class RandomHorizontalFlip(BaseTransform):
 class RandomVerticalFlip(RandomHorizontalFlip):
     """Flip an image vertically with probability prob.
 
-    Arguments:
-        prob: the probability. Default: 0.5.
-        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
-
     Examples:
         >>> import paddle_lite_py as paddle
         >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
@@ -79,7 +71,6 @@ class RandomCrop(BaseTransform):
         pad_if_needed: pad images that are smaller than size. Default: False.
         fill: value of the padding, or one for each channel. Default: 0.
         padding_mode: "constant", "edge", "reflect" or "symmetric". Default: 'constant'.
-        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Raises:
         ValueError: when called, if the image is smaller than size.
@@ -130,7 +121,6 @@ class RandomResizedCrop(BaseTransform):
         ratio: smallest and largest aspect ratio (width / height).
         interpolation: "nearest", "bilinear" or "bicubic"; for Pillow images also "box", "lanczos" and "hamming", for
             others "area". Default: 'bilinear'.
-        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -195,10 +185,6 @@ class _Factor(BaseTransform):
 class BrightnessTransform(_Factor):
     """Multiply the brightness by a factor drawn from [1 - value, 1 + value].
 
-    Arguments:
-        value: range of the factor, at least 0.
-        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
-
     Examples:
         >>> import paddle_lite_py as paddle
         >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
@@ -213,10 +199,6 @@ class BrightnessTransform(_Factor):
 class ContrastTransform(_Factor):
     """Multiply the contrast by a factor drawn from [1 - value, 1 + value].
 
-    Arguments:
-        value: range of the factor, at least 0.
-        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
-
     Examples:
         >>> import paddle_lite_py as paddle
         >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
@@ -230,10 +212,6 @@ class ContrastTransform(_Factor):
 
 class SaturationTransform(_Factor):
     """Multiply the saturation by a factor drawn from [1 - value, 1 + value].
-
-    Arguments:
-        value: range of the factor, at least 0.
-        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -251,7 +229,6 @@ class HueTransform(_Factor):
 
     Arguments:
         value: range of the shift, in [0, 0.5].
-        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -278,7 +255,6 @@ class ColorJitter(BaseTransform):
         contrast: range of the factor, likewise. Default: 0.
         saturation: range of the factor, likewise. Default: 0.
         hue: range of the shift: drawn from [-hue, hue], at most 0.5. Default: 0.
-        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -318,11 +294,8 @@ class RandomRotation(BaseTransform):
 
     Arguments:
         degrees: (min, max), or a number d for (-d, d).
-        interpolation: "nearest", "bilinear" or "bicubic". Default: 'nearest'.
         expand: enlarge the result to hold the whole rotated image. Default: False.
         center: center of rotation (x, y); None: the center of the image.
-        fill: value of the pixels outside of the image. Default: 0.
-        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -359,10 +332,7 @@ class RandomAffine(BaseTransform):
         translate: largest horizontal and vertical shift, as fractions of width and height; None: none.
         scale: smallest and largest factor; None: none.
         shear: range of the shear in degrees: a number, (min, max) for x, or four numbers for x and y; None: none.
-        interpolation: "nearest", "bilinear" or "bicubic". Default: 'nearest'.
-        fill: value of the pixels outside of the image. Default: 0.
         center: center of the transform (x, y); None: the center of the image.
-        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -408,11 +378,7 @@ class RandomPerspective(BaseTransform):
     """Apply a random perspective transform with probability prob.
 
     Arguments:
-        prob: the probability. Default: 0.5.
         distortion_scale: strength of the distortion, in [0, 1]. Default: 0.5.
-        interpolation: "nearest", "bilinear" or "bicubic". Default: 'nearest'.
-        fill: value of the pixels outside of the image. Default: 0.
-        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -462,12 +428,10 @@ class RandomErasing(BaseTransform):
     """Erase a random rectangle with probability prob (Zhong et al., 2017).
 
     Arguments:
-        prob: the probability. Default: 0.5.
         scale: smallest and largest fraction of the area. Default: (0.02, 0.33).
         ratio: smallest and largest aspect ratio (height / width). Default: (0.3, 3.3).
         value: a number, one for each channel, or "random" for noise. Default: 0.
         inplace: write into the input. Default: False.
-        keys: kinds of the inputs, such as ("image", "mask"); None: one image.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -54,7 +54,6 @@ def resize(img: Any, size: Any, interpolation: str = "bilinear") -> Any:
     """Resize an image.
 
     Arguments:
-        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
         size: (height, width), or an integer for the shorter side.
         interpolation: "nearest", "bilinear" or "bicubic"; for Pillow images also "box", "lanczos" and "hamming", for
             others "area". Default: 'bilinear'.
@@ -97,7 +96,6 @@ def pad(img: Any, padding: Any, fill: Any = 0, padding_mode: str = "constant") -
     """Pad the borders of an image.
 
     Arguments:
-        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
         padding: an integer, (left and right, top and bottom) or (left, top, right, bottom).
         fill: value of the border, or one for each channel. Default: 0.
         padding_mode: "constant", "edge", "reflect" or "symmetric". Default: 'constant'.
@@ -132,7 +130,6 @@ def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:
     """Crop a rectangle of an image.
 
     Arguments:
-        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
         top: first row.
         left: first column.
         height: number of rows.
@@ -152,7 +149,6 @@ def center_crop(img: Any, output_size: Any) -> Any:
     """Crop the center of an image.
 
     Arguments:
-        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
         output_size: (height, width), or an integer for both.
 
     Returns:
@@ -172,9 +168,6 @@ def center_crop(img: Any, output_size: Any) -> Any:
 def hflip(img: Any) -> Any:
     """Flip an image horizontally.
 
-    Arguments:
-        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
-
     Returns:
         The result, in the form of img.
 
@@ -189,9 +182,6 @@ def hflip(img: Any) -> Any:
 
 def vflip(img: Any) -> Any:
     """Flip an image vertically.
-
-    Arguments:
-        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
 
     Returns:
         The result, in the form of img.
@@ -227,7 +217,6 @@ def adjust_brightness(img: Any, brightness_factor: float) -> Any:
     """Multiply the brightness of an image by a factor.
 
     Arguments:
-        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
         brightness_factor: 0: black; 1: unchanged; above 1: brighter.
 
     Returns:
@@ -246,7 +235,6 @@ def adjust_contrast(img: Any, contrast_factor: float) -> Any:
     """Multiply the contrast of an image by a factor.
 
     Arguments:
-        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
         contrast_factor: 0: uniform gray; 1: unchanged; above 1: more contrast.
 
     Returns:
@@ -270,7 +258,6 @@ def adjust_saturation(img: Any, saturation_factor: float) -> Any:
     """Multiply the saturation of an image by a factor.
 
     Arguments:
-        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
         saturation_factor: 0: grayscale; 1: unchanged; above 1: more saturated.
 
     Returns:
@@ -289,7 +276,6 @@ def adjust_hue(img: Any, hue_factor: float) -> Any:
     """Shift the hue of an image.
 
     Arguments:
-        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
         hue_factor: shift as a fraction of the color wheel, in [-0.5, 0.5].
 
     Returns:
@@ -324,7 +310,6 @@ def to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
     """Convert an image to grayscale.
 
     Arguments:
-        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
         num_output_channels: 1, or 3 for three equal channels. Default: 1.
 
     Returns:
@@ -374,7 +359,6 @@ def erase(img: Any, i: int, j: int, h: int, w: int, v: Any, inplace: bool = Fals
     """Fill a rectangle of an image.
 
     Arguments:
-        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
         i: first row.
         j: first column.
         h: number of rows.
@@ -430,13 +414,10 @@ def affine(
     """Apply an affine transform to an image: rotation, shear, scaling and translation.
 
     Arguments:
-        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
         angle: clockwise rotation in degrees.
         translate: horizontal and vertical shift in pixels.
         scale: factor of the size.
         shear: shear in degrees, a number for x or a pair for x and y.
-        interpolation: "nearest", "bilinear" or "bicubic". Default: 'nearest'.
-        fill: value of the pixels outside of the image. Default: 0.
         center: center of the transform (x, y); None: the center of the image.
 
     Returns:
@@ -469,12 +450,9 @@ def rotate(
     """Rotate an image counter-clockwise.
 
     Arguments:
-        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
         angle: the angle in degrees.
-        interpolation: "nearest", "bilinear" or "bicubic". Default: 'nearest'.
         expand: enlarge the result to hold the whole rotated image. Default: False.
         center: center of rotation (x, y); None: the center of the image.
-        fill: value of the pixels outside of the image. Default: 0.
 
     Returns:
         The result, in the form of img.
@@ -506,11 +484,8 @@ def perspective(img: Any, startpoints: Any, endpoints: Any, interpolation: str =
     """Apply the perspective transform that maps four points to four others.
 
     Arguments:
-        img: a Pillow image, an array [H, W, C] or [H, W], or a tensor [C, H, W].
         startpoints: four points (x, y) of the image.
         endpoints: where they are mapped to.
-        interpolation: "nearest", "bilinear" or "bicubic". Default: 'nearest'.
-        fill: value of the pixels outside of the image. Default: 0.
 
     Returns:
         The result, in the form of img.
