@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import inspect
 import types
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from dy2static import ConversionError
 from dy2static.split import RETURN, Split, build, reads, split, stored
-from paddle_lite_py.core.errors import calls_back, is_own
+from paddle_lite_py.core.errors import calls_back, is_own, warn_user
 from paddle_lite_py.core.memo import Memo
+from paddle_lite_py.core.no_effect import RefusedArgumentError
 from paddle_lite_py.nn.base import Layer
 
 from .containers import put_back
 from .errors import InnerGradientError, UnnotedChangeError
+from .raising import raised_by_user
 from .runtime import convert
 
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -54,7 +55,7 @@ class Parts:
     def run_first(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call the function, and tell the user why it runs so; what it raises itself says enough."""
         out = self.run(args, kwargs)
-        warnings.warn(self.text, stacklevel=5)
+        warn_user(self.text)
         return out
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -102,6 +103,12 @@ class Parts:
         plain = getattr(f, "__func__", f)
         made = self._callees.get(plain) or self._callees.put(plain, self.compile(plain))
         return made if plain is f else made.__get__(f.__self__)
+
+
+def may_break(error: Exception) -> bool:
+    """Whether a function that could not be traced as a whole may run in parts: unless they would fail alike."""
+    lasting = isinstance(error, Warning | RefusedArgumentError)  # in parts, it would be no better or go unseen
+    return getattr(error, "undone", True) and not (raised_by_user(error) or lasting)
 
 
 def _is_convertible(f: Any) -> bool:

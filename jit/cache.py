@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.context import Context
+from paddle_lite_py.core.errors import warn_user
 from paddle_lite_py.core.memo import Memo
 from paddle_lite_py.core.traced_number import ScalarInputs
 
@@ -71,16 +71,10 @@ class Cache:
         self.count = 0
 
     def find(
-        self,
-        key: CacheKey,
-        numbers: ScalarInputs,
-        names: ArgumentNames,
-        serves: Callable[[Entry], bool] = lambda e: True,
+        self, key: CacheKey, numbers: ScalarInputs, serves: Callable[[Entry], bool] = lambda e: True
     ) -> tuple[Entry | None, str]:
-        """The program for a call, among those that may serve; where there is none, why not."""
-        entries = self.entries.get(key)
-        if not entries:
-            return None, self._news(key, names)
+        """The program for a call, among those that may serve; where none of its kind does, what keeps them from it."""
+        entries = self.entries.get(key, [])
         cause = ""
         for i, entry in enumerate(entries):
             stale = entry.stale(numbers)
@@ -110,7 +104,8 @@ class Cache:
     def __len__(self) -> int:
         return sum(map(len, self.entries.values()))
 
-    def _news(self, key: CacheKey, names: ArgumentNames) -> str:
+    def news(self, key: CacheKey, names: ArgumentNames) -> str:
+        """In what a kind of call that has no program differs from those that have one, in words."""
         if not self.count:
             return "first call"
         if not self.entries:
@@ -122,10 +117,9 @@ class Cache:
         self.count += 1
         self.history.append(record)
         if self.count % STORM == 0:
-            warnings.warn(
+            warn_user(
                 f"`{self.name}` has been traced {self.count} times, the last time because: {record.cause}. "
-                f"{advice(record.cause)}",
-                stacklevel=6,
+                f"{advice(record.cause)}"
             )
 
     def explain(self) -> str:

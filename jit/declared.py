@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
+from paddle_lite_py.core.errors import warn_user
 from paddle_lite_py.eager.tensor import Tensor
 
 from . import spec
+from .call import Call
 from .spec import InputSpec
 
 
@@ -20,12 +21,17 @@ class DeclaredSpecs:
     _input_spec: Any
     _warned = False
 
-    def _specs(self, args: Any, kwargs: Any, tensors: list[Tensor]) -> list[InputSpec] | None:
-        """The declared spec of each tensor, checked; None where nothing is declared."""
-        if self._input_spec is None:
-            return None
-        names, out = spec.argument_names(self._function, args, kwargs), []
-        for i, (given, t) in enumerate(zip(spec.declared(self, self._input_spec, args, kwargs), tensors, strict=True)):
+    def _arguments(self, args: Any, kwargs: Any) -> Call:
+        """The arguments of a call, with the declared spec of each tensor, checked."""
+        call = Call(self._function, args, kwargs)
+        if self._input_spec is not None:
+            call.specs = self._specs(call)
+        return call
+
+    def _specs(self, call: Call) -> list[InputSpec]:
+        names, out = call.names.tensors, []
+        declared = spec.declared(self, self._input_spec, call.args, call.kwargs)
+        for i, (given, t) in enumerate(zip(declared, call.tensors, strict=True)):
             given = InputSpec.from_tensor(t, names[i]) if given is None else given
             out.append(self._fitting(given, t, names[i] if i < len(names) else f"arg{i}"))
         return out
@@ -45,4 +51,4 @@ class DeclaredSpecs:
     def _warn_once(self, text: str) -> None:
         if not self._warned:
             self._warned = True
-            warnings.warn(text, stacklevel=7)
+            warn_user(text)

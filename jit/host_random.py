@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 import random
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from paddle_lite_py.core.errors import user_frame
+from paddle_lite_py.core.errors import user_frame, warn_user
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.tracing.builder import Builder
 
@@ -91,10 +90,9 @@ def told(name: str) -> Iterator[None]:
     with noticed() as found:
         yield
     for line, what in found.lines.items():
-        warnings.warn(
+        warn_user(
             f"`{name}` draws from {what} at {line} while it is traced, and its program has the same numbers in each "
-            "call. Draw with paddle (paddle.rand, paddle.randn, paddle.randint), or hand the numbers in as an argument",
-            stacklevel=2,
+            "call. Draw with paddle (paddle.rand, paddle.randn, paddle.randint), or hand the numbers in as an argument"
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.arrays import spec_of
 from paddle_lite_py.core.context import context
 from paddle_lite_py.core.dtypes import is_inexact
+from paddle_lite_py.core.errors import warn_user
 from paddle_lite_py.core.memo import Memo
 from paddle_lite_py.core.no_effect import Immaterial, no_effect
 from paddle_lite_py.core.traced_number import ScalarInputs
@@ -29,12 +29,17 @@ from . import spec
 from .cache import Cache
 from .entry import Entry
 from .errors import GraphBreak
+from .options import settings
 from .settling import settled
 from .spec import InputSpec, SpecifiedCall
 from .stages import Lowered
 
 if TYPE_CHECKING:
     from paddle_lite_py.targets import Report
+
+    from .call import Call
+    from .specializer import Specializer
+    from .tracer import Tracer
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,16 +94,6 @@ class Parameters(list[Tensor]):
         return self
 
 
-def passed(traced: Traced, passes: Any) -> Traced:
-    """A trace with its program as passes make it."""
-    if not passes:
-        return traced
-    # Only here: most static functions do without.
-    from paddle_lite_py.passes import PassManager, transformed
-
-    return transformed(traced, PassManager(passes).apply)
-
-
 class Inspection:
     """The part of a static function that looks inside."""
 
@@ -106,15 +101,14 @@ class Inspection:
     _function: Callable[..., Any]
     _input_spec: Any
     cache: Cache
-    trace: Callable[..., Traced]
-    entry: Callable[..., Any]
-    last_call: Any
+    _tracer: Tracer
+    _specializer: Specializer
+    _arguments: Callable[..., Call]
     _declared: Memo[Any, ConcreteProgram]
     # Its own attributes; others are the user's.
     OWN = frozenset(
-        "_function _input_spec options _buckets _last last_call _bound_by_id cache _scalars _locations _implicit _ties "
-        "_lone _declared _decided _parts _shared _tied _owner __name__ __qualname__ __module__ __doc__ __wrapped__ "
-        "__type_params__ __annotations__ __annotate__".split()
+        "_function _input_spec options _buckets _last _bound_by_id cache _tracer _specializer _declared _parts _owner "
+        "__name__ __qualname__ __module__ __doc__ __wrapped__ __type_params__ __annotations__ __annotate__".split()
     )
 
     @property
@@ -137,7 +131,7 @@ class Inspection:
         """The converted source."""
         return dy2static.to_code(self._function)
 
-    def _show(self, settings: Any) -> None:
+    def _show(self) -> None:
         """Print what the settings ask for of the last trace."""
         if settings.verbosity > 0:
             record = self.cache.history[-1]
@@ -157,6 +151,11 @@ class Inspection:
         if not isinstance(self.class_instance, Layer):
             raise RuntimeError(f"{what}() of `{self.__name__}`: it is no layer's method; call {what}() of the layer")
         return self.class_instance
+
+    @property
+    def last_call(self) -> SpecifiedCall | None:
+        """The arguments of the last trace, as specs."""
+        return self._specializer.last_call
 
     # -- programs --------------------------------------------------------------------------------------------------
     @property
@@ -219,10 +218,9 @@ class Inspection:
             TypeError: if the function does not take these arguments.
         """
         inspect.signature(self._function).bind(*args, **kwargs)
-        structure, tensors = spec.flatten(args, kwargs)
-        if any(isinstance(t, InputSpec) for t in tensors):
+        if any(isinstance(t, InputSpec) for t in spec.flatten(args, kwargs)[1]):
             return self._specified(spec.call_of(self._function, args, kwargs)), None
-        entry, _ = self._found(structure, tensors, args, kwargs)
+        entry, _ = self._found(self._arguments(args, kwargs))
         return self._concrete_of(entry), entry
 
     def _specified(self, call: SpecifiedCall) -> ConcreteProgram:
@@ -233,10 +231,10 @@ class Inspection:
             self._declared.put(key, self._concrete(self.traced_for(call.args, keywords=call.kwargs)))
         return self._declared[key]
 
-    def _found(self, *call: Any) -> Any:
+    def _found(self, call: Call) -> tuple[Entry, ScalarInputs]:
         """The program for a call, as a whole."""
         try:
-            return self.entry(*call)
+            return self._specializer.find(call)
         except GraphBreak as e:
             raise e.cause from None
 
@@ -302,7 +300,7 @@ class Inspection:
         """Trace for declared arguments, and learn what has to be known of their dimensions."""
         structure, _ = spec.flatten(*call)
         grads = [with_grads and is_inexact(s.dtype.np) for s in sizes.specs]
-        traced = settled(sizes, lambda shapes: self.trace(structure, shapes, grads, sizes.arguments, sizes), [])
+        traced = settled(sizes, lambda shapes: self._tracer.trace(structure, shapes, grads, sizes.arguments, sizes), [])
         return traced._replace(constraints=tuple(sizes.relations()))
 
     def _sizes_at_hand(self, specs: list[Any]) -> list[Any] | None:
@@ -360,19 +358,17 @@ class Inspection:
 
     def _specified_call(self, args: Any, kwargs: Any) -> tuple[Entry, list[Any], ScalarInputs]:
         """The program for the arguments of a call, those arguments, and the numbers that it takes as inputs."""
-        given = nested.unflatten(*_with_examples(args, kwargs))
-        structure, tensors = spec.flatten(*given)
-        entry, numbers = self._found(structure, tensors, *given)
-        return entry, tensors, numbers
+        call = self._arguments(*nested.unflatten(*_with_examples(args, kwargs)))
+        entry, numbers = self._found(call)
+        return entry, call.tensors, numbers
 
 
 def warn_of_sizes(name: str, fixed: str) -> None:
     """Tell the user of dimensions that a program for declared arguments has for one size only."""
     if fixed:
-        warnings.warn(
+        warn_user(
             f"`{name}` is traced for one size of {fixed}. Its InputSpec leaves that open: write the number there, or "
-            "write that line so that it works for any size",
-            stacklevel=3,
+            "write that line so that it works for any size"
         )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from paddle_lite_py.core import structure as nested
+from paddle_lite_py.core.errors import warn_user
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ir.block import Block
 from paddle_lite_py.ir.program import Program
@@ -50,7 +50,7 @@ def warn_of_lost(name: str, does: str, lost: list[str]) -> None:
     """Tell the user of what a saved program leaves out."""
     if lost:
         what = ", ".join(dict.fromkeys(lost))
-        warnings.warn(f"jit.save of `{name}`: it {does} {what}, which a saved program does not do", stacklevel=4)
+        warn_user(f"jit.save of `{name}`: it {does} {what}, which a saved program does not do")
 
 
 def _place(effect: Effect) -> str:

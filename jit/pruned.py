@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from paddle_lite_py.core import structure as nested
+from paddle_lite_py.core.errors import warn_user
 from paddle_lite_py.ir.block import Block, Value
 from paddle_lite_py.ir.program import Program
 from paddle_lite_py.tracing.effects import Argument
@@ -43,9 +43,8 @@ class Selection(NamedTuple):
         if all(a in known for a in asked):
             return [known[str(a)] for a in asked]
         if len(asked) == traced.n_results:
-            warnings.warn(
-                f"jit.save of `{name}`: output_spec has other tensors than its outputs, but as many: all are saved",
-                stacklevel=2,
+            warn_user(
+                f"jit.save of `{name}`: output_spec has other tensors than its outputs, but as many: all are saved"
             )
             return list(range(traced.n_results))
         raise ValueError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from safetensors import flax as safetensors
 from paddle_lite_py.autograd import enable_grad
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.dtypes import is_inexact
+from paddle_lite_py.core.errors import warn_user
 from paddle_lite_py.core.interpreter import no_grad
 from paddle_lite_py.core.no_effect import Immaterial, Refused, no_effect, only_known
 from paddle_lite_py.core.symbolic import has_symbolic
@@ -33,12 +33,13 @@ from .agreement import digest_of
 from .at_run import calls_at_run
 from .constraints import parse
 from .described import describe
-from .inspection import passed, warn_of_sizes
+from .inspection import warn_of_sizes
 from .kept import for_file, warn_of_lost
 from .pruned import WHOLE, Selection
 from .saved_calls import call_of, other_methods, static_of
 from .spec import SpecifiedCall, is_tensor
 from .static_function import StaticFunction
+from .tracer import passed
 from .translated import TranslatedLayer
 
 PLATFORMS = ("cpu", "cuda", "tpu")
@@ -130,15 +131,14 @@ def save(
         writer.method("forward", static, call, part)
     for name, method in other_methods(owner, static):
         if specs.get(name) is None and method._input_spec is None and method.last_call is None:
-            warnings.warn(
+            warn_user(
                 f"jit.save leaves method `{name}` out: its arguments are not known; pass "
-                f"input_spec={{'forward': [...], {name!r}: [InputSpec(...), ...]}}, or call it once",
-                stacklevel=2,
+                f"input_spec={{'forward': [...], {name!r}: [InputSpec(...), ...]}}, or call it once"
             )
             continue
         writer.method(name, method, call_of(method, specs.get(name))[0])
     if not writer.methods:
-        return warnings.warn("jit.save: without forward there is nothing to save; no file is written", stacklevel=2)
+        return warn_user("jit.save: without forward there is nothing to save; no file is written")
     head = {"name": static.__name__, "saved_in": "train" if getattr(owner, "training", False) else "eval"}
     blobs = writer.blobs() if format == "artifact" else {}
     warn_of_sizes(static.__name__, writer.fixed())

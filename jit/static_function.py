@@ -3,58 +3,38 @@
 from __future__ import annotations
 
 import functools
-import time
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-import dy2static
-from paddle_lite_py.core import structure as nested
-from paddle_lite_py.core.context import context
-from paddle_lite_py.core.errors import NoGradientError, TracedValueError
+from paddle_lite_py.core.errors import NoGradientError
 from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.memo import Memo
-from paddle_lite_py.core.no_effect import RefusedArgumentError
-from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs, of_call
-from paddle_lite_py.eager import views
+from paddle_lite_py.core.traced_number import ScalarInputs
 from paddle_lite_py.eager.execute import EAGER, Eager
-from paddle_lite_py.eager.pending import held
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.host.tier import for_xla
 from paddle_lite_py.nn.base import Layer
-from paddle_lite_py.tracing.aliases import Undecided
 from paddle_lite_py.tracing.checks import refused_by_op
-from paddle_lite_py.tracing.dimensions import Dimensions
-from paddle_lite_py.tracing.effects import Argument
-from paddle_lite_py.tracing.executor import Executable, SharedWithState
-from paddle_lite_py.tracing.speculation import SpeculationFailed
-from paddle_lite_py.tracing.trace import LOCK, Traced, trace
-from paddle_lite_py.tracing.traced_scalars import TRUTHS, NumberTruthError
+from paddle_lite_py.tracing.executor import SharedWithState
 
-from . import at_run, guards, reads, spec, watched
 from .breaks import Parts
 from .buckets import Buckets
-from .cache import Cache, CacheKey, Declared, Sharing
+from .call import Call
 from .check import checked
-from .containers import Changed, note, restore
+from .containers import Changed, restore
 from .declared import DeclaredSpecs
-from .entry import Entry, Other
+from .entry import Entry
 from .errors import GraphBreak, HeldGradientError, InnerGradientError, StagingError, raise_for_user
-from .implicit import Implicit
-from .inspection import Inspection, passed
-from .lone_kinds import LoneKinds
-from .net import noticed
+from .inspection import Inspection
 from .options import DEFAULTS, CompileOptions, settings
 from .raising import raised_by_user
 from .runtime import convert
-from .settling import settled
-from .spec import SpecifiedCall
-from .ties import Tie, Ties, tied
-from .varying_scalars import ScalarLocations, VaryingScalars, with_numbers
+from .specializer import Specializer
+from .tracer import Tracer
 
 _new = Tensor.__new__
 _EAGER: Any = object()  # in the place of results: the function itself is to run
@@ -81,17 +61,14 @@ class StaticFunction(DeclaredSpecs, Inspection):
         self._function, self._input_spec, self.options = function, input_spec, options
         self._buckets = None if options.buckets is None else Buckets(options.buckets)
         self._last: Entry | None = None
-        self.last_call: SpecifiedCall | None = None  # the arguments of the last trace, as specs
         self._bound_by_id: dict[int, StaticFunction] = {}
         self.__name__ = type(function).__name__  # a callable object; functions have a name of their own
         functools.update_wrapper(self, function, updated=())
-        self.cache = Cache(self.__name__, options.cache_size)
-        self._scalars, self._locations = VaryingScalars(), ScalarLocations()
-        self._implicit, self._ties = Implicit(), Ties()
-        self._lone = LoneKinds(self.cache)
+        self._tracer = Tracer(function, self.__name__, options.passes)
+        self._specializer = Specializer(self._tracer, options, self._show)
+        self.cache = self._specializer.cache
         # Key: the context, structure and Python values of the arguments, and their specs.
         self._declared = Memo(f"declared programs of {self.__name__}", options.cache_size)
-        self._decided: frozenset[Any] = frozenset()  # statements that have turned out to need the data of a call
         self._parts: Parts | None = None  # once it has turned out that it cannot be staged as a whole
 
     # -- calling ---------------------------------------------------------------------------------------------------
@@ -138,15 +115,13 @@ class StaticFunction(DeclaredSpecs, Inspection):
         try:
             if self._parts is not None:
                 return self._parts.run(args, kwargs)
-            out = _EAGER
+            call, out = self._arguments(args, kwargs), _EAGER
             try:
-                out = self._run(args, kwargs)
+                out = self._run(call)
             except Exception as e:
                 if not (raised_by_user(e) or refused_by_op(e) or isinstance(e, HeldGradientError | NoGradientError)):
                     raise
-            if out is not _EAGER:
-                return out
-            return self._function(*map(spec.as_tensor, args), **{k: spec.as_tensor(v) for k, v in kwargs.items()})
+            return call.run_eagerly() if out is _EAGER else out
         except GraphBreak as e:
             return self._break(e.cause, args, kwargs)
         except InnerGradientError as e:
@@ -178,180 +153,23 @@ class StaticFunction(DeclaredSpecs, Inspection):
             self._parts = None
             raise_for_user(e)
 
-    def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        names = spec.in_order(self._function, kwargs)
-        args, kwargs = tuple(map(spec.as_tensor, args)), {k: spec.as_tensor(kwargs[k]) for k in names}
-        structure, tensors = spec.flatten(args, kwargs)
+    def _run(self, call: Call) -> Any:
         checks = self.options.check or settings.check
-        entry, numbers = self.entry(structure, tensors, args, kwargs, may_wait=not (self._input_spec or checks))
+        entry, numbers = self._specializer.find(call, may_wait=not (self._input_spec or checks))
         if entry is None:
             return _EAGER
+        if self._buckets is not None and call.specs:
+            return self._buckets.run(entry, call.tensors, call.specs, numbers, self.__name__)
+        special = checks or numbers or self._input_spec or self._specializer.has_ties(call)
+        self._last = None if special or not _is_simple(entry, call) else entry
 
         def run(entry: Entry, numbers: ScalarInputs) -> Any:
             if checks:
-                return checked(entry, lambda: self._function(*args, **kwargs), tensors, numbers, self.__name__)
-            return entry.run_with(tensors, numbers)
+                return checked(entry, call.run_eagerly, call.tensors, numbers, self.__name__)
+            return entry.run_with(call.tensors, numbers)
 
-        if self._buckets is not None and (specs := self._specs(args, kwargs, tensors)):
-            return self._buckets.run(entry, tensors, specs, numbers, self.__name__)
-        simple = mode.interpreter is EAGER and not (numbers or kwargs or self._input_spec or entry.from_leaves)
-        simple = simple and not (entry.traced.speculated or checks or entry.lone or self._ties.of(tensors))
-        simple = simple and not entry.changes_arguments and entry.executable.repeatable  # ties; errors of Python
-        self._last = entry if simple and all(a.__class__ is Tensor for a in args) else None
-        out = self._right(run, entry, numbers, lambda other: self.entry(structure, tensors, args, kwargs, other))
-        return restore(out, (args, kwargs)) if out.__class__ is Changed else out
-
-    def _right(
-        self, run: Any, entry: Entry, numbers: ScalarInputs, find: Callable[[Other], tuple[Entry, ScalarInputs]]
-    ) -> Any:
-        """The results of the program that takes the right values for granted, looked for from a first one on."""
-        tried: list[Entry] = []
-        while True:
-            try:
-                return run(entry, numbers)
-            except SpeculationFailed as e:
-                tried.append(entry)
-                entry, numbers = find(Other(str(e), functools.partial(_serves, tried, e.found)))
-
-    def entry(
-        self, structure: Any, tensors: list[Any], args: Any, kwargs: Any, other: Any = None, may_wait: bool = False
-    ) -> tuple[Any, ScalarInputs]:
-        """The program for a call, traced if there is none, and the numbers of the call that it takes as inputs.
-
-        Arguments:
-            other: an Other, where the program that was found cannot serve.
-            may_wait: None in the place of a program where the function itself is to run; see LoneKinds.
-        """
-        specs = self._specs(args, kwargs, tensors)
-        shapes = [held(t).shape for t in tensors]
-        serves = other.serves if other else (lambda entry: True)
-        kinds: Any = tuple([(held(t).shape, held(t).dtype, t.stop_gradient) for t in tensors])
-        if specs is not None:
-            kinds = tuple([Declared(s, t.stop_gradient) for s, t in zip(specs, tensors, strict=True)])
-        ties = self._ties.of(tensors)
-        if (among_them := views.shared(tensors)) or ties:
-            kinds = (*kinds, Sharing((among_them, *[t.key for t in ties])))
-        with LOCK:
-            now = context()
-            common, among = self._scalars.split(structure, (now, kinds))
-            numbers = among + self._locations.values()
-            key, names = CacheKey(now, common, kinds), spec.names_of(self._function, args, kwargs)
-            entry, cause = self.cache.find(key, numbers, names, lambda e: e.takes(shapes) and serves(e))
-            cause = other.cause if other else cause
-            if entry is not None:
-                entry.lone = False
-            elif may_wait and mode.interpreter is EAGER and self._lone.waits(key, tensors):
-                return None, ()
-            else:
-                self._locations.learn(e.failed for e in self.cache.entries.get(key, ()))
-                numbers = among + self._locations.values()
-                since = time.perf_counter()
-                self.last_call = spec.call_of(self._function, args, kwargs)
-                try:
-                    with self._sharing(among_them, ties):
-                        entry = self._make(common, structure, numbers, tensors, specs, names.tensors)
-                except Exception as e:
-                    raise (GraphBreak(e) if self._may_break(e) else e) from None
-                self.cache.add(key, entry, spec.described(tensors), cause, since)
-                self._show(settings)
-                self._ties.learn(entry.executable)
-                if len(self._ties.of(tensors)) > len(ties):
-                    return self.entry(structure, tensors, args, kwargs, other)
-        return entry, numbers
-
-    def _may_break(self, error: Exception) -> bool:
-        lasting = isinstance(error, Warning | RefusedArgumentError)  # in parts, it would be no better or go unseen
-        return getattr(error, "undone", True) and not (self.options.full_graph or raised_by_user(error) or lasting)
-
-    # -- tracing ---------------------------------------------------------------------------------------------------
-    _shared: tuple[Any, ...] = ()  # which tensors of the call being traced are views of which
-    _tied: tuple[Tie, ...] = ()  # and which are views of what the program reads from outside
-
-    @contextmanager
-    def _sharing(self, among: tuple[Any, ...], ties: tuple[Tie, ...]) -> Iterator[None]:
-        self._shared, self._tied = among, ties
-        try:
-            yield
-        finally:
-            self._shared, self._tied = (), ()
-
-    def _make(
-        self, common: Any, exact: Any, numbers: ScalarInputs, tensors: list[Any], specs: Any, names: list[str]
-    ) -> Entry:
-        """Trace; with numbers as inputs where that can be, else with their values."""
-        seen: list[ScalarGuard] = []
-        shapes = [t._data for t in tensors]
-        sizes = None if specs is None else Dimensions(specs, names, [a.shape for a in shapes])
-        grads = [not t.stop_gradient for t in tensors]
-        of_places = len(self._locations.values())
-
-        def attempt(shapes: list[Any]) -> Traced:
-            seen.clear()
-            with self._locations.replaced(len(numbers) - of_places, seen), of_call(numbers):
-                return self.trace(with_numbers(common, numbers, seen), shapes, grads, names, sizes)
-
-        try:
-            traced = settled(sizes, attempt, shapes)
-        except Exception:
-            if not numbers:
-                raise
-            traced = settled(sizes, lambda shapes: self.trace(exact, shapes, grads, names, sizes), shapes)
-            seen = [ScalarGuard(lambda given: given[: len(numbers)], numbers)]
-        if sizes is not None and (fixed := sizes.fixed()):
-            self._warn_once(f"`{self.__name__}` is compiled for each size of {fixed}")
-        return self._entry_of(traced, exact, tensors, seen, sizes)
-
-    def _entry_of(
-        self, traced: Traced, structure: Any, tensors: list[Any], seen: list[ScalarGuard], sizes: Dimensions | None
-    ) -> Entry:
-        owner = getattr(self._function, "__self__", None)
-        layers = [owner, *traced.layers] if isinstance(owner, Layer) else traced.layers
-        changed = [w for w, *_ in traced.paths] + [e.write for e in traced.effects]
-        written = [(id(w.owner), w.key) for w in changed if not isinstance(w.owner, Argument | Tensor)]
-        values = [*nested.statics(structure), *[o for fact in traced.assumed for o in getattr(fact, "reads", ())]]
-        found, settings = reads.guards_of(self._function, values, layers, written)
-        found += guards.of_shared_paths(traced.paths, found)
-        settings += guards.of_layers(layers)
-        found, settings = ([g for g in gs if not self._locations.covers(g)] for gs in (found, settings))
-        found += [guards.Payload(*looked) for looked in traced.looked]
-        expected = [(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors]
-        executable = Executable(traced, self.__name__, repeats=True)
-        executable.watched = set() if self._tied else executable.watched
-        return Entry(executable, expected, found, settings, [*seen, *traced.seen], sizes)
-
-    def trace(
-        self, structure: Any, shapes: list[Any], grads: list[bool], names: list[str], sizes: Dimensions | None = None
-    ) -> Traced:
-        """Trace the function for given arguments."""
-        missing: dy2static.ConversionError | None = None
-        try:
-            converted = convert(self._function)
-        except dy2static.ConversionError as e:  # no source: it may still be traced as it is, if no tensor steers it
-            converted, missing = watched.form_of(self._function), e
-
-        def call(*given: Tensor) -> Any:
-            tensors = tied(given, self._tied) if self._tied else given
-            a, k = nested.unflatten(structure, iter(tensors))
-            return note(converted(*a, **k), structure, (a, k), tensors)
-
-        names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
-        once: frozenset[Any] = frozenset()
-        while True:
-            try:
-                more: Any = {"shared": self._shared, "sizes": sizes, "decided": self._decided | once}
-                run = functools.partial(trace, call, shapes, grads, names, _converted, **more)
-                with at_run.followed():
-                    found = noticed(self._function, [*nested.statics(structure)], self._implicit, self.__name__, run)
-                return passed(found, self.options.passes)
-            except Undecided as e:
-                self._decided, once = self._decided | e.places, once | e.once
-            except TracedValueError as e:
-                if missing is not None:
-                    raise missing from None
-                if not self._implicit.learn(e):
-                    if not isinstance(e, NumberTruthError) or TRUTHS in self._decided:
-                        raise
-                    self._decided |= {TRUTHS}
+        out = self._specializer.run(call, entry, numbers, run)
+        return restore(out, (call.args, call.kwargs)) if out.__class__ is Changed else out
 
     # -- as a method -----------------------------------------------------------------------------------------------
     def __get__(self, obj: Any, owner: Any = None) -> Any:
@@ -390,13 +208,8 @@ class StaticFunction(DeclaredSpecs, Inspection):
         return f"<StaticFunction {self.__name__}, {len(self.cache)} programs>"
 
 
-def _converted(function: Any) -> Any:
-    """A function that the framework calls while it traces; as it is where there is no source."""
-    try:
-        return convert(function)
-    except dy2static.ConversionError:
-        return function
-
-
-def _serves(tried: list[Entry], found: list[Any], entry: Entry) -> bool:
-    return entry not in tried and entry.agrees(found)
+def _is_simple(entry: Entry, call: Call) -> bool:
+    """True if later calls with the same kind of tensors may go straight to the program."""
+    plain = mode.interpreter is EAGER and not (call.kwargs or entry.from_leaves or entry.traced.speculated)
+    lasts = not (entry.lone or entry.changes_arguments)
+    return plain and lasts and entry.executable.repeatable and all(a.__class__ is Tensor for a in call.args)

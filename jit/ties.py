@@ -30,6 +30,21 @@ class Tie(NamedTuple):
         return out
 
 
+class Shared(NamedTuple):
+    """The arguments of a call that share elements: which are views of which, and ties to tensors from outside."""
+
+    among: tuple[Any, ...] = ()
+    ties: tuple[Tie, ...] = ()
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells it from others; empty if nothing is shared."""
+        return (self.among, *[t.key for t in self.ties]) if self.among or self.ties else ()
+
+
+ALONE = Shared()
+
+
 class Ties:
     """Finds the ties of calls of one function."""
 

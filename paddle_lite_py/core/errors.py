@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from types import TracebackType
 from typing import NamedTuple
 
@@ -109,12 +110,22 @@ def calls_back(filename: str) -> bool:
     return library or filename.startswith("<frozen ") or filename.startswith(os.path.dirname(jax.__file__) + os.sep)
 
 
-def user_frame() -> Where:
-    """The innermost line of the current stack that is not the framework's, nor of what calls it back."""
-    frame = sys._getframe(1)
+def _user_level() -> tuple[int, Where]:
+    """How many frames lie above the innermost one that is the user's, and its line."""
+    frame, level = sys._getframe(1), 0
     while frame is not None:
         name = frame.f_code.co_filename
         if not is_own(name) and not calls_back(name):
-            return Where(name, frame.f_lineno)
-        frame = frame.f_back  # type: ignore[assignment]
-    return UNKNOWN
+            return level, Where(name, frame.f_lineno)
+        frame, level = frame.f_back, level + 1  # type: ignore[assignment]
+    return level, UNKNOWN
+
+
+def user_frame() -> Where:
+    """The innermost line of the current stack that is not the framework's, nor of what calls it back."""
+    return _user_level()[1]
+
+
+def warn_user(text: str) -> None:
+    """Warn at the line of the user that led here."""
+    warnings.warn(text, stacklevel=_user_level()[0] + 1)
