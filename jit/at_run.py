@@ -28,7 +28,6 @@ from paddle_lite_py.custom.host import HostCall, host_call
 from paddle_lite_py.eager.execute import EAGER
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.tracing import places
-from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.traced_scalars import NUMBER_LEAF, as_number, is_number
 
 from . import acting, text
@@ -96,7 +95,7 @@ def repeated() -> Iterator[None]:
 
 def is_followed() -> bool:
     """Whether a function is traced whose calls each run makes."""
-    return bool(_followed) and isinstance(mode.interpreter, Builder)
+    return bool(_followed) and mode.interpreter.is_tracing
 
 
 def form_of(f: Any) -> Callable[..., Any] | None:

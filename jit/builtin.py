@@ -17,7 +17,6 @@ from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ops.binary import complex as complex_
 from paddle_lite_py.ops.creation import full
 from paddle_lite_py.tracing import scalar_arithmetic as numbers
-from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.places import KINDS
 from paddle_lite_py.tracing.scalar_arithmetic import as_kind, finite, kind_of, to_integer
 from paddle_lite_py.tracing.traced_scalars import as_number, is_number, plain
@@ -44,7 +43,7 @@ def _wrapped(original: Any, staged: Callable[..., Any], test: Callable[[Any], bo
     of_numbers = original in _OF_NUMBERS
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if any(map(test, args)) and isinstance(mode.interpreter, Builder):
+        if any(map(test, args)) and mode.interpreter.is_tracing:
             return staged(*args, **kwargs)
         if of_numbers and not kwargs and any(type(a) is TracedNumber for a in args):
             return applied(original, args)

@@ -12,7 +12,6 @@ import numpy as np
 
 from paddle_lite_py.core.errors import user_frame, warn_user
 from paddle_lite_py.core.interpreter import state as mode
-from paddle_lite_py.tracing.builder import Builder
 
 _KINDS = (np.random.Generator, np.random.RandomState, random.Random)
 _DRAWS = {f: kind.__name__ for kind in _KINDS[:2] for f in vars(kind).values() if callable(f)}
@@ -62,7 +61,7 @@ def drawing(f: Any) -> Callable[..., Any] | None:
 
     @functools.wraps(f)
     def draw(*args: Any, **kwargs: Any) -> Any:
-        if _found and isinstance(mode.interpreter, Builder):
+        if _found and mode.interpreter.is_tracing:
             _found[-1].note(args[0] if owner is None else owner, f"{kind}.{f.__name__}()")
         return f(*args, **kwargs)
 

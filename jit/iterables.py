@@ -77,7 +77,7 @@ class StagedRange(Staged):
 
     def settled(self) -> Any:
         """The range itself, once its numbers are known; see structure.unflatten."""
-        return self if isinstance(mode.interpreter, Builder) else range(self.start, self.stop, self.step)
+        return self if mode.interpreter.is_tracing else range(self.start, self.stop, self.step)
 
 
 class StagedEnumerate(Staged):

@@ -53,11 +53,11 @@ class StagedRuntime(dy2static.Runtime):
 
     def is_staged(self, value: Any) -> bool:
         """True for every tensor while a program is traced: the content of one made outside may change too."""
-        return isinstance(value, Tensor) and isinstance(mode.interpreter, Builder)
+        return isinstance(value, Tensor) and mode.interpreter.is_tracing
 
     def is_staged_iterable(self, value: Any) -> bool:
         """True for a tensor, and for range, enumerate and zip of tensors."""
-        return is_staged(value) and isinstance(mode.interpreter, Builder)
+        return is_staged(value) and mode.interpreter.is_tracing
 
     def if_(self, pred: Any, body: Any, orelse: Any, state: Any, where: Any) -> None:
         """A cond operator; or the branch that is taken, where the two leave things of different kinds."""
@@ -161,7 +161,7 @@ class StagedRuntime(dy2static.Runtime):
 
     def catching(self, kinds: Callable[[], Any], manager: bool = False) -> Any:
         """Notes what the code may catch of what it raises."""
-        return Catching(kinds, manager) if isinstance(mode.interpreter, Builder) else _NO_TRACE
+        return Catching(kinds, manager) if mode.interpreter.is_tracing else _NO_TRACE
 
     def jumped(self, exc: BaseException, where: Any) -> None:
         """Raises after all what a manager of a `with` would see."""
@@ -222,7 +222,7 @@ class StagedRuntime(dy2static.Runtime):
 
     def delattr_(self, obj: Any, name: str) -> None:
         """Note what the attribute held, then remove it."""
-        if isinstance(mode.interpreter, Builder):
+        if mode.interpreter.is_tracing:
             mode.interpreter.rebound(obj, name)
         (places.delete_attribute if places.is_users(type(obj).__delattr__) else delattr)(obj, name)
 
@@ -285,7 +285,7 @@ def _note(builder: Builder, container: Any, key: Any) -> None:
 
 def _is_mask(obj: Any, key: Any) -> bool:
     masks = isinstance(obj, Tensor) and isinstance(key, Tensor) and key.dtype == "bool" and bool(key.shape)
-    return masks and key.shape == obj.shape and isinstance(mode.interpreter, Builder)
+    return masks and key.shape == obj.shape and mode.interpreter.is_tracing
 
 
 def truth(value: Any, where: Any) -> Tensor:

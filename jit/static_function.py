@@ -14,7 +14,7 @@ from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.memo import Memo
 from paddle_lite_py.core.traced_number import ScalarInputs
-from paddle_lite_py.eager.execute import EAGER, Eager
+from paddle_lite_py.eager.execute import EAGER
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.host.tier import for_xla
 from paddle_lite_py.nn.base import Layer
@@ -105,7 +105,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not settings.enabled:
             return self._function(*args, **kwargs)
-        if not isinstance(mode.interpreter, Eager):  # inside another trace: part of that program
+        if not mode.interpreter.is_eager:  # inside another trace: part of that program
             if self.options.passes:
                 raise StagingError(
                     f"`{self.__name__}` has passes of its own, and is called inside of another program, which takes in "

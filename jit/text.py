@@ -38,7 +38,7 @@ class StagedText(OfThisCall):
     def settled(self) -> Any:
         """The text itself, once its tensors have values; see structure.unflatten."""
         known = not any(isinstance(p, tuple) and isinstance(p[0], Tensor) and is_traced(p[0]) for p in self.parts)
-        return "".join(map(_settled, self.parts)) if known and not isinstance(mode.interpreter, Builder) else self
+        return "".join(map(_settled, self.parts)) if known and not mode.interpreter.is_tracing else self
 
     def __add__(self, other: Any) -> StagedText:
         return StagedText([*self.parts, *parts_of(other)])

@@ -8,7 +8,6 @@ from typing import Any
 from ..core.errors import NoGradientError
 from ..core.interpreter import run_backward, state
 from ..core.no_effect import NOT_DRAWN, Immaterial, Refused, RefusedArgumentError, no_effect
-from ..eager.execute import Eager
 from ..eager.tensor import Tensor, wrap
 
 Tensors = Tensor | Sequence[Tensor]
@@ -90,7 +89,7 @@ def grad(
         if t.stop_gradient:
             raise NoGradientError(f"inputs[{i}] ('{t.name}') of grad() has stop_gradient=True, so it has no gradient")
     barred = [t for t in _listed(no_grad_vars or []) if not t.stop_gradient]
-    if barred and not isinstance(state.interpreter, Eager):
+    if barred and not state.interpreter.is_eager:
         raise RefusedArgumentError(
             "grad: no_grad_vars is not available inside of a static function; detach those tensors where they are used"
         )

@@ -15,7 +15,6 @@ import jax
 from ..core import cache_checks, structure
 from ..core.interpreter import state
 from ..core.memo import Memo
-from ..eager.execute import Eager
 from ..eager.tensor import Tensor
 from ..ir.lower import lower
 from ..ops.creation import ones_like
@@ -76,7 +75,7 @@ def _run(key: Any, fn: Callable[..., Any], args: list[Any], shape: Any) -> Any:
     """Run as an op, compiled once for each program."""
     bound = _KNOWN.get(key) or _KNOWN.put(key, BoundOp(Op(fn, key[0]), fn))
     found = state.interpreter.run(bound, tuple(args))
-    if isinstance(state.interpreter, Eager) and cache_checks.is_due():
+    if state.interpreter.is_eager and cache_checks.is_due():
         cache_checks.expect_same(key[0], _arrays(found), lambda: fn(*_arrays(args)))
     for t in found:
         t._data  # noqa: B018  (whether JAX can transform the function shows when it is compiled)

@@ -6,7 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from ..registry.bound import BoundOp
@@ -106,9 +106,20 @@ class Observer:
         owner.__dict__[name] = value
 
 
+class UpdateRule(NamedTuple):
+    """An update of parameters, of (rate, gradients, what changes, flags), in its two forms."""
+
+    name: str
+    operator: Callable[[], BoundOp]
+    compiled: Callable[[int], Callable[..., list[Any]]]  # for so many arrays that change, whose memory it reuses
+
+
 class Interpreter(Observer, ABC):
     """What gives ops a meaning: eager execution, or a Program under construction."""
 
+    is_eager = False  # whether ops run, at once or in a queue
+    waits = False  # whether it is a queue of ops that have not run yet
+    is_tracing = False  # whether ops become operators of a Program
     sizes: Any = None  # what tells code about unknown dimensions, in a trace that has some
     # Appends an operator that Python computes, for a bound op, tensors and what is known of its results; None where
     # such functions are called, which refuse to be traced.
@@ -173,6 +184,18 @@ class Interpreter(Observer, ABC):
     @abstractmethod
     def custom_gradient(self, layer: Any, ctx: Any, inputs: list[Any], out: Any) -> Any:
         """Give the results of a PyLayer the gradient that its backward() computes."""
+
+    def update(self, rule: UpdateRule, rate: Any, grads: list[Any], changed: list[Any], flags: tuple[Any, ...]) -> None:
+        """Change parameters and the state of their optimizer, in eager mode.
+
+        Arguments:
+            rule: how.
+            rate: the learning rate.
+            grads: gradients.
+            changed: what changes.
+            flags: tensors that may leave everything as it is.
+        """
+        raise NotImplementedError
 
     def data_of(self, tensor: Any, what: str) -> Any:
         """The array of a tensor whose payload is none, or an error saying why there is none yet."""

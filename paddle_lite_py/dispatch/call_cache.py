@@ -104,7 +104,7 @@ def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codege
 
 
 def _expect_same(function: Function, made: Any, call: Callable[[], Any]) -> None:
-    if cache_checks.is_due() and isinstance(state.interpreter, Eager):
+    if cache_checks.is_due() and state.interpreter.is_eager:
         cache_checks.expect_same(function.__name__, _payloads(made), lambda: _payloads(call()))
 
 

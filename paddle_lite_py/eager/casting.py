@@ -121,7 +121,7 @@ def eager_interpreter() -> Eager:
 
 def choose_interpreter() -> None:
     """Choose the interpreter that the rules and observers in force need; unless observed, ops that wait go on so."""
-    if isinstance(state.interpreter, Eager) and (is_watched() or not state.interpreter.waits):
+    if state.interpreter.is_eager and (is_watched() or not state.interpreter.waits):
         state.interpreter = eager_interpreter()
 
 

@@ -23,7 +23,7 @@ from ..core import cache_checks
 from ..core.arrays import array_class
 from ..core.donation import worth_donating
 from ..core.dtypes import is_inexact
-from ..core.interpreter import state
+from ..core.interpreter import UpdateRule, state
 from ..core.memo import Memo
 from ..core.references import is_shared
 from ..core.switches import deferral
@@ -239,14 +239,14 @@ class Deferred(Eager):
             t.stop_gradient = False
         return leaves, made
 
-    def update(
+    def update(self, rule: UpdateRule, rate: Any, grads: list[Any], changed: list[Any], flags: tuple[Any, ...]) -> None:
+        """Put off what changes parameters and the state of their optimizer, if their gradients wait."""
+        if not self._defer_update(rule.operator(), rate, grads, changed, flags):
+            super().update(rule, rate, grads, changed, flags)
+
+    def _defer_update(
         self, bound: BoundOp, rate: Any, grads: Sequence[Tensor], changed: Sequence[Tensor], flags: Sequence[Tensor]
     ) -> bool:
-        """Put off what changes parameters and the state of their optimizer; False if it is to be done at once.
-
-        Arguments:
-            bound: an operator of (rate, gradients, what changes, flags) that gives what changes anew.
-        """
         with self._lock:
             first = [self._held(g) for g in grads]
             if not any(g.__class__ is Pending for g in first) or any(t._views is not None for t in changed):

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import as_array, filled, is_array
+from ..core.donation import donatable
 from ..core.dtypes import INEXACT, is_inexact
 from ..core.errors import DivisorError, original
-from ..core.interpreter import Interpreter, begin_with, layer_version, state
+from ..core.interpreter import Interpreter, UpdateRule, begin_with, layer_version, state
 from ..core.references import is_shared
 from ..registry.bound import BoundOp, fitting
 from . import gradients
@@ -22,7 +23,7 @@ from .residuals import Forward
 from .tape import Node, Output, next_number
 from .template import taking
 from .tensor import ZEROS, Tensor, wrap
-from .views import link
+from .views import link, replaced
 
 _new: Any = object.__new__
 # What puts off an op that a gradient is recorded of, on an array of XLA's (deferred.begin); it gives None for one that
@@ -40,7 +41,7 @@ _TAKING = {n: taking(n) for n in (1, 2, 3)}
 class Eager(Interpreter):
     """The interpreter that runs each op at once."""
 
-    waits = False  # whether it is a queue of ops that wait
+    is_eager = True
 
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a bound op; see interpreter.Interpreter."""
@@ -86,6 +87,17 @@ class Eager(Interpreter):
         # What is the host's stays there, and waits for no array.
         hold(word, before + _DRAWN if before.__class__ is np.ndarray else held(following))
         return out
+
+    def update(self, rule: UpdateRule, rate: Any, grads: list[Any], changed: list[Any], flags: tuple[Any, ...]) -> None:
+        """Change parameters and the state of their optimizer at once; see interpreter.Interpreter."""
+        mutable = donatable([t._data for t in changed])
+        arrays = (rate, *[g._data for g in grads], *mutable, *[f._data for f in flags])
+        run = rule.compiled(len(mutable))
+        new = run(*arrays) if state.timer is None else state.timer(rule.name, "update", run, *arrays)
+        for tensor, array in zip(changed, new, strict=True):
+            tensor.__dict__["_data"] = array  # not through Parameter.__setattr__: the hot path
+            if tensor._views is not None:
+                replaced(tensor)
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload."""

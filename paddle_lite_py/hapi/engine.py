@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.interpreter import state
-from ..eager.execute import Eager
 from .compiled_engine import CompiledEngine
 from .eager_engine import EagerEngine
 
 
 def engine_of(model: Any) -> Any:
     """What runs the batches of a model in the mode in force."""
-    if isinstance(state.interpreter, Eager):
+    if state.interpreter.is_eager:
         return (EagerEngine if model.eager else CompiledEngine)(model)
     from ..static.builder import StaticBuilder  # static mode is loaded by those who use it
     from .static_engine import StaticEngine

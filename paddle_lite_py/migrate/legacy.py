@@ -8,7 +8,6 @@ from typing import Any
 from ..core import dtypes, printing
 from ..core.argument_docs import document as _document
 from ..core.interpreter import state
-from ..eager.execute import Eager
 from ..eager.random import get_rng_state, seed, set_rng_state
 from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
@@ -27,7 +26,7 @@ def in_dynamic_mode() -> bool:
         >>> paddle.in_dynamic_mode()
         True
     """
-    return isinstance(state.interpreter, Eager)
+    return state.interpreter.is_eager
 
 
 def set_printoptions(

@@ -16,9 +16,9 @@ from ..framework.unpickle import read as read_data
 from ..ir.program import Program
 from ..jit.artifact import WEIGHTS, is_foreign, program_file
 from ..jit.save_load import PLATFORMS, ArtifactWriter
-from ..passes.running import as_traced
 from ..static.program import Program as StaticProgram
 from ..static.saving import bound
+from ..tracing.as_traced import as_traced
 from .building import build, build_training
 from .graph import ModelFileError, ModelGraph, ModelWeight, parsed
 from .pir import parse_pir, read_pir

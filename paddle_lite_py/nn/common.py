@@ -10,7 +10,6 @@ import numpy as np
 
 from ..core.interpreter import state
 from ..core.param_attr import as_attr
-from ..eager.execute import Eager
 from . import functional as F
 from .base import Layer
 from .function_layer import FunctionLayer
@@ -209,7 +208,7 @@ class Embedding(Layer):
         if self._padding_idx is not None:
             weight_attr = _with_zeros(weight_attr, self._padding_idx)
         self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr, dtype, device=device)
-        self.weight.is_table = bool(sparse) and isinstance(state.interpreter, Eager)
+        self.weight.is_table = bool(sparse) and state.interpreter.is_eager
         if _weight is not None:
             self.weight.set_value(_weight)
         if _freeze:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from ..core.interpreter import state
 from ..core.no_effect import NO_GRADIENT, no_effect
-from ..eager.execute import Eager
 from ..eager.tensor import Tensor
 from ..ops.common import gather_tree
 from ..ops.creation import full, zeros
@@ -218,7 +217,7 @@ def dynamic_decode(
         >>> ids.shape[0], ids.shape[2]
         (3, 2)
     """
-    eager = isinstance(state.interpreter, Eager)
+    eager = state.interpreter.is_eager
     if not eager and max_step_num is None:
         raise ValueError("dynamic_decode: a static program needs max_step_num")
     inputs, states, finished = decoder.initialize(inits)

@@ -23,9 +23,9 @@ from ..ir.program import Program
 from ..ir.simplify import without_acts
 from ..jit import TranslatedLayer
 from ..jit.save_load import evaluated
-from ..passes.running import as_traced
 from ..static import Program as StaticProgram
 from ..static.saving import bound
+from ..tracing.as_traced import as_traced
 from ..tracing.trace import Traced
 from .pools import plain_pools
 

@@ -10,7 +10,6 @@ import numpy as np
 from ..core.arrays import as_array
 from ..core.errors import DataDependentError, user_frame
 from ..core.interpreter import state
-from ..eager.execute import Eager
 from ..eager.tensor import Tensor, wrap
 
 
@@ -21,7 +20,7 @@ def is_eager() -> bool:
         >>> is_eager()
         True
     """
-    return isinstance(state.interpreter, Eager)
+    return state.interpreter.is_eager
 
 
 def concrete(x: Any, what: str, instead: str) -> np.ndarray:

@@ -9,7 +9,6 @@ from typing import Any
 
 from ..core.interpreter import state
 from ..core.traced_number import TracedNumber
-from ..eager.execute import Eager
 from ..eager.tensor import Parameter, Tensor
 from ..nn.clip import ClipGradBase
 from .lr import LRScheduler
@@ -40,7 +39,7 @@ def grad_clip(who: str, value: Any) -> Any:
 
 def parameters(who: str, given: Any) -> list[Any]:
     """A list of parameters, or of groups."""
-    if given is None and not isinstance(state.interpreter, Eager):
+    if given is None and not state.interpreter.is_eager:
         return []
     if given is None:
         raise ValueError(f"{who}: parameters is missing; pass model.parameters()")

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..core.arrays import as_array, filled
-from ..core.donation import donatable
-from ..core.interpreter import layer_version, no_grad, state
+from ..core.interpreter import UpdateRule, layer_version, no_grad, state
 from ..core.no_effect import Immaterial, Refused, no_effect
 from ..core.traced_number import TracedNumber, current
 from ..core.versioned import Versioned
-from ..eager import views
-from ..eager.deferred import Deferred
-from ..eager.execute import Eager
 from ..eager.pending import held, put_together
 from ..eager.tensor import ZEROS, Parameter, Tensor, wrap
 from ..nn import unique_name
@@ -199,25 +196,15 @@ class Optimizer(Versioned):
         alike = bool(group.scalars) and self._alike(group, active, settings)
         recipe = Recipe(self.type, made._rule, group.slots, settings, key, skip is not None, made._numbers, alike)
         handles = group.handles(active)
-        if isinstance(state.interpreter, Deferred) and state.interpreter.update(
-            operator(recipe), self._rate(), grads, handles, () if skip is None else (skip,)
-        ):
-            return
-        if isinstance(state.interpreter, Eager):
-            flags = () if skip is None else (skip._data,)
-            held = donatable([h._data for h in handles])
-            run, arrays = compiled(recipe, len(held)), (self._rate(), *[g._data for g in grads], *held, *flags)
-            new = run(*arrays) if state.timer is None else state.timer(recipe.name, "update", run, *arrays)
-            for handle, array in zip(handles, new, strict=True):
-                handle.__dict__["_data"] = array  # not through Parameter.__setattr__: the hot path
-                if handle._views is not None:
-                    views.replaced(handle)
+        flags = () if skip is None else (skip,)
+        if state.interpreter.is_eager:
+            rule = UpdateRule(recipe.name, partial(operator, recipe), partial(compiled, recipe))
+            state.interpreter.update(rule, self._rate(), grads, handles, flags)
             return
         builder: Any = state.interpreter
         builder.assumes(Unchanged.of(self, group, active, (key, settings), clip))
         with no_grad():
             rate = self._traced_rate(builder)
-            flags = () if skip is None else (skip,)
             values = [g.values if isinstance(g, rows.RowsGradient) else g for g in grads]
             held = builder.run(operator(recipe), (rate, *values, *rows.taken(handles, grads), *flags))
             new = rows.put(handles, grads, held)

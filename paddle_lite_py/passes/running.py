@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..core import structure as nested
 from ..core.arrays import as_array
 from ..core.interpreter import state
 from ..eager.tensor import Tensor, wrap
 from ..ir.block import Block
 from ..ir.program import Program
-from ..tracing.effects import Effect
+from ..tracing.as_traced import as_traced, effect_of
 from ..tracing.executor import Executable
-from ..tracing.frame import Write
 from ..tracing.trace import Traced
 from .manager import Pass
 
@@ -33,7 +31,7 @@ def transformed(traced: Traced, change: Pass) -> Traced:
         new, traced.n_args, len(old.block.outputs), traced.n_results + sum(e.n_leaves for e in traced.effects)
     )
     captures = [new.captured[v] for v in new.block.inputs if v in new.captured]
-    added = [_effect(new, i) for i in range(len(new.block.outputs)) if i in new.updates and i not in old.updates]
+    added = [effect_of(new, i) for i in range(len(new.block.outputs)) if i in new.updates and i not in old.updates]
     flows = [v.requires_grad for v in new.block.outputs[: traced.n_results]]
     grads = tuple([a and b for a, b in zip(traced.requires_grad, flows, strict=True)])
     return traced._replace(program=new, captures=captures, effects=[*traced.effects, *added], requires_grad=grads)
@@ -50,30 +48,6 @@ def _in_order(program: Program, n_args: int, n_outputs: int, at: int) -> Program
     names = [program.input_names[i] for i in order]
     outputs = [program.output_names[i] for i in outs]
     return Program(made, names, outputs, program.captured, updates, program.measured)
-
-
-def _effect(program: Program, output: int) -> Effect:
-    return Effect(Write(program.captured[program.updates[output]], "_data", None), nested.LEAF, 1)
-
-
-def as_traced(program: Program) -> Traced:
-    """A program with its ties: what is not captured is an argument, and what is no new state is a result."""
-    block = program.block
-    n_args = sum(v not in program.captured for v in block.inputs)
-    order = sorted(range(len(block.inputs)), key=lambda i: block.inputs[i] in program.captured)
-    outs = sorted(range(len(block.outputs)), key=lambda i: i in program.updates)
-    made = Block([block.inputs[i] for i in order], block.ops, [block.outputs[i] for i in outs])
-    updates = {k: program.updates[i] for k, i in enumerate(outs) if i in program.updates}
-    names = [program.output_names[i] for i in outs]
-    inputs = [program.input_names[i] for i in order]
-    ordered = Program(made, inputs, names, program.captured, updates, program.measured)
-    checks, room = program.asked
-    n = len(outs) - len(updates) - (checks is not None) - (room is not None)
-    structure: Any = nested.LEAF if n == 1 else nested.Nest(tuple, None, (nested.LEAF,) * n)
-    effects = [_effect(ordered, i) for i in updates]
-    grads = tuple([getattr(v, "requires_grad", False) for v in made.outputs[:n]])
-    handles = [program.captured[v] for v in made.inputs[n_args:]]
-    return Traced(ordered, n_args, handles, [], structure, n, effects, grads, [], [], [], checks, room)
 
 
 def function(program: Program, name: str = "program") -> Callable[..., Any]:

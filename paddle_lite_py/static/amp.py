@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,10 +14,12 @@ from ..eager.tensor import Tensor, wrap
 from ..ir.block import Block, Value
 from ..ir.program import Program as IRProgram
 from ..ops.loss_scaling import unscale_gradients, update_loss_scaling
-from ..passes.precision import AutoCast
 from ..tracing.clone_map import CloneMap
 from .builder import StaticBuilder
 from .variables import create_global_var
+
+if TYPE_CHECKING:
+    from ..passes.precision import AutoCast
 
 __all__ = ["AutoMixedPrecisionLists", "CustomOpLists", "bf16_guard", "decorate", "fp16_guard"]
 
@@ -101,6 +103,8 @@ def decorate(
         True
     """
     only_known(decorate, kwargs)
+    from ..passes.precision import AutoCast  # with it comes quantization
+
     lists = amp_lists or AutoMixedPrecisionLists()
     change = AutoCast(dtype, level, lists.white, lists.black, use_promote)
     scales = dtype == "float16" if use_dynamic_loss_scaling is None else use_dynamic_loss_scaling

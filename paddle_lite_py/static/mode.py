@@ -12,7 +12,7 @@ from ..core.arrays import is_array
 from ..core.interpreter import state
 from ..core.no_effect import no_effect
 from ..core.place import set_device
-from ..eager.execute import EAGER, Eager
+from ..eager.execute import EAGER
 from ..eager.tensor import Tensor
 from .builder import StaticBuilder
 from .current import current
@@ -43,7 +43,7 @@ def enable_static() -> None:
     """
     if isinstance(state.interpreter, StaticBuilder):
         return
-    if not isinstance(state.interpreter, Eager):
+    if not state.interpreter.is_eager:
         raise RuntimeError("enable_static: a static function is being traced here; call it outside static functions")
     current.main.builder.enter()
     state.interpreter = current.main.builder
@@ -66,7 +66,7 @@ def disable_static(place: Any = None) -> None:
     """
     if place is not None:
         set_device(place)
-    if isinstance(state.interpreter, Eager):
+    if state.interpreter.is_eager:
         return
     if not isinstance(state.interpreter, StaticBuilder):
         raise RuntimeError("disable_static: a static function is being traced here; call it outside static functions")
@@ -223,7 +223,7 @@ def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Tensor
     """
     if isinstance(shape, str) or not hasattr(shape, "__iter__"):
         raise TypeError(f"data '{name}': shape is {shape!r}; expected a list such as [None, 3]")
-    if isinstance(state.interpreter, Eager):
+    if state.interpreter.is_eager:
         raise RuntimeError(
             f"data '{name}': ops run at once here; call paddle.enable_static() before building a program"
         )

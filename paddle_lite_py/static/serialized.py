@@ -11,7 +11,7 @@ from safetensors import numpy as safetensors
 from ..core.no_effect import AT_HAND, no_effect, only_known
 from ..eager.random import default_generator
 from ..jit import artifact, save_load
-from ..passes.running import as_traced
+from ..tracing.as_traced import as_traced
 from .current import current
 from .program import Program
 from .saving import ONE_FORM, bound, check, set_weights

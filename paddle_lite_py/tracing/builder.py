@@ -42,6 +42,8 @@ from .traced_scalars import as_number, chosen, following, is_number
 class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
     """The interpreter that builds a Program."""
 
+    is_tracing = True
+
     def __init__(self, convert: Callable[[Any], Any] = lambda f: f) -> None:
         self.convert = convert
         self.layers, self.assumed = list[Any](), list[Any]()

@@ -8,7 +8,6 @@ from typing import Any
 from ..core import symbolic
 from ..core.errors import DataDependentError
 from ..core.interpreter import state
-from ..eager.execute import Eager
 from ..eager.tensor import Tensor, wrap
 from ..ir import control
 from ..ir.block import Block, Operator, Value
@@ -56,7 +55,7 @@ def _run(op: Operator, args: list[Any], measured: dict[str, Measured], dims: sym
 
 
 def _on_host(op: Operator, args: list[Any]) -> Sequence[Any]:
-    if isinstance(state.interpreter, Eager):
+    if state.interpreter.is_eager:
         return [wrap(a) for a in op.bound.fn(*[t._data for t in args])]
     run = state.interpreter.run_on_host
     if run is None:
@@ -70,7 +69,7 @@ def _named(size: Any) -> Any:
 
 def _apart(op: Operator, args: list[Any], measured: dict[str, Measured], dims: symbolic.Dims) -> Sequence[Any]:
     """A branch or loop whose blocks find sizes of their own: Python chooses and repeats them."""
-    if not isinstance(state.interpreter, Eager):
+    if not state.interpreter.is_eager:
         raise _refused(op)
 
     def block(i: int, given: Sequence[Any]) -> list[Tensor]:

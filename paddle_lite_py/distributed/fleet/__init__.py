@@ -113,14 +113,14 @@ class Fleet(WithServers):
         """The optimizer as this process runs it: with its share of the states, or a norm over all processes."""
         chosen = strategy or self.strategy
         if job.session is not None:
-            if isinstance(state.interpreter, Eager):
+            if state.interpreter.is_eager:
                 raise NotImplementedError(
                     "fleet: with parameter servers programs are static: call paddle.enable_static()"
                 )
             with_servers: Any = importlib.import_module(_WITH_SERVERS)
             return with_servers.ServedOptimizer(optimizer, chosen, job.session)
         hcg = hybrid_group()
-        if not isinstance(state.interpreter, Eager):
+        if not state.interpreter.is_eager:
             in_programs: Any = importlib.import_module(_IN_PROGRAMS)
             return in_programs.CollectiveOptimizer(optimizer, chosen, hcg.gradient_group)
         chosen.check()

@@ -8,7 +8,6 @@ from typing import Any
 
 from ... import autograd
 from ...core.interpreter import state
-from ...eager.execute import Eager
 from ...eager.random import get_rng_state, set_rng_state
 from ...eager.tensor import Tensor
 from ...tracing.builder import Builder
@@ -89,7 +88,7 @@ def recompute(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     function = state.interpreter.callee(function)
     if isinstance(state.interpreter, Builder):
         return recomputed(state.interpreter, lambda: call(tensors))
-    if not isinstance(state.interpreter, Eager) or all(t.stop_gradient for t in tensors):
+    if not state.interpreter.is_eager or all(t.stop_gradient for t in tensors):
         return call(tensors)
     return _Again.apply(call, preserve, *tensors)
 

@@ -15,7 +15,6 @@ from ...nn import functional as F
 from ...nn.initializer import Constant
 from ...nn.norm import GroupNorm, InstanceNorm1D, InstanceNorm2D, InstanceNorm3D, SpectralNorm
 from ...ops.manipulation import reshape
-from ...vision.ops import DeformConv2D
 from ..builder import StaticBuilder
 from ..lookups import look_up
 
@@ -368,6 +367,8 @@ def deform_conv2d(
         (1, 3, 3, 3)
         >>> paddle.disable_static()
     """
+    from ...vision.ops import DeformConv2D  # with it come data sets and models
+
     layer = DeformConv2D(
         _channels(x, "NCHW"), num_filters, filter_size, stride, padding, dilation, deformable_groups, groups,
         weight_attr, bias_attr,

@@ -7,7 +7,6 @@ from typing import Any
 
 from ...core.interpreter import state
 from ...core.no_effect import NO_GRADIENT, Immaterial, no_effect
-from ...eager.execute import Eager
 from ...eager.tensor import Tensor
 from ...jit import functional
 
@@ -52,7 +51,7 @@ def cond(
     for which, fn in (("true_fn", yes), ("false_fn", no)):
         if not callable(fn):
             raise TypeError(f"cond: {which} is a {type(fn).__name__}; expected a function without arguments")
-    if isinstance(state.interpreter, Eager) or not isinstance(pred, Tensor):
+    if state.interpreter.is_eager or not isinstance(pred, Tensor):
         return (yes if bool(pred) else no)()
     return functional.cond(pred, yes, no)
 
@@ -161,7 +160,7 @@ def while_loop(
             raise ValueError(f"while_loop: body gives {len(new)} values, but there are {len(values)} loop_vars")
         return new
 
-    if not isinstance(state.interpreter, Eager):
+    if not state.interpreter.is_eager:
         return functional.while_loop(cond, step, values)
     while bool(cond(*values)):
         values = step(*values)

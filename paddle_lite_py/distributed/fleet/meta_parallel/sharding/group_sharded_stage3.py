@@ -13,7 +13,6 @@ import numpy as np
 from .....autograd import PyLayer, backward, enable_grad
 from .....core.interpreter import no_grad, state
 from .....core.no_effect import no_effect
-from .....eager.execute import Eager
 from .....eager.random import get_rng_state, set_rng_state
 from .....eager.tensor import Parameter, Tensor, wrap
 from .....nn import Layer
@@ -154,7 +153,7 @@ class GroupShardedStage3(Layer):
 
     # -- one layer -------------------------------------------------------------------------------------------------
     def _run(self, shares: list[_Share], forward: Any, *args: Any, **kwargs: Any) -> Any:
-        if not isinstance(state.interpreter, Eager):
+        if not state.interpreter.is_eager:
             raise NotImplementedError(
                 "GroupShardedStage3: parameters come and go between calls, which a static function cannot have; shard "
                 "them over a mesh instead: paddle.distributed.shard_optimizer(..., ShardingStage3(...))"
