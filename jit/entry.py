@@ -35,7 +35,7 @@ class Entry:
 
     concrete: Any = None  # what shows it to the user, once asked for
     failed: Any = None  # the guard that did not hold last
-    lone = True  # it was called once
+    called_once = True  # it was called once
     padded_runs = 0  # see Buckets
 
     @property

@@ -30,7 +30,7 @@ from .cache import Cache
 from .entry import Entry
 from .errors import GraphBreak
 from .options import settings
-from .settling import settled
+from .retracing import retrace_until_sizes_hold
 from .spec import InputSpec, SpecifiedCall
 from .stages import Lowered
 
@@ -300,7 +300,9 @@ class Inspection:
         """Trace for declared arguments, and learn what has to be known of their dimensions."""
         structure, _ = spec.flatten(*call)
         grads = [with_grads and is_inexact(s.dtype.np) for s in sizes.specs]
-        traced = settled(sizes, lambda shapes: self._tracer.trace(structure, shapes, grads, sizes.arguments, sizes), [])
+        traced = retrace_until_sizes_hold(
+            sizes, lambda shapes: self._tracer.trace(structure, shapes, grads, sizes.arguments, sizes), []
+        )
         return traced._replace(constraints=tuple(sizes.relations()))
 
     def _sizes_at_hand(self, specs: list[Any]) -> list[Any] | None:

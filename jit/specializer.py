@@ -24,18 +24,18 @@ from paddle_lite_py.tracing.speculation import SpeculationFailed
 from paddle_lite_py.tracing.trace import LOCK, Traced
 
 from . import guards, reads, spec
+from .argument_aliases import ArgumentAliases, Shared
 from .breaks import may_break
 from .cache import Cache, CacheKey, Declared, Sharing
 from .call import Call
+from .compile_policy import CompilePolicy
 from .entry import Entry, Other
 from .errors import GraphBreak
-from .lone_kinds import LoneKinds
 from .options import CompileOptions
-from .settling import settled
+from .retracing import retrace_until_sizes_hold
 from .spec import SpecifiedCall
-from .ties import Shared, Ties
 from .tracer import Tracer
-from .varying_scalars import ScalarLocations, VaryingScalars, with_numbers
+from .varying_scalars import DynamicAttributes, VaryingScalars, with_numbers
 
 
 class Specializer:
@@ -55,34 +55,34 @@ class Specializer:
         self.tracer, self.cache, self._after_trace = tracer, Cache(tracer.name, options.cache_size), traced
         self._full_graph = options.full_graph
         self.last_call: SpecifiedCall | None = None  # the arguments of the last trace, as specs
-        self._scalars, self._locations = VaryingScalars(), ScalarLocations()
-        self._ties, self._lone = Ties(), LoneKinds(self.cache)
+        self._scalars, self._attributes = VaryingScalars(), DynamicAttributes()
+        self._aliases, self._policy = ArgumentAliases(), CompilePolicy(self.cache)
 
     def find(self, call: Call, other: Other | None = None, may_wait: bool = False) -> tuple[Any, ScalarInputs]:
         """The program for a call, traced if there is none, and the numbers of the call that it takes as inputs.
 
         Arguments:
             other: why the program that was found cannot serve, and which may.
-            may_wait: None in the place of a program where the function itself is to run; see LoneKinds.
+            may_wait: None in the place of a program where the function itself is to run; see CompilePolicy.
         """
         shapes, tensors = call.shapes, call.tensors
         serves = other.serves if other else (lambda entry: True)
-        shared = Shared(views.shared(tensors), self._ties.of(tensors))
+        shared = Shared(views.shared(tensors), self._aliases.of(tensors))
         kinds = _kinds(call, shared)
         with LOCK:
             now = context()
             common, among = self._scalars.split(call.structure, (now, kinds))
-            numbers = among + self._locations.values()
+            numbers = among + self._attributes.values()
             key = CacheKey(now, common, kinds)
             entry, stale = self.cache.find(key, numbers, lambda e: e.takes(shapes) and serves(e))
             if entry is not None:
-                entry.lone = False
-            elif may_wait and mode.interpreter is EAGER and self._lone.waits(key, tensors):
+                entry.called_once = False
+            elif may_wait and mode.interpreter is EAGER and self._policy.should_run_eagerly(key, tensors):
                 return None, ()
             else:
                 cause = other.cause if other else stale or self.cache.news(key, call.names)
-                self._locations.learn(e.failed for e in self.cache.entries.get(key, ()))
-                numbers = among + self._locations.values()
+                self._attributes.learn(e.failed for e in self.cache.entries.get(key, ()))
+                numbers = among + self._attributes.values()
                 since = time.perf_counter()
                 self.last_call = spec.call_of(call.function, call.args, call.kwargs)
                 try:
@@ -91,14 +91,14 @@ class Specializer:
                     raise (GraphBreak(e) if not self._full_graph and may_break(e) else e) from None
                 self.cache.add(key, entry, spec.described(tensors), cause, since)
                 self._after_trace()
-                self._ties.learn(entry.executable)
-                if len(self._ties.of(tensors)) > len(shared.ties):
+                self._aliases.learn(entry.executable)
+                if len(self._aliases.of(tensors)) > len(shared.aliases):
                     return self.find(call, other)
         return entry, numbers
 
-    def has_ties(self, call: Call) -> bool:
+    def has_aliases(self, call: Call) -> bool:
         """True if some arguments share elements with tensors that a program reads from outside."""
-        return bool(self._ties.of(call.tensors))
+        return bool(self._aliases.of(call.tensors))
 
     def run(self, call: Call, entry: Entry, numbers: ScalarInputs, run: Callable[[Entry, ScalarInputs], Any]) -> Any:
         """Run a program; where it has taken a wrong value for granted, the one that takes the right one."""
@@ -117,11 +117,11 @@ class Specializer:
         shapes = [t._data for t in call.tensors]
         sizes = None if call.specs is None else Dimensions(call.specs, names, [a.shape for a in shapes])
         grads = [not t.stop_gradient for t in call.tensors]
-        of_places = len(self._locations.values())
+        of_places = len(self._attributes.values())
 
         def attempt(shapes: list[Any]) -> Traced:
             seen.clear()
-            with self._locations.replaced(len(numbers) - of_places, seen), of_call(numbers):
+            with self._attributes.replaced(len(numbers) - of_places, seen), of_call(numbers):
                 structure = with_numbers(common, numbers, seen)
                 return self.tracer.trace(structure, shapes, grads, names, sizes, shared)
 
@@ -129,11 +129,11 @@ class Specializer:
             return self.tracer.trace(call.structure, shapes, grads, names, sizes, shared)
 
         try:
-            traced = settled(sizes, attempt, shapes)
+            traced = retrace_until_sizes_hold(sizes, attempt, shapes)
         except Exception:
             if not numbers:
                 raise
-            traced = settled(sizes, with_values, shapes)
+            traced = retrace_until_sizes_hold(sizes, with_values, shapes)
             seen = [ScalarGuard(lambda given: given[: len(numbers)], numbers)]
         if sizes is not None and (fixed := sizes.fixed()):
             warn_user(f"`{self.tracer.name}` is compiled for each size of {fixed}")
@@ -150,11 +150,11 @@ class Specializer:
         found, settings = reads.guards_of(call.function, values, layers, written)
         found += guards.of_shared_paths(traced.paths, found)
         settings += guards.of_layers(layers)
-        found, settings = ([g for g in gs if not self._locations.covers(g)] for gs in (found, settings))
+        found, settings = ([g for g in gs if not self._attributes.covers(g)] for gs in (found, settings))
         found += [guards.Payload(*looked) for looked in traced.looked]
         expected = [(t._data.shape, t._data.dtype, t.stop_gradient) for t in call.tensors]
         executable = Executable(traced, self.tracer.name, repeats=True)
-        executable.watched = set() if shared.ties else executable.watched
+        executable.watched = set() if shared.aliases else executable.watched
         return Entry(executable, expected, found, settings, [*seen, *traced.seen], sizes)
 
 

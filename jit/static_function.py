@@ -160,7 +160,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
             return _EAGER
         if self._buckets is not None and call.specs:
             return self._buckets.run(entry, call.tensors, call.specs, numbers, self.__name__)
-        special = checks or numbers or self._input_spec or self._specializer.has_ties(call)
+        special = checks or numbers or self._input_spec or self._specializer.has_aliases(call)
         self._last = None if special or not _is_simple(entry, call) else entry
 
         def run(entry: Entry, numbers: ScalarInputs) -> Any:
@@ -211,5 +211,5 @@ class StaticFunction(DeclaredSpecs, Inspection):
 def _is_simple(entry: Entry, call: Call) -> bool:
     """True if later calls with the same kind of tensors may go straight to the program."""
     plain = mode.interpreter is EAGER and not (call.kwargs or entry.from_leaves or entry.traced.speculated)
-    lasts = not (entry.lone or entry.changes_arguments)
+    lasts = not (entry.called_once or entry.changes_arguments)
     return plain and lasts and entry.executable.repeatable and all(a.__class__ is Tensor for a in call.args)

@@ -16,11 +16,11 @@ from paddle_lite_py.tracing.trace import Traced, trace
 from paddle_lite_py.tracing.traced_scalars import TRUTHS, NumberTruthError
 
 from . import at_run, watched
+from .argument_aliases import ALONE, Shared, with_aliases
 from .containers import note
 from .implicit import Implicit
 from .net import noticed
 from .runtime import convert
-from .ties import ALONE, Shared, tied
 
 
 class Tracer:
@@ -63,7 +63,7 @@ class Tracer:
             converted, missing = watched.form_of(self.function), e
 
         def call(*given: Tensor) -> Any:
-            tensors = tied(given, shared.ties) if shared.ties else given
+            tensors = with_aliases(given, shared.aliases) if shared.aliases else given
             a, k = nested.unflatten(structure, iter(tensors))
             return note(converted(*a, **k), structure, (a, k), tensors)
 

@@ -77,7 +77,7 @@ def with_numbers(structure: Any, values: ScalarInputs, seen: list[ScalarGuard]) 
     return place(structure)
 
 
-class ScalarLocations:
+class DynamicAttributes:
     """Numbers that objects hold and that change from call to call: counters, schedules. They become inputs as well."""
 
     def __init__(self) -> None:

@@ -151,8 +151,8 @@ _WINDOWS, _LIBRARY = ("INDIVIDUAL_DOT",), ("INDIVIDUAL_DOT", "REDUCE")
 
 # Its newer emitters of kernels take twice the time of the plain ones to compile, and leave the heap in so many pieces
 # that what goes over windows loses (training steps of a MobileNet: 103 ms, 74 with the plain ones), but not if another
-# process compiles (apart.py). Updates of parameters need half the time with them, large transposes a third, other large
-# arrays some percent less; loops over small arrays gain nothing.
+# process compiles (out_of_process.py). Updates of parameters need half the time with them, large transposes a third,
+# other large arrays some percent less; loops over small arrays gain nothing.
 
 
 # Key: the kind of program; the backend stays for a process.

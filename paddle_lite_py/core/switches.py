@@ -34,7 +34,7 @@ class Switch:
 
 # Whether eager ops that gradients are recorded of wait until somebody looks: see eager/deferred.py.
 deferral = Switch("FLAGS_defer_ops")
-# Whether large programs are compiled by a process of their own: see cpu_compiler/apart.py.
+# Whether large programs are compiled by a process of their own: see cpu_compiler/out_of_process.py.
 compiler_process = Switch("FLAGS_compiler_process")
 # Whether NumPy runs large programs until they are compiled: see host/baseline.py.
 # What runs on it differs in the last bits, which who asks for the same bits each time does not want.

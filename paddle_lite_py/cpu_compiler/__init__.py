@@ -1,14 +1,14 @@
 """What happens to a program before XLA compiles it for CPUs, and the process that compiles large ones.
 
 All that other rooms need is here: `prepare()` gives a function in the form that XLA does best with (`passes.py` has the
-list), `Apart` one that is compiled by another process where it is large; and an op may ask which form of a convolution
-is wanted.
+list), `OutOfProcessJit` one that is compiled by another process where it is large; and an op may ask which form of a
+convolution is wanted.
 """
 
-from .apart import Apart, may_be_large
 from .convolution_choice import takes
 from .layouts import transposes_are_free
 from .onednn import KINDS
+from .out_of_process import OutOfProcessJit, may_be_large
 from .rewriting import prepare
 
-__all__ = ["KINDS", "Apart", "may_be_large", "prepare", "takes", "transposes_are_free"]
+__all__ = ["KINDS", "OutOfProcessJit", "may_be_large", "prepare", "takes", "transposes_are_free"]

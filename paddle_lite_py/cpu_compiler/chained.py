@@ -25,7 +25,7 @@ _REDUCTIONS = frozenset("reduce_sum reduce_max reduce_min".split())
 _TAKEN = ELEMENTWISE | _REDUCTIONS | frozenset("broadcast_in_dim dot_general expand_dims reshape squeeze".split())
 
 
-def separated(jaxpr: Any) -> Any:
+def unfuse_dot_chains(jaxpr: Any) -> Any:
     """A flat jaxpr whose products are kernels of their own, but for the first one beside a reduction."""
     chosen = {id(e) for e in repeated(jaxpr)}
     found = never(jaxpr) if chosen else None

@@ -18,9 +18,9 @@ _VIEWS = VIEWS | {"stop_gradient"}  # of which bodies may have some
 _SPREADS = _VIEWS | {"broadcast_in_dim"}
 
 
-def steady(jaxpr: Any) -> Any:
+def materialize_before_extremum(jaxpr: Any) -> Any:
     """A jaxpr, and its bodies, in which no such array is computed twice."""
-    jaxpr = with_eqns(jaxpr, [with_bodies(eqn, steady) for eqn in jaxpr.eqns])
+    jaxpr = with_eqns(jaxpr, [with_bodies(eqn, materialize_before_extremum) for eqn in jaxpr.eqns])
     return put_into_memory(jaxpr, compared(jaxpr))
 
 

@@ -24,7 +24,7 @@ from .machine_code import CONVOLUTION
 Axes = tuple[int, ...]
 
 
-def served(jaxpr: Any) -> Any:
+def lower_convolutions(jaxpr: Any) -> Any:
     """A jaxpr whose convolutions oneDNN computes, where it serves and is faster."""
     any_here = any(map(_is_convolution, jaxpr.eqns)) and onednn.loaded() is not None
     made = {v: e for e in jaxpr.eqns for v in e.outvars} if any_here else {}
@@ -37,7 +37,7 @@ def served(jaxpr: Any) -> Any:
             eqns += spliced(call.small, call.inputs, [call.output], eqn.source_info)
             gone.add(id(call.transpose))
         elif id(eqn) not in gone:
-            eqns.append(with_bodies(eqn, served))
+            eqns.append(with_bodies(eqn, lower_convolutions))
     return with_eqns(jaxpr, eqns)
 
 

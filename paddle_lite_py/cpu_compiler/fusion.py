@@ -41,7 +41,7 @@ _DEAR = frozenset(
 ELEMENTWISE = _STEPS | _DEAR
 
 
-def cut(jaxpr: Any) -> Any:
+def materialize_shared_chains(jaxpr: Any) -> Any:
     """A flat jaxpr with the ends of its long chains put into memory, where more than one kernel reads them."""
     return put_into_memory(jaxpr, forks(jaxpr))
 

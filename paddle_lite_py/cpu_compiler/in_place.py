@@ -19,9 +19,9 @@ from .fusion import put_into_memory
 _APART = frozenset("dot_general conv_general_dilated while scan cond sort fft".split())
 
 
-def read_before(jaxpr: Any) -> Any:
+def materialize_read_slices(jaxpr: Any) -> Any:
     """A jaxpr, and its bodies, in which no write reads what it has written."""
-    jaxpr = with_eqns(jaxpr, [with_bodies(eqn, read_before) for eqn in jaxpr.eqns])
+    jaxpr = with_eqns(jaxpr, [with_bodies(eqn, materialize_read_slices) for eqn in jaxpr.eqns])
     return put_into_memory(jaxpr, overlapping(jaxpr))
 
 

@@ -23,7 +23,7 @@ from .flattening import reformed, specs_of
 MANY = 9
 
 
-def eased(jaxpr: Any) -> Any:
+def rewrite_conv_gradients(jaxpr: Any) -> Any:
     """A jaxpr with the gradients of kernels in those forms."""
     return reformed(jaxpr, _form)
 

@@ -28,7 +28,7 @@ transposes_are_free = _free.get
 
 
 @contextmanager
-def put_off() -> Iterator[None]:
+def sink_transposes() -> Iterator[None]:
     """While a function is traced whose transposes will be put off: an op may say as many as it likes."""
     token = _free.set(True)
     try:
@@ -37,7 +37,7 @@ def put_off() -> Iterator[None]:
         _free.reset(token)
 
 
-def laid_out(jaxpr: Any) -> Any:
+def propagate_layouts(jaxpr: Any) -> Any:
     """A flat jaxpr with as few transposes as may be, if it has convolutions; inputs and results stay as they are."""
     if not any(e.primitive.name == "conv_general_dilated" for e in jaxpr.eqns):
         return jaxpr

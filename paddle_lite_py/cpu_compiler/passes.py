@@ -10,15 +10,15 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .chained import separated
-from .compared import steady
-from .convolutions import served
-from .fusion import cut
-from .in_place import read_before
-from .kernel_gradients import eased
-from .layouts import laid_out
-from .products import merged
-from .updates import updated
+from .chained import unfuse_dot_chains
+from .compared import materialize_before_extremum
+from .convolutions import lower_convolutions
+from .fusion import materialize_shared_chains
+from .in_place import materialize_read_slices
+from .kernel_gradients import rewrite_conv_gradients
+from .layouts import propagate_layouts
+from .products import collapse_contractions
+from .updates import fuse_optimizer_updates
 
 SKIP = "FLAGS_skip_cpu_passes"
 
@@ -43,15 +43,40 @@ def _alone(run: Callable[[Any], Any]) -> Callable[[Any, Sequence[int]], Any]:
 
 
 PASSES = (
-    Pass("layouts", _alone(laid_out), "transposes cancel where XLA makes each of them", "train_resnet_step"),
-    Pass("convolutions", _alone(served), "oneDNN computes those that it is faster at", "train_resnet_step"),
-    Pass("kernel_gradients", _alone(eased), "forms of these gradients for which XLA has fast code", "train_unet_step"),
-    Pass("products", _alone(merged), "sums over one axis, where XLA copies operands for several", "train_bert_step"),
-    Pass("updates", updated, "one kernel for an update, where XLA has one for each result", "train_mlp_step"),
-    Pass("chained", _alone(separated), "products apart that XLA makes again for each part", "train_lenet_step"),
-    Pass("compared", _alone(steady), "what is compared with its own maximum is computed once", ""),
-    Pass("in_place", _alone(read_before), "what is written into an array is read before, where it is made of it", ""),
-    Pass("fusion", _alone(cut), "long chains into memory, which XLA repeats in each kernel", "train_bert_step"),
+    Pass("layouts", _alone(propagate_layouts), "transposes cancel where XLA makes each of them", "train_resnet_step"),
+    Pass("convolutions", _alone(lower_convolutions), "oneDNN computes those that it is faster at", "train_resnet_step"),
+    Pass(
+        "kernel_gradients",
+        _alone(rewrite_conv_gradients),
+        "forms that XLA has fast code for",
+        "train_unet_step",
+    ),
+    Pass(
+        "products",
+        _alone(collapse_contractions),
+        "sums over one axis: XLA copies operands for several",
+        "train_bert_step",
+    ),
+    Pass(
+        "updates",
+        fuse_optimizer_updates,
+        "one kernel for an update: XLA has one for each result",
+        "train_mlp_step",
+    ),
+    Pass("chained", _alone(unfuse_dot_chains), "products apart that XLA makes again for each part", "train_lenet_step"),
+    Pass("compared", _alone(materialize_before_extremum), "what is compared with its own maximum is computed once", ""),
+    Pass(
+        "in_place",
+        _alone(materialize_read_slices),
+        "slices that a write is made of are read before it",
+        "",
+    ),
+    Pass(
+        "fusion",
+        _alone(materialize_shared_chains),
+        "chains that XLA repeats in each kernel into memory",
+        "train_bert_step",
+    ),
 )
 
 

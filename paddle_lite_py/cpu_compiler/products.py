@@ -19,7 +19,7 @@ from .flattening import reformed, specs_of
 Axes = tuple[int, ...]
 
 
-def merged(jaxpr: Any) -> Any:
+def collapse_contractions(jaxpr: Any) -> Any:
     """A jaxpr whose products sum over one axis, where they summed over several side by side."""
     return reformed(jaxpr, _form)
 

@@ -13,7 +13,7 @@ from ..core.jax_compat.calls import inlined
 from ..core.jax_compat.equations import check_forms
 from ..core.jax_compat.versions import is_tested, warn_unknown
 from .flattening import flat
-from .layouts import put_off
+from .layouts import sink_transposes
 from .passes import CHOSEN
 
 
@@ -38,7 +38,7 @@ class prepare:  # noqa: N801  (a decorator)
 
     def traced(self, *args: Any) -> tuple[Any, Any]:
         """The function as a closed jaxpr, and the shapes and dtypes of the results, nested as it gives them."""
-        with put_off():
+        with sink_transposes():
             return jax.make_jaxpr(self._fn, return_shape=True)(*args)
 
     def rewritten(self, closed: Any) -> tuple[Any, Sequence[Any]]:

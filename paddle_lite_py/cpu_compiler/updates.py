@@ -31,7 +31,7 @@ def serves() -> bool:
     return is_on("FLAGS_update_kernels") and compiler() is not None
 
 
-def updated(jaxpr: Any, donated: Sequence[int]) -> Any:
+def fuse_optimizer_updates(jaxpr: Any, donated: Sequence[int]) -> Any:
     """A jaxpr with one kernel for results that go element by element over the same arrays.
 
     Arguments:

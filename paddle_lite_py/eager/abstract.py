@@ -10,7 +10,7 @@ import jax
 
 from ..core.arrays import is_outside
 from ..core.interpreter import use
-from ..core.undrawn import Undrawn
+from ..core.uninitialized import Uninitialized
 from ..registry.bound import BoundOp
 from .execute import Eager
 from .tensor import Tensor, wrap
@@ -21,7 +21,7 @@ class Abstract(Eager):
 
     def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any], *_own: Any) -> Any:
         """A shape and a dtype, and how to draw it."""
-        return Undrawn(shape, dtype, name, draw)
+        return Uninitialized(shape, dtype, name, draw)
 
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a bound op, to shapes and dtypes where it is given such."""

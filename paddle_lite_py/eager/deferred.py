@@ -33,9 +33,9 @@ from . import gradients, tape
 from .casting import eager_interpreter, is_watched
 from .execute import EAGER, HOSTED, NUMBERS, Eager, begin, failure, forward_of, payload
 from .growing import is_growing
-from .joined import BackwardStep, CallStep, Wanted, checked, one_by_one, program_of
+from .lazy_op import LazyOpInfo
+from .lazy_program import BackwardStep, CallStep, Wanted, checked, one_by_one, program_of
 from .pending import Failed, Pending, held, hold
-from .put_off import PutOff
 from .tape import Node, Output
 from .tensor import Tensor, wrap
 from .views import link
@@ -84,7 +84,7 @@ class Deferred(Eager):
         with self._lock:
             if self._open and self._is_over(bound):
                 self.flush()
-            made = self.put_off(bound, args) if self._open else None
+            made = self.defer(bound, args) if self._open else None
         if made is None and not self._steps and state.interpreter is self:
             state.interpreter = eager_interpreter()
         return made
@@ -103,11 +103,11 @@ class Deferred(Eager):
         node = self._nodes.get(at)
         return None if node is None else node()
 
-    def put_off(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
+    def defer(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """The results of an op, which waits; None if it is to run at once."""
-        waiting = bound.put_off
+        waiting = bound.lazy
         if waiting is None:
-            waiting = bound.put_off = PutOff(bound)
+            waiting = bound.lazy = LazyOpInfo(bound)
         if not waiting.can:
             return None
         data, takes, waits, large = [], [], False, False
@@ -330,7 +330,7 @@ class Deferred(Eager):
         if self._operators >= MOST_REPEATED and not program.traces and is_growing(self._steps, self._outside):
             with sizes_vary():
                 return one_by_one(self._steps, self._outside)
-        if not program.is_hot(self._outside):
+        if not program.should_compile(self._outside):
             return program.run_once(self._outside) or one_by_one(self._steps, self._outside)
         if cache_checks.EVERY and cache_checks.is_due():
             return checked(program, self._steps, self._outside, wanted)
@@ -377,7 +377,7 @@ def begun(bound: BoundOp, args: tuple[Any, ...]) -> tuple[Deferred, Any] | None:
     if not (_served.put(None, _serves()) if serves is None else serves):
         return None
     queue = Deferred()
-    made = queue.put_off(bound, args)
+    made = queue.defer(bound, args)
     return None if made is None else (queue, made)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.arrays import array_class
 from ..registry.bound import BoundOp
-from .joined import BackwardStep, CallStep
+from .lazy_program import BackwardStep, CallStep
 
 # So many reads of one array from outside, such as a weight, are turns of a loop; where one op has so many kinds of
 # arguments, shapes change there.
@@ -23,9 +23,9 @@ def is_growing(steps: Sequence[CallStep | BackwardStep], outside: Sequence[Any])
     kinds: defaultdict[BoundOp, set[int]] = defaultdict(set)
     reads: Counter[int] = Counter()
     for step in steps:
-        if isinstance(step, BackwardStep) or step.bound.put_off is None:
+        if isinstance(step, BackwardStep) or step.bound.lazy is None:
             return False
-        found = step.bound.put_off.results([values[i] if i >= 0 else outside[~i] for i in step.places])
+        found = step.bound.lazy.results([values[i] if i >= 0 else outside[~i] for i in step.places])
         values += found.specs
         kinds[step.bound].add(id(found))  # kept under the shapes and dtypes of arguments
         reads.update(i for i in step.places if i < 0 and outside[~i].__class__ in (np.ndarray, array_class()))

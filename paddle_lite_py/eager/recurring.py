@@ -27,7 +27,7 @@ class Recurring:
         self.alike = [1]  # how many structures differ in attributes alone, which shapes may be
         self.shapes: Memo[Any, int] | None = None
 
-    def is_hot(self, arrays: Sequence[Any]) -> bool:
+    def should_compile(self, arrays: Sequence[Any]) -> bool:
         """True if the compiled form should run: the structure came before, and its shapes are no stream of new ones."""
         self.met += 1
         few = self.alike[0] <= MAX_VARYING

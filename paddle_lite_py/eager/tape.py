@@ -307,7 +307,7 @@ class Form(Recurring):
 
     def run(self, data: list[Array], heads: tuple[Array, ...] = ()) -> list[Array | None]:
         """The gradient of each slot (None where none arrives)."""
-        if self.is_hot(data):
+        if self.should_compile(data):
             if self.compiled is None:
                 bounds = self.structure.bounds
                 n = len(data) + len(heads) if all(b.hosted for b in bounds) else None

@@ -19,7 +19,7 @@ from ..core.arrays import array_class
 from ..core.config import compiler_options
 from ..core.mappings import make_room, room
 from ..core.memo import IdentityMemo, Memo, memo, once
-from ..cpu_compiler import Apart, may_be_large, prepare
+from ..cpu_compiler import OutOfProcessJit, may_be_large, prepare
 from . import loops  # noqa: F401  (their rules)
 from .baseline import baseline
 from .generate import FunctionWriter, elements, written
@@ -55,7 +55,7 @@ def program_jit(
     if not may_be_large(operators):
         return xla_jit(fn, windows, plain, **options)
     # In a large program plain emitters keep no kernel for what is equal.
-    return Apart(
+    return OutOfProcessJit(
         fn,
         options.get("donate_argnums", ()),
         lambda fn, is_large: xla_jit(fn, windows, plain and not is_large, **options),

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import INPLACE, op
 from ..eager.tensor import Tensor
-from .kinks import between
+from .subgradients import between
 from .types import Array
 
 __all__ = [

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from ..core.config import by_platform
 from ..cpu_compiler import KINDS, takes
 from ..dispatch.define import op
-from . import by_depth, conv_gemm, depthwise, few_outputs, grouped
+from . import conv3d_as_2d, conv_gemm, conv_shift_add, depthwise, grouped
 from .types import Array, Ints, Padding
 
 __all__ = ["conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"]
@@ -123,16 +123,16 @@ def _form_for_cpus(
         return lambda x, w: conv_gemm.convolve(x, w, strides, padding)
     if depthwise.pays(x, weight, groups):
         return lambda x, w: depthwise.convolve(x, w, strides, padding, steps)
-    in_groups, in_depth = grouped.pays(x, weight, groups), by_depth.pays(x, weight, groups)
+    in_groups, in_depth = grouped.pays(x, weight, groups), conv3d_as_2d.pays(x, weight, groups)
     # With only one kind in oneDNN, XLA's forms of the others would be the slowest.
     if (in_groups or in_depth) and takes(x, weight, strides, padding, steps, groups, *KINDS):
         return lambda x, w: conv_gemm.direct(x, w, strides, padding, steps, groups)
     if in_groups:
         return lambda x, w: grouped.convolve(x, w, groups, strides, padding, steps)
-    if few_outputs.pays(x, weight, strides, groups):
-        return lambda x, w: few_outputs.convolve(x, w, padding, steps)
+    if conv_shift_add.pays(x, weight, strides, groups):
+        return lambda x, w: conv_shift_add.convolve(x, w, padding, steps)
     if in_depth:
-        return lambda x, w: by_depth.convolve(x, w, strides, padding, steps)
+        return lambda x, w: conv3d_as_2d.convolve(x, w, strides, padding, steps)
     return None
 
 
@@ -147,8 +147,8 @@ def _transposed_for_cpus(
         return jnp.moveaxis(_flipped(weight, groups), (-1, -2), (0, 1))
 
     if groups == 1:
-        pays = by_depth.pays(x, weight, groups)
-        return (lambda x, w: by_depth.convolve(x, kernel(w), ones, padding, steps, apart)) if pays else None
+        pays = conv3d_as_2d.pays(x, weight, groups)
+        return (lambda x, w: conv3d_as_2d.convolve(x, kernel(w), ones, padding, steps, apart)) if pays else None
 
     def spread(x: Any) -> Any:
         """x with zeros around and between its elements: what works group by group knows no such thing."""

@@ -13,8 +13,8 @@ from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
-from .kinks import magnitude
 from .promote import from_start
+from .subgradients import magnitude
 from .types import Array, TensorLike
 
 __all__ = [

@@ -12,8 +12,8 @@ from ..dispatch.call_cache import call_cached
 from ..dispatch.codegen import into
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
-from .kinks import magnitude
 from .promote import axes, floating, from_start, numpy_dtype, promote_floating, scalar_as_vector
+from .subgradients import magnitude
 from .svd import singular_values
 from .types import Array, Axis, DTypeLike
 

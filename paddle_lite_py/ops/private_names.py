@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-from ..core.undrawn import Undrawn
+from ..core.uninitialized import Uninitialized
 from ..dispatch.define import add_methods
 from ..eager.tensor import Tensor
 from . import creation
@@ -18,7 +18,7 @@ def _initialize(self: Tensor) -> None:
     Raises:
         RuntimeError: if it is initialized already.
     """
-    if not isinstance(self._data, Undrawn):
+    if not isinstance(self._data, Uninitialized):
         raise RuntimeError(f"initialize(): {self.name!r} has values; only a parameter made under LazyGuard() has none")
     self._set_payload(self._data.drawn())
 

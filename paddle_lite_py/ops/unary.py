@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 
 from ..dispatch.define import op
-from .kinks import magnitude
 from .promote import floating, natural
+from .subgradients import magnitude
 from .types import Array
 from .view_rules import NUMBERS, PAIRS, PART
 

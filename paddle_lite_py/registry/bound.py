@@ -32,7 +32,7 @@ class BoundOp:
 
     __slots__ = (
         "__weakref__", "_inferred", "_pullbacks", "attrs", "default", "differentiable", "fn", "jitted", "keeping",
-        "keeps", "layout", "op", "plain", "put_off", "views"
+        "keeps", "layout", "lazy", "op", "plain", "views"
     )  # fmt: skip
     # Its gradient is a JAX function, so it may be part of a compiled backward segment.
     compiled = True
@@ -64,8 +64,8 @@ class BoundOp:
         # Whether eager code keeps what its gradient needs: then the residuals.Forward and the check of its arguments.
         self.keeps = op.grad and (op.keeps or op.loops)
         self.keeping: Any = None
-        # How eager code puts it off, found when it might for the first time (eager.put_off.PutOff).
-        self.put_off: Any = None
+        # What eager code knows of its results without running it (eager.lazy_op.LazyOpInfo), once it has asked.
+        self.lazy: Any = None
         self._inferred: Memo[Any, Any] | None = None
         self._pullbacks: dict[Any, Callable[..., Any]] = {}  # by mask: as few as there are choices of arguments
 

@@ -10,8 +10,8 @@ import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..eager.joined import forget_programs_with
-from ..eager.put_off import Promised
+from ..eager.lazy_op import AbstractResult
+from ..eager.lazy_program import forget_programs_with
 from ..ir.block import Value
 from ..registry.bound import BoundOp
 from ..registry.op import Op
@@ -35,20 +35,20 @@ class CallThatWaits(BoundOp):
         self.operators = len(program.ops())
         self.plain = executable.forward.plain
         self.keeping = executable.forward, None
-        self.put_off = _KnownOutputs(executable)
+        self.lazy = _KnownOutputs(executable)
 
 
 class _KnownOutputs:
-    """What the program of fixed sizes gives, as put_off.PutOff says it of an op."""
+    """What the program of fixed sizes gives, as lazy_op.LazyOpInfo says it of an op."""
 
     can, check, may_need_xla = True, None, True
 
     def __init__(self, executable: Executable) -> None:
         outputs, flows = executable.traced.program.block.outputs, executable.traced.flows
-        self._promised = Promised([v.spec for v in outputs], True, tuple([i in flows for i in range(len(outputs))]),
-                                  True, None)  # fmt: skip
+        flags = tuple([i in flows for i in range(len(outputs))])
+        self._promised = AbstractResult([v.spec for v in outputs], True, flags, True, None)
 
-    def results(self, _data: Sequence[Any]) -> Promised:
+    def results(self, _data: Sequence[Any]) -> AbstractResult:
         """What it gives for arguments like these."""
         return self._promised
 

@@ -16,7 +16,7 @@ from ..core.donation import donatable
 from ..core.dtypes import is_inexact
 from ..core.errors import DataDependentError
 from ..core.interpreter import state
-from ..core.undrawn import Undrawn
+from ..core.uninitialized import Uninitialized
 from ..cpu_compiler import prepare
 from ..eager.deferred import waiting
 from ..eager.gradients import custom_gradient
@@ -213,7 +213,7 @@ class Executable:
     def _refuse_undrawn(self, args: Sequence[Tensor]) -> None:
         """Name what has no data; JAX has met it as something that is no array."""
         for h in (*self.mutable, *self.fixed, *args):
-            if isinstance(h._data, Undrawn):
+            if isinstance(h._data, Uninitialized):
                 h._data.concrete(f"{self.name}()")
 
     def _after_trace(self, run: Callable[..., Any], args: Sequence[Tensor], arrays: list[Any]) -> Any:
@@ -347,7 +347,7 @@ class Executable:
             self._look_for_shared(args)
         pairs = zip(handles, self._reached, strict=True)
         takes = tuple([r and not h.stop_gradient and is_inexact(held(h).dtype) for h, r in pairs])
-        made = self._put_off(handles, takes, provided)
+        made = self._defer(handles, takes, provided)
         if made is not None:
             return self._finished(list(map(held, made)), made, args)
         arrays = [for_xla(h._data) for h in handles] + provided
@@ -368,7 +368,7 @@ class Executable:
         tensors = self._on_tape(outs, Node(pull, saved, tuple(sources)))
         return self._finished(outs, tensors, args)
 
-    def _put_off(self, handles: list[Tensor], takes: tuple[bool, ...], provided: list[Any]) -> Any:
+    def _defer(self, handles: list[Tensor], takes: tuple[bool, ...], provided: list[Any]) -> Any:
         """All outputs of a call that waits, as a part of what an eager step computes at once; None if it runs now."""
         if self._that_waits is None or state.timer is not None:
             return None

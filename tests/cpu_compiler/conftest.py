@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from paddle_lite_py.core.switches import baseline_tier
-from paddle_lite_py.cpu_compiler import apart, executables
+from paddle_lite_py.cpu_compiler import executables, out_of_process
 
 
 @pytest.fixture
 def all_are_large(monkeypatch, tmp_path):
     """Every program counts as a large one, and executables are kept in a folder of the test's own."""
-    monkeypatch.setattr(apart, "LARGE", 1)
-    monkeypatch.setattr(apart, "FEW", 1)
+    monkeypatch.setattr(out_of_process, "LARGE", 1)
+    monkeypatch.setattr(out_of_process, "FEW", 1)
     monkeypatch.setattr(executables, "folder", lambda: tmp_path)
     monkeypatch.setattr(baseline_tier, "on", False)
-    if not apart.serves():
+    if not out_of_process.serves():
         pytest.skip("programs are compiled by another process on one CPU with glibc")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from paddle_lite_py.cpu_compiler import prepare
-from paddle_lite_py.cpu_compiler.chained import separated
+from paddle_lite_py.cpu_compiler.chained import unfuse_dot_chains
 from paddle_lite_py.cpu_compiler.flattening import flat
 
 X, W, V = (np.random.default_rng(0).normal(size=s).astype(np.float32) for s in ((16, 4, 128), (128, 128), (128, 128)))
@@ -43,7 +43,7 @@ def test_products_beside_a_reduction_are_kernels_of_their_own(name):
     chain, arguments, count = CHAINS[name]
     closed = jax.make_jaxpr(chain)(*arguments)
     jaxpr = flat(closed.jaxpr)
-    new = separated(jaxpr)
+    new = unfuse_dot_chains(jaxpr)
     assert [e.primitive.name for e in new.eqns].count("cond") == count
     assert (new is jaxpr) == (count == 0)
     found = jax.core.eval_jaxpr(new, closed.consts, *arguments)
@@ -62,4 +62,4 @@ def test_a_program_without_an_input_to_look_at_stays():
         lambda: jax.nn.relu(jnp.ones((16, 4, 128)).max(1) @ jnp.ones((128, 128))) @ jnp.ones((128, 128))
     )()
     jaxpr = flat(closed.jaxpr)
-    assert separated(jaxpr) is jaxpr
+    assert unfuse_dot_chains(jaxpr) is jaxpr

@@ -10,7 +10,7 @@ import pytest
 
 from paddle_lite_py.cpu_compiler import prepare
 from paddle_lite_py.cpu_compiler.flattening import flat
-from paddle_lite_py.cpu_compiler.kernel_gradients import MANY, eased
+from paddle_lite_py.cpu_compiler.kernel_gradients import MANY, rewrite_conv_gradients
 
 LAST = {1: ("NWC", "WIO", "NWC"), 2: ("NHWC", "HWIO", "NHWC"), 3: ("NDHWC", "DHWIO", "NDHWC")}
 FIRST = {1: ("NCW", "OIW", "NCW"), 2: ("NCHW", "OIHW", "NCHW"), 3: ("NCDHW", "OIDHW", "NCDHW")}
@@ -45,7 +45,7 @@ def test_values(n, space, sizes, strides, pads, apart, steps, form, numbers):
     g = rng.normal(size=jax.eval_shape(convolve, w).shape).astype(np.float32)
     closed = jax.make_jaxpr(lambda g: jax.linear_transpose(convolve, w)(g)[0])(g)
     old = flat(closed.jaxpr)
-    new = eased(old)
+    new = rewrite_conv_gradients(old)
     names = [e.primitive.name for e in new.eqns]
     assert {TURNED: "rev" in names, PADDED: "pad" in names, SAME: new is old}[form]
     expected, found = (jax.core.eval_jaxpr(j, closed.consts, g)[0] for j in (old, new))
@@ -62,7 +62,7 @@ def test_the_convolution_itself_and_those_in_groups_stay():
 
     for fn in (convolve, lambda w: jax.vjp(convolve, w)[1](x)):
         jaxpr = flat(jax.make_jaxpr(fn)(w).jaxpr)
-        assert eased(jaxpr) is jaxpr
+        assert rewrite_conv_gradients(jaxpr) is jaxpr
 
 
 def test_programs_are_compiled_so():
@@ -89,6 +89,6 @@ def test_bodies_of_loops_are_looked_into():
         return jax.lax.fori_loop(0, 2, lambda i, w: w + gradient(x, g), np.zeros((3, 3, 2)))
 
     closed = jax.make_jaxpr(looped)(x, g)
-    new = eased(closed.jaxpr)
+    new = rewrite_conv_gradients(closed.jaxpr)
     assert " pad[" in str(new) and " pad[" not in str(closed)
     np.testing.assert_allclose(jax.core.eval_jaxpr(new, closed.consts, x, g)[0], 2 * gradient(x, g))

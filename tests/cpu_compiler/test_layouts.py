@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from paddle_lite_py.cpu_compiler import prepare
-from paddle_lite_py.cpu_compiler.layouts import laid_out, transposes_are_free
+from paddle_lite_py.cpu_compiler.layouts import propagate_layouts, transposes_are_free
 
 X = np.random.RandomState(0).randn(2, 3, 6, 5).astype("float32")
 KERNEL = np.random.RandomState(1).randn(4, 3, 3, 3).astype("float32")
@@ -104,7 +104,7 @@ def test_an_update_of_parameters_keeps_their_order():
 
 def test_other_programs_stay_as_they_are():
     jaxpr = jax.make_jaxpr(lambda x: (x.T @ x).T)(X[0, 0]).jaxpr
-    assert laid_out(jaxpr) is jaxpr
+    assert propagate_layouts(jaxpr) is jaxpr
 
 
 def test_an_op_knows_whether_its_transposes_are_put_off():

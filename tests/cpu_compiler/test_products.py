@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from paddle_lite_py.cpu_compiler import prepare
-from paddle_lite_py.cpu_compiler.products import merged
+from paddle_lite_py.cpu_compiler.products import collapse_contractions
 
 # Shapes of the operands, what is summed over in each, and that of what is left to XLA.
 PRODUCTS = [
@@ -35,7 +35,7 @@ def test_axes_side_by_side_are_one(a, b, of_a, of_b, left, settings):
 
     x, y = (np.random.default_rng(0).normal(size=s).astype(np.float32) for s in (a, b))
     old = jax.make_jaxpr(product)(x, y)
-    new = merged(old.jaxpr)
+    new = collapse_contractions(old.jaxpr)
     ((summed, batch), params) = products(new)[0].params["dimension_numbers"], products(new)[0].params
     assert (len(summed[0]), len(summed[1])) == left and batch == ((), ())
     assert {k: params[k] for k in params if k != "dimension_numbers"} == {
@@ -51,7 +51,7 @@ def test_products_of_batches_are_left():
         return jax.lax.dot_general(x, y, (((1, 2), (1, 2)), ((0,), (0,))))
 
     jaxpr = jax.make_jaxpr(product)(np.ones((2, 3, 4)), np.ones((2, 3, 4))).jaxpr
-    assert merged(jaxpr) is jaxpr
+    assert collapse_contractions(jaxpr) is jaxpr
 
 
 def test_bodies_are_looked_into_and_stay_the_same_where_nothing_changes():
@@ -63,9 +63,9 @@ def test_bodies_are_looked_into_and_stay_the_same_where_nothing_changes():
 
     x = np.arange(24.0).reshape(2, 3, 4)
     plain = jax.make_jaxpr(lambda x: looped(jnp.sum, x))(x).jaxpr
-    assert merged(plain) is plain
+    assert collapse_contractions(plain) is plain
     several = jax.make_jaxpr(lambda x: looped(joined, x))(x)
-    new = merged(several.jaxpr)
+    new = collapse_contractions(several.jaxpr)
     assert "([0, 1], [0, 1])" in str(several) and "([0, 1], [0, 1])" not in str(new)
     assert jax.core.eval_jaxpr(new, several.consts, x) == jax.core.eval_jaxpr(several.jaxpr, several.consts, x)
 

@@ -16,7 +16,7 @@ import paddle_lite_py.nn.functional as F
 from paddle_lite_py import nn
 from paddle_lite_py.core.interpreter import state
 from paddle_lite_py.core.switches import deferral
-from paddle_lite_py.eager import joined, recurring
+from paddle_lite_py.eager import lazy_program, recurring
 from paddle_lite_py.eager.deferred import Deferred
 from paddle_lite_py.eager.execute import EAGER
 from paddle_lite_py.registry.op import REGISTRY
@@ -35,7 +35,7 @@ def all_on_xla(monkeypatch):
     """Small arrays are XLA's too, so that ops on them wait."""
     paddle.set_flags({"FLAGS_host_tier": False})
     monkeypatch.setattr(recurring, "_lone", set())
-    joined._programs.clear()
+    lazy_program._programs.clear()
     state.interpreter = EAGER
 
 
@@ -43,13 +43,13 @@ def all_on_xla(monkeypatch):
 def runs(monkeypatch):
     """The programs that are run, in order."""
     seen = []
-    run = joined.JoinedSteps.run
+    run = lazy_program.LazyProgram.run
 
     def counted(self, outside):
         seen.append(self)
         return run(self, outside)
 
-    monkeypatch.setattr(joined.JoinedSteps, "run", counted)
+    monkeypatch.setattr(lazy_program.LazyProgram, "run", counted)
     return seen
 
 
@@ -751,7 +751,7 @@ def test_op_by_op_where_nothing_comes_again(name, runs, monkeypatch):
     paddle.seed(3)
     expected = _arrays(SCENARIOS[name]())
     deferral.set(True)
-    monkeypatch.setattr(joined.JoinedSteps, "is_hot", lambda self, arrays: False)
+    monkeypatch.setattr(lazy_program.LazyProgram, "should_compile", lambda self, arrays: False)
     paddle.seed(3)
     for a, b in zip(_arrays(SCENARIOS[name]()), expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-5)
@@ -864,13 +864,13 @@ def test_after_an_error_the_next_step_is_the_usual_one(runs):
 def test_an_interrupt_loses_nothing(monkeypatch):
     w = parameter(4, 4)
     y = (w * 2).exp()
-    run = joined.JoinedSteps.run
+    run = lazy_program.LazyProgram.run
 
     def interrupted(self, outside):
-        monkeypatch.setattr(joined.JoinedSteps, "run", run)
+        monkeypatch.setattr(lazy_program.LazyProgram, "run", run)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(joined.JoinedSteps, "run", interrupted)
+    monkeypatch.setattr(lazy_program.LazyProgram, "run", interrupted)
     with pytest.raises(KeyboardInterrupt):
         y.numpy()
     np.testing.assert_allclose(y.numpy(), np.exp(2 * w.numpy()), rtol=1e-6)
@@ -957,7 +957,7 @@ class Broken:
             return fn(*args)
 
         self.on = False
-        fresh = {"fn": broken, "jitted": bound._first_call, "put_off": None, "_inferred": None}
+        fresh = {"fn": broken, "jitted": bound._first_call, "lazy": None, "_inferred": None}
         for attribute, value in fresh.items():
             monkeypatch.setattr(bound, attribute, value)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from paddle_lite_py.core.config import portable
-from paddle_lite_py.ops import by_depth, few_outputs
+from paddle_lite_py.ops import conv3d_as_2d, conv_shift_add
 from paddle_lite_py.ops.conv_gemm import direct
 from paddle_lite_py.registry.op import REGISTRY
 
@@ -88,13 +88,13 @@ def test_values_and_gradients_are_those_of_xla(name: str):
 )
 def test_maps_of_few_outputs_are_that_convolution(x: Any, weight: Any, pads: Any, steps: Any):
     arrays = RNG.standard_normal(x), RNG.standard_normal(weight)
-    found = slopes(lambda x, w: few_outputs.convolve(x, w, pads, steps), *arrays)
+    found = slopes(lambda x, w: conv_shift_add.convolve(x, w, pads, steps), *arrays)
     compare(found, slopes(lambda x, w: direct(x, w, (1,) * len(steps), pads, steps), *arrays), 1e-9)
 
 
 def test_low_precision_is_summed_in_float32():
     x, weight = jnp.full((1, 8, 4, 4, 4), 0.1, jnp.bfloat16), jnp.full((1, 8, 4, 4, 4), 0.1, jnp.bfloat16)
-    out = by_depth.convolve(x, weight, (1, 1, 1), ((0, 0),) * 3, (1, 1, 1))
+    out = conv3d_as_2d.convolve(x, weight, (1, 1, 1), ((0, 0),) * 3, (1, 1, 1))
     exact = 512 * float(x[0, 0, 0, 0, 0]) ** 2
     assert out.dtype == jnp.bfloat16 and abs(float(out[0, 0, 0, 0, 0]) - exact) < exact * 2**-8
 
@@ -111,8 +111,8 @@ def test_low_precision_is_summed_in_float32():
     ],
 )
 def test_what_goes_by_depth(x: Any, weight: Any, groups: int, expected: bool):
-    assert by_depth.pays(jnp.zeros(x), jnp.zeros(weight), groups) == expected
-    assert not by_depth.pays(jnp.zeros(x, "int32"), jnp.zeros(weight, "int32"), groups)
+    assert conv3d_as_2d.pays(jnp.zeros(x), jnp.zeros(weight), groups) == expected
+    assert not conv3d_as_2d.pays(jnp.zeros(x, "int32"), jnp.zeros(weight, "int32"), groups)
 
 
 @pytest.mark.parametrize(
@@ -128,5 +128,5 @@ def test_what_goes_by_depth(x: Any, weight: Any, groups: int, expected: bool):
 )
 def test_what_goes_to_few_outputs(x: Any, weight: Any, strides: Any, expected: bool):
     arrays = jax.ShapeDtypeStruct(x, "float32"), jax.ShapeDtypeStruct(weight, "float32")
-    assert few_outputs.pays(*arrays, strides, 1) == expected
-    assert not few_outputs.pays(*(jax.ShapeDtypeStruct(a.shape, "float64") for a in arrays), strides, 1)
+    assert conv_shift_add.pays(*arrays, strides, 1) == expected
+    assert not conv_shift_add.pays(*(jax.ShapeDtypeStruct(a.shape, "float64") for a in arrays), strides, 1)

@@ -19,7 +19,11 @@ class Mutant(NamedTuple):
 
 
 TABLE, CACHES, MEMO = "tests/test_cache_table.py", "tests/test_caches.py", "tests/core/test_cache.py"
-DEFERRED, GUARDS, APART = "tests/eager/test_deferred.py", "tests/jit/test_guards.py", "tests/cpu_compiler/test_apart.py"
+DEFERRED, GUARDS, APART = (
+    "tests/eager/test_deferred.py",
+    "tests/jit/test_guards.py",
+    "tests/cpu_compiler/test_out_of_process.py",
+)
 CORE, JIT, EAGER = "paddle_lite_py/core", "jit", "paddle_lite_py/eager"
 
 MUTANTS = [
@@ -333,14 +337,14 @@ MUTANTS = [
     ),
     Mutant(
         "results of an op that waits are known by shapes",
-        f"{EAGER}/put_off.py",
+        f"{EAGER}/lazy_op.py",
         "d.__class__ if d.__class__ in NUMBERS else (d.shape, d.dtype) for d in data]\n        found",
         "d.__class__ if d.__class__ in NUMBERS else d.shape for d in data]\n        found",
         f"{CACHES} {TABLE}",
     ),
     Mutant(
         "integers of a program are always the same",
-        f"{EAGER}/joined.py",
+        f"{EAGER}/lazy_program.py",
         "outside[i].__class__ is int and outside[i] == known",
         "outside[i].__class__ is int",
         f"{DEFERRED}::test_bounds_of_slices_are_part_of_the_program",

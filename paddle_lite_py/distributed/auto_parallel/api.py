@@ -15,7 +15,7 @@ from ...autograd import PyLayer
 from ...core.arrays import from_host
 from ...core.interpreter import state
 from ...core.processes import world
-from ...core.undrawn import Undrawn
+from ...core.uninitialized import Uninitialized
 from ...dispatch.define import add_methods, op
 from ...eager.execute import EAGER
 from ...eager.pending import hold
@@ -43,7 +43,7 @@ _REDUCTIONS: dict[ReduceType, Callable[..., Any]] = {
 
 def laid(data: Any, where: jax.sharding.NamedSharding) -> Any:
     """An array that each process has whole, or that lies over some devices already, laid over others."""
-    if isinstance(data, Undrawn):
+    if isinstance(data, Uninitialized):
         return data.laid(where)
     if isinstance(data, jax.ShapeDtypeStruct):  # computed from such
         return jax.ShapeDtypeStruct(data.shape, data.dtype, sharding=where)

@@ -14,7 +14,7 @@ from ..core import cache_checks, memory
 from ..core.arrays import is_array
 from ..core.donation import suits_plain
 from ..core.memo import Memo
-from ..cpu_compiler import Apart, prepare
+from ..cpu_compiler import OutOfProcessJit, prepare
 from ..host.tier import added, for_xla, program_jit
 from ..registry.bound import BoundOp
 from . import tape
@@ -65,7 +65,7 @@ class Wanted(NamedTuple):
     donated: tuple[int, ...]
 
 
-class JoinedSteps(tape.Recurring):
+class LazyProgram(tape.Recurring):
     """Some steps, and what is wanted of them.
 
     Integers that are always the same, such as bounds of slices, are part of the program: XLA makes no good kernels of
@@ -108,7 +108,7 @@ class JoinedSteps(tape.Recurring):
             return None
         program = self._compiled.get(True) or self._compiled.setdefault(True, self._program(outside, self._integers))
         arrays = [for_xla(outside[i]) for i in self._order]
-        run = program.without_compiler(*arrays) if isinstance(program, Apart) else None
+        run = program.without_compiler(*arrays) if isinstance(program, OutOfProcessJit) else None
         return None if run is None else run(*arrays)
 
     def _has_integers(self, outside: Arrays) -> bool:
@@ -258,7 +258,7 @@ class OneByOne(TracedSteps):
 
 
 def one_by_one(steps: Steps, outside: Arrays) -> tuple[dict[int, Any], dict[int, Any]]:
-    """What JoinedSteps.run() gives, op by op."""
+    """What LazyProgram.run() gives, op by op."""
     done = OneByOne(outside, (), frozenset())
     for at, step in enumerate(steps):
         done.do(at, step)
@@ -266,7 +266,7 @@ def one_by_one(steps: Steps, outside: Arrays) -> tuple[dict[int, Any], dict[int,
 
 
 def checked(
-    program: JoinedSteps, steps: Steps, outside: Arrays, wanted: Wanted
+    program: LazyProgram, steps: Steps, outside: Arrays, wanted: Wanted
 ) -> tuple[dict[int, Any], dict[int, Any]]:
     """What the program gives, compared with the steps op by op; these run first, since it may overwrite arrays."""
     anew, residuals = one_by_one(steps, outside)
@@ -279,7 +279,7 @@ def checked(
 
 
 # Key: bound ops and how they follow each other, and what is wanted; jax.jit tells shapes and dtypes apart.
-_programs: Memo[Any, JoinedSteps] = Memo("programs of eager ops", MAX_PROGRAMS)
+_programs: Memo[Any, LazyProgram] = Memo("programs of eager ops", MAX_PROGRAMS)
 
 
 # Key: the ops; whether to compile, not what.
@@ -292,7 +292,7 @@ def forget_programs_with(bound: BoundOp) -> None:
         _programs.pop(key, None)
 
 
-def program_of(steps: Steps, outside: Arrays, wanted: Wanted) -> JoinedSteps:
+def program_of(steps: Steps, outside: Arrays, wanted: Wanted) -> LazyProgram:
     """The program of some steps on arrays like these, kept for the next time."""
     key = tuple(steps), len(outside), wanted
-    return _programs.get(key) or _programs.put(key, JoinedSteps(steps, outside, wanted))
+    return _programs.get(key) or _programs.put(key, LazyProgram(steps, outside, wanted))

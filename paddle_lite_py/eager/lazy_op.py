@@ -18,7 +18,7 @@ MAX_KNOWN = 1024  # of one op: shapes may change for ever
 MAX_TOLD = 64  # elements
 
 
-class Promised(NamedTuple):
+class AbstractResult(NamedTuple):
     """What an op gives: shapes and dtypes, whether they come as a tuple, out of which of them gradients flow (none: out
     of no one), whether XLA makes them of small arrays too, and the array if shapes alone tell it."""
 
@@ -29,7 +29,7 @@ class Promised(NamedTuple):
     known: np.ndarray | None
 
 
-class PutOff:
+class LazyOpInfo:
     """How a bound op is put off.
 
     Arguments:
@@ -47,9 +47,9 @@ class PutOff:
         self.check = bound.derived(op.input_check)
         self._fn, self.may_need_xla, self._has_gradient = fitting(bound.fn), bound.plain, op.grad
         # Key: shapes and dtypes, classes of numbers, and the size up to which NumPy computes.
-        self._known: Memo[Any, Promised] = Memo(f"results of {op.name}, put off", MAX_KNOWN)
+        self._known: Memo[Any, AbstractResult] = Memo(f"results of {op.name}, put off", MAX_KNOWN)
 
-    def results(self, data: Sequence[Any]) -> Promised:
+    def results(self, data: Sequence[Any]) -> AbstractResult:
         """What the op gives for arguments like these."""
         key = small.most(), *[d.__class__ if d.__class__ in NUMBERS else (d.shape, d.dtype) for d in data]
         found = self._known.get(key)
@@ -62,7 +62,7 @@ class PutOff:
             made = list(out) if several else [out]
             flows = tuple(flows_of(self._bound, made))
             told = None if several or out.size > MAX_TOLD else self._told_by_shapes(specs)
-            found = self._known.put(key, Promised(made, several, flows if any(flows) else (), on_xla, told))
+            found = self._known.put(key, AbstractResult(made, several, flows if any(flows) else (), on_xla, told))
         return found
 
     def _told_by_shapes(self, specs: list[Any]) -> np.ndarray | None:

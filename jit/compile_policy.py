@@ -1,4 +1,4 @@
-"""Kinds of call that have come once. Where small ones keep coming that do not come again, the function itself runs.
+"""Which kinds of call are compiled: where small ones keep coming that do not recur, the function itself runs.
 
 To trace and compile a kind of call takes a second, the function itself a few milliseconds where NumPy computes it. So
 the first kinds are compiled when they come first; from then on a kind is when it comes again, until an earlier one
@@ -21,8 +21,8 @@ MOST = 2
 KEPT = 512
 
 
-class LoneKinds:
-    """What has come once to a function, and was not compiled.
+class CompilePolicy:
+    """Decides whether a new kind of call of one function is compiled.
 
     Arguments:
         programs: of the function.
@@ -33,7 +33,7 @@ class LoneKinds:
         # Key: as of the programs; whether to compile, not what.
         self._met: Memo[CacheKey, bool] = Memo(f"kinds of call that {programs.name} met once", KEPT)
 
-    def waits(self, key: CacheKey, tensors: list[Any]) -> bool:
+    def should_run_eagerly(self, key: CacheKey, tensors: list[Any]) -> bool:
         """Whether the function itself is to run for a kind of call that has no program: then what it reads is NumPy's.
 
         Arguments:
@@ -41,10 +41,11 @@ class LoneKinds:
         """
         if self._met.pop(key, False):
             return False
-        lone = [e for k, entries in self._programs.entries.items() for e in entries[:1] if e.lone and _alike(k, key)]
-        if len(lone) < MOST:
+        alike = [e for k, entries in self._programs.entries.items() for e in entries[:1] if _alike(k, key)]
+        once = [e for e in alike if e.called_once]
+        if len(once) < MOST:
             return False
-        read = [*tensors, *(h for e in lone for h in e.traced.captures)]
+        read = [*tensors, *(h for e in once for h in e.traced.captures)]
         if not all(small.is_small(t._data.shape, t._data.dtype) for t in read):
             return False
         for t in read:

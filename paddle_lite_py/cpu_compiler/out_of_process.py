@@ -67,7 +67,7 @@ def _looks_for_nan() -> bool:
     return getattr(jax.config, "jax_debug_nans", False)
 
 
-class Apart:
+class OutOfProcessJit:
     """A function of arrays that is compiled in a process of its own, if it is large.
 
     Arguments:
@@ -182,7 +182,7 @@ class Apart:
 class Warming:
     """A kind of arguments that the baseline tier runs until another process has compiled what comes a second time."""
 
-    def __init__(self, owner: Apart, traced: TracedFunction, baseline: Function) -> None:
+    def __init__(self, owner: OutOfProcessJit, traced: TracedFunction, baseline: Function) -> None:
         self.baseline, self.traced = baseline, traced
         self._owner = weakref.proxy(owner)
         self._executable: ExecutableFile | None = None
@@ -237,7 +237,7 @@ def _is_weak(a: Any) -> bool:
     return a.__class__ in (float, int, bool, complex) or getattr(a, "weak_type", False)
 
 
-_all: weakref.WeakSet[Apart] = weakref.WeakSet()
+_all: weakref.WeakSet[OutOfProcessJit] = weakref.WeakSet()
 
 
 def forget() -> None:

@@ -25,7 +25,7 @@ from paddle_lite_py.core.jax_compat.versions import JaxVersionWarning
 from paddle_lite_py.core.mappings import make_room, room
 from paddle_lite_py.core.private_files import signature
 from paddle_lite_py.core.switches import baseline_tier
-from paddle_lite_py.cpu_compiler import apart, executables
+from paddle_lite_py.cpu_compiler import executables, out_of_process
 from paddle_lite_py.cpu_compiler.compiler_process import CompilerJob, CompilerProcess
 from paddle_lite_py.cpu_compiler.traced import TracedFunction
 from paddle_lite_py.host.tier import program_jit
@@ -40,8 +40,8 @@ pytestmark = pytest.mark.usefixtures("all_are_large")
 def jobs(monkeypatch):
     """What the process is asked to do."""
     asked = []
-    do = apart.process.do
-    monkeypatch.setattr(apart.process, "do", lambda job: asked.append(job["name"]) or do(job))
+    do = out_of_process.process.do
+    monkeypatch.setattr(out_of_process.process, "do", lambda job: asked.append(job["name"]) or do(job))
     return asked
 
 
@@ -149,7 +149,7 @@ def test_an_executable_under_the_name_of_another_is_not_loaded(tmp_path, jobs):
 
 def test_the_process_is_started_again(jobs):
     program_jit(affine, 1)(X, X)
-    apart.process.child.kill()
+    out_of_process.process.child.kill()
     f = program_jit(lambda a: a * 3, 1)
     same(f(X), X * 3)
     assert len(jobs) == 2
@@ -159,11 +159,11 @@ def test_without_the_process_the_results_are_the_same(monkeypatch, tmp_path):
     expected = program_jit(affine, 1)(X, X)
     for path in tmp_path.glob("*"):
         path.unlink()
-    monkeypatch.setattr(apart.process, "do", lambda job: "no")
+    monkeypatch.setattr(out_of_process.process, "do", lambda job: "no")
     same(program_jit(affine, 1)(X, X), expected)
     monkeypatch.setattr(executables, "folder", lambda: tmp_path / "of nobody")  # as if there were no room on the disk
     same(program_jit(affine, 1)(X, X), expected)
-    monkeypatch.setattr(apart.process, "do", pytest.fail)
+    monkeypatch.setattr(out_of_process.process, "do", pytest.fail)
     paddle.set_flags({"FLAGS_compiler_process": False})
     try:
         same(program_jit(affine, 1)(X, X), expected)
@@ -173,8 +173,8 @@ def test_without_the_process_the_results_are_the_same(monkeypatch, tmp_path):
 
 def test_the_process_begins_early_unless_programs_alike_are_there(monkeypatch):
     started = []
-    monkeypatch.setattr(apart, "MANY", 0)
-    monkeypatch.setattr(apart.process, "start", lambda: started.append(1))
+    monkeypatch.setattr(out_of_process, "MANY", 0)
+    monkeypatch.setattr(out_of_process.process, "start", lambda: started.append(1))
     counts = []
     for x in (X, X, X[:1]):
         program_jit(affine, 1)(x, x)
@@ -228,7 +228,7 @@ def test_it_is_told_as_other_compilations_are(monkeypatch):
         program_jit(affine, 1)(X, X)
     finally:
         jax.monitoring.unregister_event_duration_listener(listener)
-    assert (apart.COMPILED, "jit(affine)") in told
+    assert (out_of_process.COMPILED, "jit(affine)") in told
 
 
 def trained(steps=3):
@@ -256,7 +256,7 @@ def trained(steps=3):
 def test_training_is_the_same(jobs, monkeypatch):
     found = trained()
     assert "step" in jobs and not {"forward", "eager_ops_and_backward"}.isdisjoint(jobs)  # alone, or with what waits
-    monkeypatch.setattr(apart, "FEW", 10**9)
+    monkeypatch.setattr(out_of_process, "FEW", 10**9)
     for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(trained()), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
 
@@ -265,9 +265,9 @@ SCRIPT = """
 import os, signal, sys, threading, time
 import jax.numpy as jnp
 import paddle_lite_py as paddle
-from paddle_lite_py.cpu_compiler import apart, executables
+from paddle_lite_py.cpu_compiler import out_of_process, executables
 from paddle_lite_py.host.tier import program_jit
-apart.LARGE = apart.FEW = 1
+out_of_process.LARGE = out_of_process.FEW = 1
 paddle.set_flags({"FLAGS_baseline_tier": False})
 signal.signal(signal.SIGINT, signal.default_int_handler)
 threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
@@ -278,9 +278,9 @@ def slow(a):
 try:
     program_jit(slow, 1)(jnp.ones((8, 8)))
 except KeyboardInterrupt:
-    print("heeded", apart.process.child)
+    print("heeded", out_of_process.process.child)
 print(float(program_jit(lambda a: a * 3, 1)(jnp.ones(())) ))
-print(apart.process.child.pid)
+print(out_of_process.process.child.pid)
 """
 
 
@@ -339,17 +339,17 @@ def test_the_file_of_an_executable_tells_what_may_be_written_over():
 def warming(monkeypatch):
     """The baseline tier runs what is not compiled yet, however small it is."""
     monkeypatch.setattr(baseline_tier, "on", True)
-    monkeypatch.setattr(apart, "BASELINE", 1)
-    monkeypatch.setattr(apart, "PER_EQUATION", 10.0)
+    monkeypatch.setattr(out_of_process, "BASELINE", 1)
+    monkeypatch.setattr(out_of_process, "PER_EQUATION", 10.0)
     submitted = []
-    submit = apart.process.submit
-    monkeypatch.setattr(apart.process, "submit", lambda job: submitted.append(job) or submit(job))
+    submit = out_of_process.process.submit
+    monkeypatch.setattr(out_of_process.process, "submit", lambda job: submitted.append(job) or submit(job))
     return submitted
 
 
 def finish(jobs):
     for job in jobs:
-        while not apart.process.is_done(job, wait=True):
+        while not out_of_process.process.is_done(job, wait=True):
             pass
 
 
@@ -378,7 +378,7 @@ def test_another_process_compiles_nothing_again(warming, monkeypatch):
     again = program_jit(affine, 20)
     again(X, X), again(X, X)
     assert tier(again) == "compiled" and len(warming) == 1
-    monkeypatch.setattr(apart, "PER_EQUATION", 1e-7)  # it is loaded sooner than NumPy would have run
+    monkeypatch.setattr(out_of_process, "PER_EQUATION", 1e-7)  # it is loaded sooner than NumPy would have run
     again = program_jit(affine, 20)
     again(X, X)
     assert tier(again) == "compiled" and len(warming) == 1
@@ -411,7 +411,7 @@ def test_without_a_compiler_nothing_is_compiled(warming):
 
 
 def test_a_compiler_that_fails_leaves_it_to_this_process(warming, monkeypatch, tmp_path):
-    monkeypatch.setattr(apart.process, "_running", lambda: None)
+    monkeypatch.setattr(out_of_process.process, "_running", lambda: None)
     f = program_jit(affine, 20)
     for _ in range(3):
         np.testing.assert_allclose(f(X, X)["sum"], np.sin(X) + X, rtol=1e-6)
@@ -455,14 +455,14 @@ LEAVING = """
 import sys
 import numpy as np
 import paddle_lite_py as paddle
-from paddle_lite_py.cpu_compiler import apart
+from paddle_lite_py.cpu_compiler import out_of_process
 from paddle_lite_py.host.tier import program_jit
-apart.LARGE = apart.BASELINE = 1
-apart.PER_EQUATION = 10.0
+out_of_process.LARGE = out_of_process.BASELINE = 1
+out_of_process.PER_EQUATION = 10.0
 f = program_jit(lambda a: a * 3, 20)
 for _ in range(2):
     f(np.ones(3))
-print(apart.process.child.pid)
+print(out_of_process.process.child.pid)
 """
 
 
@@ -500,7 +500,7 @@ def test_who_does_not_wait_is_not_held_up_by_who_does():
 def test_what_fails_on_the_baseline_tier_is_compiled(warming, monkeypatch):
     f = program_jit(affine, 20)
     run = f.without_compiler(X, X)
-    monkeypatch.setattr(apart.Warming, "compiled", lambda self: setattr(self, "baseline", lambda *args: 1 / 0))
+    monkeypatch.setattr(out_of_process.Warming, "compiled", lambda self: setattr(self, "baseline", lambda *args: 1 / 0))
     with pytest.warns(JaxVersionWarning, match="baseline tier"):
         found = f(X, X)
     same(found["sum"], jax.jit(affine)(X, X)["sum"])
@@ -515,7 +515,7 @@ def test_the_file_of_an_executable_tells_how_it_is_compiled():
 
 
 def test_a_program_of_this_process_takes_no_other_shapes(monkeypatch):
-    monkeypatch.setattr(apart, "LARGE", 10**9)
+    monkeypatch.setattr(out_of_process, "LARGE", 10**9)
     f = program_jit(lambda a: jnp.concatenate([a, a]) @ a.T, 20)
     for n in (2, 3, 1, 3):
         a = np.ones((n, 4), np.float32)

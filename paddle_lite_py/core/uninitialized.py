@@ -10,7 +10,7 @@ import jax
 from .interpreter import state
 
 
-class Undrawn(jax.ShapeDtypeStruct):
+class Uninitialized(jax.ShapeDtypeStruct):
     """A shape and a dtype in the place of an array.
 
     Arguments:
@@ -25,9 +25,9 @@ class Undrawn(jax.ShapeDtypeStruct):
         super().__init__(shape, dtype, sharding=sharding)
         self.name, self.draw = name, draw
 
-    def laid(self, sharding: Any) -> Undrawn:
+    def laid(self, sharding: Any) -> Uninitialized:
         """The same over other devices."""
-        return Undrawn(self.shape, self.dtype, self.name, self.draw, sharding)
+        return Uninitialized(self.shape, self.dtype, self.name, self.draw, sharding)
 
     def drawn(self) -> Any:
         """The first value, where it lies."""
@@ -49,5 +49,5 @@ class Undrawn(jax.ShapeDtypeStruct):
     def __array__(self, *_: Any, **__: Any) -> Any:
         return self.concrete("NumPy")
 
-    def __deepcopy__(self, memo: Any) -> Undrawn:
+    def __deepcopy__(self, memo: Any) -> Uninitialized:
         return self  # it is never written to

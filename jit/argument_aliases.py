@@ -10,7 +10,7 @@ from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.tracing.executor import Executable
 
 
-class Tie(NamedTuple):
+class ArgumentAlias(NamedTuple):
     """One such argument: its place, the tensor that has its storage, and the steps of the view from there."""
 
     position: int
@@ -22,7 +22,7 @@ class Tie(NamedTuple):
         """What tells it from others; a program keeps the tensor."""
         return self.position, id(self.root), self.steps
 
-    def made(self) -> Tensor:
+    def build(self) -> Tensor:
         """The argument in a program."""
         out = self.root
         for step in self.steps:
@@ -31,22 +31,22 @@ class Tie(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """The arguments of a call that share elements: which are views of which, and ties to tensors from outside."""
+    """The arguments of a call that share elements: which are views of each other, and which of tensors from outside."""
 
     among: tuple[Any, ...] = ()
-    ties: tuple[Tie, ...] = ()
+    aliases: tuple[ArgumentAlias, ...] = ()
 
     @property
     def key(self) -> tuple[Any, ...]:
         """What tells it from others; empty if nothing is shared."""
-        return (self.among, *[t.key for t in self.ties]) if self.among or self.ties else ()
+        return (self.among, *[t.key for t in self.aliases]) if self.among or self.aliases else ()
 
 
 ALONE = Shared()
 
 
-class Ties:
-    """Finds the ties of calls of one function."""
+class ArgumentAliases:
+    """Finds the arguments of calls of one function that share elements with tensors that its programs read."""
 
     def __init__(self) -> None:
         self._watched: set[int] = set()
@@ -55,20 +55,20 @@ class Ties:
         """Look for what a new program reads or changes from now on."""
         self._watched |= executable.watched
 
-    def of(self, tensors: list[Any]) -> tuple[Tie, ...]:
+    def of(self, tensors: list[Any]) -> tuple[ArgumentAlias, ...]:
         """Those of a call."""
         if not self._watched:
             return ()
         return tuple([
-            Tie(i, views.root_of(t), tuple(views.steps(t._view)))
+            ArgumentAlias(i, views.root_of(t), tuple(views.steps(t._view)))
             for i, t in enumerate(tensors)
             if views.shares_with(t, self._watched)
         ])  # fmt: skip
 
 
-def tied(tensors: tuple[Tensor, ...], ties: tuple[Tie, ...]) -> list[Tensor]:
-    """The arguments of a trace, those with ties as views of what they are tied to."""
+def with_aliases(tensors: tuple[Tensor, ...], aliases: tuple[ArgumentAlias, ...]) -> list[Tensor]:
+    """The arguments of a trace, those with aliases as views of what they alias."""
     out = list(tensors)
-    for tie in ties:
-        out[tie.position] = tie.made()
+    for alias in aliases:
+        out[alias.position] = alias.build()
     return out

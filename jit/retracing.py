@@ -9,7 +9,9 @@ from paddle_lite_py.tracing.dimensions import Dimensions, Learned
 from paddle_lite_py.tracing.trace import Traced
 
 
-def settled(sizes: Dimensions | None, attempt: Callable[[list[Any]], Traced], arrays: list[Any]) -> Traced:
+def retrace_until_sizes_hold(
+    sizes: Dimensions | None, attempt: Callable[[list[Any]], Traced], arrays: list[Any]
+) -> Traced:
     """Trace, again and again until no size is asked for that is not known.
 
     Arguments:
