@@ -19,7 +19,7 @@ from typing import Any
 from .memo import memo, once
 from .no_effect import DECLARATIONS, EXEMPT
 
-_SECTION = re.compile(r"\n( *)(?:Returns|Raises|Yields|Examples?|Note|Attributes):")
+_SECTION = re.compile(r"\n( *)(?:Shape|Returns|Raises|Yields|Examples?|Note|Attributes):")
 # A section with its lines, which are indented further; there may be empty ones between them.
 _OWN = re.compile(r"\n( *)(?:Arguments|Args):.*\n(?:\1 +\S.*\n|\n(?=\1 +\S))+")
 _INDENT, _NONE = re.compile(r"\n( +)\S"), ("", "")

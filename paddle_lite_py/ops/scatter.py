@@ -384,7 +384,7 @@ def slice_scatter(
     ends: Sequence[int] | int,
     strides: Sequence[int] | int,
 ) -> Any:
-    """Replace the slice `starts[i]:ends[i]:strides[i]` of dimensions `axes[i]` by `value`.
+    """Replace a slice of `x`, given by start, end and step along some dimensions, by `value`.
 
     Returns:
         A tensor with the shape and dtype of `x`.
