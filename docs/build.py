@@ -29,7 +29,9 @@ def main(folder: Path) -> int:
     gather(sources)
     complaints = folder.with_name(folder.name + "-warnings.txt")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    failed = sphinx(["-q", "-b", "html", "-c", str(HERE), "-w", str(complaints), str(sources), str(folder)])
+    kept = str(folder.with_name(folder.name + "-doctrees"))  # what the next build starts from
+    options = ["-q", "-j", "auto", "-b", "html", "-c", str(HERE), "-w", str(complaints), "-d", kept]
+    failed = sphinx([*options, str(sources), str(folder)])
     if failed or complaints.read_text().strip():
         print(f"the site has mistakes, see {complaints}")
         return 1
@@ -47,7 +49,7 @@ def gather(sources: Path) -> None:
     notebooks = [Path("tutorials") / f"{name}.ipynb" for name in TUTORIALS]
     pages |= {p: (ROOT / p).read_text() for p in notebooks}
     pages[Path("tutorials/index.md")] = listing("Tutorials", TUTORIALS, NOTEBOOKS)
-    pages |= {Path("api") / f"{name}.md": text for name, text in reference.pages().items()}
+    pages |= {Path("api") / f"{name}.rst": text for name, text in reference.pages().items()}
     pages[Path("api/index.md")] = listing("Reference", sorted(reference.modules()), MODULES)
     for name, text in pages.items():
         place = sources / name

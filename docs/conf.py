@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from pathlib import Path
 from typing import Any
+
+from reference import escape
 
 project = "paddle_lite_py"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "sphinx_copybutton"]
@@ -14,6 +16,7 @@ html_show_copyright = False
 html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(Path(__file__).with_name("_static") / "scorer.js")
 exclude_patterns = ["_build"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"  # notebooks carry their outputs, by tutorials/execute.py
@@ -30,16 +33,13 @@ copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 
 
-_SPECIAL = re.compile(r"(`[^`]*`)|([*|\\]|_(?=\W|$))")
-
-
 def plain(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
     """Docstrings are plain text but for `code`: nothing else in them is markup."""
     example = False
     for i, line in enumerate(lines):
         example = line.lstrip().startswith(">>>") or (example and bool(line.strip()))
         if not example:
-            lines[i] = _SPECIAL.sub(lambda m: m[1] or "\\" + m[2], line)
+            lines[i] = escape(line)
 
 
 def setup(app: Any) -> None:

@@ -25,7 +25,7 @@ PUBLIC = """
 IN_PLACE = "In place"  # the heading of functions such as `add_`, which write into their first argument
 VALUES = "Values"
 OTHERS = "Others"  # families of one
-_OUTSIDE_CODE = re.compile(r"(`[^`]*`)|\*")
+_SPECIAL = re.compile(r"(`[^`]*`)|([*|\\]|_(?=\W|$))")
 MANUAL = "https://www.paddlepaddle.org.cn/documentation/docs/en/api"
 
 
@@ -47,8 +47,7 @@ class Entry:
     def summary(self) -> str:
         """The first line of its docstring, or the value itself."""
         text = (inspect.getdoc(self.value) or "").split("\n\n")[0] if self.home else f"`{self.value!r}`"
-        text = " ".join(text.split()).replace("|", "\\|")  # a table's cell, in code too
-        return _OUTSIDE_CODE.sub(lambda m: m[1] or "\\*", text)
+        return escape(" ".join(text.split()))
 
     @property
     def family(self) -> str:
@@ -111,28 +110,28 @@ def module_page(module: str, entries: list[Entry]) -> str:
         families[OTHERS] += families.pop(family)
     last = [OTHERS, IN_PLACE, VALUES]
     order = sorted(families, key=lambda f: (last.index(f) + 1 if f in last else 0, f.lower()))
-    tables = [f"## {family}\n\n{table(families[family])}" for family in order]
-    return "\n".join([f"# {module}\n", eval_rst("automodule", module), *tables])
+    tables = [f"{heading(escape(family), '-')}\n{table(families[family])}" for family in order]
+    return "\n".join([heading(module), f".. automodule:: {module}\n", *tables])
 
 
 def table(entries: list[Entry]) -> str:
     """A line for each entry: its name, which leads to its page, and what it is."""
-    names = [f"[{e.name}]({e.home}.md)" if e.home else f"`{e.name}`" for e in entries]
-    rows = [f"| {name} | {e.summary} |" for name, e in zip(names, entries, strict=True)]
-    return "\n".join(["| | |", "| --- | --- |", *rows, ""])
+    names = [f":doc:`{e.name} <{e.home}>`" if e.home else f"`{e.name}`" for e in entries]
+    rows = [f"   * - {name}\n     - {e.summary}" for name, e in zip(names, entries, strict=True)]
+    return "\n".join([".. list-table::\n   :widths: 1 4\n", *rows, ""])
 
 
 def entry_page(home: str, entries: list[Entry]) -> str:
     """The page of a function or class, with the other names that it has. It is in no menu: there are thousands."""
     module, _, name = home.rpartition(".")
     is_class = isinstance(entries[0].value, type)
-    directive = eval_rst("autoclass" if is_class else "autofunction", home, *(["members"] if is_class else []))
+    directive = f".. autoclass:: {home}\n   :members:\n" if is_class else f".. autofunction:: {home}\n"
     others = [f"`{e.full_name}`" for e in entries if e.full_name != home]
     also = [f"Also exported as {', '.join(others)}."] if others else []
     place = home.removeprefix(PACKAGE + ".").replace(".", "/")
-    manual = f"[PaddlePaddle's page]({MANUAL}/paddle/{place}_en.html)" if is_of_paddle(home) else ""
-    links = " · ".join(filter(None, [f"[{module}]({module}.md)", manual]))
-    return "\n".join(["---", "orphan: true", "---", f"# {name}\n", links, "", directive, *also, ""])
+    manual = f"`PaddlePaddle's page <{MANUAL}/paddle/{place}_en.html>`__" if is_of_paddle(home) else ""
+    links = " · ".join(filter(None, [f":doc:`{module}`", manual]))
+    return "\n".join([":orphan:\n", heading(escape(name)), links, "", directive, *also, ""])
 
 
 def is_of_paddle(home: str) -> bool:
@@ -140,7 +139,11 @@ def is_of_paddle(home: str) -> bool:
     return not home.startswith((f"{PACKAGE}.passes", f"{PACKAGE}.serving", f"{PACKAGE}.targets", "dy2static"))
 
 
-def eval_rst(directive: str, name: str, *options: str) -> str:
-    """A directive of Sphinx's autodoc in a page of Markdown."""
-    lines = [f".. {directive}:: {name}", *(f"   :{option}:" for option in options)]
-    return "\n".join(["```{eval-rst}", *lines, "```", ""])
+def heading(text: str, line: str = "=") -> str:
+    """A heading in reStructuredText."""
+    return f"{text}\n{line * len(text)}\n"
+
+
+def escape(text: str) -> str:
+    """Plain text, in which only `code` is markup, in reStructuredText."""
+    return _SPECIAL.sub(lambda m: m[1] or "\\" + m[2], text)

@@ -58,11 +58,11 @@ def test_every_argument_is_described():
 
 def test_each_function_and_class_has_one_page_which_tells_its_other_names():
     pages = REFERENCE["pages"]()
-    assert "[Conv2D](paddle_lite_py.nn.Conv2D.md) | 2-D convolution" in pages["paddle_lite_py.nn"]
-    assert "## Pooling layers" in pages["paddle_lite_py.nn"] and "## In place" in pages["paddle_lite_py"]
+    assert ":doc:`Conv2D <paddle_lite_py.nn.Conv2D>`\n     - 2-D convolution" in pages["paddle_lite_py.nn"]
+    assert "Pooling layers\n---" in pages["paddle_lite_py.nn"] and "In place\n---" in pages["paddle_lite_py"]
     assert "Also exported as `paddle_lite_py.nn.Conv2d`" in pages["paddle_lite_py.nn.Conv2D"]
     assert "paddle_lite_py.io.DataLoader" in pages and "paddle_lite_py.linalg.norm" not in pages
-    linked = {m for text in pages.values() for m in re.findall(r"^\| \[\w+\]\((.+?)\.md\)", text, re.MULTILINE)}
+    linked = {m for text in pages.values() for m in re.findall(r"^   \* - :doc:`\w+ <(.+?)>`", text, re.MULTILINE)}
     assert linked == pages.keys() - set(REFERENCE["modules"]())
 
 
