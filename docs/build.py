@@ -30,7 +30,7 @@ def main(folder: Path) -> int:
     complaints = folder.with_name(folder.name + "-warnings.txt")
     folder.parent.mkdir(parents=True, exist_ok=True)
     kept = str(folder.with_name(folder.name + "-doctrees"))  # what the next build starts from
-    options = ["-q", "-j", "auto", "-b", "html", "-c", str(HERE), "-w", str(complaints), "-d", kept]
+    options = ["-q", "-b", "html", "-c", str(HERE), "-w", str(complaints), "-d", kept]
     failed = sphinx([*options, str(sources), str(folder)])
     if failed or complaints.read_text().strip():
         print(f"the site has mistakes, see {complaints}")

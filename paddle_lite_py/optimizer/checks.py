@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..core.arrays import is_array
 from ..core.interpreter import state
 from ..core.traced_number import TracedNumber
 from ..eager.tensor import Parameter, Tensor
@@ -16,7 +17,7 @@ from .lr import LRScheduler
 
 def learning_rate(who: str, value: Any) -> Any:
     """A number or scheduler."""
-    if isinstance(value, Tensor):
+    if isinstance(value, Tensor) and (is_array(value._data) or not value.shape):
         value = value.item()
     if isinstance(value, LRScheduler | Tensor) or type(value) is TracedNumber:  # the last two are known to a run
         return value

@@ -146,6 +146,8 @@ class Optimizer(Versioned):
     def _traced_rate(self, builder: Any) -> Tensor:
         """The learning rate as an input or a value of a program."""
         held = self._learning_rate
+        if isinstance(held, Tensor):  # a variable of the program
+            return held.reshape([]).astype("float32")
         moves = isinstance(held, LRScheduler) and builder.has_advanced(held)
         rate = self.get_lr() if moves or builder.is_set(self, "_learning_rate") else None
         if isinstance(rate, Tensor):

@@ -69,6 +69,7 @@ class Program:
         self.initials: dict[str, Initial] = {}  # what it makes when it runs, if it is a startup program
         self.optimizers: list[Any] = []  # that update its parameters
         self.fetches: list[Tensor] = []  # the results that it was loaded with
+        self.counters: dict[str, Tensor] = {}  # of its runs, by name
         self.lookups: list[Lookup] = []  # in tables that servers keep
         self.served: Served | None = None  # how it is trained with servers
         self.pipeline: StagedTraining | None = None  # how it is trained in stages

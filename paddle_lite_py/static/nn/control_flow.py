@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from ...core.errors import user_frame
 from ...core.interpreter import state
 from ...core.no_effect import NO_GRADIENT, Immaterial, no_effect
 from ...eager.tensor import Tensor
 from ...jit import functional
 
-__all__ = ["case", "cond", "switch_case", "while_loop"]
+__all__ = ["Assert", "case", "cond", "switch_case", "while_loop"]
 
 Branch = Callable[[], Any]
 
@@ -165,3 +168,43 @@ def while_loop(
     while bool(cond(*values)):
         values = step(*values)
     return values
+
+
+def Assert(cond: Tensor, data: Sequence[Tensor] | None = None, summarize: int = 20, name: str | None = None) -> None:
+    """Stop a run with an error if `cond` is false.
+
+    Arguments:
+        cond: a boolean tensor with one element.
+        data: tensors that the error shows.
+        summarize: number of elements of each of them to show; -1: all.
+
+    Raises:
+        TypeError: if cond is not boolean.
+        ValueError: when it runs, if cond is false.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main = paddle.static.Program()
+        >>> with paddle.static.program_guard(main):
+        ...     x = paddle.static.data("x", [2])
+        ...     Assert(x.max() < 1.0, [x])
+        >>> try:
+        ...     paddle.static.Executor().run(main, {"x": np.array([1, 2], "float32")})
+        ... except ValueError as e:
+        ...     print(str(e).partition(" at ")[0], str(e).rpartition(": ")[2])
+        Assert [1. 2.]
+        >>> paddle.disable_static()
+    """
+    if not isinstance(cond, Tensor) or cond.dtype.np != np.bool_:
+        raise TypeError(f"Assert: cond is {cond!r:.60}; expected a boolean tensor")
+    where, shown = user_frame(), list(data or ())
+
+    def error(*values: Tensor) -> ValueError:
+        arrays = [np.asarray(v.numpy()).reshape(-1)[: None if summarize < 0 else summarize] for v in values]
+        return ValueError(f"Assert at {where}: its condition is false: {', '.join(map(str, arrays))}".rstrip(": "))
+
+    if not state.interpreter.is_eager:
+        builder: Any = state.interpreter
+        builder.check(cond.reshape([]), error, where, shown)
+    elif not bool(cond):
+        raise error(*shown)
