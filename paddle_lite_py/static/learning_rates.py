@@ -19,7 +19,7 @@ from .variables import create_global_var
 COUNTER = "@LR_DECAY_COUNTER@"
 
 
-def runs(begin: int = 0) -> Tensor:
+def runs(begin: int = 0) -> Any:
     """How often the program has run, float32 [1]: `begin` in the first run. All rates of a program count together."""
     main = default_main_program()
     if COUNTER not in main.counters:
@@ -29,12 +29,12 @@ def runs(begin: int = 0) -> Tensor:
     return main.counters[COUNTER]
 
 
-def _stages(decay_steps: float, staircase: bool) -> Tensor:
+def _stages(decay_steps: float, staircase: bool) -> Any:
     passed = runs() / decay_steps
     return floor(passed) if staircase else passed
 
 
-def noam_decay(d_model: float, warmup_steps: float, learning_rate: Any = 1.0) -> Any:
+def noam_decay(d_model: int, warmup_steps: int, learning_rate: Any = 1.0) -> Any:
     """Schedule of the Transformer: linear warmup, then inverse square root decay (Vaswani et al., 2017).
 
     Returns:
@@ -100,7 +100,7 @@ def inverse_time_decay(learning_rate: Any, decay_steps: float, decay_rate: float
 
 
 def polynomial_decay(
-    learning_rate: Any, decay_steps: float, end_learning_rate: float = 0.0001, power: float = 1.0, cycle: bool = False
+    learning_rate: Any, decay_steps: int, end_learning_rate: float = 0.0001, power: float = 1.0, cycle: bool = False
 ) -> Any:
     """Polynomial decay: `(learning_rate - end_learning_rate) * (1 - run / decay_steps)**power + end_learning_rate`.
 
