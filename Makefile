@@ -8,7 +8,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input install --quiet --quiet
 
-.PHONY: demo test test-smoke test-versions mutants fuzz fuzz-files fuzz-serving fuzz-wires kills chaos test-all check bench bench-ops targets memory plans gpu onnx parity parity-record ecosystem docs dist size clean
+.PHONY: demo test test-smoke test-versions mutants fuzz fuzz-files fuzz-serving fuzz-wires kills chaos test-all check bench bench-ops targets memory plans gpu onnx parity parity-record ecosystem docs notebooks dist size clean
 
 demo: $(VENV)/.has-demo
 	@$(PY) tutorials/demo.py
@@ -145,6 +145,10 @@ parity-record: .cache/has-paddle $(VENV)/.has-test
 
 docs: $(VENV)/.has-docs
 	@$(PY) docs/build.py out/docs
+
+# Runs the tutorials, and keeps in them what they print and draw.
+notebooks: $(VENV)/.has-docs
+	@$(PY) tutorials/execute.py $(ARGS)
 
 # Builds the sdist and the wheel, and tries the wheel in an environment of its own; ARGS=--extras tries each extra, too.
 dist: $(VENV)/.has-dev
