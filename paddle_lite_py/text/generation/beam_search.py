@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...eager.tensor import Tensor
@@ -24,7 +22,8 @@ NEVER = -1e9  # a score below that of any candidate
 class BeamSearch(Decoder):
     """Rows are the candidates of all prompts; "running" [batch, beams] are their scores.
 
-    The best candidates that have ended are in "answers" [batch, beams, capacity], ranked by "ranks" [batch, beams].
+    The best candidates that have ended are in "answers" [batch, beams, capacity], with "counts" of tokens, ranked by
+    "ranks" [batch, beams].
     A batch entry is finished when no running candidate can be better than its worst answer.
 
     Source: Wu et al., Google's Neural Machine Translation System, 2016.
@@ -42,11 +41,9 @@ class BeamSearch(Decoder):
         rows = self.start(repeated, config)
         self.read(rows, *padded(repeated, rows["ids"].shape[1]))
         self.extend(rows, to_tensor(config.max_new_tokens - 1))
-        best, step = rows["answers"][:, 0].numpy(), int(rows["step"])
-        answers = np.stack([row[n : n + step] for row, n in zip(best, prompts.lengths, strict=True)])
-        is_padding = (answers == config.padding).all(0)
-        count = step - int(np.argmin(is_padding[::-1])) if config.ends else step
-        return to_tensor(answers[:, :count]), rows["ranks"][:, 0]
+        best, count = rows["answers"][:, 0].numpy(), int(rows["counts"][:, 0].max())
+        answers = np.stack([row[n : n + count] for row, n in zip(best, prompts.lengths, strict=True)])
+        return to_tensor(answers), rows["ranks"][:, 0]
 
     def start(self, prompts: Prompts, config: GenerationConfig) -> Rows:
         """Return the state of rows whose prompts have not been read; each prompt occurs once for each beam."""
@@ -56,8 +53,8 @@ class BeamSearch(Decoder):
         first[:, 0] = 0  # all beams are equal before the first token
         return rows | {
             "running": to_tensor(first), "ranks": full([batch, beams], NEVER, "float32"),
-            "answers": rows["ids"].reshape([batch, beams, -1]).clone(), "finished": zeros([batch], "bool"),
-            "step": zeros([], "int64"), "most": to_tensor(config.max_new_tokens),
+            "answers": rows["ids"].reshape([batch, beams, -1]).clone(), "counts": zeros([batch, beams], "int64"),
+            "finished": zeros([batch], "bool"), "step": zeros([], "int64"), "most": to_tensor(config.max_new_tokens),
             "power": to_tensor(float(config.length_penalty), dtype="float32"), "early": config.early_stopping,
         }  # fmt: skip
 
@@ -91,6 +88,8 @@ class BeamSearch(Decoder):
         merged, order = topk(concat([rows["ranks"], where(is_open, ranks, NEVER)], 1), beams)
         answers = concat([rows["answers"], ended], 1)
         assign(take_along_axis(answers, order.unsqueeze(2).expand(ids.shape), 1), rows["answers"])
+        counts = concat([rows["counts"], rows["step"].expand(rows["counts"].shape)], 1)
+        assign(take_along_axis(counts, order, 1), rows["counts"])
         assign(merged, rows["ranks"])
 
     def _continue(self, rows: Rows, scores: Tensor, chosen: Tensor, parents: Tensor) -> None:

@@ -70,8 +70,10 @@ class GenerationConfig:
     def __post_init__(self) -> None:
         if self.decode_strategy not in STRATEGIES:
             raise ValueError(f"decode_strategy is {self.decode_strategy!r}; expected one of {', '.join(STRATEGIES)}")
-        for name, low in (("max_new_tokens", 1), ("min_new_tokens", 0), ("top_k", 0), ("num_beams", 1)):
-            _check(name, getattr(self, name), int, lambda n, low=low: n >= low, f"an integer of at least {low}")
+        for name in ("max_new_tokens", "num_beams"):
+            _check(name, getattr(self, name), int, lambda n: n >= 1, "an integer of at least 1")
+        for name in ("min_new_tokens", "top_k"):
+            _check(name, getattr(self, name), int, lambda n: n >= 0, "an integer of at least 0")
         for name in ("temperature", "repetition_penalty"):
             _check(name, getattr(self, name), (int, float), lambda x: 0 < x < math.inf, "a number above 0")
         _check("top_p", self.top_p, (int, float), lambda p: 0 < p <= 1, "a number above 0 and at most 1")

@@ -105,7 +105,7 @@ def _steps(model: Any, prompts: Prompts, config: GenerationConfig) -> Iterator[T
     one = to_tensor(1)
     for n in range(config.max_new_tokens):
         if n:
-            if bool(rows["finished"].all()):
+            if rows["finished"].numpy().all():
                 return
             with _evaluating(model):
                 decoder.extend(rows, one)
@@ -123,7 +123,9 @@ def _started(model: Any, prompts: Prompts, config: GenerationConfig) -> tuple[De
 def _settings(config: GenerationConfig | None, settings: dict[str, Any]) -> GenerationConfig:
     known = {f.name for f in dataclasses.fields(GenerationConfig)}
     if unknown := sorted(settings.keys() - known):
-        raise TypeError(f"generate: unknown setting {', '.join(unknown)}; GenerationConfig has {', '.join(sorted(known))}")
+        raise TypeError(
+            f"generate: unknown setting {', '.join(unknown)}; GenerationConfig has {', '.join(sorted(known))}"
+        )
     return dataclasses.replace(config or GenerationConfig(), **settings)
 
 

@@ -112,7 +112,8 @@ def save_weights(model: Any, config: ModelConfig, folder: str | os.PathLike[str]
     if len(shards) == 1:
         save_file(shards[0], target / SINGLE, {"format": "pt"})
         return
-    places, total = {}, 0
+    places: dict[str, str] = {}
+    total = 0
     for i, shard in enumerate(shards):
         name = f"model-{i + 1:05d}-of-{len(shards):05d}.safetensors"
         save_file(shard, target / name, {"format": "pt"})

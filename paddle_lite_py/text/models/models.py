@@ -231,4 +231,4 @@ class TextEncoder(PretrainedModel):
 
 
 def _mask(attention_mask: Tensor | None) -> Tensor | None:
-    return None if attention_mask is None else (attention_mask != 0).unsqueeze([1, 2])
+    return None if attention_mask is None else attention_mask.astype("bool").unsqueeze([1, 2])

@@ -11,8 +11,8 @@ _MIXTRAL = {
     ".mlp.": ".block_sparse_moe.", ".gate_proj.": ".w1.", ".up_proj.": ".w3.", ".down_proj.": ".w2.",
 }  # fmt: skip
 _GPT2 = {
-    "model.embed_tokens": "transformer.wte", "model.embed_positions": "transformer.wpe", "model.layers": "transformer.h",
-    "model.norm": "transformer.ln_f", "input_layernorm": "ln_1", "post_attention_layernorm": "ln_2",
+    "model.embed_tokens": "transformer.wte", "model.embed_positions": "transformer.wpe",
+    "model.layers": "transformer.h", "model.norm": "transformer.ln_f", "input_layernorm": "ln_1", "post_attention_layernorm": "ln_2",
     "self_attn.q_proj": "attn.c_attn[0]", "self_attn.k_proj": "attn.c_attn[1]", "self_attn.v_proj": "attn.c_attn[2]",
     "self_attn.o_proj": "attn.c_proj", "mlp.up_proj": "mlp.c_fc", "mlp.down_proj": "mlp.c_proj",
 }  # fmt: skip
@@ -29,9 +29,7 @@ TABLES: dict[str, dict[str, str]] = {"gpt2": _GPT2, "mixtral": _MIXTRAL, "bert":
 # The prefix that files of a model without a head lack.
 PREFIXES = {"gpt2": "transformer.", "bert": "bert."}
 # Names in files that are no weights of the model: buffers, tied weights, and heads of other tasks.
-IGNORED = re.compile(
-    r"\.attn\.(masked_)?bias$|rotary_emb\.inv_freq$|position_ids$|^cls\.|^classifier\.|^qa_outputs\."
-)
+IGNORED = re.compile(r"\.attn\.(masked_)?bias$|rotary_emb\.inv_freq$|position_ids$|^cls\.|^classifier\.|^qa_outputs\.")
 
 
 class StoredWeight(NamedTuple):
