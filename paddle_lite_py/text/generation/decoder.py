@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from ... import jit
+from ...core.interpreter import state
+from ...eager.execute import EAGER
 from ...eager.random import host_draw
 from ...eager.tensor import Tensor
-from ...jit.functional import while_loop
 from ...nn import functional as F
+from ...jit.functional import while_loop
 from ...ops.convert import assign, to_tensor
 from ...ops.creation import arange, zeros
 from ...ops.gather import take_along_axis
@@ -65,11 +67,15 @@ class Decoder:
             return (n < count) & ~rows["finished"].all()
 
         def body(n: Tensor) -> Tensor:
-            last = take_along_axis(rows["ids"], rows["lengths"].unsqueeze(1), 1)
-            self._advance(rows, last)
+            self._advance(rows, take_along_axis(rows["ids"], rows["lengths"].unsqueeze(1), 1))
             return n + 1
 
-        while_loop(is_unfinished, body, [zeros([], "int64")])
+        n = zeros([], "int64")
+        if state.interpreter is not EAGER:
+            while_loop(is_unfinished, body, [n])
+            return
+        while is_unfinished(n):  # a small model on shapes that have not recurred: see "Shapes that do not recur"
+            n = body(n)
 
     def logits(self, rows: Rows, tokens: Tensor, added: Tensor | None = None, is_empty: bool = False) -> Tensor:
         """Run the model on tokens [batch, n], and return the logits [batch, words] after the last one of each row."""
