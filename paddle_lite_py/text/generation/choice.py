@@ -20,7 +20,8 @@ def choose(logits: Tensor, rows: Rows) -> Tensor:
 
     - "penalties" [batch] and "seen" [batch, words]: divide logits of tokens that occurred.
     - "least" [batch] and "ends" [n]: no end token before this length.
-    - "seeds" and "temperatures" [batch]: draw; with "top_k" and "top_p" [batch], among the most probable tokens.
+    - "seeds" and "temperatures" [batch]: draw; with "top_k" and "top_p" [batch], among the most probable tokens; with
+      "greedy" [batch], in rows where it is False.
 
     Args:
         logits: float32 [batch, words].
@@ -32,7 +33,11 @@ def choose(logits: Tensor, rows: Rows) -> Tensor:
     logits = processed(logits, rows)
     if "seeds" not in rows:
         return logits.argmax(-1)
-    logits = logits / rows["temperatures"].unsqueeze(1)
+    drawn = _draw(logits / rows["temperatures"].unsqueeze(1), rows)
+    return where(rows["greedy"], logits.argmax(-1), drawn) if "greedy" in rows else drawn
+
+
+def _draw(logits: Tensor, rows: Rows) -> Tensor:
     if "top_k" in rows:
         truncate: Any = truncate_logits
         logits = truncate(logits, rows["top_k"], rows["top_p"])

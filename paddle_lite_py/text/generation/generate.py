@@ -55,7 +55,7 @@ def generate(
         (paddle.Size([2, 5]), paddle.Size([2]))
     """
     chosen, prompts = _settings(config, settings), read_prompts(input_ids, attention_mask)
-    with _evaluating(model):
+    with evaluating(model):
         if chosen.decode_strategy == "beam_search":
             return _of(model, BeamSearch).search(prompts, chosen)
         decoder, rows = _started(model, prompts, chosen)
@@ -100,14 +100,14 @@ def stream(
 
 
 def _steps(model: Any, prompts: Prompts, config: GenerationConfig) -> Iterator[Tensor]:
-    with _evaluating(model):
+    with evaluating(model):
         decoder, rows = _started(model, prompts, config)
     one = to_tensor(1)
     for n in range(config.max_new_tokens):
         if n:
             if rows["finished"].numpy().all():
                 return
-            with _evaluating(model):
+            with evaluating(model):
                 decoder.extend(rows, one)
         yield to_tensor(np.take_along_axis(rows["ids"].numpy(), rows["lengths"].numpy()[:, None], 1)[:, 0])
 
@@ -143,7 +143,7 @@ def _of(model: Any, kind: type) -> Any:
 
 
 @contextmanager
-def _evaluating(model: Any) -> Iterator[None]:
+def evaluating(model: Any) -> Iterator[None]:
     """Turn dropout and gradients off; afterwards the layers are in the modes that they had."""
     training = [layer for layer in model.sublayers(include_self=True) if layer.training]
     if training:
