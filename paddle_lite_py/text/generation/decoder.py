@@ -12,8 +12,8 @@ from ...core.interpreter import state
 from ...eager.execute import EAGER
 from ...eager.random import host_draw
 from ...eager.tensor import Tensor
-from ...nn import functional as F
 from ...jit.functional import while_loop
+from ...nn import functional as F
 from ...ops.convert import assign, to_tensor
 from ...ops.creation import arange, zeros
 from ...ops.gather import take_along_axis

@@ -30,7 +30,7 @@ class Sampling(NamedTuple):
 
 
 class SlotPrograms:
-    """The programs of a model: `write` puts a prompt into a slot of the cache, `step` generates a token in each slot."""
+    """The programs of a model: `write` puts a prompt into a slot, `step` generates a token in each slot."""
 
     def __init__(self, model: Any) -> None:
         self.model = model

@@ -11,11 +11,19 @@ _MIXTRAL = {
     ".mlp.": ".block_sparse_moe.", ".gate_proj.": ".w1.", ".up_proj.": ".w3.", ".down_proj.": ".w2.",
 }  # fmt: skip
 _GPT2 = {
-    "model.embed_tokens": "transformer.wte", "model.embed_positions": "transformer.wpe",
-    "model.layers": "transformer.h", "model.norm": "transformer.ln_f", "input_layernorm": "ln_1", "post_attention_layernorm": "ln_2",
-    "self_attn.q_proj": "attn.c_attn[0]", "self_attn.k_proj": "attn.c_attn[1]", "self_attn.v_proj": "attn.c_attn[2]",
-    "self_attn.o_proj": "attn.c_proj", "mlp.up_proj": "mlp.c_fc", "mlp.down_proj": "mlp.c_proj",
-}  # fmt: skip
+    "model.embed_tokens": "transformer.wte",
+    "model.embed_positions": "transformer.wpe",
+    "model.layers": "transformer.h",
+    "model.norm": "transformer.ln_f",
+    "input_layernorm": "ln_1",
+    "post_attention_layernorm": "ln_2",
+    "self_attn.q_proj": "attn.c_attn[0]",
+    "self_attn.k_proj": "attn.c_attn[1]",
+    "self_attn.v_proj": "attn.c_attn[2]",
+    "self_attn.o_proj": "attn.c_proj",
+    "mlp.up_proj": "mlp.c_fc",
+    "mlp.down_proj": "mlp.c_proj",
+}
 _BERT = {
     "model.embed_tokens": "bert.embeddings.word_embeddings", "pooler.": "bert.pooler.dense.",
     "model.embed_positions": "bert.embeddings.position_embeddings", "model.layers": "bert.encoder.layer",
