@@ -28,7 +28,7 @@ def error_body(error: ServingError) -> dict[str, Any]:
     return {"error": {"message": error.text, "type": kind, "param": None, "code": error.kind}}
 
 
-class Form(NamedTuple):
+class Wording(NamedTuple):
     """How one of the two kinds of completions is written."""
 
     prefix: str
@@ -39,10 +39,10 @@ class Form(NamedTuple):
     first: dict[str, Any] | None  # of a stream
 
 
-COMPLETION = Form(
+COMPLETION = Wording(
     "cmpl", "text_completion", "text_completion", lambda text: {"text": text}, lambda text: {"text": text}, None
 )
-CHAT = Form(
+CHAT = Wording(
     "chatcmpl", "chat.completion", "chat.completion.chunk",
     lambda text: {"message": {"role": "assistant", "content": text}},
     lambda text: {"delta": {"content": text} if text else {}}, {"delta": {"role": "assistant", "content": ""}},
@@ -96,8 +96,8 @@ class OpenAI:
     def _tokenizer(self, name: str) -> Tokenizer:
         return self._engine(name).language.tokenizer
 
-    async def _answer(self, request: Request, asked: CompletionRequest, form: Form) -> Response:
-        answer = Answer(self._engine(asked.model), asked, form, self._service)
+    async def _answer(self, request: Request, asked: CompletionRequest, wording: Wording) -> Response:
+        answer = Answer(self._engine(asked.model), asked, wording, self._service)
         if asked.is_stream:
             return StreamingResponse(answer.events(), media_type="text/event-stream")
         return _json(await _unless_gone(request, answer.whole()))
@@ -129,9 +129,9 @@ async def _unless_gone(request: Request, work: Coroutine[Any, Any, Any]) -> Any:
 class Answer:
     """The choices of one request, generated at the same time."""
 
-    def __init__(self, engine: GenerationEngine, asked: CompletionRequest, form: Form, service: Service) -> None:
-        self._engine, self._asked, self._form, self._service = engine, asked, form, service
-        self._id, self._start = f"{form.prefix}-{uuid.uuid4().hex}", time.perf_counter()
+    def __init__(self, engine: GenerationEngine, asked: CompletionRequest, wording: Wording, service: Service) -> None:
+        self._engine, self._asked, self._wording, self._service = engine, asked, wording, service
+        self._id, self._start = f"{wording.prefix}-{uuid.uuid4().hex}", time.perf_counter()
         self._count = 0
         prompts = [p for p in asked.prompts for _ in range(asked.n)]
         self._requests: list[Generation] = []
@@ -185,12 +185,12 @@ class Answer:
             raise
         finally:
             self._end(result)
-        return {**self._head(self._form.whole), "choices": choices, "usage": self._usage()}
+        return {**self._head(self._wording.whole), "choices": choices, "usage": self._usage()}
 
     async def _choice(self, index: int, request: Generation) -> dict[str, Any]:
         found = [piece async for piece in self._pieces(request)]
         text = "".join(piece for piece, _ in found)
-        return {"index": index, **self._form.text(text), "logprobs": None, "finish_reason": found[-1][1]}
+        return {"index": index, **self._wording.text(text), "logprobs": None, "finish_reason": found[-1][1]}
 
     def _late(self) -> ServingError:
         return ServingError("late", f"the answer was not complete within {self._service.limits.seconds:g} s")
@@ -202,9 +202,9 @@ class Answer:
             async with asyncio.timeout(self._service.limits.seconds):
                 async for index, choice, reason in self._merged():
                     data = {"index": index, **choice, "logprobs": None, "finish_reason": reason}
-                    yield _event({**self._head(self._form.part), "choices": [data]})
+                    yield _event({**self._head(self._wording.part), "choices": [data]})
             if self._asked.has_usage:
-                yield _event({**self._head(self._form.part), "choices": [], "usage": self._usage()})
+                yield _event({**self._head(self._wording.part), "choices": [], "usage": self._usage()})
             result = "ok"
             yield b"data: [DONE]\n\n"
         except TimeoutError:
@@ -218,7 +218,7 @@ class Answer:
 
     async def _merged(self) -> AsyncIterator[tuple[int, dict[str, Any], str | None]]:
         """The pieces of all choices in the order in which they come."""
-        form, queue = self._form, asyncio.Queue[tuple[int, str, str | None] | ServingError]()
+        wording, queue = self._wording, asyncio.Queue[tuple[int, str, str | None] | ServingError]()
 
         async def follow(index: int, request: Generation) -> None:
             try:
@@ -229,8 +229,8 @@ class Answer:
 
         tasks = [asyncio.ensure_future(follow(i, r)) for i, r in enumerate(self._requests)]
         try:
-            for i in range(len(tasks) if form.first else 0):
-                yield i, form.first or {}, None
+            for i in range(len(tasks) if wording.first else 0):
+                yield i, wording.first or {}, None
             left = len(tasks)
             while left:
                 found = await queue.get()
@@ -238,7 +238,7 @@ class Answer:
                     raise found
                 index, piece, reason = found
                 if piece or reason:
-                    yield index, form.delta(piece), reason
+                    yield index, wording.delta(piece), reason
                 left -= reason is not None
         finally:
             for task in tasks:

@@ -13,13 +13,13 @@ from ...ops.joining import concat
 from ...ops.search import topk, where
 from .choice import Rows, processed
 from .config import GenerationConfig
-from .decoder import Decoder, append, occurring
+from .decoder import TokenDecoder, append, occurring
 from .prompts import Prompts, padded
 
 NEVER = -1e9  # a score below that of any candidate
 
 
-class BeamSearch(Decoder):
+class BeamSearch(TokenDecoder):
     """Rows are the candidates of all prompts; "running" [batch, beams] are their scores.
 
     The best candidates that have ended are in "answers" [batch, beams, capacity], with "counts" of tokens, ranked by

@@ -24,7 +24,7 @@ from .config import GenerationConfig
 from .prompts import Prompts, rounded
 
 
-class Decoder:
+class TokenDecoder:
     """A model with its two static functions: `read` for prompts, and `extend` for more tokens.
 
     What is known of each row is a dict of tensors that both functions change in place: "ids" [batch, capacity] with
@@ -37,7 +37,7 @@ class Decoder:
         self.read = jit.to_static(self._read, full_graph=True)
         self.extend = jit.to_static(self._extend, full_graph=True)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Decoder:
+    def __deepcopy__(self, memo: dict[int, Any]) -> TokenDecoder:
         return type(self)(copy.deepcopy(self.model, memo))
 
     def __reduce__(self) -> Any:

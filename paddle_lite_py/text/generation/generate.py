@@ -15,7 +15,7 @@ from ...ops.convert import to_tensor
 from .beam_search import BeamSearch
 from .choice import Rows
 from .config import GenerationConfig
-from .decoder import Decoder
+from .decoder import TokenDecoder
 from .prompts import Prompts, padded, read_prompts
 
 __all__ = ["generate", "stream"]
@@ -112,9 +112,9 @@ def _steps(model: Any, prompts: Prompts, config: GenerationConfig) -> Iterator[T
         yield to_tensor(np.take_along_axis(rows["ids"].numpy(), rows["lengths"].numpy()[:, None], 1)[:, 0])
 
 
-def _started(model: Any, prompts: Prompts, config: GenerationConfig) -> tuple[Decoder, Rows]:
+def _started(model: Any, prompts: Prompts, config: GenerationConfig) -> tuple[TokenDecoder, Rows]:
     """Return the decoder of a model, and rows of which prompts are read and the first token is chosen."""
-    decoder = _of(model, Decoder)
+    decoder = _of(model, TokenDecoder)
     rows = decoder.start(prompts, config)
     decoder.read(rows, *padded(prompts, rows["ids"].shape[1]))
     return decoder, rows
