@@ -29,6 +29,7 @@ GROUPS: dict[str, list[str]] = {
     "predict": [f"predict_{net}" for net in PREDICTED],
     "detect": [f"detect_{mode}" for mode in ("eager", "program", "loaded")],
     "decode_concat64": [f"decode_concat64_{mode}" for mode in ("eager", "program", "loaded")],
+    **{f"generate64_{n}": [f"generate64_{mode}_{n}" for mode in ("plain", "compiled")] for n in (1, 8)},
     "memory": ["memory_lenet_step", "memory_bert_step"],
 }
 # Hand-written JAX has one form of each: the compiled one.

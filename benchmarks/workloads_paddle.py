@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+import generation
 from decoding import decode
 from detection import detect
 from worker import EPOCH, Call, Workloads, serve
@@ -509,6 +510,8 @@ WORKLOADS: Workloads = {
     **{f"predict_{k}": lambda k=k: predict(k) for k in PREDICTED},
     **{f"detect_{m}": lambda m=m: detect(paddle, m) for m in ("eager", "program", "loaded")},
     **{f"decode_concat64_{m}": lambda m=m: decode(paddle, m) for m in ("eager", "program", "loaded")},
+    **{f"generate64_plain_{n}": lambda n=n: generation.plain(paddle, n) for n in generation.BATCHES},
+    **{f"generate64_compiled_{n}": lambda n=n: generation.compiled(paddle, n) for n in generation.BATCHES},
 }
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+import generation_torch
+from generation import BATCHES
 from worker import EPOCH, Call, Workloads, serve
 
 rs = np.random.RandomState(0)
@@ -309,6 +311,8 @@ WORKLOADS: Workloads = {
     **{f"loop_{k}": lambda k=k: loop(k) for k in EPOCH},
     **{f"train_{k}_{m}": lambda k=k, m=m: train(k, m) for k in NETS for m in ("eager", "net", "step")},
     **{f"infer_{k}_{m}": lambda k=k, m=m: infer(k, m) for k in NETS for m in ("eager", "net")},
+    **{f"generate64_plain_{n}": lambda n=n: generation_torch.plain(n) for n in BATCHES},
+    **{f"generate64_compiled_{n}": lambda n=n: generation_torch.compiled(n) for n in BATCHES},
 }
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from . import (
     convolution,
     creation,
     ctc,
+    decoding,
     decomposition,
     diagonals,
     distance_losses,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .batching import Limits
 from .errors import ServingError
+from .language.model import LanguageModel
 from .models import ServedModel, load_model
 from .pipelines import ModelPipeline, Stage
 from .tensors import TensorSpec
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from .server import Server, ServerSettings
 
 __all__ = [
+    "LanguageModel",
     "Limits",
     "ModelPipeline",
     "ServedModel",

@@ -6,7 +6,7 @@ import argparse
 import logging
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..core.extras import install_hint
 from .batching import Limits
@@ -30,7 +30,8 @@ def main(arguments: list[str]) -> None:
     logging.getLogger("jax").setLevel(logging.WARNING)
     try:
         check_tls(given.tls_cert, given.tls_key)
-        Server(given.models, given.repository, _settings(given)).run()
+        models = _language_models(given) if given.task == "generate" else given.models
+        Server(models, given.repository, _settings(given)).run()
     except (ServingError, OSError) as e:
         sys.exit(f"serve: {e}")
     except KeyboardInterrupt:
@@ -44,6 +45,15 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--repository", metavar="FOLDER", help="serve the models of a folder: FOLDER/NAME.json, FOLDER/NAME/VERSION/..."
     )
+    add(
+        "--task", choices=["infer", "generate"], default="infer",
+        help="generate: MODELs are folders of language models in Hugging Face's format, behind OpenAI's API",
+    )  # fmt: skip
+    add("--slots", type=int, default=8, help="with generate: requests answered at a time (default 8)")
+    add(
+        "--context", type=int, metavar="TOKENS",
+        help="with generate: tokens of prompt and answer (default: those of the model, at most 2048)",
+    )  # fmt: skip
     add("--host", default="127.0.0.1", help="address to listen at (default: this machine only)")
     add("--port", type=int, default=8000, help="for HTTP (default 8000; 0: a free one; -1: none)")
     add("--grpc-port", type=int, default=8001, help="for gRPC (default 8001; 0: a free one; -1: none)")
@@ -84,9 +94,27 @@ def _settings(given: argparse.Namespace) -> ServerSettings:
     return ServerSettings(
         host=given.host, port=None if given.port < 0 else given.port,
         grpc_port=None if given.grpc_port < 0 else given.grpc_port, workers=given.workers, limits=limits,
-        sizes=_sizes(given.size), watch=given.watch, token=given.token or os.environ.get("PADDLE_SERVING_TOKEN", ""),
+        sizes=_sizes(given.size), watch=given.watch, slots=given.slots,
+        token=given.token or os.environ.get("PADDLE_SERVING_TOKEN", ""),
         certificate=given.tls_cert, key=given.tls_key, access_log=given.access_log,
     )  # fmt: skip
+
+
+def _language_models(given: argparse.Namespace) -> dict[str, Any]:
+    """Language models by name.
+
+    Raises:
+        ServingError: One cannot be loaded, or workers are to run it.
+    """
+    from .language.model import LanguageModel
+    from .repository import split_name
+
+    if given.workers or given.repository:
+        raise ServingError("invalid", "--task generate serves the named models in one process: no --workers and no "
+                           "--repository")  # fmt: skip
+    if given.slots < 1:
+        raise ServingError("invalid", f"--slots {given.slots}: expected at least 1")
+    return {name: LanguageModel.load(path, given.context) for name, path in map(split_name, given.models)}
 
 
 def _sizes(texts: list[str]) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -39,6 +40,7 @@ class Metrics:
             "paddle_serving_load_failures", "Models that could not be loaded", ["model"], registry=registry
         )
         self._kept: dict[tuple[str, str, str], tuple[Counter, Histogram]] = {}
+        self._generation: _GenerationCounters | None = None
 
     def requests(self, model: str, version: str, result: str, seconds: float) -> None:
         """Count a request that is answered; result is "ok" or the kind of error."""
@@ -61,6 +63,64 @@ class Metrics:
         """Show how many requests of a model wait."""
         self._queue.labels(model, version).set_function(waiting)
 
+    def generation(self, model: str) -> GenerationMetrics:
+        """Counters of a language model."""
+        if self._generation is None:
+            self._generation = _GenerationCounters(self._registry)
+        return GenerationMetrics(self._generation, model)
+
     def text(self) -> bytes:
         """All of it."""
         return generate_latest(self._registry)
+
+
+class _GenerationCounters:
+    """What is counted of language models, each labeled with the model."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        def made(kind: Any, name: str, text: str, **options: Any) -> Any:
+            return kind(f"paddle_serving_{name}", text, ["model"], registry=registry, **options)
+
+        self.prompt_tokens = made(Counter, "prompt_tokens", "Tokens of prompts that were read")
+        self.generated_tokens = made(Counter, "generated_tokens", "Tokens generated")
+        self.first_token = made(
+            Histogram, "time_to_first_token_seconds", "From a request to its first token", buckets=_LATENCIES
+        )
+        self.waiting = made(Gauge, "generation_queue", "Requests that wait for a slot")
+        self.running = made(Gauge, "generation_slots_used", "Requests that are being answered")
+        self.cache = made(Gauge, "cache_use_ratio", "Part of the cache that has tokens")
+
+
+class GenerationMetrics:
+    """Counters of one language model.
+
+    Examples:
+        >>> metrics = Metrics(lambda: 0)
+        >>> metrics.generation("lm").token()
+        >>> b'paddle_serving_generated_tokens_total{model="lm"} 1.0' in metrics.text()
+        True
+    """
+
+    def __init__(self, counters: _GenerationCounters, model: str) -> None:
+        self._counters, self._model = counters, model
+        self._generated = counters.generated_tokens.labels(model)
+        self._first = counters.first_token.labels(model)
+
+    def prompt(self, tokens: int) -> None:
+        """Count a prompt that is read."""
+        self._counters.prompt_tokens.labels(self._model).inc(tokens)
+
+    def first_token(self, seconds: float) -> None:
+        """Count the time until the first token of a request."""
+        self._first.observe(seconds)
+
+    def token(self) -> None:
+        """Count a token that is generated."""
+        self._generated.inc()
+
+    def watch(self, waiting: Callable[[], int], running: Callable[[], int], cache: Callable[[], float]) -> None:
+        """Show how many requests wait and run, and the part of the cache that has tokens."""
+        for gauge, value in (
+            (self._counters.waiting, waiting), (self._counters.running, running), (self._counters.cache, cache)
+        ):  # fmt: skip
+            gauge.labels(self._model).set_function(value)

@@ -41,7 +41,7 @@ class Repository:
     """
 
     def __init__(self, models: Iterable[str] | dict[str, str | ServedModel] = (), folder: str | None = None) -> None:
-        given = models.items() if isinstance(models, dict) else [_split(m) for m in models]
+        given = models.items() if isinstance(models, dict) else [split_name(m) for m in models]
         self._named: dict[str, str | ServedModel] = {}
         for name, path in given:
             if not NAME.fullmatch(name):
@@ -89,7 +89,8 @@ class Repository:
         return [ModelSource(name, "1", path)]
 
 
-def _split(text: str) -> tuple[str, str]:
+def split_name(text: str) -> tuple[str, str]:
+    """Split NAME=PATH; without a name, it is that of the file."""
     name, equals, path = text.partition("=")
     if equals and NAME.fullmatch(name):
         return name, path

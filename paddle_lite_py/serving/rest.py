@@ -20,6 +20,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from .errors import ServingError
+from .language.api import OpenAI, error_body
 from .openapi import description, page
 from .payloads import HEADER, chosen, read_request, write_answer
 from .service import Service
@@ -51,9 +52,11 @@ def application(service: Service, token: str = "", log: bool = False) -> Starlet
     for prefix in (_MODEL, _VERSION):
         routes += [("POST", f"{prefix}/infer", site.infer), ("GET", prefix, site.model)]
         routes += [("GET", f"{prefix}/ready", site.model_ready), ("GET", f"{prefix}/stats", site.statistics)]
-    wrap = _Wrapper(token, log)
+    wrap, wrap_openai = _Wrapper(token, log), _Wrapper(token, log, error_body)
+    handlers = [(method, path, wrap(handler)) for method, path, handler in routes]
+    handlers += [(method, path, wrap_openai(h)) for method, path, h in OpenAI(service, _body).routes()]
     return Starlette(
-        routes=[Route(path, wrap(handler), methods=[method]) for method, path, handler in routes],
+        routes=[Route(path, handler, methods=[method]) for method, path, handler in handlers],
         exception_handlers={404: _absent, 405: _absent},
     )
 
@@ -70,11 +73,15 @@ async def _absent(request: Request, error: Any) -> Response:
     return answer
 
 
+def _plain_error(error: ServingError) -> dict[str, Any]:
+    return {"error": error.text}
+
+
 class _Wrapper:
     """What every handler has around it: the token, errors as answers, an id, the access log."""
 
-    def __init__(self, token: str, log: bool) -> None:
-        self._expected, self._log = f"Bearer {token}".encode() if token else b"", log
+    def __init__(self, token: str, log: bool, error: Callable[[ServingError], Any] = _plain_error) -> None:
+        self._expected, self._log, self._error = f"Bearer {token}".encode() if token else b"", log, error
 
     def __call__(self, handler: Handler) -> Handler:
         async def answered(request: Request) -> Response:
@@ -84,7 +91,7 @@ class _Wrapper:
                 self._admit(request)
                 response = await handler(request)
             except ServingError as e:
-                response = _json({"error": e.text}, e.http)
+                response = _json(self._error(e), e.http)
                 if e.kind == "unauthorized":
                     response.headers["www-authenticate"] = "Bearer"
                 if e.kind in ("busy", "late"):

@@ -20,6 +20,7 @@ from .batching import Limits
 from .errors import ServingError
 from .executors import WorkerExecutor, executor
 from .host import settle
+from .language.model import LanguageModel
 from .models import ServedModel
 from .repository import Repository
 from .rest import application
@@ -41,6 +42,7 @@ class ServerSettings:
         sizes: of unknown dimensions that are no rows, for which programs are compiled before the server is ready.
         watch: seconds between looks at the files; 0: models are loaded anew only when that is asked for.
         token: what requests must bring as a bearer token; "": nothing.
+        slots: requests that a language model answers at a time.
         certificate, key: files for TLS.
         access_log: write a line for each request to the logger "paddle_lite_py.serving.access".
 
@@ -56,6 +58,7 @@ class ServerSettings:
     limits: Limits = field(default_factory=Limits)
     sizes: Mapping[str, int] = field(default_factory=dict)
     watch: float = 1.0
+    slots: int = 8
     token: str = ""
     certificate: str = ""
     key: str = ""
@@ -118,7 +121,7 @@ class Server:
     """Serves models until it is stopped.
 
     Arguments:
-        models: paths, as PATH or NAME=PATH, or paths and ServedModels by name.
+        models: paths, as PATH or NAME=PATH, or paths, ServedModels and LanguageModels by name.
         repository: a folder of models.
         settings: how it listens and works.
 
@@ -138,12 +141,14 @@ class Server:
     """
 
     def __init__(
-        self, models: Iterable[str] | Mapping[str, str | ServedModel] = (), repository: str | None = None,
-        settings: ServerSettings | None = None,
+        self, models: Iterable[str] | Mapping[str, str | ServedModel | LanguageModel] = (),
+        repository: str | None = None, settings: ServerSettings | None = None,
     ) -> None:  # fmt: skip
         self.settings = settings or ServerSettings()
-        named = dict(models) if isinstance(models, Mapping) else models
-        self._repository = Repository(named, repository)
+        named = models if isinstance(models, Mapping) else {}
+        self._language = {n: m for n, m in named.items() if isinstance(m, LanguageModel)}
+        others = {n: m for n, m in named.items() if not isinstance(m, LanguageModel)}
+        self._repository = Repository(others if isinstance(models, Mapping) else models, repository)
         self.service: Service | None = None
         self.port, self.grpc_port = 0, 0
         self._http: uvicorn.Server | None = None
@@ -194,8 +199,11 @@ class Server:
 
     async def _load(self) -> None:
         assert self.service is not None
+        for name, model in self._language.items():
+            await self.service.add_language_model(name, model, self.settings.slots)
         await self.service.start()
-        names = ", ".join(f"{v.source.name}/{v.source.version}" for v in self.service.all_versions()) or "no models"
+        versions = [f"{v.source.name}/{v.source.version}" for v in self.service.all_versions()]
+        names = ", ".join([*versions, *self.service.engines]) or "no models"
         at = [f"HTTP at {self.url}"] * (self.port > 0) + [f"gRPC at {self.grpc_url}"] * (self.grpc_port > 0)
         _log.info("ready: %s; %s", names, ", ".join(at))
 

@@ -15,6 +15,8 @@ from .batching import Batcher, Limits
 from .errors import ServingError
 from .executors import ModelExecutor
 from .host import ModelInfo
+from .language.engine import GenerationEngine
+from .language.model import LanguageModel
 from .metrics import Metrics
 from .repository import ModelSource, Repository
 from .tensors import Arrays, check
@@ -78,6 +80,7 @@ class Service:
         self._loading, self._number, self.ready = asyncio.Lock(), 0, False
         self._draining: set[asyncio.Task[None]] = set()
         self.metrics = Metrics(lambda: executor.compilations)
+        self.engines: dict[str, GenerationEngine] = {}  # of language models, once they are ready
 
     @property
     def answers(self) -> bool:
@@ -85,6 +88,14 @@ class Service:
         return self.ready and self.executor.runs
 
     # -- loading ---------------------------------------------------------------------------------------------------
+    async def add_language_model(self, name: str, model: LanguageModel, slots: int) -> None:
+        """Compile a language model, and serve it."""
+        start = time.perf_counter()
+        engine = GenerationEngine(model, slots, self.limits.queue, self.metrics.generation(name))
+        await asyncio.to_thread(engine.start)
+        self.engines[name] = engine
+        _log.info("language model %s: compiled in %.1f s", name, time.perf_counter() - start)
+
     async def start(self) -> None:
         """Load all models; the server is ready then, without those of its folder that cannot be loaded.
 
@@ -306,4 +317,6 @@ class Service:
     async def close(self) -> None:
         """End what runs."""
         self.ready = False
+        for engine in self.engines.values():
+            await asyncio.to_thread(engine.close)
         await self.executor.close()

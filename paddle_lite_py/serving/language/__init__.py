@@ -1,0 +1,1 @@
+"""Language models behind OpenAI's API: tokenizers, continuous batching, requests and answers."""

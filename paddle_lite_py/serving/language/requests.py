@@ -1,0 +1,182 @@
+"""Requests of OpenAI's API, checked."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import orjson
+
+from ...text.generation.slots import Sampling
+from ..errors import ServingError
+from .tokenizers import Tokenizer
+
+MOST_CHOICES = 128  # prompts times n of one request
+_Check = Callable[[Any], bool]
+
+
+class CompletionRequest(NamedTuple):
+    """What a request asks for."""
+
+    model: str
+    prompts: list[list[int]]
+    n: int
+    most: int | None
+    sampling: Sampling
+    stops: list[str]
+    is_stream: bool
+    has_usage: bool  # in a stream
+
+    def sampling_of(self, choice: int) -> Sampling:
+        """How a choice is drawn: each with a seed of its own."""
+        return self.sampling._replace(seed=(self.sampling.seed + choice) % (1 << 31))
+
+
+def _is_number(low: float, high: float) -> _Check:
+    return lambda x: isinstance(x, int | float) and not isinstance(x, bool) and low <= x <= high
+
+
+def _is_integer(low: int, high: int) -> _Check:
+    return lambda x: isinstance(x, int) and not isinstance(x, bool) and low <= x <= high
+
+
+def _is_bool(x: Any) -> bool:
+    return isinstance(x, bool)
+
+
+def _is_stop(x: Any) -> bool:
+    texts = [x] if isinstance(x, str) else x
+    return isinstance(texts, list) and len(texts) <= 16 and all(isinstance(t, str) and t for t in texts)
+
+
+def _is_options(x: Any) -> bool:
+    return isinstance(x, dict) and not x.keys() - {"include_usage"} and all(map(_is_bool, x.values()))
+
+
+_COUNT = (_is_integer(1, 1 << 24), "an integer of at least 1")
+# Fields: a check, and what is expected. null is the default everywhere.
+_SHARED: dict[str, tuple[_Check, str]] = {
+    "max_tokens": _COUNT,
+    "temperature": (_is_number(0, 2), "a number from 0 to 2"),
+    "top_p": (lambda p: _is_number(0, 1)(p) and p > 0, "a number above 0 and at most 1"),
+    "top_k": (_is_integer(0, 1 << 24), "an integer of at least 0"),
+    "n": (_is_integer(1, MOST_CHOICES), f"an integer from 1 to {MOST_CHOICES}"),
+    "seed": (_is_integer(-(1 << 63), (1 << 63) - 1), "an integer"),
+    "stop": (_is_stop, "a string, or a list of at most 16 strings, none of them empty"),
+    "stream": (_is_bool, "true or false"),
+    "stream_options": (_is_options, '{"include_usage": true}'),
+}
+_CHAT = {**_SHARED, "max_completion_tokens": _COUNT}
+# Fields that would change the answer and are not implemented: the values that change nothing.
+_NEUTRAL: dict[str, tuple[Any, ...]] = {
+    "presence_penalty": (0,), "frequency_penalty": (0,), "repetition_penalty": (1,), "logit_bias": ({},),
+    "logprobs": (False,), "top_logprobs": (0,), "best_of": (1,), "echo": (False,), "suffix": ("",), "tools": ([],),
+    "tool_choice": ("none", "auto"), "functions": ([],), "response_format": ({"type": "text"},),
+    "modalities": (["text"],), "parallel_tool_calls": (True, False),
+}  # fmt: skip
+# Fields that do not concern the answer.
+_OTHER = {"user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key"}
+
+
+def read_completion(body: bytes, tokenizer_of: Callable[[str], Tokenizer]) -> CompletionRequest:
+    """Read a request to /v1/completions.
+
+    Raises:
+        ServingError: It is invalid, or there is no such model.
+    """
+    data = _read(body, {"model", "prompt"}, _SHARED)
+    tokenizer = tokenizer_of(data["model"])
+    prompts = _prompts(data["prompt"], tokenizer)
+    return _request(data, prompts, data.get("max_tokens", 16))
+
+
+def read_chat(body: bytes, tokenizer_of: Callable[[str], Tokenizer]) -> CompletionRequest:
+    """Read a request to /v1/chat/completions.
+
+    Raises:
+        ServingError: It is invalid, or there is no such model.
+    """
+    data = _read(body, {"model", "messages"}, _CHAT)
+    tokenizer = tokenizer_of(data["model"])
+    messages = data["messages"]
+    if not isinstance(messages, list) or not messages:
+        raise ServingError("invalid", "messages must be a list of at least one message")
+    prompt = tokenizer.chat([_message(m, i) for i, m in enumerate(messages)])
+    return _request(data, [prompt], data.get("max_completion_tokens", data.get("max_tokens")))
+
+
+def _read(body: bytes, required: set[str], fields: dict[str, tuple[_Check, str]]) -> dict[str, Any]:
+    try:
+        data = orjson.loads(body)
+    except orjson.JSONDecodeError as e:
+        raise ServingError("invalid", f"the request is not valid JSON: {e}") from None
+    if not isinstance(data, dict):
+        raise ServingError("invalid", "the request must be a JSON object")
+    data = {name: value for name, value in data.items() if value is not None}
+    if missing := sorted(required - data.keys()):
+        raise ServingError("invalid", f"the request lacks {', '.join(missing)}")
+    if not isinstance(data["model"], str):
+        raise ServingError("invalid", "model must be a string")
+    for name, value in data.items():
+        _check_field(name, value, required, fields)
+    return data
+
+
+def _check_field(name: str, value: Any, required: set[str], fields: dict[str, tuple[_Check, str]]) -> None:
+    if name in required or name in _OTHER:
+        return
+    if name in _NEUTRAL:
+        if value not in _NEUTRAL[name]:
+            raise ServingError("invalid", f"{name} is not supported by this server; leave it out")
+    elif name not in fields:
+        raise ServingError("invalid", f"there is no field {name[:80]!r}; the fields are {', '.join(sorted(fields))}")
+    elif not fields[name][0](value):
+        raise ServingError("invalid", f"{name} is {str(value)[:80]}; expected {fields[name][1]}")
+
+
+def _prompts(prompt: Any, tokenizer: Tokenizer) -> list[list[int]]:
+    many = prompt if isinstance(prompt, list) and prompt and isinstance(prompt[0], list | str) else [prompt]
+    return [_tokens(p, tokenizer) for p in many]
+
+
+def _tokens(prompt: Any, tokenizer: Tokenizer) -> list[int]:
+    if isinstance(prompt, str):
+        return tokenizer.encode(_plain(prompt, "prompt"))
+    if not isinstance(prompt, list) or not all(map(_is_integer(-(1 << 63), (1 << 63) - 1), prompt)):
+        raise ServingError("invalid", "prompt must be a string, a list of tokens, or a list of these")
+    if wrong := [t for t in prompt if not 0 <= t < tokenizer.size]:
+        raise ServingError("invalid", f"prompt: token {wrong[0]} is out of range; the model has {tokenizer.size}")
+    return prompt
+
+
+def _plain(text: str, what: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ServingError("invalid", f"{what} is not valid Unicode: it has half of a surrogate pair") from None
+    return text
+
+
+def _message(message: Any, i: int) -> dict[str, str]:
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, list) and all(isinstance(p, dict) and isinstance(p.get("text"), str) for p in content):
+        content = "".join(p["text"] for p in content)
+    if not isinstance(content, str) or not isinstance(message.get("role"), str):
+        raise ServingError("invalid", f'messages[{i}] must be {{"role": "user", "content": "a text"}}')
+    return {"role": message["role"], "content": _plain(content, f"messages[{i}]")}
+
+
+def _request(data: dict[str, Any], prompts: list[list[int]], most: int | None) -> CompletionRequest:
+    n, stop, seed = data.get("n", 1), data.get("stop", []), data.get("seed")
+    if len(prompts) * n > MOST_CHOICES:
+        raise ServingError("invalid", f"{len(prompts)} prompts with n={n} are more than {MOST_CHOICES} answers")
+    sampling = Sampling(
+        float(data.get("temperature", 1.0)), data.get("top_k", 0), float(data.get("top_p", 1.0)),
+        secrets.randbits(31) if seed is None else seed % (1 << 31),
+    )  # fmt: skip
+    has_usage = data.get("stream_options", {}).get("include_usage", False)
+    stops = [stop] if isinstance(stop, str) else stop
+    return CompletionRequest(
+        data["model"], prompts, n, most, sampling, stops, data.get("stream", False), has_usage
+    )  # fmt: skip

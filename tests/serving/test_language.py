@@ -1,0 +1,283 @@
+"""Language models behind OpenAI's API: the answers of generate(), whole and as streams, and what goes wrong."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import http.client
+import json
+import socket
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+import paddle_lite_py as paddle
+from decoders import compilations
+from paddle_lite_py.serving import LanguageModel, Limits, Server, ServerSettings, ServingError
+from paddle_lite_py.serving.command import main
+from paddle_lite_py.serving.language.tokenizers import ByteTokenizer, TextStream
+from paddle_lite_py.text.generation import generate
+from paddle_lite_py.text.models import CausalLM, tiny_config
+from served import eventually
+
+CONTEXT, BYTES = 96, ByteTokenizer()
+
+
+@pytest.fixture(scope="module")
+def model():
+    paddle.seed(0)
+    made = CausalLM(tiny_config(num_hidden_layers=1, hidden_size=16))
+    made.eval()
+    return made
+
+
+@pytest.fixture(scope="module")
+def server(model):
+    settings = ServerSettings(
+        port=0, grpc_port=None, slots=2, limits=Limits(queue=4, seconds=20, body=1 << 16), watch=0
+    )
+    with Server({"lm": LanguageModel(model, context=CONTEXT)}, settings=settings) as running:
+        yield running
+
+
+def ask(server, path, data=None):
+    """Status and JSON of an answer."""
+    body = data if data is None or isinstance(data, bytes) else json.dumps(data).encode()
+    try:
+        with urllib.request.urlopen(urllib.request.Request(f"{server.url}/v1{path}", body), timeout=60) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as e:
+        return e.code, json.load(e)
+
+
+def complete(server, **fields):
+    status, found = ask(server, "/completions", {"model": "lm", "prompt": "ab", "temperature": 0, **fields})
+    assert status == 200, found
+    return found
+
+
+def events(server, path, **fields):
+    """The events of a stream."""
+    body = json.dumps({"model": "lm", "temperature": 0, "stream": True, **fields}).encode()
+    with urllib.request.urlopen(urllib.request.Request(f"{server.url}/v1{path}", body), timeout=60) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        lines = [line for line in answer.read().decode().split("\n\n") if line]
+    assert all(line.startswith("data: ") for line in lines) and lines[-1] == "data: [DONE]"
+    return [json.loads(line[6:]) for line in lines[:-1]]
+
+
+def wanted(model, prompt, count, **settings):
+    tokens = generate(model, [BYTES.encode(prompt)], max_new_tokens=count, **settings)[0]
+    return BYTES.decode(tokens[0].tolist())
+
+
+def test_completions_are_those_of_generate(server, model):
+    found = complete(server, prompt="Hello", max_tokens=6)
+    assert found["choices"] == [
+        {"index": 0, "text": wanted(model, "Hello", 6), "logprobs": None, "finish_reason": "length"}
+    ]
+    assert found["object"] == "text_completion" and found["model"] == "lm" and found["id"].startswith("cmpl-")
+    assert found["usage"] == {"prompt_tokens": 5, "completion_tokens": 6, "total_tokens": 11}
+    many = complete(server, prompt=["a", [98, 99]], n=2, max_tokens=3)
+    assert [c["text"] for c in many["choices"]] == [wanted(model, p, 3) for p in ("a", "a", "bc", "bc")]
+    drawn = {"temperature": 0.7, "top_k": 9, "top_p": 0.9, "seed": 4, "max_tokens": 5}
+    settings = {"decode_strategy": "sampling", "temperature": 0.7, "top_k": 9, "top_p": 0.9, "seed": 4}
+    assert complete(server, **drawn)["choices"][0]["text"] == wanted(model, "ab", 5, **settings)
+    assert complete(server, **drawn, n=2)["choices"][1]["text"] == wanted(model, "ab", 5, **{**settings, "seed": 5})
+
+
+def test_a_conversation(server, model):
+    messages = [{"role": "system", "content": "s"}, {"role": "user", "content": [{"type": "text", "text": "hi"}]}]
+    fields = {"model": "lm", "messages": messages, "temperature": 0, "max_tokens": 4}
+    status, found = ask(server, "/chat/completions", fields)
+    text = wanted(model, "system: s\nuser: hi\nassistant:", 4)
+    assert status == 200 and found["choices"][0]["message"] == {"role": "assistant", "content": text}
+    parts = events(server, "/chat/completions", messages=messages, max_tokens=4, stream_options={"include_usage": True})
+    assert parts[0]["choices"][0]["delta"] == {"role": "assistant", "content": ""}
+    assert "".join(p["choices"][0]["delta"].get("content", "") for p in parts[:-1]) == text
+    assert parts[-2]["choices"][0]["finish_reason"] == "length" and parts[-1]["choices"] == []
+    assert parts[-1]["usage"]["completion_tokens"] == 4
+
+
+def test_a_stream_of_several_choices(server, model):
+    found = {0: "", 1: ""}
+    for event in events(server, "/completions", prompt=["x", "yz"], max_tokens=5):
+        choice = event["choices"][0]
+        found[choice["index"]] += choice["text"]
+    assert found == {0: wanted(model, "x", 5), 1: wanted(model, "yz", 5)}
+
+
+def test_a_stop_string_and_an_end_token(server, model):
+    text = wanted(model, "Hello", 20)
+    stop = text[5:7]
+    found = complete(server, prompt="Hello", max_tokens=20, stop=[stop, "\0\0"])["choices"][0]
+    assert found["text"] == text[: text.index(stop)] and found["finish_reason"] == "stop"
+    parts = [e["choices"][0] for e in events(server, "/completions", prompt="Hello", max_tokens=20, stop=stop)]
+    assert "".join(p["text"] for p in parts) == found["text"] and parts[-1]["finish_reason"] == "stop"
+
+
+def test_nothing_is_compiled_after_the_server_is_ready(server, model):
+    prompts = ["p" * n for n in (1, 2, 17, 40, 70)]
+    answers = {p: wanted(model, p, 8) for p in prompts}
+    with compilations() as count, concurrent.futures.ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda p: complete(server, prompt=p, max_tokens=8)["choices"][0]["text"], prompts))
+        complete(server, temperature=1, max_tokens=2), complete(server, temperature=1, top_p=0.5, max_tokens=2)
+    assert found == [answers[p] for p in prompts] and count == [0]
+
+
+def test_models_and_metrics(server):
+    assert [m["id"] for m in ask(server, "/models")[1]["data"]] == ["lm"]
+    assert ask(server, "/models/lm")[1]["object"] == "model" and ask(server, "/models/other")[0] == 404
+    complete(server, max_tokens=3)
+    with urllib.request.urlopen(f"{server.url}/metrics") as answer:
+        text = answer.read().decode()
+    numbers = dict(line.rsplit(" ", 1) for line in text.splitlines() if line.startswith("paddle_serving"))
+    label = '{model="lm"}'
+    assert float(numbers[f"paddle_serving_generated_tokens_total{label}"]) >= 3
+    assert float(numbers[f"paddle_serving_prompt_tokens_total{label}"]) >= 2
+    assert float(numbers[f"paddle_serving_time_to_first_token_seconds_count{label}"]) >= 1
+    assert numbers[f"paddle_serving_generation_slots_used{label}"] == "0.0"
+    assert numbers[f"paddle_serving_cache_use_ratio{label}"] == "0.0"
+
+
+BAD = [
+    ("{", "not valid JSON"),
+    ("[]", "must be a JSON object"),
+    ({"prompt": "a"}, "lacks model"),
+    ({"model": "lm"}, "lacks prompt"),
+    ({"model": 3, "prompt": "a"}, "model must be a string"),
+    ({"prompt": ""}, "has no tokens"),
+    ({"prompt": []}, "has no tokens"),
+    ({"prompt": {"a": 1}}, "prompt must be a string"),
+    ({"prompt": [1.5]}, "prompt must be a string"),
+    ({"prompt": [256]}, "token 256 is out of range; the model has 256"),
+    ({"prompt": "\ud800"}, "not valid"),
+    ({"prompt": "a" * 96}, "has 96 tokens and 16 are to be generated; this model has room for 96"),
+    ({"max_tokens": 96}, "room for 96"),
+    ({"max_tokens": 0}, "max_tokens is 0; expected an integer of at least 1"),
+    ({"max_tokens": True}, "max_tokens is True"),
+    ({"temperature": -1}, "temperature is -1; expected a number from 0 to 2"),
+    ({"temperature": "hot"}, "temperature is hot"),
+    ({"top_p": 0}, "top_p is 0"),
+    ({"top_k": -1}, "top_k is -1"),
+    ({"n": 1000}, "n is 1000"),
+    ({"n": 100, "prompt": ["a", "b"]}, "more than 128 answers"),
+    ({"stop": [""]}, "stop is"),
+    ({"stop": 3}, "stop is 3"),
+    ({"stream": "yes"}, "stream is yes"),
+    ({"stream_options": {"x": 1}}, "stream_options is"),
+    ({"seed": 1.5}, "seed is 1.5"),
+    ({"logit_bias": {"50256": -100}}, "logit_bias is not supported"),
+    ({"presence_penalty": 1}, "presence_penalty is not supported"),
+    ({"temprature": 1}, "there is no field 'temprature'"),
+]
+
+
+@pytest.mark.parametrize(("fields", "text"), BAD)
+def test_bad_requests(server, fields, text):
+    if isinstance(fields, dict) and "prompt" not in fields and fields != {"model": "lm"}:
+        fields = {"model": "lm", "prompt": "a", **fields}
+    elif isinstance(fields, dict) and "model" not in fields and fields != {"prompt": "a"}:
+        fields = {"model": "lm", **fields}
+    status, found = ask(server, "/completions", fields.encode() if isinstance(fields, str) else fields)
+    assert status == 400 and text in found["error"]["message"], found
+    assert found["error"]["type"] == "invalid_request_error"
+
+
+@pytest.mark.parametrize(
+    "messages", [[], "hi", [{"role": "user"}], [{"content": "a"}], ["a"], [{"role": 1, "content": ""}]]
+)
+def test_bad_messages(server, messages):
+    status, found = ask(server, "/chat/completions", {"model": "lm", "messages": messages})
+    assert status == 400 and "messages" in found["error"]["message"]
+
+
+def test_an_unknown_model(server):
+    status, found = ask(server, "/completions", {"model": "gpt-9", "prompt": "a"})
+    assert status == 404 and "there are lm" in found["error"]["message"]
+
+
+def test_a_client_that_goes_frees_its_slot(server, model):
+    engine = server.service.engines["lm"]
+    for stream in (True, False):
+        body = json.dumps({"model": "lm", "prompt": "a", "max_tokens": 90, "temperature": 0, "stream": stream}).encode()
+        head = f"POST /v1/completions HTTP/1.1\r\nhost: a\r\ncontent-length: {len(body)}\r\n\r\n".encode()
+        before = engine._metrics._generated._value.get()
+        with socket.create_connection(("127.0.0.1", server.port)) as client:
+            client.sendall(head + body)
+            eventually(lambda: engine._running)
+        eventually(lambda: not engine._running)
+        assert engine._metrics._generated._value.get() - before < 90
+    assert complete(server, prompt="Hello", max_tokens=6)["choices"][0]["text"] == wanted(model, "Hello", 6)
+
+
+def test_a_client_that_reads_slowly_does_not_delay_others(server, model):
+    slow = http.client.HTTPConnection("127.0.0.1", server.port)
+    slow.request(
+        "POST", "/v1/completions", json.dumps({"model": "lm", "prompt": "a", "max_tokens": 80, "stream": True})
+    )
+    assert complete(server, prompt="Hello", max_tokens=6)["choices"][0]["text"] == wanted(model, "Hello", 6)
+    assert slow.getresponse().read().endswith(b"data: [DONE]\n\n")
+    slow.close()
+
+
+def test_too_many_requests_and_too_little_time(model):
+    settings = ServerSettings(port=0, grpc_port=None, slots=1, limits=Limits(queue=1, seconds=0.5), watch=0)
+    with Server({"lm": LanguageModel(model, context=64)}, settings=settings) as server:
+        step = server.service.engines["lm"]._batch.step
+        server.service.engines["lm"]._batch.step = lambda: time.sleep(0.1) or step()
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            fields = {"model": "lm", "prompt": "a", "max_tokens": 60}
+            found = [status for status, _ in pool.map(lambda _: ask(server, "/completions", fields), range(4))]
+        assert set(found) == {429, 504}
+        del server.service.engines["lm"]._batch.step
+        assert ask(server, "/completions", {**fields, "max_tokens": 2})[0] == 200
+
+
+def test_a_model_that_fails_answers_the_next_request(model):
+    settings = ServerSettings(port=0, grpc_port=None, slots=1, watch=0)
+    with Server({"lm": LanguageModel(model, context=64)}, settings=settings) as server:
+        batch = server.service.engines["lm"]._batch
+        batch.step = lambda: 1 / 0
+        status, found = ask(server, "/completions", {"model": "lm", "prompt": "a"})
+        assert status == 500 and "ZeroDivisionError" in found["error"]["message"]
+        del batch.step
+        assert complete(server, prompt="Hello", max_tokens=6)["choices"][0]["text"] == wanted(model, "Hello", 6)
+
+
+def test_text_of_tokens_that_come_one_by_one():
+    text = "aé€\U0001f600b"
+    stream = TextStream(BYTES, [])
+    assert "".join(stream.push(t) for t in text.encode()) + stream.finish() == text
+    stream = TextStream(BYTES, ["stop", "top!"])
+    found = "".join(stream.push(t) for t in b"no sto st stop it" if not stream.is_stopped)
+    assert found + stream.finish() == "no sto st " and stream.is_stopped
+    stream = TextStream(BYTES, ["xyz"])
+    assert "".join(stream.push(t) for t in "xy\xe9".encode()[:3]) + stream.finish() == "xy\ufffd"
+
+
+def test_from_the_command_line(tmp_path, model, capsys):
+    from served import Served
+
+    model.save_pretrained(tmp_path / "lm")
+    server = Served(str(tmp_path / "lm"), "--task", "generate", "--slots", "1", "--context", "32")
+    try:
+        body = {"model": "lm", "prompt": "Hello", "max_tokens": 6, "temperature": 0}
+        status, found = server.ask("/v1/completions", body)
+        assert status == 200 and found["choices"][0]["text"] == wanted(model, "Hello", 6)
+    finally:
+        server.stop()
+    for arguments, text in (
+        (["--workers", "2"], "no --workers"), (["--context", "999"], "at most 256"), (["--slots", "0"], "at least 1"),
+    ):  # fmt: skip
+        with pytest.raises(SystemExit, match=text):
+            main([str(tmp_path / "lm"), "--task", "generate", *arguments])
+    with pytest.raises(SystemExit, match=r"config\.json"):
+        main([str(tmp_path), "--task", "generate"])
+
+
+def test_a_model_without_a_tokenizer_that_fits(tmp_path):
+    CausalLM(tiny_config(vocab_size=100, num_hidden_layers=1)).save_pretrained(tmp_path)
+    with pytest.raises(ServingError, match="bytes has 256 tokens, and the model 100"):
+        LanguageModel.load(str(tmp_path))
