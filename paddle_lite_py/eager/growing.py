@@ -9,12 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import array_class
+from ..core.unrolled_loops import are_turns
 from ..registry.bound import BoundOp
 from .lazy_program import BackwardStep, CallStep
-
-# So many reads of one array from outside, such as a weight, are turns of a loop; where one op has so many kinds of
-# arguments, shapes change there.
-TURNS = 16
 
 
 def is_growing(steps: Sequence[CallStep | BackwardStep], outside: Sequence[Any]) -> bool:
@@ -29,4 +26,4 @@ def is_growing(steps: Sequence[CallStep | BackwardStep], outside: Sequence[Any])
         values += found.specs
         kinds[step.bound].add(id(found))  # kept under the shapes and dtypes of arguments
         reads.update(i for i in step.places if i < 0 and outside[~i].__class__ in (np.ndarray, array_class()))
-    return max(reads.values(), default=0) >= TURNS and max(map(len, kinds.values()), default=0) >= TURNS
+    return are_turns(reads, kinds)

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..core import symbolic
+from ..core.unrolled_loops import are_turns
 from . import control
 from .block import Block, Operator, Value
 from .graph import acts, ancestors, moved
 from .program import Measured, Program
 
-# A program of so many operators, in which one input is read so often and one op gives so many shapes, is a loop
-# unrolled.
-MIN_UNROLLED, TURNS = 200, 16
+# Smaller programs are compiled as they are.
+MIN_UNROLLED = 200
 _WORD = re.compile(r"[A-Za-z_]\w*\b(?!\()")  # but no function, such as max(
 
 
@@ -71,7 +71,7 @@ def is_unrolled(program: Program) -> bool:
     for op in ops:
         reads.update(v for v in op.inputs if isinstance(v, Value) and v in given)
         shapes[op.name].update(str(v.shape) for v in op.outputs)
-    return max(reads.values(), default=0) >= TURNS and max(map(len, shapes.values())) >= TURNS
+    return are_turns(reads, shapes)
 
 
 def found_within(op: Operator, measured: dict[str, Measured]) -> set[str]:
