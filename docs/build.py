@@ -47,7 +47,7 @@ def gather(sources: Path) -> None:
     rest = [name for p in sorted(pages) if (name := str(p.with_suffix(""))) != "index" and name not in named]
     pages[Path("index.md")] += toctree(rest, "More") if rest else ""
     notebooks = [Path("tutorials") / f"{name}.ipynb" for name in TUTORIALS]
-    pages |= {p: (ROOT / p).read_text() for p in notebooks}
+    pages |= {p: (ROOT / p).read_text().replace("](../docs/", "](../") for p in notebooks}
     pages[Path("tutorials/index.md")] = listing("Tutorials", TUTORIALS, NOTEBOOKS)
     pages |= {Path("api") / f"{name}.rst": text for name, text in reference.pages().items()}
     pages[Path("api/index.md")] = listing("Reference", sorted(reference.modules()), MODULES)

@@ -8,13 +8,13 @@ var Scorer = {
   objPrioDefault: 0,
   title: 15,
   partialTitle: 7,
-  term: 5,
-  partialTerm: 2,
+  term: 2,
+  partialTerm: 1,
   // [document, title, anchor, description, score, file name]
   score: ([name, title, anchor, description, score]) => {
     if (RARE.test(name)) score -= 6;
     if (name.startsWith("api/") && name.split(".").pop() === title) score += 3;
-    if (name.startsWith("design/") || name === "contributing") score -= 4;
+    if (/^(design\/|contributing|differences|errors)/.test(name)) score -= 2;
     return score;
   },
 };
