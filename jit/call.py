@@ -11,7 +11,7 @@ from . import spec
 from .spec import ArgumentNames, InputSpec
 
 
-class Call:
+class FunctionCall:
     """A function and its arguments: NumPy arrays as tensors, keywords in the order of the parameters.
 
     Arguments:

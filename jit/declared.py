@@ -9,7 +9,7 @@ from paddle_lite_py.core.errors import warn_user
 from paddle_lite_py.eager.tensor import Tensor
 
 from . import spec
-from .call import Call
+from .call import FunctionCall
 from .spec import InputSpec
 
 
@@ -21,14 +21,14 @@ class DeclaredSpecs:
     _input_spec: Any
     _warned = False
 
-    def _arguments(self, args: Any, kwargs: Any) -> Call:
+    def _arguments(self, args: Any, kwargs: Any) -> FunctionCall:
         """The arguments of a call, with the declared spec of each tensor, checked."""
-        call = Call(self._function, args, kwargs)
+        call = FunctionCall(self._function, args, kwargs)
         if self._input_spec is not None:
             call.specs = self._specs(call)
         return call
 
-    def _specs(self, call: Call) -> list[InputSpec]:
+    def _specs(self, call: FunctionCall) -> list[InputSpec]:
         names, out = call.names.tensors, []
         declared = spec.declared(self, self._input_spec, call.args, call.kwargs)
         for i, (given, t) in enumerate(zip(declared, call.tensors, strict=True)):

@@ -37,9 +37,9 @@ from .stages import Lowered
 if TYPE_CHECKING:
     from paddle_lite_py.targets import Report
 
-    from .call import Call
+    from .call import FunctionCall
     from .specializer import Specializer
-    from .tracer import Tracer
+    from .tracer import FunctionTracer
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +101,9 @@ class Inspection:
     _function: Callable[..., Any]
     _input_spec: Any
     cache: Cache
-    _tracer: Tracer
+    _tracer: FunctionTracer
     _specializer: Specializer
-    _arguments: Callable[..., Call]
+    _arguments: Callable[..., FunctionCall]
     _declared: Memo[Any, ConcreteProgram]
     # Its own attributes; others are the user's.
     OWN = frozenset(
@@ -231,7 +231,7 @@ class Inspection:
             self._declared.put(key, self._concrete(self.traced_for(call.args, keywords=call.kwargs)))
         return self._declared[key]
 
-    def _found(self, call: Call) -> tuple[Entry, ScalarInputs]:
+    def _found(self, call: FunctionCall) -> tuple[Entry, ScalarInputs]:
         """The program for a call, as a whole."""
         try:
             return self._specializer.find(call)

@@ -27,14 +27,14 @@ from . import guards, reads, spec
 from .argument_aliases import ArgumentAliases, Shared
 from .breaks import may_break
 from .cache import Cache, CacheKey, Declared, Sharing
-from .call import Call
+from .call import FunctionCall
 from .compile_policy import CompilePolicy
 from .entry import Entry, Other
 from .errors import GraphBreak
 from .options import CompileOptions
 from .retracing import retrace_until_sizes_hold
 from .spec import SpecifiedCall
-from .tracer import Tracer
+from .tracer import FunctionTracer
 from .varying_scalars import DynamicAttributes, VaryingScalars, with_numbers
 
 
@@ -51,14 +51,14 @@ class Specializer:
         traced: called after each trace.
     """
 
-    def __init__(self, tracer: Tracer, options: CompileOptions, traced: Callable[[], None]) -> None:
+    def __init__(self, tracer: FunctionTracer, options: CompileOptions, traced: Callable[[], None]) -> None:
         self.tracer, self.cache, self._after_trace = tracer, Cache(tracer.name, options.cache_size), traced
         self._full_graph = options.full_graph
         self.last_call: SpecifiedCall | None = None  # the arguments of the last trace, as specs
         self._scalars, self._attributes = VaryingScalars(), DynamicAttributes()
         self._aliases, self._policy = ArgumentAliases(), CompilePolicy(self.cache)
 
-    def find(self, call: Call, other: Other | None = None, may_wait: bool = False) -> tuple[Any, ScalarInputs]:
+    def find(self, call: FunctionCall, other: Other | None = None, may_wait: bool = False) -> tuple[Any, ScalarInputs]:
         """The program for a call, traced if there is none, and the numbers of the call that it takes as inputs.
 
         Arguments:
@@ -96,11 +96,13 @@ class Specializer:
                     return self.find(call, other)
         return entry, numbers
 
-    def has_aliases(self, call: Call) -> bool:
+    def has_aliases(self, call: FunctionCall) -> bool:
         """True if some arguments share elements with tensors that a program reads from outside."""
         return bool(self._aliases.of(call.tensors))
 
-    def run(self, call: Call, entry: Entry, numbers: ScalarInputs, run: Callable[[Entry, ScalarInputs], Any]) -> Any:
+    def run(
+        self, call: FunctionCall, entry: Entry, numbers: ScalarInputs, run: Callable[[Entry, ScalarInputs], Any]
+    ) -> Any:
         """Run a program; where it has taken a wrong value for granted, the one that takes the right one."""
         tried: list[Entry] = []
         while True:
@@ -110,7 +112,7 @@ class Specializer:
                 tried.append(entry)
                 entry, numbers = self.find(call, Other(str(e), partial(_serves, tried, e.found)))
 
-    def _make(self, call: Call, common: Any, numbers: ScalarInputs, shared: Shared) -> Entry:
+    def _make(self, call: FunctionCall, common: Any, numbers: ScalarInputs, shared: Shared) -> Entry:
         """Trace; with numbers as inputs where that can be, else with their values."""
         seen: list[ScalarGuard] = []
         names = call.names.tensors
@@ -140,7 +142,7 @@ class Specializer:
         return self._entry_of(traced, call, seen, sizes, shared)
 
     def _entry_of(
-        self, traced: Traced, call: Call, seen: list[ScalarGuard], sizes: Dimensions | None, shared: Shared
+        self, traced: Traced, call: FunctionCall, seen: list[ScalarGuard], sizes: Dimensions | None, shared: Shared
     ) -> Entry:
         owner = getattr(call.function, "__self__", None)
         layers = [owner, *traced.layers] if isinstance(owner, Layer) else traced.layers
@@ -158,7 +160,7 @@ class Specializer:
         return Entry(executable, expected, found, settings, [*seen, *traced.seen], sizes)
 
 
-def _kinds(call: Call, shared: Shared) -> tuple[Any, ...]:
+def _kinds(call: FunctionCall, shared: Shared) -> tuple[Any, ...]:
     """What a program depends on of each tensor of a call, and of their elements where some share them."""
     if call.specs is None:
         kinds: Any = tuple([((data := held(t)).shape, data.dtype, t.stop_gradient) for t in call.tensors])

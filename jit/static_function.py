@@ -23,7 +23,7 @@ from paddle_lite_py.tracing.executor import SharedWithState
 
 from .breaks import Parts
 from .buckets import Buckets
-from .call import Call
+from .call import FunctionCall
 from .check import checked
 from .containers import Changed, restore
 from .declared import DeclaredSpecs
@@ -34,7 +34,7 @@ from .options import DEFAULTS, CompileOptions, settings
 from .raising import raised_by_user
 from .runtime import convert
 from .specializer import Specializer
-from .tracer import Tracer
+from .tracer import FunctionTracer
 
 _new = Tensor.__new__
 _EAGER: Any = object()  # in the place of results: the function itself is to run
@@ -64,7 +64,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
         self._bound_by_id: dict[int, StaticFunction] = {}
         self.__name__ = type(function).__name__  # a callable object; functions have a name of their own
         functools.update_wrapper(self, function, updated=())
-        self._tracer = Tracer(function, self.__name__, options.passes)
+        self._tracer = FunctionTracer(function, self.__name__, options.passes)
         self._specializer = Specializer(self._tracer, options, self._show)
         self.cache = self._specializer.cache
         # Key: the context, structure and Python values of the arguments, and their specs.
@@ -153,7 +153,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
             self._parts = None
             raise_for_user(e)
 
-    def _run(self, call: Call) -> Any:
+    def _run(self, call: FunctionCall) -> Any:
         checks = self.options.check or settings.check
         entry, numbers = self._specializer.find(call, may_wait=not (self._input_spec or checks))
         if entry is None:
@@ -208,7 +208,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
         return f"<StaticFunction {self.__name__}, {len(self.cache)} programs>"
 
 
-def _is_simple(entry: Entry, call: Call) -> bool:
+def _is_simple(entry: Entry, call: FunctionCall) -> bool:
     """True if later calls with the same kind of tensors may go straight to the program."""
     plain = mode.interpreter is EAGER and not (call.kwargs or entry.from_leaves or entry.traced.speculated)
     lasts = not (entry.called_once or entry.changes_arguments)

@@ -23,7 +23,7 @@ from .net import noticed
 from .runtime import convert
 
 
-class Tracer:
+class FunctionTracer:
     """Traces one function for the arguments of a call.
 
     Arguments:
