@@ -14,6 +14,8 @@ JOINED = "PADDLE_LITE_JOINED"
 HEARTBEAT = 30
 # What layers below the exchanges ask of them, once they are there: the rows that the processes have of a tensor.
 gathered_rows: list[Callable[[Any], Any]] = []
+# What gives an array of XLA's whole that may lie over several processes; empty in a process that trains alone.
+gathered_arrays: list[Callable[[Any], Any]] = []
 
 
 _here: list[World] = []  # once this process has joined

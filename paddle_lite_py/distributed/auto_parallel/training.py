@@ -13,11 +13,13 @@ from ...core.interpreter import no_grad, state, use
 from ...core.no_effect import Immaterial, no_effect
 from ...core.processes import world
 from ...eager.execute import EAGER
+from ...eager.pending import held
 from ...eager.tensor import Tensor
 from ...nn import Layer
 from ...ops.convert import to_tensor
-from .api import constrained, dtensor_from_local, laid, shard_tensor
-from .process_mesh import Placement, ProcessMesh, Replicate, Shard, mesh_of, placements_of, sharding
+from .api import constrained, dtensor_from_local, shard_tensor
+from .layouts import mesh_of, placements_of
+from .process_mesh import Placement, ProcessMesh, Replicate, Shard
 from .strategy import refuse_unknown
 
 
@@ -35,14 +37,14 @@ class _Stage:
     @no_effect(key=Immaterial("all arrays of state are spread alike"))
     def __call__(self, key: str, param: Tensor, accumulator: Tensor) -> Tensor:
         """An array of state, laid."""
-        return self.spread(accumulator, mesh_of(param._data) or self.mesh)
+        return self.spread(accumulator, mesh_of(held(param)) or self.mesh)
 
     def spread(self, tensor: Tensor, mesh: ProcessMesh | None) -> Tensor:
         """A tensor cut once more; as it is where it cannot be."""
         if mesh is None:
             return tensor
         at = mesh.dim_names.index(self.dim) if isinstance(self.dim, str) else self.dim
-        placements: list[Placement] = placements_of(tensor._data) or [Replicate() for _ in mesh.dim_names]
+        placements: list[Placement] = placements_of(held(tensor)) or [Replicate() for _ in mesh.dim_names]
         taken = {p.dim for p in placements if isinstance(p, Shard)}
         for axis, size in enumerate(tensor.shape):
             if isinstance(placements[at], Replicate) and axis not in taken and size % mesh.shape[at] == 0:
@@ -121,7 +123,7 @@ class ShardOptimizer:
         self._where: list[tuple[Any, Any]] = []  # how parameters lie, which an update does not change
         if isinstance(shard_fn, ShardingStage3):
             for p in optimizer._parameter_list:
-                p._set_payload(shard_fn.spread(p.detach(), mesh_of(p._data) or shard_fn.mesh)._data)
+                p._set_payload(shard_fn.spread(p.detach(), mesh_of(held(p)) or shard_fn.mesh)._data)
 
     def prepare(self) -> None:
         """Make the state of all parameters that have none, and lay it."""
@@ -134,8 +136,9 @@ class ShardOptimizer:
                         column[i]._set_payload(self._shard_fn(name, group.params[i], column[i])._data)
                         self._laid.add(id(column[i]))
         if not self._where:
-            held = [(p, p._data.sharding) for p in self._inner_opt._parameter_list if mesh_of(p._data) is not None]
-            self._where = held
+            self._where = [
+                (p, p._data.sharding) for p in self._inner_opt._parameter_list if mesh_of(held(p)) is not None
+            ]
 
     def step(self) -> None:
         """Update the parameters, at every call that is due."""
@@ -388,10 +391,7 @@ class DistModel:
         own = self.network.state_dict()
         for name, value in state_dict.items():
             if name in own:
-                mesh = mesh_of(own[name]._data)
-                data = to_tensor(value)._data
-                placements = placements_of(own[name]._data) or []
-                own[name]._set_payload(data if mesh is None else laid(data, sharding(mesh, placements, data.shape)))
+                own[name].set_value(value)
 
 
 @no_effect(loader=Immaterial("batches are given to the call"))
