@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ...core.arrays import is_spread, laid_over
 from ...core.memo import memo
 from ...core.processes import world
 from ...core.undrawn import Undrawn
@@ -33,17 +34,11 @@ def laid(data: Any, where: jax.sharding.NamedSharding) -> Any:
         return data.laid(where)
     if isinstance(data, jax.ShapeDtypeStruct):  # computed from such
         return jax.ShapeDtypeStruct(data.shape, data.dtype, sharding=where)
-    if isinstance(data, jax.Array) and (world().size == 1 or not _is_local(data)):
-        if world().size == 1 or [*data.sharding.mesh.devices.flat] == [*where.mesh.devices.flat]:  # type: ignore[attr-defined]
+    if world().size > 1 and is_spread(data):
+        if [*data.sharding.mesh.devices.flat] == [*where.mesh.devices.flat]:  # type: ignore[attr-defined]
             return jax.device_put(data, where)
         return in_pieces(data, where)
-    held = np.asarray(data)
-    return jax.make_array_from_callback(held.shape, where, lambda index: held[index].copy(), dtype=held.dtype)
-
-
-def _is_local(data: jax.Array) -> bool:
-    """Whether this process has all of an array, which is not part of a mesh."""
-    return data.is_fully_addressable and not isinstance(data.sharding, jax.sharding.NamedSharding)
+    return laid_over(data, where)
 
 
 def placed(data: Any, mesh: ProcessMesh, placements: Sequence[Placement]) -> Any:

@@ -9,13 +9,14 @@ from typing import Any
 import jax
 
 from ...amp import auto_cast
+from ...core.arrays import is_array, is_spread
 from ...core.interpreter import no_grad, state, use
 from ...core.no_effect import Immaterial, no_effect
 from ...core.processes import world
 from ...eager.execute import EAGER
 from ...eager.pending import held
 from ...eager.tensor import Tensor
-from ...nn import Layer
+from ...nn import ClipGradByGlobalNorm, Layer
 from ...ops.convert import to_tensor
 from .api import constrained, dtensor_from_local, shard_tensor
 from .layouts import mesh_of, placements_of
@@ -115,30 +116,36 @@ class ShardOptimizer:
         shard_fn: function (name, parameter, state) that returns the distributed state, or a ShardingStage; None:
             distributed like the parameter.
         gradient_accumulation_steps: number of calls of step() for each update. Default: 1.
+
+    Raises:
+        NotImplementedError: if parameters lie over several meshes, and gradients are clipped by their global norm.
     """
 
     def __init__(self, optimizer: Any, shard_fn: Any = None, gradient_accumulation_steps: int = 1) -> None:
         self._inner_opt, self._shard_fn, self._every, self._calls = optimizer, shard_fn, gradient_accumulation_steps, 0
-        self._laid: set[int] = set()
-        self._where: list[tuple[Any, Any]] = []  # how parameters lie, which an update does not change
+        self._laid: dict[int, Any] = {}  # states that lie as they should, by id
+        self._where: dict[int, tuple[Any, Any]] = {}  # how parameters and states lie, which an update does not change
         if isinstance(shard_fn, ShardingStage3):
             for p in optimizer._parameter_list:
                 p._set_payload(shard_fn.spread(p.detach(), mesh_of(held(p)) or shard_fn.mesh)._data)
+        optimizer._groups = [part for group in optimizer._groups for part in _by_mesh(optimizer, group)]
 
     def prepare(self) -> None:
         """Make the state of all parameters that have none, and lay it."""
         for group in self._inner_opt._groups:
             trained = [i for i, p in enumerate(group.params) if not p.stop_gradient]
             group.start(trained, self._inner_opt._multi_precision)
-            for name, column in group.arrays.items():
+            columns = {**group.arrays, "master_weight": group.masters}
+            for name, column in columns.items():
                 for i in trained:
-                    if self._shard_fn is not None and id(column[i]) not in self._laid:
-                        column[i]._set_payload(self._shard_fn(name, group.params[i], column[i])._data)
-                        self._laid.add(id(column[i]))
-        if not self._where:
-            self._where = [
-                (p, p._data.sharding) for p in self._inner_opt._parameter_list if mesh_of(held(p)) is not None
-            ]
+                    if column[i] is not None and id(column[i]) not in self._laid:
+                        self._lay(name, group.params[i], column[i])
+
+    def _lay(self, name: str, param: Tensor, accumulator: Tensor) -> None:
+        laid = (self._shard_fn or _as_parameter)(name, param, accumulator)
+        if laid is not accumulator and laid is not None:
+            accumulator._set_payload(laid._data)
+        self._laid[id(accumulator)] = accumulator
 
     def step(self) -> None:
         """Update the parameters, at every call that is due."""
@@ -146,10 +153,12 @@ class ShardOptimizer:
         if self._calls % self._every == 0:
             with use(EAGER):  # state is made while a program is traced, not by it
                 self.prepare()
+            kept = [t for t in (*self._inner_opt._parameter_list, *self._laid.values()) if is_spread(held(t))]
+            self._where.update({id(t): (t, t._data.sharding) for t in kept if is_array(t._data)})
             self._inner_opt.step()
             with no_grad():
-                for p, where in self._where:
-                    _keep(p, where)
+                for tensor, where in self._where.values():
+                    _keep(tensor, where)
 
     def clear_grad(self, set_to_zero: bool = True) -> None:
         """Forget the gradients, after a call of step() that was due."""
@@ -164,12 +173,36 @@ class ShardOptimizer:
         return getattr(self._inner_opt, name)
 
 
-def _keep(parameter: Any, where: Any) -> None:
-    """Lay a parameter as it lay before an update."""
+def _as_parameter(name: str, param: Tensor, accumulator: Tensor) -> Tensor:
+    """A state that lies as its parameter does."""
+    mesh = mesh_of(held(param))
+    if mesh is None or list(accumulator.shape) != list(param.shape):
+        return accumulator
+    return shard_tensor(accumulator, mesh, placements_of(held(param)) or [])
+
+
+def _by_mesh(optimizer: Any, group: Any) -> list[Any]:
+    """The parameters of a group, those of each mesh together: one program updates what lies over one mesh."""
+    parts: dict[Any, list[Any]] = {}
+    for p in group.params:
+        mesh = mesh_of(held(p))
+        parts.setdefault(mesh and tuple(mesh.process_ids), []).append(p)
+    if len([key for key in parts if key is not None]) < 2:
+        return [group]
+    if isinstance(optimizer._clip_of(group), ClipGradByGlobalNorm):
+        raise NotImplementedError(
+            f"shard_optimizer: parameters lie over meshes of the processes {', '.join(map(str, parts))}, and "
+            "ClipGradByGlobalNorm needs the gradients of all: clip by value or by norm, or use fleet's PipelineLayer"
+        )
+    return [type(group)(params, dict(group.options), group.slots) for params in parts.values()]
+
+
+def _keep(tensor: Any, where: Any) -> None:
+    """Lay a parameter or a state as it lay before an update."""
     if state.interpreter is not EAGER:
-        parameter._set_payload(constrained(parameter, where)._data)
-    elif parameter._data.sharding != where:
-        parameter._set_payload(jax.device_put(parameter._data, where))
+        tensor._set_payload(constrained(tensor, where)._data)
+    elif tensor._data.sharding != where:
+        tensor._set_payload(jax.device_put(tensor._data, where))
 
 
 def shard_optimizer(optimizer: Any, shard_fn: Any = None, gradient_accumulation_steps: int = 1) -> ShardOptimizer:
