@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from ..core.arrays import filled, is_array
+from ..core.errors import warn_no_gradient
 from ..core.interpreter import layer_version, no_grad, state
 from ..core.lazy_vjp import differentiated_twice
 from ..core.memo import Memo
@@ -37,7 +38,10 @@ def backward(tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bo
     _compute_waiting(tensors)
     sweep = tape.Sweep()
     for tensor, grad in zip(tensors, grads, strict=True):
-        sweep.add(_source(tensor), _seed(tensor, grad))
+        if tensor.stop_gradient:
+            warn_no_gradient(tensor)
+        else:
+            sweep.add(_source(tensor), _seed(tensor, grad))
     sweep.run(retain_graph)
     for leaf, array in sweep.leaves.values():
         leaf._accumulate(leaf_gradient(array))
@@ -95,7 +99,7 @@ def leaf_gradient(array: Any) -> Tensor:
 def _source(tensor: Tensor) -> Any:
     if tensor.stop_gradient:
         raise RuntimeError(
-            f"backward() on a {tensor.dtype.name}{[*tensor.shape]} tensor with stop_gradient=True: nothing it was made "
+            f"grad() of a {tensor.dtype.name}{[*tensor.shape]} tensor with stop_gradient=True: nothing it was made "
             "from requires gradient (or it was made under paddle.no_grad(), or detached)"
         )
     return tensor if tensor._source is None else tensor._source

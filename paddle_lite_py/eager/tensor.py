@@ -262,7 +262,7 @@ class Tensor(TensorData):
             retain_graph: keep the recorded graph, so that `backward()` can run again. Default: False.
 
         Raises:
-            RuntimeError: if this tensor requires no gradient, or its graph has been freed.
+            RuntimeError: if its graph has been freed. Of a tensor that requires no gradient it does nothing, and warns.
 
         Examples:
             >>> import paddle_lite_py as paddle
