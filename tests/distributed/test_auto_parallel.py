@@ -20,12 +20,12 @@ def test_one_process_with_several_devices():
     env = {**os.environ, "XLA_FLAGS": flags, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, str(PROGRAM)], env=env, capture_output=True, text=True, timeout=480)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert done.stdout.count(" is well") == 8
+    assert done.stdout.count(" is well") == 15
 
 
 @pytest.mark.repeat
 def test_two_processes(tmp_path):
-    assert launched(tmp_path, 2, PROGRAM).count(" is well") == 8
+    assert launched(tmp_path, 2, PROGRAM).count(" is well") == 15
 
 
 def test_a_mesh():
@@ -44,8 +44,8 @@ def test_a_mesh():
 
 
 def test_what_is_not_there_is_said():
-    with pytest.raises(ValueError, match="there are 1 devices; start as many processes"):
-        dist.shard_tensor(paddle.ones([4]), dist.ProcessMesh([0, 1]), [dist.Shard(0)])
+    with pytest.raises(RuntimeError, match="there are 1 devices; start as many processes"):
+        dist.shard_tensor(paddle.ones([4]), dist.ProcessMesh([0, 1]), [dist.Shard(0)]).numpy()
     with pytest.raises(ValueError, match="dim_names is \\['x'\\] for a mesh of 2 axes"):
         dist.ProcessMesh([[0, 1]], ["x"])
     with pytest.raises(ValueError, match="a process stands twice"):

@@ -59,9 +59,9 @@ def complete(mesh: ProcessMesh, placements: Sequence[Placement], ndim: int) -> l
     Raises:
         ValueError: if there are too many, or a dimension does not exist.
     """
-    if len(placements) > mesh.ndim:
+    if any(not p.is_replicated() for p in placements[mesh.ndim :]):
         raise ValueError(f"placements has {len(placements)} entries for a mesh of {mesh.ndim} axes: {mesh}")
-    each: list[Placement] = [*placements, *[Replicate() for _ in range(mesh.ndim - len(placements))]]
+    each: list[Placement] = [*placements[: mesh.ndim], *[Replicate() for _ in range(mesh.ndim - len(placements))]]
     for i, p in enumerate(each):
         if isinstance(p, Shard):
             if not -ndim <= p.dim < ndim:

@@ -20,6 +20,7 @@ from ...nn import ClipGradByGlobalNorm, Layer
 from ...ops.convert import to_tensor
 from .api import constrained, dtensor_from_local, shard_tensor
 from .layouts import mesh_of, placements_of
+from .moving import placed
 from .process_mesh import Placement, ProcessMesh, Replicate, Shard
 from .strategy import refuse_unknown
 
@@ -140,6 +141,12 @@ class ShardOptimizer:
                 for i in trained:
                     if column[i] is not None and id(column[i]) not in self._laid:
                         self._lay(name, group.params[i], column[i])
+            # Numbers lie as an update leaves them, so that the first one is the program that all others are.
+            mesh = next((m for p in group.params if (m := mesh_of(held(p))) is not None), None)
+            for number in group.scalars.values() if mesh is not None else ():
+                if not is_spread(held(number)):
+                    number._set_payload(placed(number._data, mesh, []))
+                self._laid[id(number)] = number
 
     def _lay(self, name: str, param: Tensor, accumulator: Tensor) -> None:
         laid = (self._shard_fn or _as_parameter)(name, param, accumulator)
@@ -270,6 +277,7 @@ class ShardDataloader:
         is_dataset_splitted: bool = False,
     ) -> None:  # fmt: skip
         self._in_parts = is_dataset_splitted and world().size > 1
+        self._batches: Iterator[Any] | None = None  # of next()
         self.dataloader, self._meshes, self._keys, self._dims = dataloader, meshes, input_keys, shard_dims
 
     def __len__(self) -> int:
@@ -282,6 +290,19 @@ class ShardDataloader:
                 yield {k: self._laid(batch[k], keys.index(k)) for k in keys}
             else:
                 yield [self._laid(entry, i) for i, entry in enumerate(batch)]
+
+    def __call__(self) -> Iterator[Any]:
+        """The batches, from the first one on."""
+        return iter(self)
+
+    def __next__(self) -> Any:
+        """The next batch; after the last one StopIteration, and then the first one again."""
+        self._batches = self._batches or iter(self)
+        try:
+            return next(self._batches)
+        except StopIteration:
+            self._batches = None
+            raise
 
     def _laid(self, entry: Any, i: int) -> Any:
         if isinstance(entry, list | tuple):
@@ -330,11 +351,12 @@ class DistModel:
         loader: see docs/differences.md.
         loss: function of outputs and labels.
         optimizer: the optimizer, for training.
-        strategy: a Strategy, of which amp and sharding are used; XLA decides what to keep for the backward pass.
+        strategy: a Strategy, of which amp, sharding and gradient_merge are used; XLA decides what to keep for the
+            backward pass.
 
     Raises:
         ValueError: in training mode without a loss or an optimizer.
-        NotImplementedError: if the strategy has gradient_merge or a pipeline.
+        NotImplementedError: if the strategy has a pipeline.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -355,12 +377,16 @@ class DistModel:
 
         refuse_unknown(strategy)
         self._amp = strategy.amp if strategy is not None and strategy.amp.enable else None
+        merge = getattr(strategy, "gradient_merge", None)
+        self._every = merge.k_steps if merge is not None and merge.enable else 1
+        self._scale = 1 / self._every if merge is not None and merge.avg else 1.0
+        self._calls = 0
         if strategy is not None and strategy.sharding.enable and not isinstance(optimizer, ShardOptimizer):
             stages = (ShardingStage1, ShardingStage2, ShardingStage3)
             optimizer = ShardOptimizer(optimizer, stages[strategy.sharding.stage - 1](0))
         self.network, self._loss, self._optimizer = layer, loss, optimizer
         self._programs: dict[str, Callable[..., Any]] = {
-            mode: compiled(getattr(self, f"_{mode}_step")) for mode in ("train", "eval", "predict")
+            mode: compiled(getattr(self, f"_{mode}_step")) for mode in ("train", "merge", "eval", "predict")
         }
         mode = "predict" if loss is None else "eval" if optimizer is None else "train"
         getattr(self, mode)()
@@ -390,7 +416,10 @@ class DistModel:
 
     def __call__(self, *args: Any) -> Any:
         """A step on a batch: inputs, and labels last but in the mode of prediction."""
-        return self._programs[self._mode](*args)
+        if self._mode != "train":
+            return self._programs[self._mode](*args)
+        self._calls += 1
+        return self._programs["merge" if self._calls % self._every else "train"](*args)
 
     def _cast(self) -> Any:
         if self._amp is None:
@@ -398,10 +427,15 @@ class DistModel:
         lists = self._amp.custom_white_list, self._amp.custom_black_list
         return auto_cast(True, *lists, level=self._amp.level, dtype=self._amp.dtype)
 
-    def _train_step(self, *args: Any) -> Any:
+    def _merge_step(self, *args: Any) -> Any:
+        """A step whose gradients are added to those of the next ones."""
         with self._cast():
             loss = self._loss(self.network(*args[:-1]), args[-1])
-        loss.backward()
+        (loss if self._every == 1 else loss * self._scale).backward()
+        return loss
+
+    def _train_step(self, *args: Any) -> Any:
+        loss = self._merge_step(*args)
         self._optimizer.step()
         self._optimizer.clear_grad()
         return loss
