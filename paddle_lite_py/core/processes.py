@@ -16,6 +16,8 @@ HEARTBEAT = 30
 gathered_rows: list[Callable[[Any], Any]] = []
 # What gives an array of XLA's whole that may lie over several processes; empty in a process that trains alone.
 gathered_arrays: list[Callable[[Any], Any]] = []
+# What says, of the arguments of a program of several processes that has failed, which process is to blame.
+blamed_process: list[Callable[[Any], str]] = []
 
 
 _here: list[World] = []  # once this process has joined
@@ -46,6 +48,11 @@ class World(NamedTuple):
     def coordinator(self) -> str:
         """Where JAX's runtime of the first process listens."""
         return os.environ.get("PADDLE_MASTER") or self.endpoints[0]
+
+
+def has_joined() -> bool:
+    """Whether this process has joined others."""
+    return bool(_here)
 
 
 def world() -> World:

@@ -151,6 +151,10 @@ class Exchanges:
         if (is_new or ASKS_ALWAYS) and (wrong := self._looked_into(now)):
             raise RuntimeError(wrong)
 
+    def lost(self, group: Group, what: str) -> str:
+        """Which member has ended, in words, where a program of all has failed; empty if none has."""
+        return self._looked_into(UnderWay(group, None, what, 0.0), patience=2.0)
+
     def _others(self, group: Group) -> list[int]:
         return [r for r in group.ranks if r != self.here.rank]
 

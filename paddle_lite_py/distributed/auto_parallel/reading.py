@@ -9,8 +9,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from ...core.memo import Memo
-from ...core.processes import gathered_arrays, world
+from ...core.memo import Memo, memo
+from ...core.processes import blamed_process, gathered_arrays, world
 from ...dispatch.define import add_methods
 from ...eager.pending import held
 from ...eager.tensor import Tensor, wrap
@@ -70,16 +70,25 @@ def whole(data: Any) -> Any:
         with exchanges().waiting(group, what):
             return np.asarray(data.addressable_data(0))
     with exchanges().watched(group, what, _is_new(group, what)):
-        everywhere = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
-        return np.asarray(xla_jit(_same, out_shardings=everywhere)(data).addressable_data(0))
+        return np.asarray(_gathering(mesh)(data).addressable_data(0))
 
 
-def _same(x: Any) -> Any:
-    return x
+# Key: the mesh; jax.jit has shapes, dtypes and placements.
+@memo(64, context=False)
+def _gathering(mesh: jax.sharding.Mesh) -> Any:
+    """What gives all processes of a mesh the whole of an array."""
+    return xla_jit(lambda x: x, out_shardings=jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec()))
+
+
+def _blamed(args: Sequence[Any]) -> str:
+    """Which process has ended, where a program over a mesh has failed; empty if none has."""
+    mesh = next((m for a in args if (m := mesh_of(a)) is not None), None)
+    group = mesh and _group(tuple(sorted(mesh.process_ids)))
+    return exchanges().lost(group, f"computing over the mesh {mesh}") if group else ""
 
 
 if world().size > 1:
-    gathered_arrays[:] = [whole]
+    gathered_arrays[:], blamed_process[:] = [whole], [_blamed]
 
 
 def own_part(tensor: Tensor) -> Any:
