@@ -31,8 +31,8 @@ class AcrossProcesses:
                 return self._jitted(*self._beside(a.sharding.mesh, args))
         try:
             return self._jitted(*args)
-        except jax.errors.JaxRuntimeError as e:
-            if blamed_process and (reason := blamed_process[0](args)):
+        except (jax.errors.JaxRuntimeError, ValueError) as e:
+            if "Gloo" in str(e) and blamed_process and (reason := blamed_process[0](args)):
                 raise RuntimeError(reason) from e
             raise
 
