@@ -42,7 +42,7 @@ class UnderWay(NamedTuple):
     """What this process waits for: the exchange of a number, or (None) a program that others began with it."""
 
     group: Group
-    count: int | None
+    number: int | None
     what: str
     since: float
 
@@ -178,8 +178,8 @@ class Exchanges:
         print(f"{self._where(now)}: waits for the ranks {ranks} since {now.seconds:.0f} s", file=sys.stderr, flush=True)
 
     def _ask(self, question: UnderWay, rank: int, now: bool) -> Question:
-        assert question.count is not None
-        return self.messenger.ask(rank, question.group.id, question.count, now)
+        assert question.number is not None
+        return self.messenger.ask(rank, question.group.id, question.number, now)
 
     def _compare(self, now: UnderWay, rank: int, theirs: str | None) -> None:
         if theirs not in (None, now.what):
@@ -189,7 +189,7 @@ class Exchanges:
             )
 
     def _where(self, now: UnderWay) -> str:
-        place = "" if now.count is None else f"exchange {now.count} there, "
+        place = "" if now.number is None else f"exchange {now.number} there, "
         return f"{now.what} in group {now.group.id} of ranks {now.group.ranks} ({place}rank {self.here.rank})"
 
     def _looked_into(self, now: UnderWay, patience: float = 0.0) -> str:
@@ -208,7 +208,7 @@ class Exchanges:
             time.sleep(0.1)
 
     def _look_at(self, rank: int, now: UnderWay) -> None:
-        if now.count is not None:
+        if now.number is not None:
             question = self._ask(now, rank, now=True)
             return self._compare(now, rank, question.answer() if question.answered(SLOW) else None)
         try:

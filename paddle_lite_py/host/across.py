@@ -22,7 +22,8 @@ class AcrossProcesses:
     """
 
     def __init__(self, jitted: Callable[..., Any]) -> None:
-        self._jitted, self._array = jitted, array_class()
+        self._jitted = jitted
+        self._array: Any = array_class()
 
     def __call__(self, *args: Any) -> Any:
         """The results."""

@@ -20,8 +20,8 @@ from ...eager.pending import held, hold
 from ...eager.tensor import Parameter, Tensor, wrap
 from ...nn import Layer
 from ...ops.convert import to_tensor
-from .layouts import Parts, Planned, complete, mesh_of, missing, partial_axes, parts_of, placements_of, sharding
-from .moving import laid, moved, placed, stacked_sharding
+from .layouts import Planned, complete, mesh_of, missing, partial_axes, parts_of, placements_of, sharding
+from .moving import as_parts, laid, moved, placed, stacked_sharding
 from .process_mesh import Placement, ProcessMesh, Replicate
 from .reading import agree, whole
 
@@ -86,7 +86,7 @@ def dtensor_from_local(local_tensor: Tensor, mesh: ProcessMesh, placements: Sequ
     part = local.reshape((1,) * (len(whole) - local.ndim) + local.shape)
     stacked = jax.make_array_from_callback(whole, where, lambda _: part, dtype=local.dtype)
     out = wrap(None)
-    hold(out, Parts(stacked, mesh, each).pending if partial_axes(each) else stacked)
+    hold(out, as_parts(stacked, mesh, each))
     out.stop_gradient = local_tensor.stop_gradient
     return out
 

@@ -133,8 +133,9 @@ class Cluster:
 
     def _build_from_dict(self, info: dict[str, Any]) -> None:
         for described in info["machines"]:
-            names = {k: str(described.get(k, "")) for k in ("hostname", "addr", "port")}
-            machine = self.machines.setdefault(len(self.machines), Machine(len(self.machines), **names))
+            hostname, addr, port = (str(described.get(k, "")) for k in ("hostname", "addr", "port"))
+            number = len(self.machines)
+            machine = self.machines.setdefault(number, Machine(number, hostname, addr, port))
             for each in described["devices"]:
                 numbers = {k: float(each.get(k, 0)) for k in ("memory", "sp_gflops", "dp_gflops", "hp_gflops")}
                 kind, model = DeviceType[each.get("type", "UNKNOWN")], str(each.get("model", ""))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -149,25 +149,26 @@ def partial_axes(placements: Sequence[Placement]) -> list[int]:
     return [i for i, p in enumerate(placements) if isinstance(p, Partial)]
 
 
-class Parts:
+class PartialParts:
     """The parts of a Partial tensor, reduced when its values are read: what waits of a Pending payload.
 
     Arguments:
         stacked: the parts, over the mesh: a leading dimension for each axis along which the tensor is Partial.
         mesh: the mesh.
         placements: a placement for each of its axes.
+        reduced: gives the values, of these parts.
     """
 
-    def __init__(self, stacked: Any, mesh: ProcessMesh, placements: Sequence[Placement]) -> None:
-        self.stacked, self.mesh, self.placements = stacked, mesh, list(placements)
+    def __init__(
+        self, stacked: Any, mesh: ProcessMesh, placements: Sequence[Placement], reduced: Callable[[PartialParts], Any]
+    ) -> None:
+        self.stacked, self.mesh, self.placements, self._values = stacked, mesh, list(placements), reduced
         shape = stacked.shape[len(partial_axes(placements)) :]
         self.pending = Pending(self, 0, shape, stacked.dtype)
 
     def flush(self) -> None:
         """Reduce the parts."""
-        from .moving import moved
-
-        self.pending.array = moved(self, self.mesh, [Replicate() if p.is_partial() else p for p in self.placements])
+        self.pending.array = self._values(self)
         _reduced.put(self.pending.array, self)
 
 
@@ -175,10 +176,10 @@ class Parts:
 _reduced = IdentityMap()
 
 
-def parts_of(payload: Any) -> Parts | None:
+def parts_of(payload: Any) -> PartialParts | None:
     """The parts of a Partial tensor, by its payload or what stands for it; None of another."""
     if payload.__class__ is Pending:
-        return payload.queue if isinstance(payload.queue, Parts) else None
+        return payload.queue if isinstance(payload.queue, PartialParts) else None
     return _reduced.find(payload)
 
 

@@ -15,7 +15,7 @@ from ...core.memo import memo
 from ...core.processes import world
 from ...core.undrawn import Undrawn
 from ...host.tier import xla_jit
-from .layouts import Parts, Planned, complete, mesh_of, missing, partial_axes, placements_of, sharding
+from .layouts import PartialParts, Planned, complete, mesh_of, missing, partial_axes, placements_of, sharding
 from .pieces import in_pieces
 from .process_mesh import Partial, Placement, ProcessMesh, ReduceType, Replicate, Shard
 
@@ -35,7 +35,7 @@ def laid(data: Any, where: jax.sharding.NamedSharding) -> Any:
     if isinstance(data, jax.ShapeDtypeStruct):  # computed from such
         return jax.ShapeDtypeStruct(data.shape, data.dtype, sharding=where)
     if world().size > 1 and is_spread(data):
-        if [*data.sharding.mesh.devices.flat] == [*where.mesh.devices.flat]:  # type: ignore[attr-defined]
+        if [*data.sharding.mesh.devices.flat] == [*where.mesh.devices.flat]:
             return jax.device_put(data, where)
         return in_pieces(data, where)
     return laid_over(data, where)
@@ -63,11 +63,11 @@ def moved(source: Any, mesh: ProcessMesh, placements: Sequence[Placement]) -> An
     """The payload of a tensor in other placements, perhaps over another mesh.
 
     Arguments:
-        source: an array that lies over a mesh, or Parts.
+        source: an array that lies over a mesh, or PartialParts.
         mesh: the new mesh.
         placements: a placement for each of its axes.
     """
-    parts = source if isinstance(source, Parts) else None
+    parts = source if isinstance(source, PartialParts) else None
     if partial_axes(placements) or parts is not None:
         before = parts.mesh if parts else mesh_of(source)
         if before is None or before.process_ids != mesh.process_ids:
@@ -85,10 +85,17 @@ def placed_from(source: Any, mesh: ProcessMesh, placements: Sequence[Placement])
 
 # -- within the processes of a mesh: one program ---------------------------------------------------------------------
 def _within(source: Any, before: ProcessMesh, old: Sequence[Placement], mesh: ProcessMesh, new: Any) -> Any:
-    stacked = source.stacked if isinstance(source, Parts) else source
+    stacked = source.stacked if isinstance(source, PartialParts) else source
     program = _program(before, tuple(old), mesh, tuple(new), stacked.shape[len(partial_axes(old)) :])
     out = program(stacked)
-    return Parts(out, mesh, new).pending if partial_axes(new) else out
+    return as_parts(out, mesh, new)
+
+
+def as_parts(stacked: Any, mesh: ProcessMesh, placements: Sequence[Placement]) -> Any:
+    """The payload of parts that lie over a mesh: what waits for their reduction, or themselves if none is Partial."""
+    if not partial_axes(placements):
+        return stacked
+    return PartialParts(stacked, mesh, placements, lambda parts: moved(parts, mesh, _reduced(placements))).pending
 
 
 def stacked_sharding(mesh: ProcessMesh, placements: Sequence[Placement], shape: Sequence[int]) -> Any:
@@ -121,7 +128,7 @@ def _program(
             at = partial_axes(now).index(i)
             if _can_scatter(now, i, goal):
                 stacked = _scattered(stacked, before, now, i, goal, shape)
-                now[i] = goal  # type: ignore[call-overload]
+                now[i] = goal or Replicate()
             else:
                 stacked = _REDUCTIONS[old[i].reduce_type()](stacked, axis=at)  # type: ignore[attr-defined]
                 now[i] = Replicate()
@@ -129,7 +136,7 @@ def _program(
         for i in partial_axes(new):
             if i not in kept:
                 at = len([k for k in partial_axes(new) if k < i])
-                stacked = _as_parts(stacked, mesh.shape[i], at, new[i].reduce_type())  # type: ignore[attr-defined]
+                stacked = _divided(stacked, mesh.shape[i], at, new[i].reduce_type())  # type: ignore[attr-defined]
         return stacked
 
     return xla_jit(run, out_shardings=stacked_sharding(mesh, new, shape)[0])
@@ -159,8 +166,8 @@ def _scattered(
     return jax.shard_map(share, mesh=before.mesh, in_specs=before.spec, out_specs=later.spec)(stacked)
 
 
-def _as_parts(value: Any, count: int, at: int, kind: ReduceType) -> Any:
-    """Parts along a new dimension whose reduction is the value: the first process has it, others what adds nothing."""
+def _divided(value: Any, count: int, at: int, kind: ReduceType) -> Any:
+    """Parts along a new dimension whose reduction is the value: the first has it, the others what adds nothing."""
     spread = jnp.broadcast_to(jnp.expand_dims(value, at), (*value.shape[:at], count, *value.shape[at:]))
     if kind not in _NEUTRAL:
         return spread

@@ -27,7 +27,7 @@ class Piece(NamedTuple):
 
 def boxes(where: jax.sharding.NamedSharding, shape: tuple[int, ...]) -> dict[int, Box]:
     """The part of an array that each process of a mesh has: where it begins and ends in each dimension."""
-    found = where.devices_indices_map(shape)
+    found: dict[Any, Any] = dict(where.devices_indices_map(shape))
     ends = {d.process_index: [s.indices(n)[:2] for s, n in zip(at, shape, strict=True)] for d, at in found.items()}
     return {rank: tuple([(a, b) for a, b in each]) for rank, each in ends.items()}
 

@@ -143,10 +143,14 @@ class ShardOptimizer:
                         self._lay(name, group.params[i], column[i])
             # Numbers lie as an update leaves them, so that the first one is the program that all others are.
             mesh = next((m for p in group.params if (m := mesh_of(held(p))) is not None), None)
-            for number in group.scalars.values() if mesh is not None else ():
-                if not is_spread(held(number)):
-                    number._set_payload(placed(number._data, mesh, []))
-                self._laid[id(number)] = number
+            if mesh is not None:
+                self._lay_numbers(group, mesh)
+
+    def _lay_numbers(self, group: Any, mesh: ProcessMesh) -> None:
+        for number in group.scalars.values():
+            if not is_spread(held(number)):
+                number._set_payload(placed(number._data, mesh, []))
+            self._laid[id(number)] = number
 
     def _lay(self, name: str, param: Tensor, accumulator: Tensor) -> None:
         laid = (self._shard_fn or _as_parameter)(name, param, accumulator)
