@@ -34,18 +34,22 @@ def missing(mesh: ProcessMesh) -> str:
     )
 
 
-# Key: the mesh, by its processes and names of axes.
-@memo(256, context=False)
 def xla_mesh(mesh: ProcessMesh) -> jax.sharding.Mesh:
     """The devices of a mesh.
 
     Raises:
         ValueError: if some are not there.
     """
+    return _xla_mesh(*mesh.key)
+
+
+# Key: the shape of a mesh, its processes and the names of its axes.
+@memo(256, context=False)
+def _xla_mesh(shape: tuple[int, ...], process_ids: tuple[int, ...], names: tuple[str, ...]) -> jax.sharding.Mesh:
+    mesh = ProcessMesh(shape=shape, process_ids=process_ids, dim_names=list(names))
     if absent := missing(mesh):
         raise ValueError(absent)
-    each = np.array([devices()[i] for i in mesh.process_ids]).reshape(mesh.shape)
-    made = jax.sharding.Mesh(each, mesh.dim_names)
+    made = jax.sharding.Mesh(np.array([devices()[i] for i in process_ids]).reshape(shape), names)
     _met[made] = mesh
     return made
 

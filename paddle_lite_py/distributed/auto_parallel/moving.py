@@ -86,8 +86,8 @@ def placed_from(source: Any, mesh: ProcessMesh, placements: Sequence[Placement])
 # -- within the processes of a mesh: one program ---------------------------------------------------------------------
 def _within(source: Any, before: ProcessMesh, old: Sequence[Placement], mesh: ProcessMesh, new: Any) -> Any:
     stacked = source.stacked if isinstance(source, PartialParts) else source
-    program = _program(before, tuple(old), mesh, tuple(new), stacked.shape[len(partial_axes(old)) :])
-    out = program(stacked)
+    shape = stacked.shape[len(partial_axes(old)) :]
+    out = program(before, tuple(old), mesh, tuple(new), shape)(stacked)
     return as_parts(out, mesh, new)
 
 
@@ -110,13 +110,18 @@ def _later(placement: Placement, by: int) -> Placement:
     return Shard(placement.dim + by) if isinstance(placement, Shard) else placement
 
 
-# Key: both meshes and placements, and the shape; jax.jit has the dtype.
-@memo(1024, context=False)
-def _program(
+def program(
     before: ProcessMesh, old: tuple[Placement, ...], mesh: ProcessMesh, new: tuple[Placement, ...],
     shape: tuple[int, ...],
 ) -> Callable[[Any], Any]:  # fmt: skip
-    """What reduces the parts that are not to stay, and makes new ones."""
+    """What reduces the parts of a tensor that are not to stay, and makes new ones."""
+    return _program(before.key, old, mesh.key, new, shape)
+
+
+# Key: both meshes and placements, and the shape; jax.jit has the dtype.
+@memo(1024, context=False)
+def _program(old_key: Any, old: Any, new_key: Any, new: Any, shape: tuple[int, ...]) -> Callable[[Any], Any]:
+    before, mesh = (ProcessMesh(shape=k[0], process_ids=k[1], dim_names=list(k[2])) for k in (old_key, new_key))
     is_same = before == mesh
 
     def run(stacked: Any) -> Any:
@@ -130,13 +135,13 @@ def _program(
                 stacked = _scattered(stacked, before, now, i, goal, shape)
                 now[i] = goal or Replicate()
             else:
-                stacked = _REDUCTIONS[old[i].reduce_type()](stacked, axis=at)  # type: ignore[attr-defined]
+                stacked = _REDUCTIONS[old[i].reduce_type()](stacked, axis=at)
                 now[i] = Replicate()
         kept = [i for i in partial_axes(now) if is_same]
         for i in partial_axes(new):
             if i not in kept:
                 at = len([k for k in partial_axes(new) if k < i])
-                stacked = _divided(stacked, mesh.shape[i], at, new[i].reduce_type())  # type: ignore[attr-defined]
+                stacked = _divided(stacked, mesh.shape[i], at, new[i].reduce_type())
         return stacked
 
     return xla_jit(run, out_shardings=stacked_sharding(mesh, new, shape)[0])

@@ -9,7 +9,7 @@ import paddle_lite_py as paddle
 import paddle_lite_py.nn.functional as F
 from paddle_lite_py import distributed as dist
 from paddle_lite_py import nn
-from paddle_lite_py.distributed.auto_parallel.moving import _program, stacked_sharding
+from paddle_lite_py.distributed.auto_parallel.moving import program, stacked_sharding
 from paddle_lite_py.distributed.auto_parallel.sequences import shard_seq_load_balance, unshard_seq_load_balance
 from paddle_lite_py.targets.hlo import Module
 
@@ -107,7 +107,7 @@ def bytes_of_moves():
     for (old, new), formula in FORMULAS.items():
         where, whole = stacked_sharding(LINE, [old], X.shape)
         spec = jax.ShapeDtypeStruct(whole, X.dtype, sharding=where)
-        text = _program(LINE, (old,), LINE, (new,), X.shape).lower(spec).compile().as_text()
+        text = program(LINE, (old,), LINE, (new,), X.shape).lower(spec).compile().as_text()
         sent = sum(c.sent * c.times for c in Module(text).collectives())
         assert sent == formula(X.nbytes, LINE.size), (old, new, sent, formula(X.nbytes, LINE.size))
 
@@ -174,6 +174,10 @@ def one_shape_beside_another():
     tall = dist.ProcessMesh(np.reshape(NUMBERS, (-1, 1)), MESH.dim_names)
     x, y = (dist.shard_tensor(X, mesh, [dist.Shard(0), dist.Shard(1)]) for mesh in (MESH, tall))
     assert x.process_mesh == MESH and y.process_mesh == tall and x.process_mesh != y.process_mesh
+    named = dist.ProcessMesh(MESH.mesh, ["u", "v"])
+    z = dist.reshard(dist.shard_tensor(X, named, [dist.Shard(0), dist.Shard(1)]), MESH, [dist.Shard(1)])
+    assert named == MESH and z.process_mesh.dim_names == MESH.dim_names
+    np.testing.assert_array_equal(z.numpy(), X)
 
 
 def state_of_a_first_step():
