@@ -98,6 +98,10 @@ def laid_over(data: Any, where: jax.sharding.NamedSharding) -> jax.Array:
     return jax.make_array_from_callback(values.shape, where, lambda i: values[i].copy(), dtype=values.dtype)
 
 
+# The meshes that arrays may lie over; empty where there is one device.
+meshes: list[Any] = []
+
+
 def is_spread(data: Any) -> bool:
     """Whether a payload lies over a mesh of devices."""
     return isinstance(getattr(data, "sharding", None), jax.sharding.NamedSharding)

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ...core.arrays import meshes
 from ...core.jax_compat.xla import on_devices
 from ...core.memo import IdentityMap, memo
 from ...core.processes import world
@@ -51,6 +52,7 @@ def _xla_mesh(shape: tuple[int, ...], process_ids: tuple[int, ...], names: tuple
         raise ValueError(absent)
     made = jax.sharding.Mesh(np.array([devices()[i] for i in process_ids]).reshape(shape), names)
     _met[made] = mesh
+    meshes[:] = [made]
     return made
 
 
