@@ -108,6 +108,13 @@ def _addressed(data: jax.Array) -> Any:
     return data.addressable_data(0) if data.sharding.addressable_devices else None
 
 
+def _has_part(self: Tensor) -> bool:
+    """Whether this process has values of the tensor."""
+    if mesh_of(source := held(self)) is None:
+        return not isinstance(source, jax.ShapeDtypeStruct)
+    return own_part(self).size > 0
+
+
 def _local_value(self: Tensor) -> Tensor:
     """The part of a tensor that this process has, on its first device."""
     out = wrap(own_part(self))
@@ -128,6 +135,7 @@ add_methods([
     ("is_dist", lambda self: mesh_of(held(self)) is not None),
     ("placements", property(lambda self: placements_of(held(self)))),
     ("process_mesh", property(lambda self: mesh_of(held(self)))),
+    ("_is_initialized", _has_part),
     ("_local_value", _local_value),
     ("_local_shape", property(lambda self: list(own_part(self).shape))),
     ("_layout_text", _layout_text),

@@ -42,6 +42,7 @@ def stages():
     expected, whole = trained(False)
     losses, net = trained(True)
     for loss, alone in zip(losses, expected, strict=True):
+        assert loss._is_initialized() == (RANK == 1)
         if RANK == 1:
             np.testing.assert_allclose(loss.numpy(), alone.numpy(), rtol=1e-5)
         else:
