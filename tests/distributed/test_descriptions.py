@@ -99,6 +99,8 @@ def test_spellings_of_placements(specs, mapping, placements):
     assert attr.dims_mapping == mapping and attr.placements == placements and attr.sharding_specs == specs
     assert dist_attr.convert_to_shard_spec(mapping, MESH) == specs and dist_attr.to_dim_map(placements, 2)[0] == mapping
     assert "dims_mappings" in str(attr)
+    assert dist_attr.check_placements_equal(placements, [*placements, dist.Replicate()])
+    assert not dist_attr.check_placements_equal([*placements, dist.Shard(0)], placements)
 
 
 def test_what_fits_a_mesh():

@@ -14,7 +14,7 @@ from ...autograd import PyLayer
 from ...core.arrays import from_host
 from ...core.interpreter import state
 from ...core.processes import world
-from ...dispatch.define import op
+from ...dispatch.define import add_methods, op
 from ...eager.execute import EAGER, Eager
 from ...eager.pending import held, hold
 from ...eager.tensor import Parameter, Tensor, wrap
@@ -240,6 +240,13 @@ def shard_layer(
     return layer
 
 
+def _to_dist_(self: Tensor, placements: Sequence[Placement], mesh: ProcessMesh) -> Tensor:
+    """Make the values of this process its part of a tensor over a mesh, in place."""
+    hold(self, held(dtensor_from_local(self.detach(), mesh, placements)))
+    return self
+
+
+add_methods({"_to_dist_": _to_dist_})
 _mesh: list[ProcessMesh] = []
 
 

@@ -67,6 +67,13 @@ def to_dim_map(placements: Sequence[Placement], tensor_dims: int) -> tuple[list[
     return mapping, {i: p.reduce_type() for i, p in enumerate(placements) if isinstance(p, Partial)}
 
 
+def check_placements_equal(this: Sequence[Placement], that: Sequence[Placement]) -> bool:
+    """Whether placements are the same, where those that are left out are Replicate."""
+    longest = max(len(this), len(that))
+    one, other = ([*p, *[Replicate()] * (longest - len(p))] for p in (this, that))
+    return one == other
+
+
 def convert_to_dims_mapping(shard_spec: Sequence[str | None], process_mesh: ProcessMesh) -> list[int]:
     """The number of the axis of each dimension, by names; -1 for None.
 

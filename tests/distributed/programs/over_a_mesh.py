@@ -51,6 +51,7 @@ def read():
     np.testing.assert_array_equal(x._local_value().numpy(), np.split(X, LINE.size)[rank])
     kept = paddle.to_tensor(X)
     kept.set_value(x)
+    assert paddle.to_tensor(X)._to_dist_([R], LINE).placements == [R]
     x.set_value(X * 2)
     assert x.placements == [S0] and kept.tolist() == X.tolist()
     np.testing.assert_array_equal(x.numpy(), X * 2)
