@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from multiprocessing.connection import Connection, Listener
@@ -28,23 +29,35 @@ class _Meeting:
     def __init__(self, rank: int, size: int, endpoint: str) -> None:
         host, _, port = endpoint.rpartition(":")
         key = key_of(job_secret("gloo", endpoint))
-        self._gate, self._reception = threading.Barrier(size), None
+        self._word, self._reception = str(rank).encode(), None
+        self._here, self._told = threading.Barrier(size), threading.Barrier(size)
         if rank == 0:
             listener = Listener((host, int(port)), backlog=size)
             self._reception = Reception(listener, key, self._serve, "gloo barrier")
         self._connection = _patiently((host, int(port)), key)
 
     def _serve(self, connection: Connection) -> None:
-        while connection.recv_bytes(16):
-            self._gate.wait(PATIENCE)
-            connection.send_bytes(b"all")
+        with contextlib.suppress(EOFError, OSError, threading.BrokenBarrierError):
+            while True:
+                is_own = connection.recv_bytes(16) == self._word
+                self._here.wait(PATIENCE)
+                if not is_own:
+                    connection.send_bytes(b"all")
+                self._told.wait(PATIENCE)
+                if is_own:  # last: this process may end as soon as it knows
+                    connection.send_bytes(b"all")
+        connection.close()
 
     def wait(self) -> None:
         """Wait until all processes are here."""
-        self._connection.send_bytes(b"here")
-        if not self._connection.poll(PATIENCE):
-            raise RuntimeError(f"gloo_barrier: not all processes have come within {PATIENCE:g} s")
-        self._connection.recv_bytes(16)
+        try:
+            self._connection.send_bytes(self._word)
+            if self._connection.poll(PATIENCE):
+                self._connection.recv_bytes(16)
+                return
+        except (EOFError, OSError):
+            raise RuntimeError("gloo_barrier: the first process has ended") from None
+        raise RuntimeError(f"gloo_barrier: not all processes have come within {PATIENCE:g} s")
 
     def close(self) -> None:
         """End it."""
@@ -92,6 +105,7 @@ def gloo_init_parallel_env(rank_id: int, rank_num: int, server_endpoint: str) ->
         init_parallel_env()
     else:
         _meeting[:] = [_Meeting(rank_id, rank_num, server_endpoint)]
+        _meeting[0].wait()
 
 
 def gloo_barrier() -> None:
