@@ -1,4 +1,5 @@
-"""Exchanges and data-parallel steps of two processes here, beside JAX's own exchange, PyTorch and PaddlePaddle.
+"""Exchanges and data-parallel steps of two processes here, beside JAX's own exchange, PyTorch and PaddlePaddle; and a
+step over a mesh of four processes, beside the same by hand in JAX.
 
 python benchmarks/processes.py [--torch PYTHON] [--paddle PYTHON] [--out FILE]
 """
@@ -201,7 +202,74 @@ def torchs(file: str) -> None:
     dist.barrier()
 
 
-PARTS: dict[str, Callable[[str], None]] = {"ours": ours, "torch": torchs, "paddle": paddles}
+WIDTH, INNER, ROWS = 512, 2048, 64  # of two layers, the first split by columns and the second by rows
+
+
+def meshes(file: str) -> None:
+    """A static step over a mesh of four processes, data by tensor parallel, beside the same by hand in JAX."""
+    import paddle_lite_py as paddle
+    from paddle_lite_py import distributed as dist
+
+    mesh = dist.ProcessMesh([[0, 1], [2, 3]], ["dp", "mp"])
+    nn = paddle.nn
+    net = nn.Sequential(nn.Linear(WIDTH, INNER), nn.GELU(), nn.Linear(INNER, WIDTH))
+    plan = {"0": dist.ColWiseParallel(), "2": dist.RowWiseParallel()}
+    adam = paddle.optimizer.Adam(1e-3, parameters=net.parameters())
+    weights = [p.numpy() for p in net.parameters()]
+    net, adam = dist.parallelize(net, adam, mesh, {"mp_config": {"parallelize_plan": plan}})
+    step = dist.to_static(net, None, nn.MSELoss(), adam)
+    x = paddle.rand([ROWS, WIDTH]).numpy()
+    batch = [dist.shard_tensor(a, mesh, [dist.Shard(0), dist.Replicate()]) for a in (x, x * 2)]
+    by_hand = jax_over_mesh(batch[0]._data.sharding.mesh, weights, [t._data for t in batch])
+    first = float(step(*batch)), by_hand()
+    assert abs(first[0] - first[1]) < 1e-5, first
+    rows = {"static step over a mesh of 4": timed({"ours": lambda: float(step(*batch)), "jax": by_hand}, STEPS)}
+    if dist.get_rank() == 0:
+        Path(file).write_text(json.dumps(rows))
+    dist.barrier()
+
+
+def jax_over_mesh(mesh: Any, weights: list[Any], batch: list[Any]) -> Callable[[], float]:
+    """The step as GSPMD has it: parameters and states with shardings, one jitted function that donates them."""
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+    from jax.sharding import NamedSharding, PartitionSpec
+
+    specs = [PartitionSpec(None, "mp"), PartitionSpec("mp"), PartitionSpec("mp", None), PartitionSpec()]
+
+    def laid(values: Any, spec: Any) -> Any:
+        return jax.make_array_from_callback(values.shape, NamedSharding(mesh, spec), lambda i: values[i].copy())
+
+    def loss_of(p: Any, x: Any, y: Any) -> Any:
+        out = jax.nn.gelu(x @ p[0] + p[1], approximate=False) @ p[2] + p[3]
+        return ((out - y) ** 2).mean()
+
+    def step(state: Any, x: Any, y: Any) -> Any:
+        params, first, second, count = state
+        loss, grads = jax.value_and_grad(loss_of)(params, x, y)
+        count = count + 1
+        first = [0.9 * m + 0.1 * g for m, g in zip(first, grads, strict=True)]
+        second = [0.999 * v + 0.001 * g * g for v, g in zip(second, grads, strict=True)]
+        rate = 1e-3 * jnp.sqrt(1 - 0.999**count) / (1 - 0.9**count)
+        moved = [p - rate * m / (jnp.sqrt(v) + 1e-8) for p, m, v in zip(params, first, second, strict=True)]
+        return (moved, first, second, count), loss
+
+    kinds = [[NamedSharding(mesh, s) for s in specs] for _ in range(3)]
+    whole = NamedSharding(mesh, PartitionSpec())
+    compiled = jax.jit(step, donate_argnums=0, out_shardings=((*kinds, whole), whole))
+    params = [laid(w, s) for w, s in zip(weights, specs, strict=True)]
+    zeros = [[laid(np.zeros_like(w), s) for w, s in zip(weights, specs, strict=True)] for _ in range(2)]
+    state = [(params, *zeros, laid(np.zeros((), np.float32), PartitionSpec()))]
+
+    def run() -> float:
+        state[0], loss = compiled(state[0], *batch)
+        return float(loss.addressable_data(0))
+
+    return run
+
+
+PARTS: dict[str, Callable[[str], None]] = {"ours": ours, "meshes": meshes, "torch": torchs, "paddle": paddles}
 
 
 def main() -> None:
@@ -209,6 +277,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--torch", help="a Python that has PyTorch")
     parser.add_argument("--paddle", help="a Python that has PaddlePaddle")
+    parser.add_argument("--only", choices=PARTS, help="one part")
     parser.add_argument("--out", help="a file for the figures, as JSON")
     parser.add_argument("--part", choices=PARTS, help=argparse.SUPPRESS)
     parser.add_argument("--file", help=argparse.SUPPRESS)
@@ -221,13 +290,15 @@ def main() -> None:
         file = f"{folder}/rows.json"
         part = [str(Path(__file__).resolve()), "--file", file, "--part"]
         count = ["--nproc_per_node", "2"]
+        launch = [sys.executable, "-m", "paddle_lite_py.distributed.launch", "--log_dir", folder, "--nproc_per_node"]
         commands = {
-            "ours": [sys.executable, "-m", "paddle_lite_py.distributed.launch", *count, "--log_dir", folder],
+            "ours": [*launch, "2"],
+            "meshes": [*launch, "4"],
             "torch": [given.torch, "-m", "torch.distributed.run", *count],
             "paddle": [given.paddle, "-m", "paddle.distributed.launch", *count, "--log_dir", folder],
         }
         for name, command in commands.items():
-            if command[0] is None:
+            if command[0] is None or given.only not in (None, name):
                 continue
             subprocess.run([*command, *part, name], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             for row, figures in json.loads(Path(file).read_text()).items():

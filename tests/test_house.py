@@ -55,6 +55,8 @@ DYNAMIC = {
     "distributed.fleet.utils.ps_util": "programs lie above it, and fleet, which has it among its utils",
     "distributed.fleet.with_servers": "what saves a program for inference lies above it",
     "distributed.spread": "an op is found by its name",
+    "distributed.ps": "what needs pyzmq is imported where it is used: workers without tables do without",
+    "distributed.flex_checkpoint.dcp.metadata": "paddle.load reads the records of checkpoints, which lie above it",
     "distributed.fleet.base.topology": "a private name of the reference is the topology in force",
     "distributed.fleet.meta_parallel.schedules": "a layer to be made is given by module and name",
     "migrate.site.paddle": "in another environment a Paddle that is there takes its name",
@@ -100,12 +102,12 @@ KEEPING = {
     **dict.fromkeys(
         ["core.flags _flags", "custom.kernel _loaded", "custom.kernel _known", "distributed.experts _replicas"]
         + ["distributed.fleet.current current", "distributed.group _groups", "distributed.point_to_point _last"]
-        + ["distributed.spread _unions"],
+        + ["distributed.spread _unions", "distributed.auto_parallel.reading _groups"],
         _STATE,
     ),
     "core.no_effect _told": "what has been said once",
     "core.progress _waiting": "timers under way",
-    "distributed.auto_parallel.process_mesh _met": "the way back from a mesh of XLA's to that of the user",
+    "distributed.auto_parallel.layouts _met": "the way back from a mesh of XLA's to that of the user",
     "eager.recurring _lone": "structures that were met once, at most four",
     "eager.view_layout _memory": "one element of each dtype, whose address tells where a view begins",
 }
@@ -113,6 +115,7 @@ KEEPING = {
 # Classes that share their name with another one, by the public namespace in which it is the reference's name.
 HOMONYMS = {
     "callbacks": "LRScheduler",
+    "distributed.auto_parallel.cluster": "Cluster Device Link",
     "distributed.utils.launch_utils": "Trainer",
     "distributed.ps": "Rule Server",  # not the reference's: each is one of its package, and called by its name
     "compat.nn": "AvgPool1D AvgPool2D AvgPool3D Linear Softmax Unfold",

@@ -90,6 +90,23 @@ def from_host(data: np.ndarray) -> Any:
     return jax.device_put(data)
 
 
+def laid_over(data: Any, where: jax.sharding.NamedSharding) -> jax.Array:
+    """Values that every process has, or an array over the same devices, laid in another way."""
+    if isinstance(data, jax.Array) and (data.is_fully_addressable and where.is_fully_addressable or is_spread(data)):
+        return jax.device_put(data, where)
+    values = np.asarray(data)
+    return jax.make_array_from_callback(values.shape, where, lambda i: values[i].copy(), dtype=values.dtype)
+
+
+# The meshes that arrays may lie over; empty where there is one device.
+meshes: list[Any] = []
+
+
+def is_spread(data: Any) -> bool:
+    """Whether a payload lies over a mesh of devices."""
+    return isinstance(getattr(data, "sharding", None), jax.sharding.NamedSharding)
+
+
 def filled(value: float, shape: tuple[int, ...], dtype: Any) -> Any:
     """An array of one value, made on the host: JAX would compile it for each shape."""
     return from_host(np.full(shape, value, dtype))

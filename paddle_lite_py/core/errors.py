@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from types import TracebackType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 
@@ -108,6 +108,19 @@ def calls_back(filename: str) -> bool:
     """True for a file of JAX, and of Python's library: `Counter(int(t) for t in x)`."""
     library = filename.startswith(os.path.dirname(os.__file__) + os.sep) and "-packages" not in filename
     return library or filename.startswith("<frozen ") or filename.startswith(os.path.dirname(jax.__file__) + os.sep)
+
+
+_warned: dict[Any, Any] = {}  # of Python's: which lines have been warned of
+
+
+def warn_no_gradient(tensor: Any) -> None:
+    """Warn, once for a line of the program, that backward() does nothing there."""
+    where = user_frame()
+    warnings.warn_explicit(
+        f"backward() of a {tensor.dtype.name}{[*tensor.shape]} tensor does nothing, since it requires no gradient: "
+        "nothing that it was made from has stop_gradient=False (or it was made under paddle.no_grad(), or detached)",
+        UserWarning, where.filename, where.lineno, registry=_warned,
+    )  # fmt: skip
 
 
 def _user_level() -> tuple[int, Where]:

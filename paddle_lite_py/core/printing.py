@@ -22,11 +22,14 @@ class _Options:
 options = _Options()
 
 
-def as_text(array: np.ndarray, place: Any, stop_gradient: bool, kind: str = "Tensor") -> str:
-    """A tensor with its shape, dtype and place."""
+def as_text(array: np.ndarray, place: Any, stop_gradient: bool, kind: str = "Tensor", layout: str = "") -> str:
+    """A tensor with its shape, dtype and place; `layout`: how it lies over several devices."""
     shape, name = list(array.shape), dtypes.from_numpy(array.dtype).name
     body = text_of(array, 7)
-    return f"{kind}(shape={shape}, dtype={name}, place={place!r}, stop_gradient={stop_gradient},\n       {body})"
+    layout = f" {layout}, GlobalDenseTensor=" if layout else ""
+    return (
+        f"{kind}(shape={shape}, dtype={name}, place={place!r}, stop_gradient={stop_gradient},{layout}\n       {body})"
+    )
 
 
 def text_of(array: np.ndarray, indent: int) -> str:

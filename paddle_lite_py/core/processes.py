@@ -14,6 +14,10 @@ JOINED = "PADDLE_LITE_JOINED"
 HEARTBEAT = 30
 # What layers below the exchanges ask of them, once they are there: the rows that the processes have of a tensor.
 gathered_rows: list[Callable[[Any], Any]] = []
+# What gives an array of XLA's whole that may lie over several processes; empty in a process that trains alone.
+gathered_arrays: list[Callable[[Any], Any]] = []
+# What says, of the arguments of a program of several processes that has failed, which process is to blame.
+blamed_process: list[Callable[[Any], str]] = []
 
 
 _here: list[World] = []  # once this process has joined
@@ -44,6 +48,11 @@ class World(NamedTuple):
     def coordinator(self) -> str:
         """Where JAX's runtime of the first process listens."""
         return os.environ.get("PADDLE_MASTER") or self.endpoints[0]
+
+
+def has_joined() -> bool:
+    """Whether this process has joined others."""
+    return bool(_here)
 
 
 def world() -> World:

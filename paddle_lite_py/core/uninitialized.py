@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 
+from .arrays import laid_over
 from .interpreter import state
 
 
@@ -32,7 +33,7 @@ class Uninitialized(jax.ShapeDtypeStruct):
     def drawn(self) -> Any:
         """The first value, where it lies."""
         data = state.interpreter.stored(self.name, self.shape, self.dtype, self.draw)
-        return data if self.sharding is None else jax.device_put(data, self.sharding)
+        return data if self.sharding is None else laid_over(data, self.sharding)
 
     def concrete(self, what: str) -> Any:
         """Refuse.

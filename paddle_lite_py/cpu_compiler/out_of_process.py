@@ -139,7 +139,7 @@ class OutOfProcessJit:
 
     def _new(self, args: Sequence[Any]) -> Any:
         # jax.jit tells devices apart, and looks for NaN where that is wanted.
-        if jax.default_backend() != "cpu" or jax.local_device_count() > 1 or _looks_for_nan():
+        if jax.default_backend() != "cpu" or jax.device_count() > 1 or _looks_for_nan():
             return self.small
         is_alike = executables.is_any_alike(self.name, args)
         if self._may_be_large and serves() and not is_alike:

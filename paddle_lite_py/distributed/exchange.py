@@ -8,8 +8,9 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import numpy as np
@@ -18,7 +19,7 @@ from ..core.memo import once
 from ..core.processes import World, world
 from ..host.tier import xla_jit
 from . import axis, kernels
-from .messenger import Messenger, PeerGone
+from .messenger import Messenger, PeerGone, Question
 
 if TYPE_CHECKING:
     from .group import Group
@@ -31,6 +32,24 @@ ASKS_ALWAYS = os.environ.get("PADDLE_CHECK_EXCHANGES", "0") == "1"
 SLOW = 5.0
 # Seconds that the first process, which has JAX's coordinator, waits at its end for the others to end.
 FAREWELL = 10.0
+# Seconds after which a member that has ended in peace, and may have done its part before, counts as missing.
+PEACE = 20.0
+# Seconds after which a process that waits for others says so, once.
+LATE = 25.0
+
+
+class UnderWay(NamedTuple):
+    """What this process waits for: the exchange of a number, or (None) a program that others began with it."""
+
+    group: Group
+    number: int | None
+    what: str
+    since: float
+
+    @property
+    def seconds(self) -> float:
+        """For how long it has waited."""
+        return time.monotonic() - self.since
 
 
 class Exchanges:
@@ -40,7 +59,7 @@ class Exchanges:
         self.here = here
         self.devices = [next(d for d in jax.devices() if d.process_index == r) for r in range(here.size)]
         self.messenger = Messenger(here.rank, here.host)
-        self.under_way: tuple[Group, int, float] | None = None
+        self.under_way: UnderWay | None = None
         self.failed = ""
         self.traffic = 0  # bytes that this process has given to exchanges
         self._introduce()
@@ -84,89 +103,135 @@ class Exchanges:
         """
         key = (kind, fn, how, donated, *[(a.shape, a.dtype) for a in arrays])
         program = group.programs.get(key)
-        journal = self.messenger.journal(group.id)
         what = program.what if program is not None else _described(kind, how, arrays)
-        count = journal.begin(what)
-        if program is None or ASKS_ALWAYS:
-            self._agree(group, count, what)
-        if program is None:
-            made = ExchangeProgram(
-                self.mesh(tuple(group.ranks)), lambda *parts: fn(*parts, *how), arrays, what, donated
-            )
-            program = group.programs.put(key, made)
-        self.traffic += program.bytes
-        self.under_way = group, count, time.monotonic()
-        try:
+        with self.watched(group, what, program is None):
+            if program is None:
+                mesh, own = self.mesh(tuple(group.ranks)), lambda *parts: fn(*parts, *how)
+                program = group.programs.put(key, ExchangeProgram(mesh, own, arrays, what, donated))
+            self.traffic += program.bytes
             return program(*arrays)
+
+    @contextmanager
+    def watched(self, group: Group, what: str, is_new: bool) -> Iterator[None]:
+        """A block in which all members of a group do the same; it fails where one does something else, or has ended.
+
+        Arguments:
+            group: who takes part.
+            what: what they do, as messages call it.
+            is_new: it is the first time, so that the members compare before they begin.
+        """
+        now = UnderWay(group, self.messenger.journal(group.id).begin(what), what, time.monotonic())
+        if is_new or ASKS_ALWAYS:
+            self._agree(now)
+        with self._waiting(now._replace(since=time.monotonic())):
+            yield
+
+    def waiting(self, group: Group, what: str) -> AbstractContextManager[None]:
+        """A block that waits for a program which members of a group run together, and began before it."""
+        return self._waiting(UnderWay(group, None, what, time.monotonic()))
+
+    @contextmanager
+    def _waiting(self, now: UnderWay) -> Iterator[None]:
+        self.under_way = now
+        try:
+            yield
         except Exception as e:
-            raise RuntimeError(self._explain(group, count, what, e)) from None
+            reason = self._looked_into(now, patience=2.0) or f"{self._where(now)}: {str(e).splitlines()[0]}"
+            raise RuntimeError(reason) from None
         finally:
             self.under_way = None
-            journal.done = count
+
+    def note(self, group: Group, what: str, is_new: bool) -> None:
+        """Compare something that all members of a group do, each for itself, with those that have done it already.
+
+        Raises:
+            RuntimeError: if one does something else.
+        """
+        now = UnderWay(group, self.messenger.journal(group.id).begin(what), what, time.monotonic())
+        if (is_new or ASKS_ALWAYS) and (wrong := self._looked_into(now)):
+            raise RuntimeError(wrong)
+
+    def lost(self, group: Group, what: str) -> str:
+        """Which member has ended, in words, where a program of all has failed; empty if none has."""
+        return self._looked_into(UnderWay(group, None, what, 0.0), patience=2.0)
 
     def _others(self, group: Group) -> list[int]:
         return [r for r in group.ranks if r != self.here.rank]
 
-    def _agree(self, group: Group, count: int, what: str) -> None:
+    def _agree(self, now: UnderWay) -> None:
         """Wait until all members have begun their exchange of that number, and see that it is the same."""
-        end = time.monotonic() + group.patience
         try:
-            for question in [self.messenger.ask(r, group.id, count, now=False) for r in self._others(group)]:
-                if not question.answered(max(end - time.monotonic(), 0)):
+            asked = [self._ask(now, rank, now=False) for rank in self._others(now.group)]
+            for question in asked:
+                if not question.answered(min(LATE, now.group.patience)):
+                    self._tell_late(now, [q.rank for q in asked if not q.answered(0)])
+                if not question.answered(max(now.group.patience - now.seconds, 0)):
                     raise RuntimeError(
-                        f"{self._where(group, count, what)}: rank {question.rank} has not come to it within "
-                        f"{group.patience:g} s; give new_group(timeout=...) or PADDLE_EXCHANGE_TIMEOUT more seconds if "
-                        "it has more to do before"
+                        f"{self._where(now)}: rank {question.rank} has not come to it within {now.group.patience:g} s; "
+                        "give new_group(timeout=...) or PADDLE_EXCHANGE_TIMEOUT more seconds if it does more before"
                     )
-                theirs = question.answer()
-                if theirs != what:
-                    raise RuntimeError(self._differs(group, count, what, question.rank, theirs))
+                self._compare(now, question.rank, question.answer())
         except PeerGone as e:
-            raise RuntimeError(f"{self._where(group, count, what)}: {e}; see its log for the reason") from None
+            raise RuntimeError(f"{self._where(now)}: {e}; see its log for the reason") from None
 
-    def _where(self, group: Group, count: int, what: str) -> str:
-        return f"{what} in group {group.id} of ranks {group.ranks} (exchange {count} there, rank {self.here.rank})"
+    def _tell_late(self, now: UnderWay, ranks: list[int]) -> None:
+        print(f"{self._where(now)}: waits for the ranks {ranks} since {now.seconds:.0f} s", file=sys.stderr, flush=True)
 
-    def _differs(self, group: Group, count: int, what: str, rank: int, theirs: str | None) -> str:
-        return (
-            f"{self._where(group, count, what)}: rank {rank} does {theirs} at this point; all members must make the "
-            "same exchanges in the same order, of the same shapes and dtypes"
-        )
+    def _ask(self, question: UnderWay, rank: int, now: bool) -> Question:
+        assert question.number is not None
+        return self.messenger.ask(rank, question.group.id, question.number, now)
 
-    def _explain(self, group: Group, count: int, what: str, error: Exception) -> str:
-        return self._looked_into(group, count, what, patience=2.0) or (
-            f"{self._where(group, count, what)}: {str(error).splitlines()[0]}"
-        )
+    def _compare(self, now: UnderWay, rank: int, theirs: str | None) -> None:
+        if theirs not in (None, now.what):
+            raise RuntimeError(
+                f"{self._where(now)}: rank {rank} does {theirs} at this point; all members must make the same "
+                "exchanges in the same order, of the same shapes and dtypes"
+            )
 
-    def _looked_into(self, group: Group, count: int, what: str, patience: float = 0.0) -> str:
+    def _where(self, now: UnderWay) -> str:
+        place = "" if now.number is None else f"exchange {now.number} there, "
+        return f"{now.what} in group {now.group.id} of ranks {now.group.ranks} ({place}rank {self.here.rank})"
+
+    def _looked_into(self, now: UnderWay, patience: float = 0.0) -> str:
         """What is wrong with the members of an exchange; empty if nothing is found."""
         end = time.monotonic() + patience
         while True:
-            for rank in self._others(group):
+            for rank in self._others(now.group):
                 try:
-                    question = self.messenger.ask(rank, group.id, count, now=True)
-                    theirs = question.answer() if question.answered(SLOW) else None
+                    self._look_at(rank, now)
                 except PeerGone as e:
-                    return f"{self._where(group, count, what)}: {e}; see its log for the reason"
-                if theirs not in (None, what):
-                    return self._differs(group, count, what, rank, theirs)
+                    return f"{self._where(now)}: {e}; see its log for the reason"
+                except RuntimeError as e:
+                    return str(e)
             if time.monotonic() >= end:
                 return ""
             time.sleep(0.1)
 
+    def _look_at(self, rank: int, now: UnderWay) -> None:
+        if now.number is not None:
+            question = self._ask(now, rank, now=True)
+            return self._compare(now, rank, question.answer() if question.answered(SLOW) else None)
+        try:
+            self.messenger.connect(rank).close()
+        except PeerGone:
+            if now.seconds > PEACE or self.messenger.left.get(rank) != "":
+                raise
+
     # -- what takes long, and the end ------------------------------------------------------------------------------
     def _watch(self) -> None:
         """End this process where an exchange cannot end: XLA gives no way to leave it."""
+        told = None
         while True:
             time.sleep(1.0)
             now = self.under_way
-            if now is None or time.monotonic() - now[2] < SLOW:
+            if now is None or now.seconds < SLOW:
                 continue
-            group, count, since = now
-            what = self.messenger.journal(group.id).at(count) or "an exchange"
-            wrong = self._looked_into(group, count, what)
-            if not wrong and time.monotonic() - since > group.patience:
-                wrong = f"{self._where(group, count, what)}: not over after {group.patience:g} s"
+            wrong = self._looked_into(now)
+            if now.seconds > LATE and told is not now:
+                self._tell_late(now, self._others(now.group))
+                told = now
+            if not wrong and now.seconds > now.group.patience:
+                wrong = f"{self._where(now)}: not over after {now.group.patience:g} s"
             if wrong and self.under_way is now:
                 print(f"RuntimeError: {wrong}", file=sys.stderr, flush=True)
                 self.messenger.bye(wrong[:500])

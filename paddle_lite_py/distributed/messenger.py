@@ -45,7 +45,6 @@ class Journal:
 
     def __init__(self) -> None:
         self.count = 0  # of the exchange under way, or the last
-        self.done = 0
         self.last: deque[tuple[int, str]] = deque(maxlen=REMEMBERED)
 
     def begin(self, what: str) -> int:

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import from_host
-from ..eager.tensor import Tensor, wrap
-from .collective import Task, member, place, put
+from ..core.dtypes import DType
+from ..eager.pending import Failed, Pending, held
+from ..eager.tensor import Tensor
+from .collective import Task, member, place
 from .exchange import exchanges
 from .group import Group
 from .messenger import PeerGone
@@ -19,20 +21,34 @@ from .objects import from_bytes, to_bytes
 
 
 class Transfer(Task):
-    """A tensor on its way, received in the background."""
+    """A tensor on its way, received in the background: whoever reads it waits for it.
 
-    def __init__(self, work: Callable[[], None]) -> None:
+    Arguments:
+        tensor: receives it.
+        work: gives the array once it has come.
+    """
+
+    def __init__(self, tensor: Tensor, work: Callable[[], Any]) -> None:
         super().__init__()
         self._work = work
         self._error: Exception | None = None
+        data = held(tensor)
+        self._pending = Pending(self, 0, tuple(data.shape), data.dtype)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
+        tensor._set_payload(self._pending)
 
     def _run(self) -> None:
         try:
-            self._work()
+            self._found = self._work()
         except Exception as e:
             self._error = e
+            self._found = Failed(e)
+
+    def flush(self) -> None:
+        """Wait for the array, and give it to the tensor; of what went wrong readers are told."""
+        self._thread.join()
+        self._pending.array = self._found
 
     def wait(self, timeout: Any = None) -> bool:
         """Wait until it is over; True.
@@ -120,12 +136,14 @@ def irecv(tensor: Tensor, src: int | None = None, group: Group | None = None) ->
         return None
     before = _last.get((among.id, source))
 
-    def take() -> None:
+    kind, shape = tensor.dtype, [*tensor.shape]
+
+    def take() -> Any:
         if before is not None:
             before.wait()
-        put(tensor, wrap(from_host(_received(tensor, source, among))))
+        return from_host(_received(kind, shape, source, among))
 
-    transfer = _last[among.id, source] = Transfer(take)
+    transfer = _last[among.id, source] = Transfer(tensor, take)
     return transfer
 
 
@@ -133,13 +151,13 @@ def irecv(tensor: Tensor, src: int | None = None, group: Group | None = None) ->
 _last: dict[tuple[int, int], Transfer] = {}
 
 
-def _received(tensor: Tensor, source: int, group: Group) -> np.ndarray:
-    what = f"recv({tensor.dtype.name}{[*tensor.shape]}, src={source})"
+def _received(kind: DType, shape: list[int], source: int, group: Group) -> np.ndarray:
+    what = f"recv({kind.name}{shape}, src={source})"
     try:
         found = exchanges().messenger.receive(source, group.id, group.patience)
     except (PeerGone, TimeoutError) as e:
         raise RuntimeError(f"{what}: {e}") from None
-    if list(found.shape) != list(tensor.shape) or found.dtype != tensor.dtype.np:
+    if list(found.shape) != shape or found.dtype != kind.np:
         raise ValueError(f"{what}: rank {source} has sent {found.dtype.name}{list(found.shape)}")
     return found
 

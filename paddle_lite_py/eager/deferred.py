@@ -211,13 +211,13 @@ class Deferred(Eager):
         found = None
         if root is not None and root.queue is self and not retain_graph:
             with self._lock:
-                found = self._put_off_backward(root) if self._open else None
+                found = self._defer_backward(root) if self._open else None
         if found is None:
             gradients.backward(tensors, grads, retain_graph)
         else:
             gradients.give(*found)
 
-    def _put_off_backward(self, root: Node) -> tuple[list[Any], list[Tensor]] | None:
+    def _defer_backward(self, root: Node) -> tuple[list[Any], list[Tensor]] | None:
         """The leaves under a node and their gradients; None where these cannot wait."""
         graph = None if self._has_backward else tape.graph_under(root)
         if graph is None:

@@ -9,7 +9,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..core.arrays import filled, is_array
+from ..core.arrays import filled, is_array, is_spread, laid_over, meshes
+from ..core.errors import warn_no_gradient
 from ..core.interpreter import layer_version, no_grad, state
 from ..core.lazy_vjp import differentiated_twice
 from ..core.memo import Memo
@@ -37,10 +38,12 @@ def backward(tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bo
     _compute_waiting(tensors)
     sweep = tape.Sweep()
     for tensor, grad in zip(tensors, grads, strict=True):
-        sweep.add(_source(tensor), _seed(tensor, grad))
+        if tensor.stop_gradient:
+            warn_no_gradient(tensor)
+        else:
+            sweep.add(_source(tensor), _seed(tensor, grad))
     sweep.run(retain_graph)
-    for leaf, array in sweep.leaves.values():
-        leaf._accumulate(leaf_gradient(array))
+    give([leaf for leaf, _ in sweep.leaves.values()], [leaf_gradient(a) for _, a in sweep.leaves.values()])
 
 
 def plain_root(tensors: list[Tensor], grads: list[Tensor | None]) -> Node | None:
@@ -53,10 +56,19 @@ def give(leaves: Iterable[Any], grads: Iterable[Tensor | None]) -> None:
     """Accumulate gradients in leaves."""
     for leaf, grad in zip(leaves, grads, strict=True):
         if grad is not None:
+            if meshes:
+                _lay_like(grad, leaf)
             if leaf._hooks is None and leaf._grad.__class__ is not Tensor:
                 leaf._grad = grad  # the first gradient: nothing to add, nobody to tell
             else:
                 leaf._accumulate(grad)
+
+
+def _lay_like(grad: Tensor, leaf: Tensor) -> None:
+    """Let a gradient lie over a mesh as its leaf does, and not as XLA has chosen for it."""
+    data, own = held(leaf), held(grad)
+    if is_spread(data) and is_array(own) and getattr(own, "sharding", None) != data.sharding:
+        grad._data = laid_over(own, data.sharding)
 
 
 def _compute_waiting(tensors: list[Tensor]) -> None:
@@ -95,7 +107,7 @@ def leaf_gradient(array: Any) -> Tensor:
 def _source(tensor: Tensor) -> Any:
     if tensor.stop_gradient:
         raise RuntimeError(
-            f"backward() on a {tensor.dtype.name}{[*tensor.shape]} tensor with stop_gradient=True: nothing it was made "
+            f"grad() of a {tensor.dtype.name}{[*tensor.shape]} tensor with stop_gradient=True: nothing it was made "
             "from requires gradient (or it was made under paddle.no_grad(), or detached)"
         )
     return tensor if tensor._source is None else tensor._source

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core import place as places
-from ..core.arrays import as_array, filled, from_host, is_array
+from ..core.arrays import as_array, filled, from_host, is_array, is_spread, laid_over
 from ..core.errors import LeafChangeError
 from ..core.interpreter import layer_version, run_backward, state
 from ..core.no_effect import NOT_DRAWN, no_effect
@@ -200,7 +200,7 @@ class Tensor(TensorData):
         if tuple(data.shape) != tuple(held(self).shape):
             raise ValueError(f"set_value on '{self.name}': shape {[*self.shape]} expected, got {list(data.shape)}")
         self._changes += 1
-        self._set_payload(data)
+        self._set_payload(laid_over(data, self._data.sharding) if is_spread(self._data) else data)
 
     def copy_(self, other: Any, blocking: bool = True, non_blocking: bool = False) -> Tensor:
         """Copy the data of `other` (a tensor or an array of the same shape) into this tensor."""
@@ -262,7 +262,7 @@ class Tensor(TensorData):
             retain_graph: keep the recorded graph, so that `backward()` can run again. Default: False.
 
         Raises:
-            RuntimeError: if this tensor requires no gradient, or its graph has been freed.
+            RuntimeError: if its graph has been freed. Of a tensor that requires no gradient it does nothing, and warns.
 
         Examples:
             >>> import paddle_lite_py as paddle

@@ -13,6 +13,7 @@ from ..core.arrays import is_array
 from ..core.errors import DataDependentError, user_frame
 from ..core.interpreter import state
 from ..core.printing import as_text
+from ..core.processes import gathered_arrays
 from ..core.symbolic import is_symbolic
 from ..core.unknown_size import UnknownSize
 from .pending import held
@@ -46,7 +47,11 @@ class TensorData:
     def _array(self, what: str) -> jax.Array:
         """Return the payload as an array; `what` names the user's call in the error for a traced tensor."""
         data = self._data
-        return data if is_array(data) else state.interpreter.data_of(self, what)
+        if not is_array(data):
+            return state.interpreter.data_of(self, what)
+        if gathered_arrays and data.__class__ is not np.ndarray:
+            return gathered_arrays[0](data)
+        return data
 
     def _read(self, what: str) -> jax.Array:
         """The same for Python to look at, which a program under construction depends on from then on."""
@@ -124,6 +129,8 @@ class TensorData:
     def _scalar(self, what: str) -> Any:
         array = self._read(what)
         if array.size != 1:
+            if array.shape != held(self).shape:
+                raise ValueError(f"{what}: this process has no part of the tensor, {self._layout_text()}")
             raise ValueError(
                 f"{what} needs a tensor of one element, got shape {list(array.shape)}; "
                 + ("use .any() or .all()" if what.startswith("bool") else "index it, or reduce it, as by .mean()")
@@ -163,7 +170,7 @@ class TensorData:
 
     def __format__(self, spec: str) -> str:
         if is_array(self._data) and (self._data.ndim == 0 or (spec and self._data.size == 1)):
-            return format(self._data.item(), spec)
+            return format(self._scalar("format()"), spec)
         return str(self)
 
     @property
@@ -177,9 +184,17 @@ class TensorData:
 
     def __repr__(self) -> str:
         if not is_array(self._data):
-            held = "without data" if isinstance(self._data, jax.ShapeDtypeStruct) else f"traced as {self._data}"
-            return f"Tensor(shape={[*self.shape]}, dtype={self.dtype.name}, {held})"
-        return self._HEADING + as_text(np.asarray(self._data), self.place, self.stop_gradient)
+            what = "without data" if isinstance(self._data, jax.ShapeDtypeStruct) else f"traced as {self._data}"
+            layout = f"{layout}, " if (layout := self._layout_text()) else ""
+            return f"Tensor(shape={[*self.shape]}, dtype={self.dtype.name}, {layout}{what})"
+        layout, values = self._layout_text(), np.asarray(self._array("repr()"))
+        if values.shape != self._data.shape:
+            return f"Tensor(shape={[*self.shape]}, dtype={self.dtype.name}, {layout}, without data in this process)"
+        return self._HEADING + as_text(values, self.place, self.stop_gradient, layout=layout)
+
+    def _layout_text(self) -> str:
+        """How the tensor lies over several devices; distributed.auto_parallel tells."""
+        return ""
 
     def _repr_html_(self) -> str:
         head, _, body = repr(self).partition("\n")

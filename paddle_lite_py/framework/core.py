@@ -34,6 +34,18 @@ def nvprof_nvtx_push(name: str) -> None:
     """Do nothing; use paddle.profiler.RecordEvent to mark ranges in profiles."""
 
 
+class DeviceContext:
+    """The context of a device, of which programs create one before they compute there; XLA needs none."""
+
+    def __init__(self, place: Any = None) -> None:
+        self.place = place
+
+    @classmethod
+    def create(cls, place: Any) -> DeviceContext:
+        """Create the context of a place."""
+        return cls(place)
+
+
 def _nothing(*args: Any, **kwargs: Any) -> None:
     """Nothing, where PaddlePaddle switches a part of its core that XLA does not have."""
 

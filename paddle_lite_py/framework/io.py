@@ -22,7 +22,7 @@ from ..core.arrays import as_array, from_host, stored_arrays
 from ..core.no_effect import Immaterial, no_effect, only_known
 from ..eager.tensor import Parameter, Tensor, wrap
 from .records import SavedObject, read_records
-from .unpickle import RefusedError, read
+from .unpickle import RECORDS, RefusedError, read
 
 # The entry by which Paddle knows a state_dict; it maps the keys to the names of the tensors.
 NAMES = "StructuredToParameterName@@"
@@ -252,7 +252,7 @@ def _loaded(
     if start == _OF_WEIGHTS and os.path.isfile(name):
         return _of_model(name, return_numpy)
     if not safetensors:
-        reader = read_records if as_records else read
+        reader = read_records if as_records else lambda f: read(f, more=RECORDS)
         return _unpacked(_read(file, name, reader), return_numpy, keep_name_table)
     found = _read(file, name, lambda f: stored_arrays(f.read()))
     return {k: a if return_numpy else wrap(as_array(a)) for k, a in found.items()}

@@ -83,6 +83,8 @@ def _latin1(text: Any, encoding: Any) -> bytes:
 
 
 _NONE: dict[tuple[str, str], Any] = {}
+# Dataclasses of this package that files of any kind may hold, by module and name in the reference.
+RECORDS: dict[tuple[str, str], Any] = {}
 _CONTAINERS = {"tuple": tuple, "list": list, "dict": dict, "set": set, "frozenset": frozenset, "complex": complex}
 KNOWN: dict[tuple[str, str], Any] = {
     ("numpy", "ndarray"): _Array,

@@ -19,8 +19,10 @@ from ..core.arrays import array_class
 from ..core.config import compiler_options
 from ..core.mappings import make_room, room
 from ..core.memo import IdentityMemo, Memo, memo, once
+from ..core.processes import has_joined
 from ..cpu_compiler import OutOfProcessJit, may_be_large, prepare
 from . import loops  # noqa: F401  (their rules)
+from .across import AcrossProcesses
 from .baseline import baseline
 from .generate import FunctionWriter, elements, written
 from .rules import BARRIER, ELEMENTWISE, cost
@@ -45,7 +47,8 @@ def xla_jit(fn: Callable[..., Any], windows: bool = False, plain: bool = False, 
     """jax.jit with the framework's compiler options; see config.compiler_options."""
     if room.due:
         make_room()
-    return jax.jit(fn, compiler_options=compiler_options(windows, plain), **options)
+    made = jax.jit(fn, compiler_options=compiler_options(windows, plain), **options)
+    return AcrossProcesses(made) if has_joined() else made
 
 
 def program_jit(

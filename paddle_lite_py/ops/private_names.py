@@ -27,6 +27,8 @@ add_methods(
     {
         "inplace_version": property(lambda self: self._changes, doc="Number of in-place changes."),
         "_inplace_version": lambda self: self._changes,
+        "_zero_grads": lambda self: self.clear_gradient(True),
+        "_register_grad_hook": lambda self, hook: self.register_hook(hook),
         "_is_initialized": lambda self: not isinstance(self._data, jax.ShapeDtypeStruct),
         "initialize": _initialize,
         "_grad_ivar": lambda self: self.grad,

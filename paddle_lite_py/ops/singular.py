@@ -79,8 +79,10 @@ def _numbers_of(shape: tuple[int, ...], dtype: np.dtype) -> Callable[[Any], Any]
 
 
 def on_cpu(array: Any) -> bool:
-    """Return True for an array that NumPy can read in place."""
-    return _only_cpu() or array.__class__ is np.ndarray or next(iter(array.devices())).platform == "cpu"
+    """Return True for an array that NumPy can read in place, all of it in this process."""
+    if array.__class__ is np.ndarray:
+        return True
+    return array.is_fully_addressable and (_only_cpu() or next(iter(array.devices())).platform == "cpu")
 
 
 @once

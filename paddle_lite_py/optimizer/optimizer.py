@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import as_array, filled
+from ..core.arrays import as_array, filled, is_spread, laid_over
 from ..core.interpreter import UpdateRule, layer_version, no_grad, state
 from ..core.no_effect import Immaterial, Refused, no_effect
 from ..core.traced_number import TracedNumber, current
@@ -339,6 +339,20 @@ class Optimizer(Versioned):
         """Return the names of the accumulators."""
         return [name for group in self._groups for name in group.state_dict()]
 
+    @property
+    def _accumulators(self) -> dict[str, dict[str, Tensor]]:
+        """The accumulators by their names and those of parameters, as programs look into them."""
+        out: dict[str, dict[str, Tensor]] = {}
+        for name, param, values in [each for group in self._groups for each in group.accumulators()]:
+            out.setdefault(name, {})[param] = values
+        return out
+
+    @property
+    def _master_weights(self) -> dict[str, Tensor]:
+        """The float32 copies of narrow parameters, by the names of those."""
+        pairs = [pair for g in self._groups for pair in zip(g.params, g.masters, strict=True)]
+        return {p.name: m for p, m in pairs if m is not None}
+
     # -- saving ----------------------------------------------------------------------------------------------------
     def state_dict(self) -> dict[str, Any]:
         """Return the accumulators by name, the master weights, and the state of the LRScheduler.
@@ -347,11 +361,9 @@ class Optimizer(Versioned):
             A dict, which paddle.save() can write.
         """
         out: dict[str, Any] = {}
-        masters: dict[str, Tensor] = {}
         for group in self._groups:
             out.update(group.state_dict())
-            masters.update({p.name: m for p, m in zip(group.params, group.masters, strict=True) if m is not None})
-        if masters:
+        if masters := self._master_weights:
             out["master_weights"] = masters
         if isinstance(self._learning_rate, LRScheduler):
             out["LR_Scheduler"] = self._learning_rate.state_dict()
@@ -374,7 +386,8 @@ class Optimizer(Versioned):
         for group in self._groups:
             for i, p in enumerate(group.params):
                 if p.name in masters:
-                    group.masters[i] = wrap(as_array(masters[p.name], "float32"))
+                    master = as_array(masters[p.name], "float32")
+                    group.masters[i] = wrap(laid_over(master, p._data.sharding) if is_spread(p._data) else master)
         if isinstance(self._learning_rate, LRScheduler) and "LR_Scheduler" in state_dict:
             self._learning_rate.set_state_dict(state_dict["LR_Scheduler"])
 

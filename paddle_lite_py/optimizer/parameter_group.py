@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
 import numpy as np
+from jax.sharding import NamedSharding, PartitionSpec
 
-from ..core.arrays import from_host
+from ..core.arrays import from_host, is_spread, laid_over
 from ..core.interpreter import state
 from ..core.versioned import VersionedDict
 from ..eager.pending import held
@@ -72,6 +73,14 @@ class ParameterGroup:
                 out += [column[i] for i in indices]
         return out + list(self.scalars.values())
 
+    def accumulators(self) -> Iterator[tuple[str, str, Tensor]]:
+        """The name of each accumulator, that of its parameter, and its values; of shared numbers a copy."""
+        for slot in self.slots:
+            for i, param in enumerate(self.params):
+                if self.started[i]:
+                    own = self.scalars[slot.name][i : i + 1] if slot.scalar else self.arrays[slot.name][i]
+                    yield slot.name, param.name, own  # type: ignore[misc]
+
     # -- saving ----------------------------------------------------------------------------------------------------
     def state_dict(self) -> dict[str, Tensor]:
         """The accumulators by name."""
@@ -126,12 +135,16 @@ def _handle(shape: tuple[int, ...], kind: Any, fill: Any, name: str, like: Param
     data: Any = None if like is None else like._data
     # Only where the parameter is bound to its device: a bound input binds all results, and so compiles a program twice.
     place = data.sharding if getattr(data, "committed", False) else None
+    if place is not None and is_spread(data) and len(shape) > data.ndim:
+        place = NamedSharding(place.mesh, PartitionSpec(*[None] * (len(shape) - data.ndim), *place.spec))
 
     def draw() -> Any:
         if isinstance(data, jax.ShapeDtypeStruct):
             return jax.ShapeDtypeStruct(shape, kind, sharding=data.sharding if len(shape) == data.ndim else None)
         values = np.full(shape, fill, kind)
-        return from_host(values) if place is None else jax.device_put(values, place)
+        if place is None:
+            return from_host(values)
+        return laid_over(values, place) if is_spread(data) else jax.device_put(values, place)
 
     return _named(name, state.interpreter.stored(name, shape, kind, draw, True))
 
@@ -143,7 +156,7 @@ def _wide(param: Parameter) -> Tensor:
     def draw() -> Any:
         if isinstance(held._data, jax.ShapeDtypeStruct):
             return jax.ShapeDtypeStruct(held._data.shape, kind, sharding=held._data.sharding)
-        return held._array("multi_precision").astype(kind)
+        return held._data.astype(kind) if is_spread(held._data) else held._array("multi_precision").astype(kind)
 
     return _named(name, state.interpreter.stored(name, tuple(param.shape), kind, draw, True))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..core.errors import DataDependentError, GraphFreedError, user_frame
+from ..core.errors import DataDependentError, GraphFreedError, user_frame, warn_no_gradient
 from ..core.interpreter import no_grad
 from ..eager.gradients import given_by_backward, leaf_gradient
 from ..eager.tensor import Tensor, wrap
@@ -39,7 +39,10 @@ class Differentiation:
 
     def backward(self, tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bool) -> None:
         """Append the gradient of `tensors` and add it to the leaves' .grad."""
-        roots = [self._root(t) for t in tensors]
+        pairs = [(t, g) for t, g in zip(tensors, grads, strict=True) if self._has_gradient(t)]
+        roots, grads = [self._root(t) for t, _ in pairs], [g for _, g in pairs]
+        if not roots:
+            return
         read = {v for op in ancestors(self.frame.block.ops, roots) for v in op.inputs if isinstance(v, TracedValue)}
         self._check_reachable(read)
         leaves = [v for v in self.frame.leaves if v in read]
@@ -154,11 +157,18 @@ class Differentiation:
                     f"outside of it (at {origin(v).where}); move the forward computation in, or backward() out"
                 )
 
+    def _has_gradient(self, tensor: Tensor) -> bool:
+        """Whether backward() of a tensor does something; it warns otherwise."""
+        if self.value_of(tensor).requires_grad:
+            return True
+        warn_no_gradient(tensor)
+        return False
+
     def _root(self, tensor: Tensor) -> TracedValue:
         value = self.value_of(tensor)
         if not value.requires_grad:
             raise RuntimeError(
-                f"backward() on a {tensor.dtype.name}{[*tensor.shape]} tensor that does not require gradient: nothing "
+                f"grad() of a {tensor.dtype.name}{[*tensor.shape]} tensor that does not require gradient: nothing "
                 "that it was made from has stop_gradient=False (or it was made under paddle.no_grad())"
             )
         if value.freed:

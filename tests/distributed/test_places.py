@@ -81,3 +81,20 @@ def test_how_workers_keep_step_is_a_setting():
     assert (strategy.a_sync_configs["k_steps"], strategy.a_sync_configs["send_queue_size"]) == (100, 16)
     with pytest.raises(ValueError, match="a_sync_configs has no setting 'k_step'; it has k_steps"):
         strategy.a_sync_configs = {"k_step": 100}
+
+
+@pytest.mark.parametrize(
+    ("role", "number", "text"),
+    [(fleet.Role.SERVER, 1, "role: 2, current_id: 1"), (fleet.Role.WORKER, 0, "role: 1, current_id: 0")],
+)
+def test_a_role_in_a_line(role, number, text):
+    servers, workers = ["10.0.0.1:1", "10.0.0.2:1"], ["10.0.0.3:1", "10.0.0.3:2"]
+    made = fleet.UserDefinedRoleMaker(
+        current_id=number, role=role, worker_num=2, server_endpoints=servers, worker_endpoints=workers
+    )
+    assert made.to_string() == f"{text}, worker_endpoints: {workers}, server_endpoints: {servers}"
+
+
+def test_a_process_that_trains_alone_has_an_address():
+    fleet.init(is_collective=True)
+    assert fleet.worker_endpoints() == ["127.0.0.1:6170"] and fleet.worker_endpoints(True) == "127.0.0.1:6170"

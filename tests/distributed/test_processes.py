@@ -111,6 +111,24 @@ def test_kills_at_random_moments_lose_no_checkpoint(tmp_path, kills):
     assert f"rank 0 has seen {kills} kills" in said and said.count("signal SIGKILL") == kills
 
 
+@pytest.mark.repeat
+def test_the_launcher_under_its_other_name(tmp_path):
+    program = written(tmp_path, "print('rank', dist.get_rank(), 'of', dist.get_world_size())\n")
+    command = [
+        sys.executable,
+        "-m",
+        "paddle_lite_py",
+        "run",
+        "-m",
+        "paddle.distributed.launch",
+        "--nproc_per_node",
+        "2",
+    ]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([*command, str(program)], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=480)
+    assert done.returncode == 0 and "rank 0 of 2" in done.stdout, done.stdout + done.stderr
+
+
 def test_launchers_of_two_nodes_meet(tmp_path):
     program = written(tmp_path, "x = paddle.ones([1]) + dist.get_rank()\ndist.all_reduce(x)\nprint('sum', x.item())\n")
     options = ("--nnodes", "2", "--master", f"127.0.0.1:{free_ports(1)[0]}")
@@ -159,9 +177,9 @@ def test_processes_that_differ_are_told(tmp_path, text, message):
     assert re.search(message, said), said[-2000:]
 
 
-def test_spawn():
+def test_spawn_in_a_program_that_imports_paddle():
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, str(PROGRAMS / "spawned.py")]
+    command = [sys.executable, "-m", "paddle_lite_py", "run", str(PROGRAMS / "spawned.py")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=480, env=env)
     assert done.returncode == 1 and "spawn: the process of rank 1 has failed (exit code 1)" in done.stderr
     assert "ValueError: the sum is 5" in done.stderr.split("spawn: the process of rank 1")[-1]

@@ -108,6 +108,20 @@ def test_a_command_that_fails_is_told(tmp_path):
         dataset.load_into_memory()
 
 
+@pytest.mark.usefixtures("static_mode")
+def test_a_line_is_a_batch_where_that_is_told(tmp_path):
+    (file := tmp_path / "part-0").write_text("1 3\n1 4\n1 5\n")
+    dataset = paddle.distributed.InMemoryDataset()
+    ids = paddle.static.data("ids", [None, 1], "int64")
+    for kind, sizes in ((0, [2, 1]), (1, [1, 1, 1])):
+        dataset.init(use_var=[ids], batch_size=2, input_type=kind)
+        dataset.set_filelist([str(file)])
+        dataset.load_into_memory()
+        assert [len(feed["ids"]) for feed in dataset] == sizes and dataset.get_memory_data_size() == 3
+    with pytest.raises(ValueError, match="input_type is 2; expected 0 or 1"):
+        dataset.init(use_var=[ids], input_type=2)
+
+
 WRONG = [(CountFilterEntry, (-1,)), (ProbabilityEntry, (1.0,)), (ProbabilityEntry, (1,)), (ShowClickEntry, (1, "b"))]
 
 

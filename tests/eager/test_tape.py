@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -102,9 +104,31 @@ def test_retain_graph():
     assert x.grad.tolist() == [4.0]
 
 
-def test_backward_needs_a_graph():
-    with pytest.raises(RuntimeError, match="stop_gradient=True"):
-        paddle.ones([1]).backward()
+@pytest.mark.parametrize("size", [1, 10**6], ids=["small", "large"])
+def test_backward_without_a_graph_does_nothing_and_warns_once_for_each_line(size):
+    x, y = paddle.ones([size]), leaf(1.0)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        for _ in range(3):
+            x.backward()
+        (x * 2).sum().backward()
+        paddle.autograd.backward([(y * 2).sum(), x.sum()])  # the others have their gradients
+    assert x.grad is None and y.grad.tolist() == [2.0]
+    assert len(told) == 3 and all("does nothing, since it requires no gradient" in str(w.message) for w in told)
+    assert {w.filename for w in told} == {__file__}
+    with pytest.raises(RuntimeError, match=r"grad\(\) of a float32\[\] tensor with stop_gradient=True"):
+        paddle.grad(x.sum(), y)
+
+
+def test_backward_without_a_graph_in_a_program():
+    @paddle.jit.to_static(full_graph=True)
+    def doubled(a):
+        b = a * 2
+        b.backward()
+        return b
+
+    with pytest.warns(UserWarning, match="backward\\(\\) of a float32\\[2\\] tensor does nothing"):
+        assert doubled(paddle.ones([2])).tolist() == [2.0, 2.0]
 
 
 def test_no_grad_and_enable_grad():

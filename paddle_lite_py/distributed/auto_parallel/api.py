@@ -3,54 +3,27 @@
 from __future__ import annotations
 
 import copy
-import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ...autograd import PyLayer
 from ...core.arrays import from_host
 from ...core.interpreter import state
 from ...core.processes import world
-from ...core.uninitialized import Uninitialized
 from ...dispatch.define import add_methods, op
 from ...eager.execute import EAGER
-from ...eager.pending import hold
+from ...eager.pending import held, hold
 from ...eager.tensor import Parameter, Tensor, wrap
 from ...nn import Layer
 from ...ops.convert import to_tensor
-from .process_mesh import (
-    Partial,
-    Placement,
-    ProcessMesh,
-    ReduceType,
-    Replicate,
-    Shard,
-    mesh_of,
-    placements_of,
-    sharding,
-)
-
-_REDUCTIONS: dict[ReduceType, Callable[..., Any]] = {
-    ReduceType.kRedSum: jnp.sum, ReduceType.kRedMax: jnp.max, ReduceType.kRedMin: jnp.min,
-    ReduceType.kRedProd: jnp.prod, ReduceType.kRedAvg: jnp.mean, ReduceType.kRedAny: jnp.any,
-    ReduceType.kRedAll: jnp.all,
-}  # fmt: skip
-
-
-def laid(data: Any, where: jax.sharding.NamedSharding) -> Any:
-    """An array that each process has whole, or that lies over some devices already, laid over others."""
-    if isinstance(data, Uninitialized):
-        return data.laid(where)
-    if isinstance(data, jax.ShapeDtypeStruct):  # computed from such
-        return jax.ShapeDtypeStruct(data.shape, data.dtype, sharding=where)
-    if isinstance(data, jax.Array) and (world().size == 1 or not data.is_fully_addressable):
-        return jax.device_put(data, where)
-    held = np.asarray(data)
-    return jax.make_array_from_callback(held.shape, where, lambda index: held[index].copy())
+from .layouts import Planned, complete, mesh_of, missing, partial_axes, parts_of, placements_of, sharding
+from .moving import as_parts, laid, moved, placed, stacked_sharding
+from .process_mesh import Placement, ProcessMesh, Replicate
+from .reading import agree, whole
 
 
 def shard_tensor(
@@ -81,11 +54,11 @@ def shard_tensor(
         ([Shard(dim=0)], True)
     """
     given = data if isinstance(data, Tensor) and dtype is None and place is None else to_tensor(data, dtype, place)
-    if isinstance(data, Tensor) and not data.is_leaf:
+    if isinstance(data, Tensor) and not (data.is_leaf and state.interpreter.is_eager):
         return reshard(given, mesh, placements)
-    where = sharding(mesh, placements, given.shape)
+    agree("shard_tensor", given, mesh, placements)
     made = copy.copy(data) if isinstance(data, Parameter) else wrap(None)
-    hold(made, laid(given._data, where))
+    hold(made, placed(given._data, mesh, placements))
     made.__dict__.pop("_view", None), made.__dict__.pop("_views", None)
     if not isinstance(made, Parameter) or stop_gradient is not None:
         was = getattr(data, "stop_gradient", True)
@@ -101,27 +74,21 @@ def dtensor_from_local(local_tensor: Tensor, mesh: ProcessMesh, placements: Sequ
         mesh: the processes.
         placements: for each axis of the mesh; of Partial parts the reduction is taken at once.
     """
-    local = local_tensor._data
-    stacked = [i for i, p in enumerate(placements) if isinstance(p, Partial)]
-    lead = [Shard(stacked.index(i)) if i in stacked else _later(p, len(stacked)) for i, p in enumerate(placements)]
-    shape = [mesh.shape[i] for i in stacked] + list(local.shape)
-    for i, p in enumerate(lead):
-        if isinstance(p, Shard) and i not in stacked:
-            shape[p.dim] *= mesh.shape[i]
-    where = sharding(mesh, lead, shape)
-    part = np.asarray(local).reshape((1,) * len(stacked) + local.shape)
-    whole = jax.make_array_from_callback(tuple(shape), where, lambda _: part)
-    for i in reversed(stacked):
-        taken = functools.partial(_REDUCTIONS[placements[i].reduce_type()], axis=stacked.index(i))  # type: ignore[attr-defined]
-        whole = jax.jit(taken)(whole)
-    kept = [Replicate() if isinstance(p, Partial) else p for p in placements]
-    out = wrap(jax.device_put(whole, sharding(mesh, kept, whole.shape)))
+    agree("dtensor_from_local", local_tensor, mesh, placements)
+    local = np.asarray(local_tensor._data)
+    each = complete(mesh, placements, local.ndim)
+    shape = [
+        n * math.prod(mesh.shape[i] for i, p in enumerate(each) if p.is_shard(d)) for d, n in enumerate(local.shape)
+    ]
+    if missing(mesh):
+        return wrap(Planned(mesh, each, shape, local.dtype))
+    where, whole = stacked_sharding(mesh, each, shape)
+    part = local.reshape((1,) * (len(whole) - local.ndim) + local.shape)
+    stacked = jax.make_array_from_callback(whole, where, lambda _: part, dtype=local.dtype)
+    out = wrap(None)
+    hold(out, as_parts(stacked, mesh, each))
     out.stop_gradient = local_tensor.stop_gradient
     return out
-
-
-def _later(placement: Placement, by: int) -> Placement:
-    return Shard(placement.dim + by) if isinstance(placement, Shard) else placement
 
 
 def dtensor_from_fn(
@@ -155,18 +122,32 @@ def constrained(x: Any, /, where: Any) -> Any:
     return jax.lax.with_sharding_constraint(x, where)
 
 
+def _moves_now(tensor: Tensor, placements: Sequence[Placement]) -> bool:
+    """Whether a tensor moves at once; otherwise XLA moves it, in a program or among ops that wait for others."""
+    if not state.interpreter.is_eager:
+        return False
+    waits = state.interpreter is not EAGER and world().size == 1
+    return not waits or parts_of(held(tensor)) is not None or bool(partial_axes(placements))
+
+
 class _Moved(PyLayer):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, where: Any) -> Tensor:
-        ctx.before = x._data.sharding if isinstance(x._data, jax.Array) else None
-        return wrap(laid(x._data, where))
+    def forward(ctx: Any, x: Tensor, mesh: ProcessMesh, placements: Any) -> Tensor:
+        source = held(x)
+        ctx.mesh, old = mesh_of(source), placements_of(source)
+        ctx.placements = old and [Replicate() if p.is_partial() else p for p in old]
+        out = wrap(None)
+        if ctx.mesh is None or isinstance(source, Planned):
+            hold(out, placed(source.data if isinstance(source, Planned) else x._data, mesh, placements))
+        else:
+            hold(out, moved(parts_of(source) or source, mesh, complete(mesh, placements, x.ndim)))
+        return out
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Tensor:
-        before = ctx.before
-        if before is None or not isinstance(before, jax.sharding.NamedSharding):
-            return wrap(from_host(_whole(grad._data)))
-        return wrap(laid(grad._data, before))
+        if ctx.mesh is None:
+            return wrap(from_host(np.asarray(whole(grad._data))))
+        return wrap(laid(grad._data, sharding(ctx.mesh, ctx.placements, grad.shape)))
 
 
 def reshard(dist_tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Placement]) -> Tensor:
@@ -191,18 +172,11 @@ def reshard(dist_tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Placeme
         >>> dist.reshard(x, mesh, [dist.Replicate()]).placements
         [Replicate()]
     """
-    where = sharding(mesh, [Replicate() if p.is_partial() else p for p in placements], dist_tensor.shape)
-    if state.interpreter is not EAGER:
-        return constrained(dist_tensor, where)
-    return _Moved.apply(dist_tensor, where)
-
-
-def _whole(data: Any) -> np.ndarray:
-    if isinstance(data, jax.Array) and not (data.is_fully_addressable or data.is_fully_replicated):
-        mesh: Any = data.sharding.mesh  # type: ignore[attr-defined]
-        everywhere = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
-        data = jax.jit(lambda x: x, out_shardings=everywhere)(data)
-    return np.asarray(data)
+    if not _moves_now(dist_tensor, placements):
+        lying = [Replicate() if p.is_partial() else p for p in placements]  # in a program XLA reduces what is partial
+        return constrained(dist_tensor, sharding(mesh, lying, dist_tensor.shape))
+    agree("reshard", dist_tensor, mesh, placements)
+    return _Moved.apply(dist_tensor, mesh, placements)
 
 
 def unshard_dtensor(dist_tensor: Tensor) -> Tensor:
@@ -221,7 +195,8 @@ def unshard_dtensor(dist_tensor: Tensor) -> Tensor:
         >>> dist.unshard_dtensor(x).tolist()
         [1.0, 1.0, 1.0, 1.0]
     """
-    out = wrap(from_host(_whole(dist_tensor._data)))
+    out = copy.copy(dist_tensor) if isinstance(dist_tensor, Parameter) else wrap(None)
+    hold(out, from_host(np.array(whole(dist_tensor._data))))
     out.stop_gradient = dist_tensor.stop_gradient
     return out
 
@@ -255,9 +230,9 @@ def shard_layer(
     for name, sublayer in layer.named_sublayers(include_self=True):
         if shard_fn is not None:
             shard_fn(name, sublayer, process_mesh)
-        for held in (*sublayer.parameters(include_sublayers=False), *sublayer.buffers(include_sublayers=False)):
-            if mesh_of(held._data) is None:
-                held._set_payload(laid(held._data, sharding(process_mesh, [], held.shape)))
+        for own in (*sublayer.parameters(include_sublayers=False), *sublayer.buffers(include_sublayers=False)):
+            if mesh_of(held(own)) is None:
+                own._set_payload(placed(own._data, process_mesh, []))
     if input_fn is not None:
         layer.register_forward_pre_hook(lambda _, inputs: input_fn(inputs, process_mesh))
     if output_fn is not None:
@@ -265,28 +240,13 @@ def shard_layer(
     return layer
 
 
-# -- what tensors say of themselves ----------------------------------------------------------------------------------
-def _local_value(self: Tensor) -> Tensor:
-    """The part of a tensor that this process has, on its first device."""
-    data = self._data
-    out = wrap(data.addressable_data(0) if mesh_of(data) is not None else data)
-    out.stop_gradient = self.stop_gradient
-    return out
+def _to_dist_(self: Tensor, placements: Sequence[Placement], mesh: ProcessMesh) -> Tensor:
+    """Make the values of this process its part of a tensor over a mesh, in place."""
+    hold(self, held(dtensor_from_local(self.detach(), mesh, placements)))
+    return self
 
 
-def _is_dist(self: Tensor) -> bool:
-    """Whether a tensor lies over a mesh."""
-    return mesh_of(self._data) is not None
-
-
-add_methods([
-    ("is_dist", _is_dist),
-    ("placements", property(lambda self: placements_of(self._data))),
-    ("process_mesh", property(lambda self: mesh_of(self._data))),
-    ("_local_value", _local_value),
-    ("_local_shape", property(lambda self: list(_local_value(self)._data.shape))),
-])  # fmt: skip
-
+add_methods({"_to_dist_": _to_dist_})
 _mesh: list[ProcessMesh] = []
 
 

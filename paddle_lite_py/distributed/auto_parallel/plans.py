@@ -12,10 +12,13 @@ from jax.sharding import NamedSharding, PartitionSpec
 from ...core.interpreter import state
 from ...core.no_effect import Immaterial, no_effect
 from ...eager.execute import EAGER
+from ...eager.pending import held
 from ...eager.tensor import Tensor
 from ...nn import Layer
-from .api import constrained, get_mesh, laid, reshard, shard_layer
-from .process_mesh import Placement, ProcessMesh, Replicate, Shard, placements_of, sharding, xla_mesh
+from .api import constrained, get_mesh, reshard, shard_layer
+from .layouts import placements_of, xla_mesh
+from .moving import placed
+from .process_mesh import Placement, ProcessMesh, Replicate, Shard
 from .training import ShardingStage1, ShardingStage2, ShardingStage3, shard_optimizer
 
 __all__ = [
@@ -40,7 +43,7 @@ def _cut(tensor: Tensor, mesh: ProcessMesh, axis: str, dim: int | None) -> Tenso
     if state.interpreter is not EAGER:  # XLA chooses how it lies over other axes, and whether to make it whole
         spec = [axis if i == dim else PartitionSpec.UNCONSTRAINED for i in range(tensor.ndim)]
         return tensor if dim is None else constrained(tensor, NamedSharding(xla_mesh(mesh), PartitionSpec(*spec)))
-    placements = placements_of(tensor._data) or [Replicate() for _ in mesh.dim_names]
+    placements = placements_of(held(tensor)) or [Replicate() for _ in mesh.dim_names]
     placements[mesh.dim_names.index(axis)] = Replicate() if dim is None else Shard(dim)
     return reshard(tensor, mesh, placements)
 
@@ -71,7 +74,7 @@ class PlanBase:
                 dim = dims.get(name, dims["weight"] if p.ndim > 1 else dims["bias"])
                 placements: list[Placement] = [Replicate() for _ in mesh.dim_names]
                 placements[mesh.dim_names.index("mp")] = Replicate() if dim is None else Shard(dim)
-                p._set_payload(laid(p._data, sharding(mesh, placements, p.shape)))  # its optimizer has it too
+                p._set_payload(placed(p._data, mesh, placements))  # its optimizer has it too
 
 
 class ColWiseParallel(PlanBase):

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
-from ...core.jax_compat.xla import on_devices
-from ...core.memo import memo
-from ...core.processes import world
-from ..exchange import exchanges
 from ..group import Group, new_group
 
 
@@ -113,11 +107,16 @@ class ProcessMesh:
         names = [n for i, n in enumerate(self._names) if i >= len(where) or isinstance(where[i], slice)]
         return ProcessMesh(part, names) if np.ndim(part) else ProcessMesh([int(part)], self._names[:1])
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """All that tells it from other meshes; equal ones may differ in the names of their axes."""
+        return self._mesh.shape, tuple(self.process_ids), tuple(self._names)
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ProcessMesh) and hash(self) == hash(other)
+        return isinstance(other, ProcessMesh) and self.key[:2] == other.key[:2]
 
     def __hash__(self) -> int:
-        return hash((self._mesh.shape, tuple(self.process_ids), tuple(self._names)))
+        return hash(self.key[:2])
 
     def __str__(self) -> str:
         return f"shape {self.shape}, process_ids {self.process_ids}, dim_names {self._names}"
@@ -234,70 +233,3 @@ class Partial(Placement):
 
     def __repr__(self) -> str:
         return f"Partial(reduce_type={self._reduce_type.name.removeprefix('kRed').upper()})"
-
-
-# -- as XLA has them -------------------------------------------------------------------------------------------------
-# Key: the mesh, by its processes and names of axes.
-@memo(256, context=False)
-def xla_mesh(mesh: ProcessMesh) -> jax.sharding.Mesh:
-    """The devices of a mesh.
-
-    Raises:
-        ValueError: if there are not so many.
-    """
-    devices = exchanges().devices if world().size > 1 else jax.devices()
-    if max(mesh.process_ids) >= len(devices):
-        raise ValueError(
-            f"ProcessMesh {mesh}: there are {len(devices)} devices; start as many processes by "
-            "`python -m paddle_lite_py.distributed.launch --nproc_per_node ...`, or one with "
-            f"XLA_FLAGS={on_devices(max(mesh.process_ids) + 1)}"
-        )
-    made = jax.sharding.Mesh(np.array([devices[i] for i in mesh.process_ids]).reshape(mesh.shape), mesh.dim_names)
-    _met[made] = mesh
-    return made
-
-
-_met: dict[Any, ProcessMesh] = {}  # by jax.sharding.Mesh
-
-
-def sharding(mesh: ProcessMesh, placements: Sequence[Placement], shape: Sequence[int]) -> jax.sharding.NamedSharding:
-    """How XLA lays a tensor of a shape.
-
-    Raises:
-        ValueError: if there is not one placement for each axis of the mesh, or an axis cannot be cut so.
-    """
-    if len(placements) > mesh.ndim:
-        raise ValueError(f"placements has {len(placements)} entries for a mesh of {mesh.ndim} axes: {mesh}")
-    cuts: list[list[str]] = [[] for _ in shape]
-    for name, placement in zip(mesh.dim_names, placements, strict=False):
-        if isinstance(placement, Shard):
-            if not -len(shape) <= placement.dim < len(shape):
-                raise ValueError(f"{placement} of a tensor of the shape {list(shape)}: it has no such axis")
-            cuts[placement.dim].append(name)
-    for axis, names in enumerate(cuts):
-        pieces = int(np.prod([mesh.dim_size(n) for n in names]))
-        if shape[axis] % pieces:
-            raise ValueError(
-                f"axis {axis} of the shape {list(shape)} cannot be cut into {pieces} equal pieces along "
-                + ", ".join(names)
-            )
-    spec = jax.sharding.PartitionSpec(*[tuple(names) if names else None for names in cuts])
-    return jax.sharding.NamedSharding(xla_mesh(mesh), spec)
-
-
-def mesh_of(array: Any) -> ProcessMesh | None:
-    """The mesh that an array lies over; None for one on a single device."""
-    held = getattr(array, "sharding", None)
-    return _met.get(held.mesh) if isinstance(held, jax.sharding.NamedSharding) else None
-
-
-def placements_of(array: Any) -> list[Placement] | None:
-    """How an array lies along each axis of its mesh; None for one on a single device."""
-    mesh = mesh_of(array)
-    if mesh is None:
-        return None
-    found: list[Placement] = [Replicate() for _ in mesh.dim_names]
-    for axis, names in enumerate(array.sharding.spec):
-        for name in (names,) if isinstance(names, str) else names or ():
-            found[mesh.dim_names.index(name)] = Shard(axis)
-    return found

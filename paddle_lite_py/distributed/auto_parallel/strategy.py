@@ -84,10 +84,5 @@ def refuse_unknown(strategy: Any) -> None:
     Raises:
         NotImplementedError: if it does.
     """
-    advice = {
-        "gradient_merge": "give shard_optimizer(..., gradient_accumulation_steps=...), and call the layer itself",
-        "pipeline": "use fleet's PipelineLayer for stages",
-    }
-    for name, what in advice.items():
-        if getattr(getattr(strategy, name, None), "enable", False):
-            raise NotImplementedError(f"to_static: strategy.{name} is on; {what}")
+    if getattr(getattr(strategy, "pipeline", None), "enable", False):
+        raise NotImplementedError("to_static: strategy.pipeline is on; use fleet's PipelineLayer for stages")

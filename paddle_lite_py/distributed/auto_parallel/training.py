@@ -9,15 +9,19 @@ from typing import Any
 import jax
 
 from ...amp import auto_cast
+from ...core.arrays import is_array, is_spread
 from ...core.interpreter import no_grad, state, use
 from ...core.no_effect import Immaterial, no_effect
 from ...core.processes import world
 from ...eager.execute import EAGER
+from ...eager.pending import held
 from ...eager.tensor import Tensor
-from ...nn import Layer
+from ...nn import ClipGradByGlobalNorm, Layer
 from ...ops.convert import to_tensor
-from .api import constrained, dtensor_from_local, laid, shard_tensor
-from .process_mesh import Placement, ProcessMesh, Replicate, Shard, mesh_of, placements_of, sharding
+from .api import constrained, dtensor_from_local, shard_tensor
+from .layouts import mesh_of, placements_of
+from .moving import placed
+from .process_mesh import Placement, ProcessMesh, Replicate, Shard
 from .strategy import refuse_unknown
 
 
@@ -35,14 +39,14 @@ class _Stage:
     @no_effect(key=Immaterial("all arrays of state are spread alike"))
     def __call__(self, key: str, param: Tensor, accumulator: Tensor) -> Tensor:
         """An array of state, laid."""
-        return self.spread(accumulator, mesh_of(param._data) or self.mesh)
+        return self.spread(accumulator, mesh_of(held(param)) or self.mesh)
 
     def spread(self, tensor: Tensor, mesh: ProcessMesh | None) -> Tensor:
         """A tensor cut once more; as it is where it cannot be."""
         if mesh is None:
             return tensor
         at = mesh.dim_names.index(self.dim) if isinstance(self.dim, str) else self.dim
-        placements: list[Placement] = placements_of(tensor._data) or [Replicate() for _ in mesh.dim_names]
+        placements: list[Placement] = placements_of(held(tensor)) or [Replicate() for _ in mesh.dim_names]
         taken = {p.dim for p in placements if isinstance(p, Shard)}
         for axis, size in enumerate(tensor.shape):
             if isinstance(placements[at], Replicate) and axis not in taken and size % mesh.shape[at] == 0:
@@ -113,29 +117,46 @@ class ShardOptimizer:
         shard_fn: function (name, parameter, state) that returns the distributed state, or a ShardingStage; None:
             distributed like the parameter.
         gradient_accumulation_steps: number of calls of step() for each update. Default: 1.
+
+    Raises:
+        NotImplementedError: if parameters lie over several meshes, and gradients are clipped by their global norm.
     """
 
     def __init__(self, optimizer: Any, shard_fn: Any = None, gradient_accumulation_steps: int = 1) -> None:
         self._inner_opt, self._shard_fn, self._every, self._calls = optimizer, shard_fn, gradient_accumulation_steps, 0
-        self._laid: set[int] = set()
-        self._where: list[tuple[Any, Any]] = []  # how parameters lie, which an update does not change
+        self._laid: dict[int, Any] = {}  # states that lie as they should, by id
+        self._where: dict[int, tuple[Any, Any]] = {}  # how parameters and states lie, which an update does not change
         if isinstance(shard_fn, ShardingStage3):
             for p in optimizer._parameter_list:
-                p._set_payload(shard_fn.spread(p.detach(), mesh_of(p._data) or shard_fn.mesh)._data)
+                p._set_payload(shard_fn.spread(p.detach(), mesh_of(held(p)) or shard_fn.mesh)._data)
+        optimizer._groups = [part for group in optimizer._groups for part in _by_mesh(optimizer, group)]
 
     def prepare(self) -> None:
         """Make the state of all parameters that have none, and lay it."""
         for group in self._inner_opt._groups:
             trained = [i for i, p in enumerate(group.params) if not p.stop_gradient]
             group.start(trained, self._inner_opt._multi_precision)
-            for name, column in group.arrays.items():
+            columns = {**group.arrays, "master_weight": group.masters}
+            for name, column in columns.items():
                 for i in trained:
-                    if self._shard_fn is not None and id(column[i]) not in self._laid:
-                        column[i]._set_payload(self._shard_fn(name, group.params[i], column[i])._data)
-                        self._laid.add(id(column[i]))
-        if not self._where:
-            held = [(p, p._data.sharding) for p in self._inner_opt._parameter_list if mesh_of(p._data) is not None]
-            self._where = held
+                    if column[i] is not None and id(column[i]) not in self._laid:
+                        self._lay(name, group.params[i], column[i])
+            # Numbers lie as an update leaves them, so that the first one is the program that all others are.
+            mesh = next((m for p in group.params if (m := mesh_of(held(p))) is not None), None)
+            if mesh is not None:
+                self._lay_numbers(group, mesh)
+
+    def _lay_numbers(self, group: Any, mesh: ProcessMesh) -> None:
+        for number in group.scalars.values():
+            if not is_spread(held(number)):
+                number._set_payload(placed(number._data, mesh, []))
+            self._laid[id(number)] = number
+
+    def _lay(self, name: str, param: Tensor, accumulator: Tensor) -> None:
+        laid = (self._shard_fn or _as_parameter)(name, param, accumulator)
+        if laid is not accumulator and laid is not None:
+            accumulator._set_payload(laid._data)
+        self._laid[id(accumulator)] = accumulator
 
     def step(self) -> None:
         """Update the parameters, at every call that is due."""
@@ -143,10 +164,12 @@ class ShardOptimizer:
         if self._calls % self._every == 0:
             with use(EAGER):  # state is made while a program is traced, not by it
                 self.prepare()
+            kept = [t for t in (*self._inner_opt._parameter_list, *self._laid.values()) if is_spread(held(t))]
+            self._where.update({id(t): (t, t._data.sharding) for t in kept if is_array(t._data)})
             self._inner_opt.step()
             with no_grad():
-                for p, where in self._where:
-                    _keep(p, where)
+                for tensor, where in self._where.values():
+                    _keep(tensor, where)
 
     def clear_grad(self, set_to_zero: bool = True) -> None:
         """Forget the gradients, after a call of step() that was due."""
@@ -161,12 +184,36 @@ class ShardOptimizer:
         return getattr(self._inner_opt, name)
 
 
-def _keep(parameter: Any, where: Any) -> None:
-    """Lay a parameter as it lay before an update."""
+def _as_parameter(name: str, param: Tensor, accumulator: Tensor) -> Tensor:
+    """A state that lies as its parameter does."""
+    mesh = mesh_of(held(param))
+    if mesh is None or list(accumulator.shape) != list(param.shape):
+        return accumulator
+    return shard_tensor(accumulator, mesh, placements_of(held(param)) or [])
+
+
+def _by_mesh(optimizer: Any, group: Any) -> list[Any]:
+    """The parameters of a group, those of each mesh together: one program updates what lies over one mesh."""
+    parts: dict[Any, list[Any]] = {}
+    for p in group.params:
+        mesh = mesh_of(held(p))
+        parts.setdefault(mesh and tuple(mesh.process_ids), []).append(p)
+    if len([key for key in parts if key is not None]) < 2:
+        return [group]
+    if isinstance(optimizer._clip_of(group), ClipGradByGlobalNorm):
+        raise NotImplementedError(
+            f"shard_optimizer: parameters lie over meshes of the processes {', '.join(map(str, parts))}, and "
+            "ClipGradByGlobalNorm needs the gradients of all: clip by value or by norm, or use fleet's PipelineLayer"
+        )
+    return [type(group)(params, dict(group.options), group.slots) for params in parts.values()]
+
+
+def _keep(tensor: Any, where: Any) -> None:
+    """Lay a parameter or a state as it lay before an update."""
     if state.interpreter is not EAGER:
-        parameter._set_payload(constrained(parameter, where)._data)
-    elif parameter._data.sharding != where:
-        parameter._set_payload(jax.device_put(parameter._data, where))
+        tensor._set_payload(constrained(tensor, where)._data)
+    elif tensor._data.sharding != where:
+        tensor._set_payload(jax.device_put(tensor._data, where))
 
 
 def shard_optimizer(optimizer: Any, shard_fn: Any = None, gradient_accumulation_steps: int = 1) -> ShardOptimizer:
@@ -234,6 +281,7 @@ class ShardDataloader:
         is_dataset_splitted: bool = False,
     ) -> None:  # fmt: skip
         self._in_parts = is_dataset_splitted and world().size > 1
+        self._batches: Iterator[Any] | None = None  # of next()
         self.dataloader, self._meshes, self._keys, self._dims = dataloader, meshes, input_keys, shard_dims
 
     def __len__(self) -> int:
@@ -246,6 +294,19 @@ class ShardDataloader:
                 yield {k: self._laid(batch[k], keys.index(k)) for k in keys}
             else:
                 yield [self._laid(entry, i) for i, entry in enumerate(batch)]
+
+    def __call__(self) -> Iterator[Any]:
+        """The batches, from the first one on."""
+        return iter(self)
+
+    def __next__(self) -> Any:
+        """The next batch; after the last one StopIteration, and then the first one again."""
+        self._batches = self._batches or iter(self)
+        try:
+            return next(self._batches)
+        except StopIteration:
+            self._batches = None
+            raise
 
     def _laid(self, entry: Any, i: int) -> Any:
         if isinstance(entry, list | tuple):
@@ -294,11 +355,12 @@ class DistModel:
         loader: see docs/differences.md.
         loss: function of outputs and labels.
         optimizer: the optimizer, for training.
-        strategy: a Strategy, of which amp and sharding are used; XLA decides what to keep for the backward pass.
+        strategy: a Strategy, of which amp, sharding and gradient_merge are used; XLA decides what to keep for the
+            backward pass.
 
     Raises:
         ValueError: in training mode without a loss or an optimizer.
-        NotImplementedError: if the strategy has gradient_merge or a pipeline.
+        NotImplementedError: if the strategy has a pipeline.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -319,12 +381,16 @@ class DistModel:
 
         refuse_unknown(strategy)
         self._amp = strategy.amp if strategy is not None and strategy.amp.enable else None
+        merge = getattr(strategy, "gradient_merge", None)
+        self._every = merge.k_steps if merge is not None and merge.enable else 1
+        self._scale = 1 / self._every if merge is not None and merge.avg else 1.0
+        self._calls = 0
         if strategy is not None and strategy.sharding.enable and not isinstance(optimizer, ShardOptimizer):
             stages = (ShardingStage1, ShardingStage2, ShardingStage3)
             optimizer = ShardOptimizer(optimizer, stages[strategy.sharding.stage - 1](0))
         self.network, self._loss, self._optimizer = layer, loss, optimizer
         self._programs: dict[str, Callable[..., Any]] = {
-            mode: compiled(getattr(self, f"_{mode}_step")) for mode in ("train", "eval", "predict")
+            mode: compiled(getattr(self, f"_{mode}_step")) for mode in ("train", "merge", "eval", "predict")
         }
         mode = "predict" if loss is None else "eval" if optimizer is None else "train"
         getattr(self, mode)()
@@ -354,7 +420,10 @@ class DistModel:
 
     def __call__(self, *args: Any) -> Any:
         """A step on a batch: inputs, and labels last but in the mode of prediction."""
-        return self._programs[self._mode](*args)
+        if self._mode != "train":
+            return self._programs[self._mode](*args)
+        self._calls += 1
+        return self._programs["merge" if self._calls % self._every else "train"](*args)
 
     def _cast(self) -> Any:
         if self._amp is None:
@@ -362,10 +431,15 @@ class DistModel:
         lists = self._amp.custom_white_list, self._amp.custom_black_list
         return auto_cast(True, *lists, level=self._amp.level, dtype=self._amp.dtype)
 
-    def _train_step(self, *args: Any) -> Any:
+    def _merge_step(self, *args: Any) -> Any:
+        """A step whose gradients are added to those of the next ones."""
         with self._cast():
             loss = self._loss(self.network(*args[:-1]), args[-1])
-        loss.backward()
+        (loss if self._every == 1 else loss * self._scale).backward()
+        return loss
+
+    def _train_step(self, *args: Any) -> Any:
+        loss = self._merge_step(*args)
         self._optimizer.step()
         self._optimizer.clear_grad()
         return loss
@@ -388,10 +462,7 @@ class DistModel:
         own = self.network.state_dict()
         for name, value in state_dict.items():
             if name in own:
-                mesh = mesh_of(own[name]._data)
-                data = to_tensor(value)._data
-                placements = placements_of(own[name]._data) or []
-                own[name]._set_payload(data if mesh is None else laid(data, sharding(mesh, placements, data.shape)))
+                own[name].set_value(value)
 
 
 @no_effect(loader=Immaterial("batches are given to the call"))

@@ -169,8 +169,7 @@ class Fleet(WithServers):
 
     def worker_endpoints(self, to_string: bool = False) -> list[str] | str:
         """The addresses of the processes that train."""
-        place = self._role_maker.place
-        found = list(place.worker_endpoints) if place is not None else ParallelEnv().trainer_endpoints
+        found = self._role_maker.get_trainer_endpoints()
         return ",".join(found) if to_string else found
 
     def all_reduce(self, input: Any, mode: str = "sum") -> Any:

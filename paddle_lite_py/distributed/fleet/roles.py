@@ -10,9 +10,11 @@ from ...core.no_effect import Immaterial, no_effect
 from ...core.processes import job
 from ...ops.convert import to_tensor
 from .. import collective, objects
-from ..group import ReduceOp, get_rank, get_world_size
+from ..group import ParallelEnv, ReduceOp, get_rank, get_world_size
 from . import places
 
+# The address of a process that no launcher has started.
+ALONE = "127.0.0.1:6170"
 _REDUCTIONS: dict[str, Any] = {"sum": np.sum, "max": np.max, "min": np.min}
 _ALL = Immaterial("all processes are workers")
 _MORE = Immaterial("processes are at the addresses that the environment has")
@@ -73,9 +75,21 @@ class PaddleCloudRoleMaker:
     def _get_pserver_endpoints(self) -> list[str]:
         return [] if self.place is None else list(self.place.servers)
 
+    def _get_trainer_endpoints(self) -> list[str]:
+        found = [*self.place.worker_endpoints] if self.place is not None else ParallelEnv().trainer_endpoints
+        return [ALONE] if found == [""] else found
+
+    def to_string(self) -> str:
+        """The role of this process and the addresses of all, in one line."""
+        return (
+            f"role: {Role.SERVER if self._is_server() else Role.WORKER}, current_id: {self._worker_index()}, "
+            f"worker_endpoints: {self._get_trainer_endpoints()}, server_endpoints: {self._get_pserver_endpoints()}"
+        )
+
     worker_num, worker_index, server_num, server_index = _worker_num, _worker_index, _server_num, _server_index
     is_worker, is_server, is_first_worker = _is_worker, _is_server, _is_first_worker
-    get_pserver_endpoints, _role_id = _get_pserver_endpoints, _worker_index
+    get_pserver_endpoints, get_trainer_endpoints = _get_pserver_endpoints, _get_trainer_endpoints
+    _role_id = _worker_index
 
 
 class UserDefinedRoleMaker(PaddleCloudRoleMaker):

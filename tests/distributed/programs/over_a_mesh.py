@@ -1,12 +1,17 @@
 """A small net trained over a mesh: of four devices of one process, or of two processes; the same as on one device."""
 
+import itertools
+
+import jax
 import numpy as np
 
 import paddle_lite_py as paddle
 import paddle_lite_py.nn.functional as F
 from paddle_lite_py import distributed as dist
 from paddle_lite_py import nn
+from paddle_lite_py.distributed.auto_parallel.moving import program, stacked_sharding
 from paddle_lite_py.distributed.auto_parallel.sequences import shard_seq_load_balance, unshard_seq_load_balance
+from paddle_lite_py.targets.hlo import Module
 
 NUMBERS = [[0, 1], [2, 3]] if dist.get_world_size() == 1 else [[0, 1]]
 MESH = dist.ProcessMesh(NUMBERS, ["dp", "mp"])
@@ -31,10 +36,149 @@ def layouts():
     np.testing.assert_array_equal(dist.unshard_dtensor(x.grad).numpy(), np.full((8, 4), 3))
 
 
+LINE = dist.ProcessMesh(list(range(MESH.size)), ["x"])
+S0, S1, R, P = dist.Shard(0), dist.Shard(1), dist.Replicate(), dist.Partial()
+
+
+def read():
+    """What Python reads is the whole, wherever the parts lie; what is local is the own part."""
+    x = dist.shard_tensor(X, LINE, [S0])
+    np.testing.assert_array_equal(x.numpy(), X)
+    np.testing.assert_array_equal(np.asarray(x), X)
+    assert x.tolist() == X.tolist() and x.item(5) == X.item(5) and bool((x == x).all()) and f"{x.sum():.2f}"
+    assert "process_mesh={shape:" in repr(x) and "placements=[Shard(dim=0)], GlobalDenseTensor=" in repr(x)
+    rank = dist.get_rank()
+    np.testing.assert_array_equal(x._local_value().numpy(), np.split(X, LINE.size)[rank])
+    kept = paddle.to_tensor(X)
+    kept.set_value(x)
+    assert paddle.to_tensor(X)._to_dist_([R], LINE).placements == [R]
+    x.set_value(X * 2)
+    assert x.placements == [S0] and kept.tolist() == X.tolist()
+    np.testing.assert_array_equal(x.numpy(), X * 2)
+
+
+def partial():
+    """A tensor that is Partial stays so, and is its sum in computations."""
+    p = dist.shard_tensor(X, LINE, [P])
+    assert p.placements == [P] and (p * 2).placements == [R] and p.placements == [P]
+    first = dist.get_rank() == 0
+    np.testing.assert_array_equal(p._local_value().numpy(), X if first else X * 0)
+    np.testing.assert_array_equal(p.numpy(), X)
+    own = paddle.full([2], 1.0 + dist.get_rank())
+    each = [1.0 + i for i in range(dist.get_world_size())] * (LINE.size // dist.get_world_size())
+    for kind, reduced in (("Sum", sum), ("Max", max), ("Min", min), ("Prod", np.prod), ("Avg", np.mean)):
+        part = dist.Partial(dist.ReduceType[f"kRed{kind}"])
+        made = dist.auto_parallel.api.dtensor_from_local(own, LINE, [part])
+        assert made.placements == [part] and made.tolist() == [reduced(each)] * 2, kind
+        assert dist.reshard(dist.reshard(made, LINE, [R]), LINE, [part]).tolist() == [reduced(each)] * 2, kind
+
+
+def moves():
+    """All pairs of placements, on meshes of one and of two axes, within one mesh and to another one."""
+    pairs = [[a] for a in (S0, S1, R, P)], [[a, b] for a, b in itertools.product((S0, S1, R, P), repeat=2)]
+    for mesh, kinds in ((LINE, pairs[0]), (MESH, pairs[1][:: 1 if dist.get_world_size() > 1 else 3])):
+        for old, new in itertools.product(kinds, repeat=2):
+            x = dist.shard_tensor(X, mesh, old, stop_gradient=False)
+            y = dist.reshard(x, mesh, new)
+            if mesh is LINE or DP > 1:
+                assert y.placements == new, (old, new, y.placements)
+            np.testing.assert_allclose(y.numpy(), X, rtol=1e-6, err_msg=f"{old} {new}")
+    x = dist.shard_tensor(X, LINE, [P], stop_gradient=False)
+    (dist.reshard(x, LINE, [S1]) * 3).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), np.full_like(X, 3))
+    turned = dist.ProcessMesh(list(range(MESH.size))[::-1], ["x"])
+    y = dist.reshard(dist.shard_tensor(X, LINE, [S0]), turned, [S0])
+    assert y.process_mesh == turned
+    np.testing.assert_array_equal(y.numpy(), X)
+
+
+# Bytes that each of n processes sends to move a tensor of that many, around a ring.
+FORMULAS = {
+    (P, R): lambda size, n: 2 * size * (n - 1) / n,
+    (P, S0): lambda size, n: size * (n - 1) / n,
+    (S0, R): lambda size, n: size * (n - 1) / n,
+    (S0, S1): lambda size, n: size * (n - 1) / n**2,
+    (R, S0): lambda size, n: 0,
+    (R, P): lambda size, n: 0,
+    (S0, P): lambda size, n: size * (n - 1) / n,
+}
+
+
+def bytes_of_moves():
+    for (old, new), formula in FORMULAS.items():
+        where, whole = stacked_sharding(LINE, [old], X.shape)
+        spec = jax.ShapeDtypeStruct(whole, X.dtype, sharding=where)
+        text = program(LINE, (old,), LINE, (new,), X.shape).lower(spec).compile().as_text()
+        sent = sum(c.sent * c.times for c in Module(text).collectives())
+        assert sent == formula(X.nbytes, LINE.size), (old, new, sent, formula(X.nbytes, LINE.size))
+
+
+def larger_than_the_world():
+    """A mesh with processes that are not there: tensors to look at, and not to compute with."""
+    mesh = dist.ProcessMesh([[2, 4, 5], [0, 1, 3]], dim_names=["x", "y"])
+    x = dist.shard_tensor(np.arange(6.0).reshape(2, 3), mesh, [S0, S1])
+    assert x.shape == [2, 3] and x.placements == [S0, S1] and x.process_mesh == mesh and x.is_dist()
+    at = [[2, 4, 5], [0, 1, 3]]
+    (row,) = [i for i in range(2) if dist.get_rank() in at[i]]
+    assert x._local_value().tolist() == [[3.0 * row + at[row].index(dist.get_rank())]]
+    assert dist.reshard(x, mesh, [R, R])._local_shape == [2, 3]
+    for use in (lambda: x + 1, x.numpy, lambda: float(x.sum())):
+        try:
+            use()
+        except (RuntimeError, ValueError) as e:
+            assert "has the processes [" in str(e) and "start as many processes" in str(e), e
+        else:
+            raise AssertionError("it computes with what is not there")
+
+
+def accumulators():
+    net = nn.Linear(4, 8)
+    dist.shard_layer(
+        net, LINE, lambda _, layer, mesh: setattr(layer, "weight", dist.shard_tensor(layer.weight, mesh, [S1]))
+    )
+    adam = dist.shard_optimizer(paddle.optimizer.AdamW(parameters=net.parameters()))
+    for _ in range(2):
+        net(paddle.ones([2, 4])).sum().backward()
+        adam.step()
+        adam.clear_grad()
+    assert set(adam._accumulators) == {"moment1", "moment2", "beta1_pow_acc", "beta2_pow_acc"}
+    moment = adam._accumulators["moment1"][net.weight.name]
+    assert moment.placements == [S1] and moment._local_shape == [4, 8 // LINE.size]
+    number = adam._accumulators["beta1_pow_acc"][net.weight.name]
+    assert number.shape == [1] and number.is_dist()
+
+
+def merged():
+    """Gradients of two steps for one update, as Strategy has it."""
+    strategy = dist.Strategy({"gradient_merge": {"enable": True, "k_steps": 2, "avg": True}})
+    found = []
+    for parallel in (False, True):
+        paddle.seed(4)
+        net = nn.Linear(4, 2)
+        if parallel:
+            dist.shard_layer(net, LINE)
+        sgd = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+        step = dist.to_static(net, None, nn.MSELoss(), dist.shard_optimizer(sgd), strategy if parallel else None)
+        loader = dist.shard_dataloader([[X, X[:, :2]], [X * 2, X[:, :2]]], LINE, shard_dims="x")
+        if parallel:
+            losses = [float(step(*batch)) for _ in range(2) for batch in loader()]
+            assert next(loader)[0].placements == [S0]
+        else:
+            both = paddle.to_tensor(np.concatenate([X, X * 2])), paddle.to_tensor(np.concatenate([X[:, :2]] * 2))
+            losses = [float(step(*both)) for _ in range(2)]
+        found.append((losses, net.weight.numpy()))
+    np.testing.assert_allclose(np.reshape(found[1][0], (2, 2)).mean(1), found[0][0], rtol=1e-5)
+    np.testing.assert_allclose(found[1][1], found[0][1], rtol=1e-5)
+
+
 def one_shape_beside_another():
     tall = dist.ProcessMesh(np.reshape(NUMBERS, (-1, 1)), MESH.dim_names)
     x, y = (dist.shard_tensor(X, mesh, [dist.Shard(0), dist.Shard(1)]) for mesh in (MESH, tall))
     assert x.process_mesh == MESH and y.process_mesh == tall and x.process_mesh != y.process_mesh
+    named = dist.ProcessMesh(MESH.mesh, ["u", "v"])
+    z = dist.reshard(dist.shard_tensor(X, named, [dist.Shard(0), dist.Shard(1)]), MESH, [dist.Shard(1)])
+    assert named == MESH and z.process_mesh.dim_names == MESH.dim_names
+    np.testing.assert_array_equal(z.numpy(), X)
 
 
 def state_of_a_first_step():
@@ -52,11 +196,13 @@ def state_of_a_first_step():
 
     step(dist.shard_tensor(X, MESH, [dist.Shard(0), dist.Replicate()]))
     states = [t for name, t in adam.state_dict().items() if name.endswith("moment1_0") and t.ndim == 2]
-    assert [t.placements for t in states] == [[dist.Shard(0), dist.Shard(1)]], states
+    (state,) = states
+    assert state.placements[1] == dist.Shard(1) and (DP == 1 or state.placements[0] == dist.Shard(0)), state
     assert net[0].weight.placements == [dist.Replicate(), dist.Shard(1)]
 
 
 def mistakes():
+    assert dist.shard_tensor(X, LINE, [S0, R]).placements == [S0]  # an entry more that says nothing
     for placements, message in (([dist.Shard(2)], "it has no such axis"), ([dist.Shard(0)] * 3, "3 entries")):
         try:
             dist.shard_tensor(X, MESH, placements)
@@ -194,7 +340,10 @@ def strategies():
     assert losses[0] != alone[0]  # it was computed in another precision
 
 
-CHECKS = (layouts, one_shape_beside_another, state_of_a_first_step, mistakes, training, plans, of_parts, strategies)
+CHECKS = (
+    *(read, partial, moves, bytes_of_moves, larger_than_the_world, accumulators, merged, layouts),
+    *(one_shape_beside_another, state_of_a_first_step, mistakes, training, plans, of_parts, strategies),
+)
 for check in CHECKS:
     check()
     print(f"{check.__name__} is well", flush=True)

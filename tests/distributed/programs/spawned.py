@@ -1,7 +1,7 @@
 """Starts processes of its own: the first time they add their ranks, the second time one of them fails."""
 
-import paddle_lite_py as paddle
-from paddle_lite_py import distributed as dist
+import paddle
+import paddle.distributed as dist
 
 
 def add(start):

@@ -32,9 +32,9 @@ class DatasetBase:
     def __init__(self) -> None:
         self.files: list[str] = []
         self.batch_size, self.use_var, self.pipe_command, self.threads = 1, list[Any](), "", 0
+        self.input_type = 0
 
     @no_effect(
-        input_type=_TEXT,
         fs_name=_HERE,
         fs_ugi=_HERE,
         download_cmd=_HERE,
@@ -60,10 +60,16 @@ class DatasetBase:
             use_var: the data of the program that the slots feed, in the order of the slots.
             pipe_command: a command that each file is sent through first, such as a script that writes slots.
             thread_num: threads that read; 1: one for each processor.
+            input_type: 0: a line is an instance; 1: a line is a batch, whatever batch_size is. Default: 0.
+
+        Raises:
+            ValueError: for another input_type.
         """
         only_known(DatasetBase.init, kwargs)
-        self.threads = 0 if thread_num == 1 else thread_num
-        self.batch_size, self.use_var = int(batch_size), list(use_var)
+        if input_type not in (0, 1):
+            raise ValueError(f"{type(self).__name__}: input_type is {input_type!r}; expected 0 or 1")
+        self.threads, self.input_type = 0 if thread_num == 1 else thread_num, input_type
+        self.batch_size, self.use_var = 1 if input_type else int(batch_size), list(use_var)
         self.pipe_command = "" if pipe_command == "cat" else pipe_command
 
     def set_thread(self, thread_num: int) -> None:
@@ -77,6 +83,7 @@ class DatasetBase:
             "use_var": self.use_var,
             "pipe_command": self.pipe_command or "cat",
             "thread_num": self.threads or 1,
+            "input_type": self.input_type,
         }
         self.init(**(now | kwargs))
 

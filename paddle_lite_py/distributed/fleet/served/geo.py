@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...ps import Client, SparseConfig
+from ...ps.config import SparseConfig
 from ...ps.hashing import PARTS
 from ...ps.sparse import Push, SparseTable
 from ...ps.updates import state_columns
@@ -14,6 +15,9 @@ from .own_rows import OwnRows, Rows
 from .progress import Progress
 from .step import Gradients
 from .tables import DENSE
+
+if TYPE_CHECKING:
+    from ...ps import Client
 
 
 class Copy:

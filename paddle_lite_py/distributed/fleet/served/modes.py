@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ...ps import Client
 from ..peers import Peers
 from .progress import Progress
 from .step import Gradients, IdRows, mean, merged
 from .tables import DENSE
+
+if TYPE_CHECKING:
+    from ...ps import Client
 
 
 class Mode(Protocol):

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...ps import Client
 from ...ps.config import SparseConfig, from_json
 from ...ps.entry import SHOWS, STATS
 from ...ps.files import read_arrays, read_json
 from ...ps.saving import FORM, FORMAT, MANIFEST
+
+if TYPE_CHECKING:
+    from ...ps import Client
 
 FILE = "part-0.npz"
 

@@ -6,12 +6,13 @@ import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from ... import ps
 from ...elastic import SERVER_FOLDER, WORKER_FOLDER
-from ...ps import Client, DenseConfig, Rule, Server, ServerGone
+from ...ps.config import DenseConfig, Rule
 from ..peers import Peers
 from ..places import ServedPlace
 from ..strategy import DistributedStrategy
@@ -21,6 +22,9 @@ from .progress import Progress
 from .saved import read_rows, replace_rows, table_rows, write_hot_rows, write_rows
 from .step import Gradients
 from .tables import DENSE, Table
+
+if TYPE_CHECKING:
+    from ...ps import Client, Server
 
 T = TypeVar("T")
 # Dense values by name, and of each table its ids and their rows.
@@ -75,7 +79,7 @@ class Session:
             if self.place.is_server:
                 raise RuntimeError("this process is a server; only workers reach tables: ask fleet.is_worker() first")
             place = self.place
-            self._client = Client(
+            self._client = ps.Client(
                 list(place.servers), self._token, place.number, place.workers, PATIENCE, session=self.progress.session
             )
         return self._client
@@ -106,7 +110,7 @@ class Session:
         if not place.is_server:
             raise RuntimeError("fleet.init_server: this process is a worker; ask fleet.is_server() first")
         kept = os.environ.get(SERVER_FOLDER)
-        self._server = Server(
+        self._server = ps.Server(
             place.endpoint, place.number, len(place.servers), place.workers, self._token,
             folder=str(Path(kept) / f"server-{place.number}") if kept else None, first=folder or None,
         )  # fmt: skip
@@ -206,7 +210,7 @@ class Session:
         self.settle()
         if (found := self.progress.recall()) is not None:
             return found
-        return self._numbered(lambda: self.progress.keep(self.peers.exchange(parts)))
+        return self._numbered(lambda: self.progress.keep(self.peers.exchange(parts)), reaches_servers=False)
 
     def _meet(self) -> None:
         self._once(self.client.barrier)
@@ -216,9 +220,9 @@ class Session:
         if not self.progress.skips():
             self._numbered(work)
 
-    def _numbered(self, work: Callable[[], T]) -> T:
+    def _numbered(self, work: Callable[[], T], reaches_servers: bool = True) -> T:
         number = self.progress.begin()
-        with self.client.once("meeting", number):
+        with self.client.once("meeting", number) if reaches_servers else contextlib.nullcontext():
             found = work()
         self.progress.done(number, self.peers.count)
         return found
@@ -335,7 +339,7 @@ class Session:
         """Whether this worker was killed when it had nothing more to do but to meet the others; then it meets them."""
         if self.progress.over is None:
             return False
-        with contextlib.suppress(ServerGone), self.client.once("meeting", self.progress.over):
+        with contextlib.suppress(ps.ServerGone), self.client.once("meeting", self.progress.over):
             self.client.barrier()
             if self.place.number == 0:
                 self.client.stop_servers()

@@ -7,7 +7,7 @@ import pickle
 from dataclasses import dataclass, field
 from typing import Any
 
-from ....framework.unpickle import read
+from ....framework.unpickle import RECORDS, read
 
 # The module whose classes a file names.
 MAX_SIZE = 1 << 40  # along a dimension
@@ -47,7 +47,9 @@ class Metadata:
     flat_mapping: dict[str, tuple[Any, ...]] = field(default_factory=dict)
 
 
-RECORDS = (LocalTensorMetadata, LocalTensorIndex, Metadata)
+_HOMES = (HOME, HOME.replace(".flex_checkpoint.dcp.", ".checkpoint."))
+_RECORDS = {(h, r.__name__): r for h in _HOMES for r in (LocalTensorMetadata, LocalTensorIndex, Metadata)}
+RECORDS.update(_RECORDS)
 
 
 def as_bytes(metadata: Metadata) -> bytes:
@@ -62,9 +64,8 @@ def from_bytes(data: bytes) -> Metadata:
     Raises:
         ValueError: if they hold something else.
     """
-    homes = (HOME, HOME.replace(".flex_checkpoint.dcp.", ".checkpoint."))
     try:
-        found = read(io.BytesIO(data), more={(h, r.__name__): r for h in homes for r in RECORDS})
+        found = read(io.BytesIO(data), more=_RECORDS)
     except Exception as e:  # what was cut off or altered fails in any way
         raise ValueError(f"the metadata are damaged, or no checkpoint's ({type(e).__name__}: {e})") from None
     if not isinstance(found, Metadata):

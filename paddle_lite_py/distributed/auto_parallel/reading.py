@@ -1,0 +1,142 @@
+"""What a tensor over a mesh tells of itself: its mesh, the part of this process, and its values, gathered from all."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ...core.memo import Memo, memo
+from ...core.processes import blamed_process, gathered_arrays, world
+from ...dispatch.define import add_methods
+from ...eager.pending import held
+from ...eager.tensor import Tensor, wrap
+from ...host.tier import xla_jit
+from ..exchange import exchanges
+from ..group import Group
+from .layouts import Planned, mesh_of, missing, parts_of, placements_of
+from .process_mesh import Placement, ProcessMesh
+
+_groups: dict[tuple[int, ...], Group] = {}
+# Key: the mesh, and what its processes do with which tensor: whether they have compared it before.
+_compared: Memo[Any, bool] = Memo("what processes of a mesh have compared", 4096)
+
+
+def _group(ranks: tuple[int, ...]) -> Group:
+    """The group of the processes of a mesh, which has a number of its own."""
+    return _groups.setdefault(ranks, Group([*ranks], 1 << 33 | zlib.crc32(repr(ranks).encode())))
+
+
+def _is_new(group: Group, what: str) -> bool:
+    is_new = (group.id, what) not in _compared
+    _compared.put((group.id, what), True)
+    return is_new
+
+
+def agree(name: str, tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Placement]) -> None:
+    """See that the other processes of a mesh do the same with a tensor of the same shape.
+
+    Raises:
+        RuntimeError: if one has done something else.
+    """
+    if world().size == 1 or missing(mesh):
+        return
+    before = mesh_of(held(tensor))
+    ranks = tuple(sorted({*mesh.process_ids, *(before.process_ids if before is not None else ())}))
+    if world().rank in ranks:
+        what = f"{name}({tensor.dtype.name}{[*tensor.shape]}, {[*placements]}) over the mesh {mesh}"
+        exchanges().note(group := _group(ranks), what, _is_new(group, what))
+
+
+def whole(data: Any) -> Any:
+    """All values of an array: of one that lies over several processes, all processes of its mesh gather them.
+
+    A process that has no part of it gets no values, as in the reference.
+
+    Raises:
+        RuntimeError: if one of them has ended, or does something else.
+    """
+    if not isinstance(data, jax.Array) or data.is_fully_addressable:
+        return data
+    if not data.sharding.addressable_devices:
+        return np.zeros(0, data.dtype)
+    mesh: Any = data.sharding.mesh  # type: ignore[attr-defined]
+    group = _group(tuple(sorted(d.process_index for d in mesh.devices.flat)))
+    what = f"reading a tensor {data.dtype.name}{[*data.shape]} over the mesh {mesh_of(data)}"
+    if data.is_fully_replicated:
+        with exchanges().waiting(group, what):
+            return np.asarray(data.addressable_data(0))
+    with exchanges().watched(group, what, _is_new(group, what)):
+        return np.asarray(_gathering(mesh)(data).addressable_data(0))
+
+
+# Key: the mesh; jax.jit has shapes, dtypes and placements.
+@memo(64, context=False)
+def _gathering(mesh: jax.sharding.Mesh) -> Any:
+    """What gives all processes of a mesh the whole of an array."""
+    return xla_jit(lambda x: x, out_shardings=jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec()))
+
+
+def _blamed(args: Sequence[Any]) -> str:
+    """Which process has ended, where a program over a mesh has failed; empty if none has."""
+    mesh = next((m for a in args if (m := mesh_of(a)) is not None), None)
+    group = mesh and _group(tuple(sorted(mesh.process_ids)))
+    return exchanges().lost(group, f"computing over the mesh {mesh}") if group else ""
+
+
+if world().size > 1:
+    gathered_arrays[:], blamed_process[:] = [whole], [_blamed]
+
+
+def own_part(tensor: Tensor) -> Any:
+    """The part of a tensor that this process has, on its first device; no elements where it has none."""
+    source = held(tensor)
+    if isinstance(source, Planned):
+        part = source.part()
+    elif (parts := parts_of(source)) is not None:
+        part = _addressed(parts.stacked)
+        part = part if part is None else part.reshape(part.shape[-tensor.ndim :] if tensor.ndim else ())
+    else:
+        part = _addressed(source) if mesh_of(source) is not None else tensor._data
+    return np.zeros(0, source.dtype) if part is None else part
+
+
+def _addressed(data: jax.Array) -> Any:
+    return data.addressable_data(0) if data.sharding.addressable_devices else None
+
+
+def _has_part(self: Tensor) -> bool:
+    """Whether this process has values of the tensor."""
+    if mesh_of(source := held(self)) is None:
+        return not isinstance(source, jax.ShapeDtypeStruct)
+    return own_part(self).size > 0
+
+
+def _local_value(self: Tensor) -> Tensor:
+    """The part of a tensor that this process has, on its first device."""
+    out = wrap(own_part(self))
+    out.stop_gradient = self.stop_gradient
+    return out
+
+
+def _layout_text(self: Tensor) -> str:
+    """How the tensor lies over a mesh, as its text has it; empty if it lies over none."""
+    mesh = mesh_of(held(self))
+    if mesh is None:
+        return ""
+    ids = f"shape: {mesh.shape}, process_ids: {mesh.process_ids}, dim_names: {mesh.dim_names}".replace("'", "")
+    return f"process_mesh={{{ids}}}, placements={placements_of(held(self))}"
+
+
+add_methods([
+    ("is_dist", lambda self: mesh_of(held(self)) is not None),
+    ("placements", property(lambda self: placements_of(held(self)))),
+    ("process_mesh", property(lambda self: mesh_of(held(self)))),
+    ("_is_initialized", _has_part),
+    ("_local_value", _local_value),
+    ("_local_shape", property(lambda self: list(own_part(self).shape))),
+    ("_layout_text", _layout_text),
+])  # fmt: skip
