@@ -12,7 +12,7 @@ from typing import Any
 
 from .gradients import alike
 from .graph import ModelBlock, ModelFeed, ModelFileError, ModelGraph, ModelNode, ModelWeight, naming, read_graph
-from .legacy import GRADIENT, ROWS, gradient_of, normalized
+from .legacy import CONTROL_INPUTS, GRADIENT, ROWS, gradient_of, normalized
 from .weights import tensor_description
 from .wire import doubles, fields, floats, signed, varints
 
@@ -144,7 +144,7 @@ def _differentiated(
             other.kind == kind
             and all(known.get(n, names) == names for n, names in kept.items())
             and alike(other.attrs, op.attrs)
-            and all(named)
+            and (kind in CONTROL_INPUTS or all(named))  # a block is known by its scope
         )
 
     return next((pair for pair in reversed(before) if fits(pair[0])), None)
