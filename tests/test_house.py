@@ -54,6 +54,7 @@ DYNAMIC = {
     "distributed.fleet.metrics.counted": "a variable has its value in a scope, which lies above it",
     "distributed.fleet.utils.ps_util": "programs lie above it, and fleet, which has it among its utils",
     "distributed.fleet.with_servers": "what saves a program for inference lies above it",
+    "distributed.io": "programs lie above it",
     "distributed.spread": "an op is found by its name",
     "distributed.fleet.base.topology": "a private name of the reference is the topology in force",
     "distributed.fleet.meta_parallel.schedules": "a layer to be made is given by module and name",

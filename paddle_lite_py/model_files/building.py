@@ -15,6 +15,7 @@ from ..static.program import Program
 from ..static.scope_variable import ScopeVariable
 from .gradients import GradientNode, differentiate, is_gradient, of_operator
 from .graph import LiteralOperand, ModelBlock, ModelFileError, ModelGraph, ModelNode, ModelWeight
+from .legacy import CONTROL_INPUTS
 from .operators import (  # noqa: F401  (their operators)
     arrays,
     detection,
@@ -26,7 +27,6 @@ from .operators import (  # noqa: F401  (their operators)
     structure,
     values,
 )
-from .legacy import CONTROL_INPUTS
 from .operators.arrays import stacked
 from .operators.table import OPERATORS, KnownValue, P, call, known_as, number, tensor
 from .operators.training import IN_TRAINING, REPLACED
@@ -183,7 +183,7 @@ def _gradient_of_block(node: GradientNode, env: Env) -> None:
     starts = [tensor(_operand(s, env)) for s in node.starts]
 
     def run(leaves: list[Any]) -> Any:
-        inner = before | dict(zip(node.operands, leaves, strict=True))
+        inner = before | {ref: v for ref, v in zip(node.operands, leaves, strict=True) if v is not None}
         if node.forward.op == "while":
             _node(node.forward, inner)
             return [tensor(inner[ref]) for ref in node.results]
@@ -195,7 +195,10 @@ def _gradient_of_block(node: GradientNode, env: Env) -> None:
         condition = tensor(_operand(node.forward.operands[0], before))
         return static_nn.cond(condition, taken, lambda: [P.zeros_like(s) for s in starts])
 
-    operands = [before.get(ref) if grad is None else _operand(ref, before) for ref, grad in zip(node.operands, node.wanted, strict=True)]
+    operands = [
+        before.get(ref) if grad is None else _operand(ref, before)
+        for ref, grad in zip(node.operands, node.wanted, strict=True)
+    ]
     _set_gradients(node, differentiate(node, operands, starts, run), env)
 
 

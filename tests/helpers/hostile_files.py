@@ -21,7 +21,6 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from paddle_lite_py.jit import ArtifactError
 from paddle_lite_py.jit.agreement import digest_of
 
 import paddle_lite_py as paddle

@@ -305,7 +305,9 @@ def average_accumulates(
     updates, count, sum1 = updates + 1, count + 1, sum1 + tensor(param)
     is_full = updates % 16384 == 0
     sum1, sum2 = P.where(is_full, P.zeros_like(sum1), sum1), P.where(is_full, sum2 + sum1, sum2)
-    window = P.minimum(P.full_like(updates, min(max_average_window, 1 << 62)), P.cast(updates * average_window, "int64"))
+    window = P.minimum(
+        P.full_like(updates, min(max_average_window, 1 << 62)), P.cast(updates * average_window, "int64")
+    )
     ends = (count >= min_average_window) & (count >= window)
     nothing = P.zeros_like(sum1)
     sums = P.where(ends, nothing, sum1), P.where(ends, nothing, sum2), P.where(ends, sum1 + sum2, sum3)
