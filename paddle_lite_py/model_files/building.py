@@ -21,9 +21,11 @@ from .operators import (  # noqa: F401  (their operators)
     detection,
     earlier,
     elementwise,
+    fused,
     layers,
     library,
     network,
+    quantized,
     structure,
     values,
 )

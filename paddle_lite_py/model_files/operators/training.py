@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...nn import functional as _functional
-from .table import OPERATORS, P, number, operator, tensor
+from .table import P, call, number, operator, tensor
 
 F: Any = _functional
 # What an operator does in training, where its attribute `is_test` says that it is not used in inference.
@@ -258,7 +258,7 @@ def _merged(name: str, of: str, n_lists: int) -> None:
     def compute(*operands: Any, **attrs: Any) -> Any:
         lists, others = operands[:n_lists], operands[n_lists:]
         each = [[None if v is None else v[i] for v in lists] for i in range(len(operands[0]))]
-        found = [OPERATORS[of](*given, *others, **_of_one(attrs, i)) for i, given in enumerate(each)]
+        found = [call(of, [*given, *others], _of_one(attrs, i)) for i, given in enumerate(each)]
         return tuple([None if values[0] is None else list(values) for values in zip(*found, strict=True)])
 
 
