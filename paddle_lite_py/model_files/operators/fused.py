@@ -122,7 +122,7 @@ def skip_layernorm(x: Any, y: Any, scale: Any = None, bias: Any = None, *, epsil
 
 @operator("fused_fc_elementwise_layernorm")
 def fused_fc_elementwise_layernorm(
-    x: Any, w: Any, y: Any, bias0: Any = None, scale: Any = None, bias1: Any = None, *, x_num_col_dims: int = 1,
+    x: Any, w: Any, y: Any, bias0: Any = None, scale: Any = None, bias1: Any = None, *,
     activation_type: str = "", epsilon: float = 1e-5, begin_norm_axis: int = 1,
 ) -> Any:  # fmt: skip
     y = tensor(y)
