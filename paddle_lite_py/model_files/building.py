@@ -246,7 +246,9 @@ def _branch(node: ModelNode, operands: list[Any], env: Env) -> Any:
         return run
 
     yes, no = map(side, node.blocks)
-    found = static_nn.cond(tensor(operands[0]), yes, no)
+    which = operands[0]
+    known = isinstance(which, KnownValue)
+    found = (yes if number(which) else no)() if known else static_nn.cond(tensor(which), yes, no)
     n = len(found) - len(changed)
     env.update(zip(changed, found[n:], strict=True))
     return tuple(found[:n])
@@ -286,6 +288,8 @@ def _giving(value: Any) -> Callable[[], list[Any]]:
 
 def _selected(operands: list[Any]) -> Any:
     mask, (no, yes) = operands
+    if isinstance(mask, KnownValue):
+        return _giving(yes if number(mask) else no)()[0]
     (found,) = static_nn.cond(P.cast(tensor(mask), "bool"), _giving(yes), _giving(no))
     return found
 
