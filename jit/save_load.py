@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -167,10 +167,12 @@ def _save_program(source: Program | TranslatedLayer, path: str, writer: Artifact
     artifact.write(path, {"name": name, "saved_in": "eval"} | writer.manifest(), blobs)
 
 
-def with_passes(layer: TranslatedLayer, passes: Any) -> TranslatedLayer:
-    """A loaded layer as passes make it, in evaluation mode; it itself stays as it is."""
-    writer = ArtifactWriter(None, (), PLATFORMS, passes)
-    writer.loaded(layer)
+def with_passes(layer: TranslatedLayer, change: Callable[[Program], Program]) -> TranslatedLayer:
+    """A loaded layer as a pass makes it, in evaluation mode; it itself stays as it is."""
+    from paddle_lite_py.passes.running import transformed
+
+    writer = ArtifactWriter(None, (), PLATFORMS)
+    writer.loaded(layer, lambda traced: transformed(traced, change))
     weights = {n: h._data for n, h in writer.weights.values() if h is not default_generator.state}
     head = {"name": layer._manifest["name"], "saved_in": "eval"}
     return TranslatedLayer(head | writer.manifest(), {}, weights)
@@ -246,10 +248,10 @@ class ArtifactWriter:
             self.weights[id(handle)] = (name if name not in taken else f"{name}_{len(self.weights)}", handle)
         return list(self.weights).index(id(handle))
 
-    def loaded(self, layer: TranslatedLayer) -> None:
-        """The methods of a loaded layer in evaluation mode."""
+    def loaded(self, layer: TranslatedLayer, change: Callable[[Traced], Traced] = lambda traced: traced) -> None:
+        """The methods of a loaded layer in evaluation mode, changed perhaps."""
         self.constraints = tuple(layer._manifest["constraints"])
-        self.methods = {n: {"eval": self.variant(m["eval"].traced(), n)} for n, m in layer._methods.items()}
+        self.methods = {n: {"eval": self.variant(change(m["eval"].traced()), n)} for n, m in layer._methods.items()}
 
     def manifest(self) -> dict[str, Any]:
         """What is said of all."""

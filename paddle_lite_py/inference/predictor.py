@@ -269,8 +269,8 @@ def _loaded(config: Config) -> TranslatedLayer:
     """The program in the precision that is asked for, with normalization folded into the weights before it."""
     layer = load_with(config.prefix(), config.params_file() or None)
     if config.precision() in _LOW:
-        return with_passes(layer, [AutoCast(_LOW[config.precision()], level="O2", keep_results=True)])
+        return with_passes(layer, AutoCast(_LOW[config.precision()], level="O2", keep_results=True))
     ops = (op.name for m in layer._methods.values() for op in m["eval"].program.ops())
     if config.ir_optim() and "batch_norm" in ops:
-        return with_passes(layer, [PassManager(_FOLDING, check=False).apply])
+        return with_passes(layer, PassManager(_FOLDING, check=False).apply)
     return layer

@@ -18,7 +18,7 @@ def create_array() -> list[Any]:
     return []
 
 
-@operator("array_length")
+@operator("array_length", "lod_array_length")
 def array_length(array: Any) -> Any:
     return KnownValue([len(array) if isinstance(array, list) else array._data.shape[0]])
 

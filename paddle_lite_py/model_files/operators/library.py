@@ -17,7 +17,7 @@ L: Any = _linalg
 
 same("equal_all gammaincc is_empty reduce_as poisson binomial standard_gamma".split(), P, rint="round")
 same(["eigvals", "svdvals"], L)
-_SAME_VALUE = "memcpy memcpy_d2h memcpy_h2d npu_identity nop depend c_identity copy_to trans_layout"
+_SAME_VALUE = "memcpy memcpy_d2h memcpy_d2h_multi_io memcpy_h2d npu_identity nop depend c_identity copy_to trans_layout"
 for _name in _SAME_VALUE.split():
     operator(_name)(lambda x, *_: x)
 
