@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -156,15 +156,26 @@ def _save_program(source: Program | TranslatedLayer, path: str, writer: Artifact
     if isinstance(source, Program):
         from paddle_lite_py.passes.running import as_traced
 
-        traced, name = {"forward": as_traced(source)}, "program"
+        name = "program"
+        writer.methods = {"forward": {"eval": writer.variant(as_traced(source), name)}}
     else:
-        traced, name = {n: m["eval"].traced() for n, m in source._methods.items()}, str(source._manifest["name"])
-        writer.constraints = tuple(source._manifest["constraints"])
-    writer.methods = {n: {"eval": writer.variant(t, n)} for n, t in traced.items()}
+        name = str(source._manifest["name"])
+        writer.loaded(source)
     if format != "artifact":
         return artifact.write_as(format, path, {n: v["eval"].traced for n, v in writer.methods.items()})
     blobs = writer.blobs()
     artifact.write(path, {"name": name, "saved_in": "eval"} | writer.manifest(), blobs)
+
+
+def with_passes(layer: TranslatedLayer, change: Callable[[Program], Program]) -> TranslatedLayer:
+    """A loaded layer as a pass makes it, in evaluation mode; it itself stays as it is."""
+    from paddle_lite_py.passes.running import transformed
+
+    writer = ArtifactWriter(None, (), PLATFORMS)
+    writer.loaded(layer, lambda traced: transformed(traced, change))
+    weights = {n: h._data for n, h in writer.weights.values() if h is not default_generator.state}
+    head = {"name": layer._manifest["name"], "saved_in": "eval"}
+    return TranslatedLayer(head | writer.manifest(), {}, weights)
 
 
 def evaluated(layer: Any, input_spec: Any) -> tuple[StaticFunction, Traced]:
@@ -236,6 +247,11 @@ class ArtifactWriter:
             taken = {n for n, _ in self.weights.values()}
             self.weights[id(handle)] = (name if name not in taken else f"{name}_{len(self.weights)}", handle)
         return list(self.weights).index(id(handle))
+
+    def loaded(self, layer: TranslatedLayer, change: Callable[[Traced], Traced] = lambda traced: traced) -> None:
+        """The methods of a loaded layer in evaluation mode, changed perhaps."""
+        self.constraints = tuple(layer._manifest["constraints"])
+        self.methods = {n: {"eval": self.variant(change(m["eval"].traced()), n)} for n, m in layer._methods.items()}
 
     def manifest(self) -> dict[str, Any]:
         """What is said of all."""

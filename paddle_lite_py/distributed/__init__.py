@@ -8,6 +8,7 @@ from . import (
     elastic,
     fleet,
     group,
+    io,
     launch,
     parallel,
     sharding,

@@ -248,7 +248,10 @@ def _loaded(
 ) -> Any:
     start = b"" if safetensors else _start(file)
     if start.startswith(_OF_PROGRAMS):
-        return importlib.import_module(_PROGRAMS).deserialize_program(file.read())
+        try:
+            return importlib.import_module(_PROGRAMS).deserialize_program(file.read())
+        except ValueError as e:  # of the same class
+            raise type(e)(f"{name}: {e}") from None
     if start == _OF_WEIGHTS and os.path.isfile(name):
         return _of_model(name, return_numpy)
     if not safetensors:

@@ -45,7 +45,7 @@ _OFF = """
     tensorrt_explicit_quantization_enabled tensorrt_inspector_enabled tensorrt_varseqlen_enabled
     trt_allow_build_at_runtime tuned_tensorrt_dynamic_shape use_feed_fetch_ops_enabled use_xpu model_from_memory
 """.split()
-_ON = "ir_optim new_ir_enabled specify_input_name".split()
+_ON = "new_ir_enabled specify_input_name".split()
 
 
 class Config:
@@ -69,7 +69,7 @@ class Config:
         self._prefix, self._params = "", ""
         self._device: tuple[str, int] = ("cpu", 0)
         self._asked: dict[str, tuple[Any, ...]] = {}
-        self._quiet = False
+        self._quiet, self._folds = False, True
         self._memory_mb, self._precision = 0, PrecisionType.Float32
         if prog_file is not None:
             self.set_model(prog_file, params_file)
@@ -212,10 +212,17 @@ class Config:
         """Return whether disable_glog_info() was called."""
         return self._quiet
 
-    @no_effect(x="XLA optimizes every program")
     def switch_ir_optim(self, x: bool = True) -> None:
-        """Do nothing; XLA optimizes every program."""
-        self._asked["switch_ir_optim"] = (x,)
+        """Set whether batch normalization is folded into the weights before it; XLA optimizes every program.
+
+        Arguments:
+            x: whether it is. A predictor that does not fold loads faster, and gives what jit.load() gives, bit by bit.
+        """
+        self._folds = x
+
+    def ir_optim(self) -> bool:
+        """Return whether batch normalization is folded into the weights before it. Default: True."""
+        return self._folds
 
     def pass_builder(self) -> Config:
         """Return the configuration itself; deleted and appended passes are recorded without effect."""

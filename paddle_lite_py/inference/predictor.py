@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,9 +14,11 @@ from ..core.place import as_place
 from ..device.stream import IN_ORDER
 from ..eager.execute import EAGER
 from ..eager.tensor import Tensor, wrap
-from ..jit import TranslatedLayer, load, save
+from ..jit import TranslatedLayer
 from ..jit.method import Method
+from ..jit.save_load import with_passes
 from ..jit.translated import load_with
+from ..passes.manager import PassManager
 from ..passes.precision import AutoCast
 from .config import Config
 from .kinds import DataType, PrecisionType
@@ -259,15 +260,17 @@ def create_predictor(config: Config) -> Predictor:
         return Predictor(_loaded(config), config)
 
 
+# What the values of weights allow; XLA does the rest.
+_FOLDING = ("fold_added_bias", "fold_batch_norm", "freeze_weights", "dead_code")
 _LOW = {PrecisionType.Half: "float16", PrecisionType.Bfloat16: "bfloat16"}
 
 
 def _loaded(config: Config) -> TranslatedLayer:
-    """The program in the precision that is asked for."""
+    """The program in the precision that is asked for, with normalization folded into the weights before it."""
     layer = load_with(config.prefix(), config.params_file() or None)
-    if config.precision() not in _LOW:
-        return layer
-    with tempfile.TemporaryDirectory() as folder:
-        change = AutoCast(_LOW[config.precision()], level="O2", keep_results=True)
-        save(layer, f"{folder}/cast", platforms=[jax.default_backend()], passes=[change])
-        return load(f"{folder}/cast")
+    if config.precision() in _LOW:
+        return with_passes(layer, AutoCast(_LOW[config.precision()], level="O2", keep_results=True))
+    ops = (op.name for m in layer._methods.values() for op in m["eval"].program.ops())
+    if config.ir_optim() and "batch_norm" in ops:
+        return with_passes(layer, PassManager(_FOLDING, check=False).apply)
+    return layer

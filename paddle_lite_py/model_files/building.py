@@ -15,14 +15,17 @@ from ..static.program import Program
 from ..static.scope_variable import ScopeVariable
 from .gradients import GradientNode, differentiate, is_gradient, of_operator
 from .graph import LiteralOperand, ModelBlock, ModelFileError, ModelGraph, ModelNode, ModelWeight
+from .legacy import CONTROL_INPUTS
 from .operators import (  # noqa: F401  (their operators)
     arrays,
     detection,
     earlier,
     elementwise,
+    fused,
     layers,
     library,
     network,
+    quantized,
     structure,
     values,
 )
@@ -142,7 +145,9 @@ def _run(block: ModelBlock, env: Env) -> None:
 
 def _node(node: ModelNode, env: Env) -> None:
     if isinstance(node, GradientNode):
-        return _gradient(node, env)
+        return _gradient_of_block(node, env) if node.forward.blocks else _gradient(node, env)
+    if node.op in CONTROL_INPUTS:
+        env["before", id(node)] = dict(env)  # for its gradient
     operands = [_operand(o, env) for o in node.operands]
     if node.op == "if":
         found: Any = _branch(node, operands, env)
@@ -157,12 +162,12 @@ def _node(node: ModelNode, env: Env) -> None:
     if node.op in IN_PLACE:
         env[node.operands[IN_PLACE[node.op]]] = found
     for at, new in zip(REPLACED.get(node.op, ()), found if node.op in REPLACED else (), strict=False):
-        if at is not None and at < len(node.operands) and node.operands[at] is not None:
-            env[node.operands[at]] = new
+        if at is not None and at < len(node.operands) and (ref := node.operands[at]):
+            env.update(zip(ref, new, strict=True) if isinstance(ref, list) else [(ref, new)])
     results = found if isinstance(found, tuple) else found if _is_one_list(found, node) else (found,)
     for ref, value in zip(node.results, results, strict=False):
         if isinstance(ref, list):
-            env.update(zip(ref, value, strict=False))
+            env.update(zip(ref, value or (), strict=False))
         elif ref is not None:
             env[ref] = value
 
@@ -171,6 +176,35 @@ def _gradient(node: GradientNode, env: Env) -> None:
     operands = [_operand(o, env) for o in node.forward.operands]
     starts = [_operand(s, env) if s is not None else None for s in node.starts]
     found = differentiate(node, operands, starts, lambda given: call(node.forward.op, given, node.forward.attrs))
+    _set_gradients(node, found, env)
+
+
+def _gradient_of_block(node: GradientNode, env: Env) -> None:
+    """The gradient of a block that runs under a condition or in a loop, from the values that there were before it."""
+    before: Env = env["before", id(node.forward)]
+    starts = [tensor(_operand(s, env)) for s in node.starts]
+
+    def run(leaves: list[Any]) -> Any:
+        inner = before | {ref: v for ref, v in zip(node.operands, leaves, strict=True) if v is not None}
+        if node.forward.op == "while":
+            _node(node.forward, inner)
+            return [tensor(inner[ref]) for ref in node.results]
+
+        def taken() -> Any:
+            _run(node.forward.blocks[0], inner)
+            return [tensor(inner[ref]) for ref in node.results]
+
+        condition = tensor(_operand(node.forward.operands[0], before))
+        return static_nn.cond(condition, taken, lambda: [P.zeros_like(s) for s in starts])
+
+    operands = [
+        before.get(ref) if grad is None else _operand(ref, before)
+        for ref, grad in zip(node.operands, node.wanted, strict=True)
+    ]
+    _set_gradients(node, differentiate(node, operands, starts, run), env)
+
+
+def _set_gradients(node: GradientNode, found: list[Any], env: Env) -> None:
     for ref, value in zip(node.wanted, found, strict=True):
         pairs = zip(ref, value, strict=False) if isinstance(ref, list) else [(ref, value)]
         env.update({r: v for r, v in pairs if r is not None})
@@ -212,7 +246,9 @@ def _branch(node: ModelNode, operands: list[Any], env: Env) -> Any:
         return run
 
     yes, no = map(side, node.blocks)
-    found = static_nn.cond(tensor(operands[0]), yes, no)
+    which = operands[0]
+    known = isinstance(which, KnownValue)
+    found = (yes if number(which) else no)() if known else static_nn.cond(tensor(which), yes, no)
     n = len(found) - len(changed)
     env.update(zip(changed, found[n:], strict=True))
     return tuple(found[:n])
@@ -252,6 +288,8 @@ def _giving(value: Any) -> Callable[[], list[Any]]:
 
 def _selected(operands: list[Any]) -> Any:
     mask, (no, yes) = operands
+    if isinstance(mask, KnownValue):
+        return _giving(yes if number(mask) else no)()[0]
     (found,) = static_nn.cond(P.cast(tensor(mask), "bool"), _giving(yes), _giving(no))
     return found
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -112,9 +113,20 @@ def parsed(data: bytes, name: str, parse: Callable[[bytes], ModelGraph]) -> Mode
     Raises:
         ModelFileError: they are damaged, or no such program.
     """
-    try:
+    with naming(name):
         return parse(data)
+
+
+@contextmanager
+def naming(what: str) -> Iterator[None]:
+    """Name what is read, a file or an operator of it, in the errors of its reader.
+
+    Raises:
+        ModelFileError: it is damaged.
+    """
+    try:
+        yield
     except ModelFileError as e:
-        raise ModelFileError(f"{name}: {e}") from None
+        raise ModelFileError(f"{what}: {e}") from e.__cause__
     except (*DAMAGED, ArithmeticError) as e:
-        raise ModelFileError(f"{name} is damaged: {type(e).__name__}: {e}") from None
+        raise ModelFileError(f"{what} is damaged: {type(e).__name__}: {e}") from None

@@ -35,6 +35,7 @@ _ADAM = (
     "Beta2Tensor|beta2 EpsilonTensor|epsilon"
 )
 GRADIENT = "@GRAD"
+CONTROL_INPUTS = {"conditional_block": "Input", "while": "X"}  # what blocks read from outside
 _REDUCED = {"dim": "axis", "keep_dim": "keepdim"}
 _RESIZED = {"data_layout": "data_format"}
 _GRAPH = "X Src_index Dst_index Out_size"
@@ -232,6 +233,10 @@ ROWS: dict[str, LegacyRow] = {
     "squared_l2_norm": LegacyRow("squared_l2_norm"),
     "clip_by_norm": LegacyRow("clip_by_norm"),
     "check_finite_and_unscale": LegacyRow("check_finite_and_unscale_", "X* Scale", "Out* FoundInfinite"),
+    "update_loss_scaling": LegacyRow(
+        "update_loss_scaling_", "X* FoundInfinite PrevLossScaling InGoodSteps InBadSteps StopUpdate|stop_update",
+        "Out* LossScaling OutGoodSteps OutBadSteps"),
+    "select_output": LegacyRow("select_output", "Mask X", "Out*"),
     "dropout_grad": LegacyRow(
         "dropout_grad", "Mask Out@GRAD dropout_prob", "X@GRAD", {"dropout_implementation": "mode"}),
     "sgd": LegacyRow("sgd_", "Param LearningRate Grad MasterParam", "ParamOut MasterParamOut"),
@@ -247,8 +252,19 @@ ROWS: dict[str, LegacyRow] = {
                           "ParamOut AvgSquaredGradOut AvgSquaredUpdateOut MasterParamOut"),
     "rmsprop": LegacyRow("rmsprop_", "Param MeanSquare Grad Moment LearningRate MeanGrad MasterParam",
                          "ParamOut MomentOut MeanSquareOut MeanGradOut MasterParamOut"),
-    "lamb": LegacyRow("lamb_", "Param Grad LearningRate Moment1 Moment2 Beta1Pow Beta2Pow MasterParam",
+    "lamb": LegacyRow("lamb_", "Param Grad LearningRate Moment1 Moment2 Beta1Pow Beta2Pow MasterParam SkipUpdate",
                       "ParamOut Moment1Out Moment2Out Beta1PowOut Beta2PowOut MasterParamOut"),
+    "merged_momentum": LegacyRow("merged_momentum_", "Param* Grad* Velocity* LearningRate* MasterParam*",
+                                 "ParamOut* VelocityOut* MasterParamOut*"),
+    "lars_momentum": LegacyRow("lars_momentum_", "Param* Grad* Velocity* LearningRate* MasterParam*",
+                               "ParamOut* VelocityOut* MasterParamOut*"),
+    "decayed_adagrad": LegacyRow("decayed_adagrad", "Param Grad Moment LearningRate", "ParamOut MomentOut"),
+    "ftrl": LegacyRow("ftrl", "Param SquaredAccumulator LinearAccumulator Grad LearningRate",
+                      "ParamOut SquaredAccumOut LinearAccumOut"),
+    "average_accumulates": LegacyRow(
+        "average_accumulates_",
+        "param in_sum_1 in_sum_2 in_sum_3 in_num_accumulates in_old_num_accumulates in_num_updates",
+        "out_sum_1 out_sum_2 out_sum_3 out_num_accumulates out_old_num_accumulates out_num_updates"),
 }  # fmt: skip
 
 
@@ -287,12 +303,27 @@ def normalized(
 
 def gradient_of(forward: Any, node: ModelNode, gradient: Any) -> GradientNode:
     """The gradient of an operator, which is a node, both as they stand in the file."""
+    if node.op in CONTROL_INPUTS:
+        return _gradient_of_block(forward, node, gradient)
     row = ROWS.get(forward.kind, LegacyRow(forward.kind))
     starts, wanted = _of_gradients(gradient.inputs), _of_gradients(gradient.outputs)
     return GradientNode(
         node.op, [], {}, [n for names in wanted.values() for n in names], forward=node,
         starts=[r for token in row.results.split() for r in _results(token, starts)],
         wanted=[_operand(token, wanted, {}, {}) for token in row.operands.split()],
+    )  # fmt: skip
+
+
+def _gradient_of_block(forward: Any, node: ModelNode, gradient: Any) -> GradientNode:
+    """The gradient of a block with respect to what it reads from outside."""
+    slot = CONTROL_INPUTS[node.op]
+    given = {g.partition(GRADIENT)[0]: g for g in gradient.inputs.get(f"Out{GRADIENT}", ())}
+    wanted = [None if n == "@EMPTY@" else n for n in gradient.outputs.get(slot + GRADIENT, ())]
+    made, read = forward.outputs.get("Out", []), forward.inputs.get(slot, [])
+    results = [n for n in made if n in given]
+    return GradientNode(
+        node.op, list(read), {}, results, forward=node, starts=[given[n] for n in results],
+        wanted=[*wanted, *[None] * (len(read) - len(wanted))],
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .graph import ModelBlock, ModelFeed, ModelFileError, ModelGraph, ModelNode, ModelWeight, read_graph
+from .graph import ModelBlock, ModelFeed, ModelFileError, ModelGraph, ModelNode, ModelWeight, naming, read_graph
 
 MAX_FILE = 1 << 30
 MAX_DEPTH = 64
@@ -51,8 +51,9 @@ class _GraphReader:
             raise ModelFileError(f"blocks lie deeper in each other than in any program ({MAX_DEPTH})")
         (block,) = region["blocks"]
         out = ModelBlock([a["#"] for a in block.get("args", ())], [], [])
-        for op in block["ops"]:
-            self.operator(op, out, depth)
+        for i, op in enumerate(block["ops"]):
+            with naming(f"operator {i} (`{op.get('#')}`)" if isinstance(op, dict) else f"operator {i}"):
+                self.operator(op, out, depth)
         return out
 
     def operator(self, op: Any, block: ModelBlock, depth: int) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from .gradients import alike
-from .graph import ModelBlock, ModelFeed, ModelFileError, ModelGraph, ModelNode, ModelWeight, read_graph
-from .legacy import GRADIENT, ROWS, gradient_of, normalized
+from .graph import ModelBlock, ModelFeed, ModelFileError, ModelGraph, ModelNode, ModelWeight, naming, read_graph
+from .legacy import CONTROL_INPUTS, GRADIENT, ROWS, gradient_of, normalized
 from .weights import tensor_description
 from .wire import doubles, fields, floats, signed, varints
 
@@ -117,11 +117,12 @@ def _nodes(blocks: Blocks, number: int, depth: int) -> Iterator[ModelNode]:
         if (forward := _differentiated(op, made)) is not None:
             yield gradient_of(*forward, op)
             continue
-        inner = op.attrs.pop("sub_block", None)
-        node = normalized(op.kind, op.inputs, op.outputs, op.attrs)
-        if inner is not None:
-            results = op.inputs.get("Condition", []) if op.kind == "while" else []
-            node.blocks = [ModelBlock([], list(_nodes(blocks, int(inner), depth + 1)), results)]
+        with naming(f"operator `{op.kind}`"):
+            inner = op.attrs.pop("sub_block", None)
+            node = normalized(op.kind, op.inputs, op.outputs, op.attrs)
+            if inner is not None:
+                results = op.inputs.get("Condition", []) if op.kind == "while" else []
+                node.blocks = [ModelBlock([], list(_nodes(blocks, int(inner), depth + 1)), results)]
         made.append((op, node))
         yield node
 
@@ -143,7 +144,7 @@ def _differentiated(
             other.kind == kind
             and all(known.get(n, names) == names for n, names in kept.items())
             and alike(other.attrs, op.attrs)
-            and all(named)
+            and (kind in CONTROL_INPUTS or all(named))  # a block is known by its scope
         )
 
     return next((pair for pair in reversed(before) if fits(pair[0])), None)
@@ -167,7 +168,8 @@ def _block(data: memoryview) -> tuple[dict[str, VariableDescription], list[Opera
             v = _variable(value)
             variables[v.name] = v
         elif number == 4:
-            operations.append(_operation(value))
+            with naming(f"operator {len(operations)}"):
+                operations.append(_operation(value))
     return variables, operations
 
 

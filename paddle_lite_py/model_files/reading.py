@@ -20,7 +20,7 @@ from ..static.program import Program as StaticProgram
 from ..static.saving import bound
 from ..tracing.as_traced import as_traced
 from .building import build, build_training
-from .graph import ModelFileError, ModelGraph, ModelWeight, parsed
+from .graph import ModelFileError, ModelGraph, ModelWeight, naming, parsed
 from .pir import parse_pir, read_pir
 from .program_desc import parse_program, read_program
 from .weights import read_weights, record
@@ -145,7 +145,8 @@ def _program(file: Path, weights_file: Path, known: dict[str, Tensor]) -> Progra
     graph = _graph(file)
     for name, weight in _weights(graph, weights_file).items():
         known.setdefault(name, weight)
-    found = bound(*build(graph, known))
+    with naming(str(file)):
+        found = bound(*build(graph, known))
     if len(set(graph.fetch_names)) == len(found.output_names):
         found.output_names = graph.fetch_names
     return found

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 import struct
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import ml_dtypes
 import numpy as np
@@ -32,35 +34,37 @@ def read_weights(path: Path) -> Iterator[np.ndarray]:
     Raises:
         ModelFileError: the file is damaged.
     """
-    data = memoryview(path.read_bytes())
-    at = 0
-    while at < len(data):
-        try:
-            array, at = read_one(data, at)
-        except DAMAGED as e:
-            raise ModelFileError(f"{path} is damaged at byte {at}: {type(e).__name__}: {e}") from None
-        yield array
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        while (at := file.tell()) < size:
+            try:
+                array = read_one(file, size)
+            except DAMAGED as e:
+                raise ModelFileError(f"{path} is damaged at byte {at}: {type(e).__name__}: {e}") from None
+            yield array
 
 
-def read_one(data: memoryview, at: int) -> tuple[np.ndarray, int]:
-    """The tensor at a byte, and where the next one begins."""
-    version, levels = struct.unpack_from("<IQ", data, at)
-    at += 12
+def read_one(file: BinaryIO, end: int) -> np.ndarray:
+    """The tensor at the position of a file.
+
+    Arguments:
+        end: the size of the file.
+    """
+    version, levels = struct.unpack("<IQ", file.read(12))
     for _ in range(levels):
-        (size,) = struct.unpack_from("<Q", data, at)
-        at += 8 + size
-    tensor_version, size = struct.unpack_from("<Ii", data, at)
-    at += 8
-    if version or tensor_version or not 0 <= size <= len(data) - at:
+        (size,) = struct.unpack("<Q", file.read(8))
+        file.seek(min(size, end), os.SEEK_CUR)
+    tensor_version, size = struct.unpack("<Ii", file.read(8))
+    if version or tensor_version or not 0 <= size <= end - file.tell():
         raise ValueError(f"no record of version 0 (versions {version} and {tensor_version}, {size} bytes)")
-    dtype, shape = tensor_description(data[at : at + size])
-    at += size
-    count = math.prod(shape)
-    if at + count * dtype.itemsize > len(data):
+    dtype, shape = tensor_description(memoryview(file.read(size)))
+    if math.prod(shape) * dtype.itemsize > end - file.tell():
         raise ValueError(f"{dtype}{list(shape)} is larger than what is left of the file")
-    end = at + count * dtype.itemsize
-    # Copied as bytes: NumPy copies what lies at any address element by element.
-    return np.frombuffer(data[at:end], np.uint8).copy().view(dtype).reshape(shape), end
+    out = np.empty(shape, dtype)
+    # Read into the array as bytes: a copy of them would take as long again.
+    if file.readinto(out.reshape(-1).view(np.uint8)) != out.nbytes:  # type: ignore[attr-defined]
+        raise ValueError("the file has become shorter")
+    return out
 
 
 def tensor_description(data: memoryview) -> tuple[np.dtype, tuple[int, ...]]:

@@ -157,9 +157,9 @@ class StaticBuilder(Builder):
         return found.value
 
     def _inferred_otherwise(self, bound: BoundOp, inputs: tuple[Any, ...]) -> Any:
-        found, symbols = super()._inferred_otherwise(bound, inputs), self.unknown.symbols
-        if found is not None or not self.unknown.serves_any_size:
-            return found
+        symbols = self.unknown.symbols
+        if not self.unknown.serves_any_size:
+            return super()._inferred_otherwise(bound, inputs)
         return inferred_by_samples(bound, inputs, symbols, symbols, alike=False)
 
     def rebind(self, tensor: Tensor, data: Any) -> None:

@@ -177,13 +177,20 @@ def load_program_state(model_path: str, var_list: Sequence[Any] | None = None) -
     alone = None if Path(f"{prefix}.pdparams").exists() else _of_folder(str(model_path), var_list)
     if alone is not None:
         return alone
-    out: dict[str, np.ndarray] = dict(load_file(f"{prefix}.pdparams", return_numpy=True))
+    out = _by_name(f"{prefix}.pdparams")
     if Path(f"{prefix}.pdopt").exists():
-        out.update(load_file(f"{prefix}.pdopt", return_numpy=True))
+        out |= _by_name(f"{prefix}.pdopt")
     if var_list is None:
         return out
     wanted = {v if isinstance(v, str) else v.name for v in var_list}
     return {n: a for n, a in out.items() if n in wanted}
+
+
+def _by_name(path: str) -> dict[str, np.ndarray]:
+    found = load_file(path, return_numpy=True)
+    if not isinstance(found, dict):
+        raise ValueError(f"load_program_state: '{path}' holds no dict of arrays by name")
+    return found
 
 
 def _of_folder(path: str, var_list: Sequence[Any] | None) -> dict[str, np.ndarray] | None:

@@ -149,7 +149,7 @@ def _samples(
     turned = [tuple((pool[k:] + pool[:k])[: len(names)]) for k in range(len(pool))]  # each size is another one
     same = [(n,) * len(names) for n in pool] if alike else []
     more = itertools.islice(itertools.permutations(pool, len(names)), MAX_SAMPLES)
-    for chosen in itertools.chain(turned, same, more):
+    for chosen in dict.fromkeys(itertools.chain(turned, same, more)):
         dims = dict(zip(names, chosen, strict=True))
         try:
             known = symbols | dims

@@ -125,7 +125,6 @@ WARNS = [
     ("paddle.io.DataLoader([1], reader_buffer_size=8)", "io.DataLoader: reader_buffer_size=8"),
     ("paddle.device.reset_peak_memory_stats()", "device.reset_peak_memory_stats() has no effect"),
     ("paddle.inference.Config().enable_mkldnn()", "inference.Config.enable_mkldnn() has no effect"),
-    ("paddle.inference.Config().switch_ir_optim(False)", "inference.Config.switch_ir_optim: x=False"),
     ("paddle.set_flags({'FLAGS_cudnn_exhaustive_search': True})", "set_flags: FLAGS_cudnn_exhaustive_search=True"),
     ("(w * 1).sum().backward(dump_backward_graph_path='graph')", "Tensor.backward: dump_backward_graph_path='graph'"),
     ("nn.ClipGradByGlobalNorm(1.0, group_name='mine')", "nn.ClipGradByGlobalNorm: group_name='mine'"),
@@ -138,7 +137,6 @@ SILENT_CALLS = [
     "paddle.ones([2], name='ones')",
     "paddle.to_tensor([1.0]).to('cpu', blocking=False)",
     "paddle.inference.Config().enable_memory_optim()",
-    "paddle.inference.Config().switch_ir_optim(True)",
     "nn.functional.embedding(ids, w, sparse=False)",
     "static.amp.decorate(paddle.optimizer.SGD(0.1, [w]), master_weight=True)",
 ]

@@ -1,7 +1,7 @@
 """Alters files, and reads them with limits: hostile_files.py KIND FOLDER FIRST COUNT; a line of JSON for each bad one.
 
 A file is good, or refused with a documented error. Nothing outside of its folder is touched, nothing takes longer than
-20 seconds, or more memory than 20 times the file and 200 MB.
+20 seconds of CPU time (120 in all), or more memory than 20 times the file and 200 MB.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from paddle_lite_py.distributed.flex_checkpoint.dcp import metadata
 
 SECONDS, TIMES, MORE = 20, 20, 200 << 20
 DOCUMENTED = (ValueError, TypeError, OSError, NotImplementedError, RuntimeError)
-MODELS = Path(__file__).parents[1] / "golden" / "models"
+MODELS, TRAINED = (Path(__file__).parents[1] / "golden" / kind for kind in ("models", "trained"))
 VALUES = [
     *(
         0,
@@ -229,24 +229,40 @@ class Checkpoints:
 
 
 class Models:
-    """Small model files of the reference, the program or the weights altered."""
+    """Model files of the reference, programs in training among them, the program or the weights altered."""
 
     def __init__(self, folder):
-        sizes = {p: sum(f.stat().st_size for f in p.iterdir()) for p in MODELS.iterdir()}
-        self.small = sorted(sizes, key=sizes.get)[:12]
+        sizes = {p: sum(f.stat().st_size for f in p.iterdir()) for p in (*MODELS.iterdir(), *TRAINED.iterdir())}
+        self.small = sorted(sizes, key=sizes.get)[:17]
 
     def alter(self, rng, folder):
         source = rng.choice(self.small)
-        for path in source.glob("inference.*"):
+        for path in (*source.glob("inference.*"), *source.glob("m.*")):
             shutil.copy(path, folder / path.name)
-        path = rng.choice(sorted(folder.glob("inference.*")))
+        path = rng.choice(sorted(folder.iterdir()))
         if path.suffix == ".json" and rng.random() < 0.7:
             path.write_text(json.dumps(altered_tree(rng, json.loads(path.read_text()))))
         elif path.stat().st_size:
             path.write_bytes(altered_bytes(rng, path.read_bytes()))
 
     def read(self, folder):
-        paddle.jit.load(str(folder / "inference"))
+        (program,) = (p for p in folder.iterdir() if p.suffix in (".json", ".pdmodel"))
+        try:
+            if program.stem == "inference":
+                paddle.jit.load(str(folder / "inference"))
+            else:
+                self._train(program)
+        except DOCUMENTED as e:
+            assert str(folder) in str(e), f"the message names no file: {type(e).__name__}: {e}"
+
+    def _train(self, file):
+        static = paddle.static
+        paddle.enable_static()
+        try:
+            with static.scope_guard(static.Scope()):
+                static.load(paddle.load(str(file)), str(file.with_suffix("")))
+        finally:
+            paddle.disable_static()
 
 
 KINDS = {"artefacts": Artefacts, "pickles": Pickles, "checkpoints": Checkpoints, "models": Models}
@@ -298,7 +314,8 @@ def verdict(reader, folder, touched):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     touched.found.clear()
     touched.on = True
-    signal.alarm(SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    signal.alarm(6 * SECONDS)
     try:
         reader.read(folder)
         error = ""
@@ -309,6 +326,7 @@ def verdict(reader, folder, touched):
     except Exception as e:
         error = f"{type(e).__name__}: {e}"[:300]
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.alarm(0)
         touched.on = False
     taken = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << 10
@@ -320,6 +338,7 @@ def verdict(reader, folder, touched):
 def main(kind, folder, first, count):
     """Read so many altered files; the seed of each is its number."""
     warnings.simplefilter("ignore")
+    signal.signal(signal.SIGPROF, late)
     signal.signal(signal.SIGALRM, late)
     (folder / "whole").mkdir()
     reader = KINDS[kind](folder / "whole")

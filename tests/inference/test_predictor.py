@@ -222,3 +222,24 @@ def test_a_predictor_compiles_for_a_shape_once(saved):
         predictor.get_input_handle(name).copy_from_cpu(given)
     predictor.run()
     assert first and not [e for e in compiled[first:] if "compile" in e]
+
+
+@pytest.mark.parametrize("form", ["artifact", "paddle"])
+def test_normalization_is_folded_unless_it_is_switched_off(form, tmp_path):
+    net = nn.Sequential(nn.Conv2D(2, 3, 3), nn.BatchNorm2D(3), nn.ReLU(), nn.Dropout(0.5))
+    net[1]._mean.set_value(paddle.to_tensor([0.5, -1.0, 2.0]))
+    net.eval()
+    spec = [InputSpec([None, 2, 6, 6], "float32", "x")]
+    paddle.jit.save(net, str(tmp_path / "net"), input_spec=spec, format=form)
+    x = np.random.default_rng(0).standard_normal((2, 2, 6, 6)).astype("float32")
+    for folds in (True, False):
+        config = Config(str(tmp_path / "net"))
+        assert config.ir_optim()
+        config.switch_ir_optim(folds)
+        predictor = create_predictor(config)
+        names = [op.name for op in predictor._method.program.ops()]
+        assert ("batch_norm" in names) is not folds and "conv2d" in names
+        assert predictor.get_input_names() == ["x"]
+        np.testing.assert_allclose(predictor.run([x])[0], net(paddle.to_tensor(x)), atol=1e-5)
+    loaded = paddle.jit.load(str(tmp_path / "net"))  # to be trained further
+    assert "batch_norm" in [op.name for op in loaded.program().ops()]

@@ -42,11 +42,8 @@ def recorded(name, kind):
 def test_a_file_for_each_weight(tmp_path):
     folder = MODELS / "pd26_lstm"
     names = sorted(w.name for w in read_program(folder / "inference.pdmodel").weights if w.is_stored)
-    data, at = (folder / "inference.pdiparams").read_bytes(), 0
-    for name in names:
-        _, end = weights.read_one(memoryview(data), at)
-        (tmp_path / name).write_bytes(data[at:end])
-        at = end
+    for name, array in zip(names, weights.read_weights(folder / "inference.pdiparams"), strict=True):
+        (tmp_path / name).write_bytes(weights.record(array))
     shutil.copy(folder / "inference.pdmodel", tmp_path / "__model__")
     predictor = create_predictor(Config(str(tmp_path)))
     assert_recorded("pd26_lstm", predictor.run(list(recorded("pd26_lstm", "inputs").values())))

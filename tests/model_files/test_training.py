@@ -153,3 +153,27 @@ def test_some_variables_alone(tmp_path):
         data = b"".join((tmp_path / p.name).read_bytes() for p in some)
         (tmp_path / "both").write_bytes(data)
         static.load_program_state(str(tmp_path / "both"), ["linear_0.w_0"])
+
+
+@pytest.mark.parametrize("file", [None, "all"])
+def test_persistables_of_a_program(file, tmp_path):
+    program, folder = loaded("pd26_cnn"), str(tmp_path)
+    losses(program, "pd26_cnn", 2)
+    paddle.distributed.io.save_persistables(None, folder, program, file)
+    expected = losses(program, "pd26_cnn", 2)
+    paddle.distributed.io.load_persistables(None, folder, program, file)
+    assert losses(program, "pd26_cnn", 2) == expected
+    assert all(map(paddle.distributed.io.is_persistable, program.all_parameters()))
+
+
+def test_a_state_that_is_no_dict_is_refused(tmp_path):
+    paddle.save([1, 2], str(tmp_path / "m.pdparams"))
+    with pytest.raises(ValueError, match="m.pdparams' holds no dict of arrays by name"):
+        static.load_program_state(str(tmp_path / "m"))
+
+
+def test_errors_name_the_file_and_the_operator(tmp_path):
+    path = tmp_path / "m.json"
+    path.write_text(program_file("pir_cnn").read_text().replace('"N":"momentum"', '"M":"momentum"', 1))
+    with pytest.raises(ArtifactError, match=r"m\.json: .*operator \d+ \(`1\.batch_norm_`\) is damaged: KeyError: 'N'"):
+        paddle.load(str(path))

@@ -18,7 +18,7 @@ def create_array() -> list[Any]:
     return []
 
 
-@operator("array_length")
+@operator("array_length", "lod_array_length")
 def array_length(array: Any) -> Any:
     return KnownValue([len(array) if isinstance(array, list) else array._data.shape[0]])
 
@@ -55,3 +55,29 @@ def array_to_tensor(array: Any, *, axis: int = 0, use_stack: bool = False) -> An
         shape = [-1 if k == axis else n for k, n in enumerate(array._data.shape[1:])]
         return P.reshape(P.transpose(array, order), shape), None
     return P.transpose(array, [*range(1, axis + 1), 0, *range(axis + 1, array.ndim)]), None
+
+
+@operator("create_array_like")
+def create_array_like(array: Any, *, val: float = 0.0) -> list[Any]:
+    return [P.full_like(tensor(v), val) for v in array]
+
+
+@operator("assign_array")
+def assign_array(array: Any) -> Any:
+    return list(array) if isinstance(array, list) else array
+
+
+@operator("array_pop")
+def array_pop(array: Any, *, index: int = -1) -> Any:
+    rest = list(array)
+    return rest, rest.pop(index)
+
+
+@operator("slice_array")
+def slice_array(array: Any, starts: Any, ends: Any) -> Any:
+    return array[number(starts) : number(ends)]
+
+
+@operator("slice_array_dense")
+def slice_array_dense(array: Any, starts: Any) -> Any:
+    return tensor(array[number(starts)])

@@ -37,7 +37,7 @@ def matmul_scaled(x: Any, y: Any, *, transpose_x: bool = False, transpose_y: boo
     return out if alpha == 1.0 else out * alpha
 
 
-@operator("mul")
+@operator("mul", "matmul_with_flatten")
 def mul(x: Any, y: Any, *, x_num_col_dims: int = 1, y_num_col_dims: int = 1) -> Any:
     x, y = tensor(x), tensor(y)
     left, right = list(x._data.shape[:x_num_col_dims]), list(y._data.shape[y_num_col_dims:])

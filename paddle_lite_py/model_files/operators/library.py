@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ... import linalg as _linalg
 from ...nn import functional as _functional
 from ...nn.norm import spectral_norm as normalized
+from ...ops.top_p import top_p_sampling as _top_p_sampling
 from .table import P, number, numbers, operator, same, tensor
 from .values import _listed
 
@@ -15,7 +17,7 @@ L: Any = _linalg
 
 same("equal_all gammaincc is_empty reduce_as poisson binomial standard_gamma".split(), P, rint="round")
 same(["eigvals", "svdvals"], L)
-_SAME_VALUE = "memcpy memcpy_d2h memcpy_h2d npu_identity nop depend c_identity copy_to trans_layout"
+_SAME_VALUE = "memcpy memcpy_d2h memcpy_d2h_multi_io memcpy_h2d npu_identity nop depend c_identity copy_to trans_layout"
 for _name in _SAME_VALUE.split():
     operator(_name)(lambda x, *_: x)
 
@@ -290,3 +292,110 @@ def matrix_rank_atol_rtol(x: Any, atol: Any, rtol: Any = None, *, hermitian: boo
 def spectral_norm(weight: Any, u: Any, v: Any, *, dim: int = 0, power_iters: int = 1, eps: float = 1e-12) -> Any:
     weight, u, v = map(tensor, (weight, u, v))
     return normalized(weight, u, v, dim, power_iters, eps)[0]
+
+
+# -- views, ranges, parts ------------------------------------------------------------------------------------------
+@operator("as_strided")
+def as_strided(x: Any, *, dims: Any, stride: Any, offset: int = 0) -> Any:
+    return P.as_strided(tensor(x), list(dims), list(stride), offset)
+
+
+@operator("index_select_strided")
+def index_select_strided(x: Any, *, index: int, axis: int = 0) -> Any:
+    return P.squeeze(P.index_select(tensor(x), P.full([1], index, "int64"), axis), axis)
+
+
+@operator("range_v2")
+def range_v2(start: Any, end: Any, step: Any, *, dtype: str | None = None) -> Any:
+    return P.arange(number(start), number(end), number(step), dtype or "float64")
+
+
+@operator("shape_broadcast")
+def shape_broadcast(x: Any, y: Any) -> Any:
+    found = P.broadcast_shape(numbers(x), numbers(y))
+    return P.to_tensor(list(found), dtype="int32")
+
+
+@operator("embedding_with_scaled_gradient")
+def embedding_with_scaled_gradient(x: Any, weight: Any, *, padding_idx: int = -1) -> Any:
+    return F.embedding(tensor(x), tensor(weight), padding_idx if padding_idx >= 0 else None)
+
+
+def _parts(inputs: Any, start: int, length: int) -> list[Any]:
+    end = None if length < 0 else start + length
+    return [tensor(x)[:, start:end] for x in inputs]
+
+
+@operator("partial_concat")
+def partial_concat(inputs: Any, *, start_index: int = 0, length: int = -1) -> Any:
+    return P.concat(_parts(inputs, start_index, length), 1)
+
+
+@operator("partial_sum")
+def partial_sum(inputs: Any, *, start_index: int = 0, length: int = -1) -> Any:
+    return P.add_n(_parts(inputs, start_index, length))
+
+
+@operator("number_count")
+def number_count(x: Any, *, upper_range: int) -> Any:
+    found = P.flatten(tensor(x))
+    each = P.unsqueeze(found, 1) == P.arange(upper_range, dtype=found.dtype)
+    return P.sum(P.cast(each, "int64"), 0)
+
+
+# -- random numbers ------------------------------------------------------------------------------------------------
+@operator("dirichlet")
+def dirichlet(alpha: Any) -> Any:
+    drawn = P.standard_gamma(tensor(alpha))
+    return drawn / P.sum(drawn, -1, keepdim=True)
+
+
+@operator("exponential_")
+def exponential(x: Any, *, lam: float) -> Any:
+    x = tensor(x)
+    return -P.log1p(-P.rand(P.shape(x), x.dtype)) / lam
+
+
+@operator("gaussian_inplace")
+def gaussian_inplace(x: Any, *, mean: float = 0.0, std: float = 1.0) -> Any:
+    x = tensor(x)
+    return P.cast(P.randn(P.shape(x)) * std + mean, x.dtype)
+
+
+@operator("uniform_inplace")
+def uniform_inplace(x: Any, *, min: float = -1.0, max: float = 1.0) -> Any:
+    x = tensor(x)
+    return P.uniform(P.shape(x), x.dtype, min, max)
+
+
+@operator("truncated_gaussian_random")
+def truncated_gaussian_random(
+    *, shape: Any, mean: float, std: float, a: float = -2.0, b: float = 2.0, dtype: str | None = None
+) -> Any:
+    """By the inverse of the distribution, within a and b standard deviations."""
+    low, high = (0.5 * (1 + math.erf(bound / math.sqrt(2))) for bound in (a, b))
+    drawn = P.uniform(list(shape), "float32", low, high)
+    return P.cast(P.erfinv(2 * drawn - 1) * math.sqrt(2) * std + mean, dtype or "float32")
+
+
+@operator("uniform_random_batch_size_like")
+def uniform_random_batch_size_like(
+    like: Any, *, shape: Any, min: float = -1.0, max: float = 1.0, input_dim_idx: int = 0, output_dim_idx: int = 0,
+    dtype: str | None = None,
+) -> Any:  # fmt: skip
+    sizes = list(shape)
+    sizes[output_dim_idx] = tensor(like)._data.shape[input_dim_idx]
+    return P.uniform(sizes, dtype or "float32", min, max)
+
+
+@operator("seed")
+def seed(*, seed: int) -> Any:
+    return P.full([1], seed, "int32")
+
+
+@operator("top_p_sampling")
+def top_p_sampling(
+    x: Any, ps: Any, threshold: Any = None, topp_seed: Any = None, *, seed: int = -1, k: int = 0,
+    mode: str = "truncated",
+) -> Any:  # fmt: skip
+    return tuple(_top_p_sampling(*map(tensor, (x, ps, threshold, topp_seed)), seed, k, mode, True))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...eager.tensor import Tensor
 from ...nn import functional as _functional
 from ...nn.rnn import run_op
-from .table import P, operator, tensor
+from .table import P, numbers, operator, tensor
 from .values import _listed
 
 F: Any = _functional
@@ -162,6 +163,9 @@ def _resize(name: str, mode: str) -> None:
         given = [out_d, out_h, out_w][3 - rank :]
         size = _listed(size_tensor if size_tensor else out_size)
         scales = list(scale) if isinstance(scale, list | tuple) else [scale]
+        scales = numbers(scale_tensor) if scale_tensor is not None else scales
+        if isinstance(scales, Tensor):
+            raise NotImplementedError("a scale that is known only when the model runs")
         if size is None and not scales:
             size = given
         options: dict[str, Any] = {"mode": mode, "align_corners": align_corners, "align_mode": align_mode}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...nn import functional as _functional
-from .table import P, number, operator, tensor
+from .table import P, call, number, operator, tensor
 
 F: Any = _functional
 # What an operator does in training, where its attribute `is_test` says that it is not used in inference.
@@ -58,27 +58,38 @@ def _weight(mask: Any, like: Any, p: Any, mode: str) -> Any:
 
 
 # -- updates -------------------------------------------------------------------------------------------------------
-def _update(name: str, *replaced: int, master: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _update(
+    name: str, *replaced: int, master: int, skip: int | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Enter an update by what it gives, which replaces these operands: the parameter first.
 
     Arguments:
         master: the operand that is the parameter in float32, where that is what is trained.
+        skip: the operand that is true where all stays as it is.
     """
     REPLACED[name] = (*replaced, master)
+    least = max(master, skip or 0) + 1
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def compute(*operands: Any, **attrs: Any) -> Any:
-            given = [*map(tensor, operands), *[None] * (master + 1 - len(operands))]
+            given = [*map(tensor, operands), *[None] * (least - len(operands))]
             param, wide = given[0], given[master]
             given[0] = param if wide is None else wide
             new, *rest = function(*given, **attrs)
+            if skip is not None and given[skip] is not None:
+                new, *rest = _unless(given[skip], [given[i] for i in replaced], [new, *rest])
             return P.cast(new, param.dtype), *rest, None if wide is None else new
 
         operator(name)(compute)
         return function
 
     return enter
+
+
+def _unless(skips: Any, old: list[Any], new: list[Any]) -> list[Any]:
+    skips = P.reshape(skips, [])
+    return [n if n is None else P.where(skips, o, n) for o, n in zip(old, new, strict=True)]
 
 
 @_update("sgd_", 0, master=3)
@@ -97,7 +108,7 @@ def momentum(
     return param - rate * (grad + mu * velocity if use_nesterov else velocity), velocity
 
 
-@_update("adam_", 0, 3, 4, 5, 6, 7, master=8)
+@_update("adam_", 0, 3, 4, 5, 6, 7, master=8, skip=9)
 def adam(
     param: Any, grad: Any, rate: Any, first: Any, second: Any, largest: Any, power1: Any, power2: Any, _master: Any,
     _skip: Any, beta1: Any, beta2: Any, epsilon: Any, *, amsgrad: bool = False,
@@ -111,7 +122,7 @@ def adam(
     return new, first, second, largest, power1 * beta1, power2 * beta2
 
 
-@_update("adamw_", 0, 3, 4, 5, 6, 7, master=8)
+@_update("adamw_", 0, 3, 4, 5, 6, 7, master=8, skip=9)
 def adamw(
     param: Any, grad: Any, rate: Any, *others: Any, lr_ratio: float = 1.0, coeff: float = 0.01,
     with_decay: bool = False, amsgrad: bool = False,
@@ -158,7 +169,7 @@ def rmsprop(
     return param - moment, moment, squares, mean
 
 
-@_update("lamb_", 0, 3, 4, 5, 6, master=7)
+@_update("lamb_", 0, 3, 4, 5, 6, master=7, skip=8)
 def lamb(
     param: Any, grad: Any, rate: Any, first: Any, second: Any, power1: Any, power2: Any, *_: Any, weight_decay: float,
     beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-6, always_adapt: bool = False,
@@ -170,6 +181,137 @@ def lamb(
         size, length = P.norm(param), P.norm(step)
         step = step * P.where((size > 0) & (length > 0), size / length, P.ones_like(size))
     return param - rate * step, first, second, power1 * beta1, power2 * beta2
+
+
+@_update("asgd_", 0, 3, 4, master=6)
+def asgd(param: Any, grad: Any, rate: Any, total: Any, last: Any, n: Any, *_: Any) -> Any:
+    total = total - last + grad
+    return param - rate / n * total, total, grad
+
+
+@_update("nadam_", 0, 3, 4, 5, 6, 7, master=8)
+def nadam(
+    param: Any, grad: Any, rate: Any, decay_power: Any, power2: Any, product: Any, first: Any, second: Any, *_: Any,
+    beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, momentum_decay: float = 0.004,
+) -> Any:  # fmt: skip
+    decay_power, power2 = decay_power * 0.96, power2 * beta2
+    now = beta1 * (1 - 0.5 * decay_power**momentum_decay)
+    then = beta1 * (1 - 0.5 * decay_power**momentum_decay * 0.96**momentum_decay)
+    product = product * now
+    first = beta1 * first + (1 - beta1) * grad
+    second = beta2 * second + (1 - beta2) * grad * grad
+    mean = then * first / (1 - product * then) + (1 - now) * grad / (1 - product)
+    new = param - rate * mean / (P.sqrt(second / (1 - power2)) + epsilon)
+    return new, decay_power, power2, product, first, second
+
+
+@_update("radam_", 0, 3, 4, 5, 6, 7, master=8)
+def radam(
+    param: Any, grad: Any, rate: Any, power1: Any, power2: Any, rho: Any, first: Any, second: Any, *_: Any,
+    beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8,
+) -> Any:  # fmt: skip
+    power1, power2 = power1 * beta1, power2 * beta2
+    rho = (rho * (beta2 - power2) + power2) / (1 - power2)
+    first = beta1 * first + (1 - beta1) * grad
+    second = beta2 * second + (1 - beta2) * grad * grad
+    most = 2 / (1 - beta2) - 1
+    length = P.maximum(most - 2 * rho, P.full_like(rho, 5.0))  # the variance is tractable above 5
+    rectified = P.sqrt((length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length))
+    adapted = rectified * P.sqrt(1 - power2) / (P.sqrt(second) + epsilon)
+    step = first / (1 - power1) * P.where(most - 2 * rho > 5, adapted, P.ones_like(adapted))
+    return param - rate * step, power1, power2, rho, first, second
+
+
+@_update("rprop_", 0, 2, 3, master=4)
+def rprop(param: Any, grad: Any, last: Any, rates: Any, _master: Any, limits: Any, etas: Any) -> Any:
+    sign, limits, etas = P.sign(grad * last), P.flatten(limits), P.flatten(etas)
+    grad = P.where(sign < 0, P.zeros_like(grad), grad)
+    factor = P.where(sign > 0, etas[1], P.where(sign < 0, etas[0], P.ones_like(grad)))
+    rates = P.minimum(P.maximum(rates * factor, limits[0]), limits[1])
+    return param - P.sign(grad) * rates, grad, rates
+
+
+@_update("decayed_adagrad", 0, 2, master=4)
+def decayed_adagrad(
+    param: Any, grad: Any, moment: Any, rate: Any, *_: Any, decay: float = 0.95, epsilon: float = 1e-6
+) -> Any:
+    moment = decay * moment + (1 - decay) * grad * grad
+    return param - rate * grad / (P.sqrt(moment) + epsilon), moment
+
+
+@_update("ftrl", 0, 1, 2, master=5)
+def ftrl(
+    param: Any, squares: Any, linear: Any, grad: Any, rate: Any, *_: Any, l1: float = 0.0, l2: float = 0.0,
+    lr_power: float = -0.5,
+) -> Any:  # fmt: skip
+    new = squares + grad * grad
+    linear = linear + grad - (new**-lr_power - squares**-lr_power) / rate * param
+    shrunk = (l1 * P.sign(linear) - linear) / (new**-lr_power / rate + 2 * l2)
+    return P.where(P.abs(linear) > l1, shrunk, P.zeros_like(shrunk)), new, linear
+
+
+def _merged(name: str, of: str, n_lists: int) -> None:
+    """Enter an update of several parameters, of which these operands are lists, by that of one."""
+    REPLACED[name] = REPLACED[of]
+
+    @operator(name)
+    def compute(*operands: Any, **attrs: Any) -> Any:
+        lists, others = operands[:n_lists], operands[n_lists:]
+        each = [[None if v is None else v[i] for v in lists] for i in range(len(operands[0]))]
+        found = [call(of, [*given, *others], _of_one(attrs, i)) for i, given in enumerate(each)]
+        return tuple([None if values[0] is None else list(values) for values in zip(*found, strict=True)])
+
+
+def _of_one(attrs: dict[str, Any], i: int) -> dict[str, Any]:
+    lists = ("regularization_method", "regularization_coeff")
+    return {k: v[i] if k in lists else v for k, v in attrs.items() if k not in lists or v}
+
+
+_merged("merged_momentum_", "momentum_", 5)
+_merged("merged_adam_", "adam_", 9)
+
+
+REPLACED["lars_momentum_"] = (0, 2, 4)
+
+
+@operator("lars_momentum_")
+def lars_momentum(
+    params: Any, grads: Any, velocities: Any, rates: Any, masters: Any = None, *, mu: float,
+    lars_coeff: float = 0.001, lars_weight_decay: Any = (0.0005,), epsilon: float = 0.0, rescale_grad: float = 1.0,
+) -> Any:  # fmt: skip
+    decays = zip(masters or params, grads, velocities, rates, lars_weight_decay, strict=True)
+    found = []
+    for *given, decay in decays:
+        param, grad, velocity, rate = map(tensor, given)
+        grad = grad * rescale_grad
+        size, length = P.norm(param), P.norm(grad)
+        local = rate * lars_coeff * size / (length + decay * size + epsilon)
+        rate = P.where((size > 0) & (length > 0), local, rate) if decay > 0 else rate
+        velocity = mu * velocity + rate * (grad + decay * param)
+        found.append((param - velocity, velocity))
+    new, velocity = map(list, zip(*found, strict=True))
+    return [P.cast(n, tensor(p).dtype) for n, p in zip(new, params, strict=True)], velocity, new if masters else None
+
+
+REPLACED["average_accumulates_"] = (1, 2, 3, 4, 5, 6)
+
+
+@operator("average_accumulates_")
+def average_accumulates(
+    param: Any, *state: Any, average_window: float = 0.0, max_average_window: int = 1 << 62,
+    min_average_window: int = 10_000,
+) -> Any:  # fmt: skip
+    sum1, sum2, sum3, count, old, updates = map(tensor, state)
+    updates, count, sum1 = updates + 1, count + 1, sum1 + tensor(param)
+    is_full = updates % 16384 == 0
+    sum1, sum2 = P.where(is_full, P.zeros_like(sum1), sum1), P.where(is_full, sum2 + sum1, sum2)
+    window = P.minimum(
+        P.full_like(updates, min(max_average_window, 1 << 62)), P.cast(updates * average_window, "int64")
+    )
+    ends = (count >= min_average_window) & (count >= window)
+    nothing = P.zeros_like(sum1)
+    sums = P.where(ends, nothing, sum1), P.where(ends, nothing, sum2), P.where(ends, sum1 + sum2, sum3)
+    return *sums, P.where(ends, P.zeros_like(count), count), P.where(ends, count, old), updates
 
 
 @operator("coalesce_tensor")
@@ -200,3 +342,33 @@ def check_finite_and_unscale(grads: Any, scale: Any) -> Any:
     grads, scale = tensor(grads), tensor(scale)
     bad = P.stack([P.logical_not(P.isfinite(g).all()) for g in grads]).any()
     return [g / P.cast(scale, g.dtype) for g in grads], P.reshape(bad, [1])
+
+
+REPLACED["update_loss_scaling_"] = (None, 2, 3, 4)
+
+
+@operator("update_loss_scaling_")
+def update_loss_scaling(
+    grads: Any, found: Any, scale: Any, good: Any, bad: Any, stop: Any = None, *, incr_every_n_steps: int,
+    decr_every_n_nan_or_inf: int, incr_ratio: float, decr_ratio: float, stop_update: bool = False,
+) -> Any:  # fmt: skip
+    found, scale, good, bad = map(tensor, (found, scale, good, bad))
+    grads = [P.where(P.reshape(found, []), P.zeros_like(g), g) for g in tensor(grads)]
+    none, good_now, bad_now = P.zeros_like(good), good + 1, bad + 1
+    grown, shrunk = scale * incr_ratio, P.maximum(scale * decr_ratio, P.ones_like(scale))
+    grows, shrinks = good_now == incr_every_n_steps, bad_now == decr_every_n_nan_or_inf
+    grown = P.where(grows & P.isfinite(grown), grown, scale)
+    new = (
+        P.where(found, P.where(shrinks, shrunk, scale), grown),
+        P.where(found | grows, none, good_now),
+        P.where(found & ~shrinks, bad_now, none),
+    )
+    stays = P.full([1], stop_update, "bool") if stop is None else P.reshape(P.cast(tensor(stop), "bool"), [1])
+    return grads, *[P.where(stays, o, n) for o, n in zip((scale, good, bad), new, strict=True)]
+
+
+@operator("select_output")
+def select_output(mask: Any, x: Any) -> Any:
+    """What is not selected is zero: of no influence on a gradient."""
+    x, mask = tensor(x), P.reshape(tensor(mask), [])
+    return [[P.where(mask == k, x, P.zeros_like(x)) for k in range(2)]]

@@ -108,6 +108,8 @@ def concat(values: Any, axis: Any = None) -> Any:
 def cast(x: Any, *, dtype: str) -> Any:
     if _counts(x) and dtype.startswith("int"):
         return KnownValue(x.value, dtype)
+    if isinstance(x, KnownValue) and isinstance(x.value, bool) and dtype.startswith("int"):
+        return KnownValue(int(x.value), dtype)
     return P.cast(tensor(x), dtype)
 
 
