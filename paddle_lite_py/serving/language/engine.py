@@ -161,12 +161,11 @@ class GenerationEngine:
             if request.is_cancelled:
                 self._end(slot)
         for slot in self._batch.free:
-            request = self._next()
-            if request is None:
+            if (found := self._next()) is None:
                 return
-            self._running[slot] = request
-            self._batch.admit(slot, request.prompt, request.sampling)
-            self._metrics.prompt(len(request.prompt))
+            self._running[slot] = found
+            self._batch.admit(slot, found.prompt, found.sampling)
+            self._metrics.prompt(len(found.prompt))
 
     def _next(self) -> Generation | None:
         """Take the request that has waited longest; None if there is none."""
