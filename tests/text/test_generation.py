@@ -41,12 +41,23 @@ def test_greedy_tokens_are_those_of_the_plain_loop_in_two_compilations(model):
     fresh = copy.deepcopy(model)
     with compilations() as count:
         tokens, scores = generate(fresh, PROMPTS, max_new_tokens=8)
+        # Other lengths, in the same programs.
+        others = generate(fresh, [[5], [1, 2], [4]], max_new_tokens=5)[0]
+        list(stream(fresh, PROMPTS, max_new_tokens=9))
     assert tokens.tolist() == [t for t, _ in wanted] and count[0] <= 2  # fewer where they are cached on disk
     np.testing.assert_allclose(scores.numpy(), [sum(s.max() for s in scored) for _, scored in wanted], rtol=1e-4)
-    with compilations() as count:  # other lengths, in the same programs
-        assert generate(fresh, [[5], [1, 2], [4]], max_new_tokens=5)[0][2].tolist() == wanted[1][0][:5]
-        list(stream(fresh, PROMPTS, max_new_tokens=9))
-    assert count == [0]
+    assert others[2].tolist() == wanted[1][0][:5]
+    (decoder,) = fresh.__dict__["_decoders"].values()
+    assert len(decoder.read.cache) == len(decoder.extend.cache) == 1
+
+
+def test_lengths_that_do_not_recur(model):
+    for n in (3, 40, 70, 100):  # of these, small models run some eagerly
+        prompt = [1 + i % 30 for i in range(n)]
+        padded = paddle.to_tensor([prompt + [0] * (104 - n)])
+        with paddle.no_grad():
+            first = int(model(padded)[0, n - 1].argmax())
+        assert generate(model, [prompt], max_new_tokens=3, eos_token_id=first)[0].tolist() == [[first]]
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
