@@ -51,7 +51,7 @@ def test_only_adapters_are_trained_and_merging_changes_no_result(tmp_path):
     trained = model(IDS).numpy()
     np.testing.assert_array_equal(again(IDS).numpy(), trained)
     merge_lora(model)
-    np.testing.assert_allclose(model(IDS).numpy(), trained, atol=1e-5)
+    np.testing.assert_allclose(model(IDS).numpy(), trained, rtol=1e-4, atol=1e-4)
     assert sorted(model.state_dict()) == sorted(before) and all(p.trainable for p in model.parameters())
     model.save_pretrained(tmp_path)
     np.testing.assert_array_equal(CausalLM.from_pretrained(tmp_path)(IDS).numpy(), model(IDS).numpy())
