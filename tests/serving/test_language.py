@@ -129,6 +129,8 @@ def test_nothing_is_compiled_after_the_server_is_ready(server, model):
 def test_models_and_metrics(server):
     assert [m["id"] for m in ask(server, "/models")[1]["data"]] == ["lm"]
     assert ask(server, "/models/lm")[1]["object"] == "model" and ask(server, "/models/other")[0] == 404
+    with urllib.request.urlopen(f"{server.url}/openapi.json") as answer:
+        assert {"/v1/completions", "/v1/chat/completions", "/v1/models"} <= json.load(answer)["paths"].keys()
     complete(server, max_tokens=3)
     with urllib.request.urlopen(f"{server.url}/metrics") as answer:
         text = answer.read().decode()
