@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ... import jit
+from ...autograd.mode import no_grad
 from ...core.switches import baseline_tier
 from ...eager.tensor import Tensor
 from ...ops.convert import assign, to_tensor
@@ -15,7 +16,6 @@ from ...ops.creation import zeros
 from ...ops.decoding import cache_insert
 from .cache import KeyValueCache
 from .choice import Rows, choose
-from .generate import evaluating
 
 SMALLEST = 16  # tokens of the shortest prompt that a program is compiled for
 
@@ -59,7 +59,7 @@ class SlotBatch:
     to powers of two. So few programs serve all requests, and after warm_up() nothing is compiled.
 
     Arguments:
-        model: as for generate().
+        model: as for generate(); it is put in eval mode.
         slots: number of slots.
         capacity: tokens of prompt and answer that a slot has memory for.
 
@@ -72,6 +72,7 @@ class SlotBatch:
     """
 
     def __init__(self, model: Any, slots: int, capacity: int) -> None:
+        model.eval()
         self.programs, self.slots, self.capacity = SlotPrograms(model), slots, capacity
         self.clear()
 
@@ -115,12 +116,12 @@ class SlotBatch:
     def _write(self, slot: int, prompt: list[int]) -> None:
         size = next(n for n in self.sizes() if n >= len(prompt))
         tokens = to_tensor(np.array([prompt + [0] * (size - len(prompt))], np.int64))
-        with evaluating(self.programs.model):
+        with no_grad():
             self.programs.write(self._keys, self._values, to_tensor(slot), tokens)
 
     def step(self) -> dict[int, int]:
         """Generate a token in each slot that is in use; return them by slot."""
-        with evaluating(self.programs.model):
+        with no_grad():
             found = self.programs.step(
                 self._keys, self._values, to_tensor(self._tokens[:, None]), self._rows()
             ).numpy()  # fmt: skip
