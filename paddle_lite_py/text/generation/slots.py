@@ -30,24 +30,33 @@ class Sampling(NamedTuple):
 
 
 class SlotPrograms:
-    """The programs of a model: `write` puts a prompt into a slot, `step` generates a token in each slot."""
+    """The programs of a model: `write` puts a prompt into a slot, `step` generates a token in each slot.
 
-    def __init__(self, model: Any) -> None:
-        self.model = model
+    The cache is state of the programs and no argument of theirs, so that they update it in place.
+    """
+
+    def __init__(self, model: Any, slots: int, capacity: int) -> None:
+        cache = model.new_cache(slots, capacity)
+        self.model, self.keys, self.values = model, cache.keys, cache.values
         self.write = jit.to_static(self._write, full_graph=True)
         self.step = jit.to_static(self._step, full_graph=True)
 
-    def _write(self, keys: list[Tensor], values: list[Tensor], slot: Tensor, tokens: Tensor) -> None:
+    def clear(self) -> None:
+        """Give the cache new memory, in place of what a program that failed may have consumed."""
+        for tensor in (*self.keys, *self.values):
+            tensor.set_value(np.zeros(tensor.shape, tensor.dtype.np))
+
+    def _write(self, slot: Tensor, tokens: Tensor) -> None:
         fresh = self.model.new_cache(1, tokens.shape[1])
         one = zeros([1], "int64") + 1  # logits are not needed, so those of the first token do
         own = KeyValueCache(fresh.keys, fresh.values, fresh.lengths, one, is_empty=True)
         self.model(tokens, cache=own)
         insert: Any = cache_insert
-        for cache, new in zip([*keys, *values], [*own.keys, *own.values], strict=True):
+        for cache, new in zip([*self.keys, *self.values], [*own.keys, *own.values], strict=True):
             assign(insert(cache, new, slot), cache)
 
-    def _step(self, keys: list[Tensor], values: list[Tensor], tokens: Tensor, rows: Rows) -> Tensor:
-        cache = KeyValueCache(keys, values, rows["lengths"])
+    def _step(self, tokens: Tensor, rows: Rows) -> Tensor:
+        cache = KeyValueCache(self.keys, self.values, rows["lengths"])
         logits = cache.last(self.model(tokens, cache=cache)).squeeze(1).astype("float32")
         return choose(logits, {**rows, "lengths": rows["lengths"] + 1})
 
@@ -73,16 +82,16 @@ class SlotBatch:
 
     def __init__(self, model: Any, slots: int, capacity: int) -> None:
         model.eval()
-        self.programs, self.slots, self.capacity = SlotPrograms(model), slots, capacity
-        self.clear()
+        self.programs, self.slots, self.capacity = SlotPrograms(model, slots, capacity), slots, capacity
+        self.lengths = np.zeros(slots, np.int64)
+        self._tokens = np.zeros(slots, np.int64)
+        self._sampling: dict[int, Sampling] = {}
 
     def clear(self) -> None:
         """Empty all slots, with new memory."""
-        cache = self.programs.model.new_cache(self.slots, self.capacity)
-        self._keys, self._values = cache.keys, cache.values
-        self.lengths = np.zeros(self.slots, np.int64)
-        self._tokens = np.zeros(self.slots, np.int64)
-        self._sampling: dict[int, Sampling] = {}
+        self.programs.clear()
+        for slot in range(self.slots):
+            self.release(slot)
 
     @property
     def free(self) -> list[int]:
@@ -117,14 +126,12 @@ class SlotBatch:
         size = next(n for n in self.sizes() if n >= len(prompt))
         tokens = to_tensor(np.array([prompt + [0] * (size - len(prompt))], np.int64))
         with no_grad():
-            self.programs.write(self._keys, self._values, to_tensor(slot), tokens)
+            self.programs.write(to_tensor(slot), tokens)
 
     def step(self) -> dict[int, int]:
         """Generate a token in each slot that is in use; return them by slot."""
         with no_grad():
-            found = self.programs.step(
-                self._keys, self._values, to_tensor(self._tokens[:, None]), self._rows()
-            ).numpy()  # fmt: skip
+            found = self.programs.step(to_tensor(self._tokens[:, None]), self._rows()).numpy()
         for slot in self._sampling:
             self.lengths[slot] += 1
             self._tokens[slot] = found[slot]
