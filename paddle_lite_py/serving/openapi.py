@@ -40,11 +40,17 @@ _OF_MODEL = [
     ("get", "/ready", "Whether the model is loaded"),
     ("get", "/stats", "How many requests it has answered"),
 ]
+_LANGUAGE = [
+    ("get", "/v1/models", "Names of the language models"),
+    ("post", "/v1/completions", "Continue prompts, as in OpenAI's API"),
+    ("post", "/v1/chat/completions", "Continue a conversation, as in OpenAI's API"),
+]
 
 
 def description(service: Service) -> dict[str, Any]:
     """The document, with an entry for each model."""
-    paths: dict[str, Any] = {path: {method: _operation(text)} for method, path, text in _FIXED}
+    fixed = [*_FIXED, *_LANGUAGE] if service.engines else _FIXED
+    paths: dict[str, Any] = {path: {method: _operation(text)} for method, path, text in fixed}
     for served in service.all_versions():
         name, version = served.source.name, served.source.version
         for base in (f"/v2/models/{name}", f"/v2/models/{name}/versions/{version}"):

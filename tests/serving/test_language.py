@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import http.client
 import json
 import socket
@@ -129,6 +130,8 @@ def test_nothing_is_compiled_after_the_server_is_ready(server, model):
 def test_models_and_metrics(server):
     assert [m["id"] for m in ask(server, "/models")[1]["data"]] == ["lm"]
     assert ask(server, "/models/lm")[1]["object"] == "model" and ask(server, "/models/other")[0] == 404
+    with urllib.request.urlopen(f"{server.url}/openapi.json") as answer:
+        assert {"/v1/completions", "/v1/chat/completions", "/v1/models"} <= json.load(answer)["paths"].keys()
     complete(server, max_tokens=3)
     with urllib.request.urlopen(f"{server.url}/metrics") as answer:
         text = answer.read().decode()
@@ -198,16 +201,26 @@ def test_an_unknown_model(server):
     assert status == 404 and "there are lm" in found["error"]["message"]
 
 
+@contextlib.contextmanager
+def slowed(engine, seconds):
+    """Each step of an engine takes longer."""
+    step = engine._batch.step
+    engine._batch.step = lambda: time.sleep(seconds) or step()
+    yield
+    del engine._batch.step
+
+
 def test_a_client_that_goes_frees_its_slot(server, model):
     engine = server.service.engines["lm"]
     for stream in (True, False):
         body = json.dumps({"model": "lm", "prompt": "a", "max_tokens": 90, "temperature": 0, "stream": stream}).encode()
         head = f"POST /v1/completions HTTP/1.1\r\nhost: a\r\ncontent-length: {len(body)}\r\n\r\n".encode()
         before = engine._metrics._generated._value.get()
-        with socket.create_connection(("127.0.0.1", server.port)) as client:
-            client.sendall(head + body)
-            eventually(lambda: engine._running)
-        eventually(lambda: not engine._running)
+        with slowed(engine, 0.1):
+            with socket.create_connection(("127.0.0.1", server.port)) as client:
+                client.sendall(head + body)
+                assert eventually(lambda: engine._running)
+            assert eventually(lambda: not engine._running, 8)
         assert engine._metrics._generated._value.get() - before < 90
     assert complete(server, prompt="Hello", max_tokens=6)["choices"][0]["text"] == wanted(model, "Hello", 6)
 
@@ -225,13 +238,10 @@ def test_a_client_that_reads_slowly_does_not_delay_others(server, model):
 def test_too_many_requests_and_too_little_time(model):
     settings = ServerSettings(port=0, grpc_port=None, slots=1, limits=Limits(queue=1, seconds=0.5), watch=0)
     with Server({"lm": LanguageModel(model, context=64)}, settings=settings) as server:
-        step = server.service.engines["lm"]._batch.step
-        server.service.engines["lm"]._batch.step = lambda: time.sleep(0.1) or step()
-        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        with slowed(server.service.engines["lm"], 0.1), concurrent.futures.ThreadPoolExecutor(4) as pool:
             fields = {"model": "lm", "prompt": "a", "max_tokens": 60}
             found = [status for status, _ in pool.map(lambda _: ask(server, "/completions", fields), range(4))]
         assert set(found) == {429, 504}
-        del server.service.engines["lm"]._batch.step
         assert ask(server, "/completions", {**fields, "max_tokens": 2})[0] == 200
 
 

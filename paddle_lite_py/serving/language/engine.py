@@ -161,11 +161,11 @@ class GenerationEngine:
             if request.is_cancelled:
                 self._end(slot)
         for slot in self._batch.free:
-            if (new := self._next()) is None:
+            if (found := self._next()) is None:
                 return
-            self._running[slot] = new
-            self._batch.admit(slot, new.prompt, new.sampling)
-            self._metrics.prompt(len(new.prompt))
+            self._running[slot] = found
+            self._batch.admit(slot, found.prompt, found.sampling)
+            self._metrics.prompt(len(found.prompt))
 
     def _next(self) -> Generation | None:
         """Take the request that has waited longest; None if there is none."""

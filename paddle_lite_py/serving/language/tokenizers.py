@@ -114,11 +114,9 @@ class TextStream:
         stops: strings that end the text.
 
     Examples:
-        >>> stream = TextStream(ByteTokenizer(), ["en"])
-        >>> [stream.push(t) for t in b"s\\xc3\\xa9vente"], stream.is_stopped
-        (['s', '', 'é', 'v', '', '', 't', ''], False)
-        >>> stream.finish()
-        'e'
+        >>> stream = TextStream(ByteTokenizer(), ["end"])
+        >>> [stream.push(token) for token in "aéen".encode()], stream.finish()
+        (['a', '', 'é', '', ''], 'en')
     """
 
     def __init__(self, tokenizer: Tokenizer, stops: list[str]) -> None:
@@ -130,6 +128,8 @@ class TextStream:
 
     def push(self, token: int) -> str:
         """Add a token, and return the text that is certain by now."""
+        if self.is_stopped:
+            return ""
         self._tokens.append(token)
         new = self._decoded()
         if new.endswith("\ufffd"):  # a part of a character, perhaps

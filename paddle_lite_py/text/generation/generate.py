@@ -55,7 +55,7 @@ def generate(
         (paddle.Size([2, 5]), paddle.Size([2]))
     """
     chosen, prompts = _settings(config, settings), read_prompts(input_ids, attention_mask)
-    with evaluating(model):
+    with evaluating(in_training(model)):
         if chosen.decode_strategy == "beam_search":
             return _of(model, BeamSearch).search(prompts, chosen)
         decoder, rows = _started(model, prompts, chosen)
@@ -100,14 +100,15 @@ def stream(
 
 
 def _steps(model: Any, prompts: Prompts, config: GenerationConfig) -> Iterator[Tensor]:
-    with evaluating(model):
+    training = in_training(model)
+    with evaluating(training):
         decoder, rows = _started(model, prompts, config)
     one = to_tensor(1)
     for n in range(config.max_new_tokens):
         if n:
             if rows["finished"].numpy().all():
                 return
-            with evaluating(model):
+            with evaluating(training):
                 decoder.extend(rows, one)
         yield to_tensor(np.take_along_axis(rows["ids"].numpy(), rows["lengths"].numpy()[:, None], 1)[:, 0])
 
@@ -142,12 +143,16 @@ def _of(model: Any, kind: type) -> Any:
     return made[kind]
 
 
+def in_training(model: Any) -> list[Any]:
+    """Return the layers of a model that are in training mode."""
+    return [layer for layer in model.sublayers(include_self=True) if layer.training]
+
+
 @contextmanager
-def evaluating(model: Any) -> Iterator[None]:
-    """Turn dropout and gradients off; afterwards the layers are in the modes that they had."""
-    training = [layer for layer in model.sublayers(include_self=True) if layer.training]
-    if training:
-        model.eval()
+def evaluating(training: list[Any]) -> Iterator[None]:
+    """Turn gradients off, and dropout in layers that are in training mode, which they are in again afterwards."""
+    for layer in training:
+        layer.training = False
     try:
         with no_grad():
             yield

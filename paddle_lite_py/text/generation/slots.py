@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ... import jit
+from ...autograd.mode import no_grad
 from ...core.switches import baseline_tier
 from ...eager.tensor import Tensor
 from ...ops.convert import assign, to_tensor
@@ -15,7 +16,6 @@ from ...ops.creation import zeros
 from ...ops.decoding import cache_insert
 from .cache import KeyValueCache
 from .choice import Rows, choose
-from .generate import evaluating
 
 SMALLEST = 16  # tokens of the shortest prompt that a program is compiled for
 
@@ -30,24 +30,33 @@ class Sampling(NamedTuple):
 
 
 class SlotPrograms:
-    """The programs of a model: `write` puts a prompt into a slot, `step` generates a token in each slot."""
+    """The programs of a model: `write` puts a prompt into a slot, `step` generates a token in each slot.
 
-    def __init__(self, model: Any) -> None:
-        self.model = model
+    The cache is state of the programs and no argument of theirs, so that they update it in place.
+    """
+
+    def __init__(self, model: Any, slots: int, capacity: int) -> None:
+        cache = model.new_cache(slots, capacity)
+        self.model, self.keys, self.values = model, cache.keys, cache.values
         self.write = jit.to_static(self._write, full_graph=True)
         self.step = jit.to_static(self._step, full_graph=True)
 
-    def _write(self, keys: list[Tensor], values: list[Tensor], slot: Tensor, tokens: Tensor) -> None:
+    def clear(self) -> None:
+        """Give the cache new memory, in place of what a program that failed may have consumed."""
+        for tensor in (*self.keys, *self.values):
+            tensor.set_value(np.zeros(tensor.shape, tensor.dtype.np))
+
+    def _write(self, slot: Tensor, tokens: Tensor) -> None:
         fresh = self.model.new_cache(1, tokens.shape[1])
         one = zeros([1], "int64") + 1  # logits are not needed, so those of the first token do
         own = KeyValueCache(fresh.keys, fresh.values, fresh.lengths, one, is_empty=True)
         self.model(tokens, cache=own)
         insert: Any = cache_insert
-        for cache, new in zip([*keys, *values], [*own.keys, *own.values], strict=True):
+        for cache, new in zip([*self.keys, *self.values], [*own.keys, *own.values], strict=True):
             assign(insert(cache, new, slot), cache)
 
-    def _step(self, keys: list[Tensor], values: list[Tensor], tokens: Tensor, rows: Rows) -> Tensor:
-        cache = KeyValueCache(keys, values, rows["lengths"])
+    def _step(self, tokens: Tensor, rows: Rows) -> Tensor:
+        cache = KeyValueCache(self.keys, self.values, rows["lengths"])
         logits = cache.last(self.model(tokens, cache=cache)).squeeze(1).astype("float32")
         return choose(logits, {**rows, "lengths": rows["lengths"] + 1})
 
@@ -59,7 +68,7 @@ class SlotBatch:
     to powers of two. So few programs serve all requests, and after warm_up() nothing is compiled.
 
     Arguments:
-        model: as for generate().
+        model: as for generate(); it is put in eval mode.
         slots: number of slots.
         capacity: tokens of prompt and answer that a slot has memory for.
 
@@ -72,16 +81,17 @@ class SlotBatch:
     """
 
     def __init__(self, model: Any, slots: int, capacity: int) -> None:
-        self.programs, self.slots, self.capacity = SlotPrograms(model), slots, capacity
-        self.clear()
+        model.eval()
+        self.programs, self.slots, self.capacity = SlotPrograms(model, slots, capacity), slots, capacity
+        self.lengths = np.zeros(slots, np.int64)
+        self._tokens = np.zeros(slots, np.int64)
+        self._sampling: dict[int, Sampling] = {}
 
     def clear(self) -> None:
         """Empty all slots, with new memory."""
-        cache = self.programs.model.new_cache(self.slots, self.capacity)
-        self._keys, self._values = cache.keys, cache.values
-        self.lengths = np.zeros(self.slots, np.int64)
-        self._tokens = np.zeros(self.slots, np.int64)
-        self._sampling: dict[int, Sampling] = {}
+        self.programs.clear()
+        for slot in range(self.slots):
+            self.release(slot)
 
     @property
     def free(self) -> list[int]:
@@ -115,15 +125,13 @@ class SlotBatch:
     def _write(self, slot: int, prompt: list[int]) -> None:
         size = next(n for n in self.sizes() if n >= len(prompt))
         tokens = to_tensor(np.array([prompt + [0] * (size - len(prompt))], np.int64))
-        with evaluating(self.programs.model):
-            self.programs.write(self._keys, self._values, to_tensor(slot), tokens)
+        with no_grad():
+            self.programs.write(to_tensor(slot), tokens)
 
     def step(self) -> dict[int, int]:
         """Generate a token in each slot that is in use; return them by slot."""
-        with evaluating(self.programs.model):
-            found = self.programs.step(
-                self._keys, self._values, to_tensor(self._tokens[:, None]), self._rows()
-            ).numpy()  # fmt: skip
+        with no_grad():
+            found = self.programs.step(to_tensor(self._tokens[:, None]), self._rows()).numpy()
         for slot in self._sampling:
             self.lengths[slot] += 1
             self._tokens[slot] = found[slot]

@@ -103,8 +103,15 @@ def save_weights(model: Any, config: ModelConfig, folder: str | os.PathLike[str]
     """Write config.json and the weights, in several files if they are larger than max_bytes.
 
     Raises:
+        ValueError: The model has adapters or 8-bit weights.
         OSError: A file cannot be written.
     """
+    own = ("lora_A", "lora_B", "weight_scale")
+    if changed := [n for n in model.state_dict() if n.rpartition(".")[2] in own]:
+        raise ValueError(
+            f"save_pretrained: {changed[0]} is not part of the architecture; call merge_lora() first, or save the "
+            "model before quantize_weights()"
+        )
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     (target / "config.json").write_text(json.dumps(to_json(config), indent=2) + "\n")

@@ -109,6 +109,7 @@ class PretrainedModel(Layer):
             max_shard_bytes: Size above which weights are divided into several files.
 
         Raises:
+            ValueError: The model has adapters, or 8-bit weights.
             OSError: A file cannot be written.
 
         Example:
