@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -210,6 +212,19 @@ def test_what_cannot_generate(model):
         generate(nn.Linear(2, 2), [[1]])
     with pytest.raises(ValueError, match="cannot be streamed"):
         stream(model, [[1]], decode_strategy="beam_search")
+
+
+def test_a_copy_generates_with_its_own_weights_and_a_model_can_be_freed(model):
+    first = copy.deepcopy(model)
+    tokens = generate(first, PROMPTS, max_new_tokens=3)[0].tolist()
+    second = copy.deepcopy(first)
+    second.lm_head.weight.set_value(-second.lm_head.weight)
+    assert generate(second, PROMPTS, max_new_tokens=3)[0].tolist() != tokens
+    assert generate(first, PROMPTS, max_new_tokens=3)[0].tolist() == tokens
+    freed = weakref.ref(first)
+    del first
+    gc.collect()
+    assert freed() is None
 
 
 def test_settings_in_one_object(model):

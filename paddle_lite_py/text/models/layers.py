@@ -35,7 +35,7 @@ class WholeSequence:
         """Return the positions of count tokens, [1, count]."""
         return arange(count).unsqueeze(0)
 
-    def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    def attend(self, _layer: int, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         """Attend to all tokens, or to earlier ones."""
         return scaled_dot_product_attention(query, key, value, self._mask, is_causal=self._is_causal)
 
