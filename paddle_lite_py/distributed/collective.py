@@ -176,8 +176,8 @@ def all_gather(
     """Gather the tensors of all processes in every process.
 
     Arguments:
-        tensor_list: receives the tensors: a list, which is extended by one for each process, or a tensor with one row
-            block for each process.
+        tensor_list: receives the tensors: an empty list, which is extended by one for each process, a list of as many
+            tensors, or a tensor with one row block for each process.
         tensor: the tensor of this process.
         group: the group of processes; None: all.
         sync_op: wait for the result; the device runs its work in order either way. Default: True.
@@ -427,6 +427,8 @@ def _delivered(target: Any, rows: Tensor) -> Task:
     """Put the rows that came into a list or a tensor."""
     if isinstance(target, Tensor):
         return put(target, rows)
+    if len(target) == rows.shape[0]:  # tensors that are there receive what came
+        return [put(each, row) for each, row in zip(target, rows.unbind(0), strict=True)][-1]
     target.extend(row.clone() for row in rows.unbind(0))
     return Task()
 

@@ -8,7 +8,7 @@ import time
 from multiprocessing.connection import Connection, Listener
 
 from .collective import barrier
-from .group import get_world_size, init_parallel_env
+from .group import init_parallel_env
 from .members import Reception, connected, job_secret, key_of
 
 __all__ = ["gloo_barrier", "gloo_init_parallel_env", "gloo_release"]
@@ -82,12 +82,12 @@ _meeting: list[_Meeting] = []
 
 
 def gloo_init_parallel_env(rank_id: int, rank_num: int, server_endpoint: str) -> None:
-    """Meet other processes, so that gloo_barrier() waits for them. Processes of a launcher know each other already.
+    """Meet other processes, so that gloo_barrier() waits for them.
 
     Arguments:
         rank_id: number of this process, from 0.
         rank_num: how many processes there are.
-        server_endpoint: host:port at which the first process listens.
+        server_endpoint: host:port at which the first process listens; "": the processes of the launcher.
 
     Raises:
         ValueError: if the number does not fit.
@@ -101,7 +101,7 @@ def gloo_init_parallel_env(rank_id: int, rank_num: int, server_endpoint: str) ->
     """
     if not 0 <= rank_id < rank_num:
         raise ValueError(f"gloo_init_parallel_env: rank_id is {rank_id} of rank_num={rank_num}; expected 0 or more")
-    if rank_num == 1 or rank_num == get_world_size():
+    if rank_num == 1 or not server_endpoint:
         init_parallel_env()
     else:
         _meeting[:] = [_Meeting(rank_id, rank_num, server_endpoint)]

@@ -39,6 +39,9 @@ def test_what_is_exchanged_comes_back():
     dist.all_gather_object(objects, {"hits": 3})
     dist.alltoall(parts, [x])
     assert objects == [{"hits": 3}] and len(tensors) == len(parts) == 1
+    kept, tensors[0] = tensors[0], paddle.zeros([2, 2])
+    dist.all_gather(tensors, x)  # into the tensor that is there
+    assert len(tensors) == 1 and tensors[0].tolist() == kept.tolist()
     taken = paddle.zeros([2, 2])
     for exchange in (dist.scatter, dist.reduce_scatter, dist.stream.scatter):
         taken.zero_()

@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...core.no_effect import Immaterial, no_effect
 from ...core.processes import world
 
 __all__ = ["Cluster", "Device", "DeviceType", "Link", "LinkType", "Machine", "get_default_cluster"]
@@ -251,12 +252,13 @@ def _link(source: int, target: int, kind: str, speed: float) -> dict[str, Any]:
     return {"source_global_id": source, "target_global_id": target, "type": kind, "bandwidth": speed}
 
 
+@no_effect(auto_config=Immaterial("what is not described has the speed of the defaults"))
 def get_default_cluster(json_config: dict[str, Any] | None = None, auto_config: Any = None) -> Cluster:
     """The cluster that {"cluster": {...}} describes; by default the processes of this job, one device each.
 
     Arguments:
         json_config: {"cluster": {"path": a file}}, or the same with num_nodes, num_gpus, gpu_model and gpu_memory.
-        auto_config: no effect: what is not described has the speed of the defaults.
+        auto_config: see docs/differences.md.
 
     Examples:
         >>> get_default_cluster().get_num_machines()
