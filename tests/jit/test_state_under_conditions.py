@@ -7,7 +7,7 @@ import os
 import threading
 
 import pytest
-from paddle_lite_py.jit import DataDependentWarning, static_function, to_static
+from paddle_lite_py.jit import DataDependentWarning, to_static, tracer
 
 import paddle_lite_py as paddle
 from agreement import agree, plain
@@ -350,8 +350,8 @@ def test_all_that_data_must_decide_is_found_in_one_trace(monkeypatch):
             total = total + c.sum() * e[0]
         return total, c, d
 
-    traces, original = [], static_function.trace
-    monkeypatch.setattr(static_function, "trace", lambda *args, **more: traces.append(0) or original(*args, **more))
+    traces, original = [], tracer.trace
+    monkeypatch.setattr(tracer, "trace", lambda *args, **more: traces.append(0) or original(*args, **more))
     static = to_static(f)
     for first in (1.0, 3.0):
         a, b = paddle.to_tensor([first, -2.0, 0.5]), paddle.to_tensor([0.5, 0.25, 1.0])
