@@ -36,6 +36,9 @@ class Parts:
         self.function, self.compile = function, compile
         self.owner = getattr(function, "__self__", None)
         plain: Any = getattr(function, "__func__", function)
+        self._first: tuple[Any, ...] = ()  # arguments that come before those of a call
+        if self.owner is not None and _has_no_self(plain):
+            self.function, self.owner, self._first = plain, None, (self.owner,)
         self.split: Split | None = None
         self._made: dict[Any, Callable[..., Any]] = {}
         # Key: the function that is called.
@@ -60,6 +63,7 @@ class Parts:
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call the function."""
+        args = (*self._first, *args)
         if self.split is None:
             return self.function(*args, **kwargs)
         bound = inspect.signature(self.split.function, follow_wrapped=False).bind(*self._self(), *args, **kwargs)
@@ -109,6 +113,12 @@ def may_break(error: Exception) -> bool:
     """Whether a function that could not be traced as a whole may run in parts: unless they would fail alike."""
     lasting = isinstance(error, Warning | RefusedArgumentError)  # in parts, it would be no better or go unseen
     return getattr(error, "undone", True) and not (raised_by_user(error) or lasting)
+
+
+def _has_no_self(f: Any) -> bool:
+    """Whether a method takes its object as one of any number of arguments, as wrappers of decorators do."""
+    first = next(iter(inspect.signature(f, follow_wrapped=False).parameters.values()), None)
+    return first is not None and first.kind is first.VAR_POSITIONAL
 
 
 def _is_convertible(f: Any) -> bool:

@@ -311,3 +311,22 @@ def test_a_decorated_function_is_taken_apart_by_its_own_parameters():
     for decorate in (doubled, paddle.no_grad()):
         with pytest.warns(UserWarning, match="cannot be staged as a whole"):
             assert to_static(decorate(f))(x, by=3.0).item() == decorate(f)(x, by=3.0).item()
+
+
+def test_a_method_that_a_decorator_wraps_runs_in_parts():
+    class Net(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.scale = 3.0
+
+        @paddle.no_grad()
+        def forward(self, x, n=2):
+            y = x * self.scale
+            return y * float(np.linalg.norm(y.numpy())) * n
+
+    net, x = Net(), paddle.to_tensor([3.0, 4.0])
+    expected = net.forward(x).tolist()
+    static = to_static(net.forward)
+    with pytest.warns(UserWarning, match="cannot be staged as a whole"):
+        assert static(x).tolist() == pytest.approx(expected)
+    assert static(x, n=1).tolist() == pytest.approx([v / 2 for v in expected])
