@@ -107,7 +107,7 @@ class Inspection:
     _declared: Memo[Any, ConcreteProgram]
     # Its own attributes; others are the user's.
     OWN = frozenset(
-        "_function _input_spec options _buckets _last _bound_by_id cache _tracer _specializer _declared _parts _owner "
+        "_function _input_spec options _buckets _last cache _tracer _specializer _declared _parts "
         "__name__ __qualname__ __module__ __doc__ __wrapped__ __type_params__ __annotations__ __annotate__".split()
     )
 

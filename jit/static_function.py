@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +20,7 @@ from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.checks import refused_by_op
 from paddle_lite_py.tracing.executor import SharedWithState
 
+from .bound_methods import bound_method
 from .breaks import Parts
 from .buckets import Buckets
 from .call import FunctionCall
@@ -61,7 +61,6 @@ class StaticFunction(DeclaredSpecs, Inspection):
         self._function, self._input_spec, self.options = function, input_spec, options
         self._buckets = None if options.buckets is None else Buckets(options.buckets)
         self._last: Entry | None = None
-        self._bound_by_id: dict[int, StaticFunction] = {}
         self.__name__ = type(function).__name__  # a callable object; functions have a name of their own
         functools.update_wrapper(self, function, updated=())
         self._tracer = FunctionTracer(function, self.__name__, options.passes)
@@ -175,14 +174,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
     def __get__(self, obj: Any, owner: Any = None) -> Any:
         if obj is None:
             return self
-        key, bound = id(obj), self._bound_by_id
-        made = bound.get(key)
-        if made is None or made._owner() is not obj:
-            made = bound[key] = self.like(self._function.__get__(obj, owner))
-            made._owner = weakref.ref(obj, lambda _: bound.pop(key, None))
-        return made
-
-    _owner: Any = None
+        return bound_method(self, obj, lambda: self.like(self._function.__get__(obj, owner)))
 
     def like(self, function: Callable[..., Any]) -> StaticFunction:
         """A static function of another function, with the same settings."""

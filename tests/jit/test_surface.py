@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -286,3 +288,23 @@ def test_more_specs_than_arguments_and_things_that_are_no_function():
         f(tensor(1.0))
     with pytest.raises(TypeError, match="jit.save takes a Layer or a function, got int"):
         paddle.jit.save(3, "never-written")
+
+
+def test_the_static_methods_of_an_object_go_with_it():
+    class Counted:
+        def __init__(self):
+            self.scale = 2.0
+
+        @to_static
+        def run(self, x):
+            return x * self.scale
+
+    first, gone = Counted(), []
+    assert first.run is first.run and first.run(tensor(3.0)).tolist() == [6.0]
+    second, third = copy.copy(first), copy.deepcopy(first)
+    second.scale, third.scale = 3.0, 4.0
+    assert [c.run(tensor(3.0)).tolist() for c in (first, second, third)] == [[6.0], [9.0], [12.0]]
+    weakref.finalize(first, gone.append, 1)
+    del first
+    gc.collect()
+    assert gone and second.run.get_traced_count() == 1
