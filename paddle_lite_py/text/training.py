@@ -11,6 +11,7 @@ from ..core.argument_docs import document as _document
 from ..eager.tensor import Tensor
 from ..nn import functional as F
 from ..ops.convert import to_tensor
+from ..ops.logic import not_equal
 
 __all__ = ["PackedBatch", "answer_log_probs", "dpo_loss", "pack_sequences", "sft_loss"]
 
@@ -107,7 +108,7 @@ def sft_loss(logits: Tensor, labels: Tensor) -> Tensor:
         >>> print(f"{sft_loss(logits, paddle.to_tensor([[-100, 2, 5]])).item():.4f}")  # log(8)
         2.0794
     """
-    labelled = (labels != IGNORED).astype("float32").sum()  # the mean of cross_entropy() counts all, as in PaddlePaddle
+    labelled = not_equal(labels, IGNORED).astype("float32").sum()  # cross_entropy() counts all, as in PaddlePaddle
     return _losses(logits, labels).sum() / labelled.clip(min=1.0)
 
 
