@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -25,6 +26,10 @@ class PackedBatch(NamedTuple):
         input_ids: the tokens.
         labels: the token that follows each token in its sequence; -100 where there is none, in prompts and in padding.
         segment_ids: 1, 2, ... for the sequences of a row, 0 for padding.
+
+    Examples:
+        >>> pack_sequences([[5, 6], [7]], length=4).input_ids.tolist()
+        [[5, 6, 7, 0]]
     """
 
     input_ids: Tensor
@@ -37,8 +42,8 @@ def pack_sequences(
 ) -> PackedBatch:
     """Pack sequences into rows of a fixed length, so that few tokens are padding.
 
-    Each sequence goes into the first row that has room. `CausalLM` keeps them apart with `segment_ids`: logits and
-    gradients are those of rows with one sequence each.
+    Each sequence goes into the fullest row that has room for it. `CausalLM` keeps them apart with `segment_ids`: logits
+    and gradients are those of rows with one sequence each.
 
     Args:
         sequences: Tokens of each sequence; prompt and answer together.
@@ -65,7 +70,7 @@ def pack_sequences(
     prompts = [0] * len(sequences) if prompt_lengths is None else list(prompt_lengths)
     if len(prompts) != len(sequences):
         raise ValueError(f"pack_sequences: {len(sequences)} sequences, but {len(prompts)} prompt lengths")
-    rows = _first_fit([len(sequence) for sequence in sequences], length)
+    rows = _best_fit([len(sequence) for sequence in sequences], length)
     ids, labels, segments = (np.full((len(rows), length), v, "int64") for v in (pad_token_id, IGNORED, 0))
     for row, members in enumerate(rows):
         start = 0
@@ -77,19 +82,20 @@ def pack_sequences(
     return PackedBatch(to_tensor(ids), to_tensor(labels), to_tensor(segments))
 
 
-def _first_fit(sizes: Sequence[int], length: int) -> list[list[int]]:
+def _best_fit(sizes: Sequence[int], length: int) -> list[list[int]]:
     """The indices of the sequences of each row."""
     rows: list[list[int]] = []
-    room: list[int] = []
+    room: list[tuple[int, int]] = []  # the free tokens of each row, and its index; sorted
     for i, size in enumerate(sizes):
         if not 0 < size <= length:
             raise ValueError(f"pack_sequences: sequence {i} has {size} tokens; expected 1 to {length}")
-        row = next((r for r, free in enumerate(room) if free >= size), len(rows))
-        if row == len(rows):
+        place = bisect_left(room, (size, 0))
+        if place == len(room):
+            room.append((length, len(rows)))
             rows.append([])
-            room.append(length)
+        free, row = room.pop(place)
         rows[row].append(i)
-        room[row] -= size
+        insort(room, (free - size, row))
     return rows
 
 

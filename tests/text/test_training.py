@@ -28,6 +28,11 @@ def test_a_packed_batch():
     assert {t.dtype for t in batch} == {paddle.int64}
 
 
+def test_a_sequence_goes_into_the_fullest_row_with_room():
+    batch = pack_sequences([[1] * 5, [2] * 6, [3] * 2, [4] * 3], 8)
+    assert batch.input_ids.tolist() == [[1] * 5 + [4] * 3, [2] * 6 + [3] * 2]
+
+
 @pytest.mark.parametrize("kind", ["llama", "gpt2", "mixtral"])
 def test_packed_training_is_that_of_single_sequences(kind):
     paddle.seed(0)
