@@ -14,11 +14,11 @@ from sphinx.cmd.build import main as sphinx
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-NOTEBOOKS = "Notebooks with their outputs. Read them in this order, or run them: each takes seconds."
+NOTEBOOKS = "Notebooks with their outputs. Read them in this order, or run them: most take seconds."
 MODULES = "What each public module gives. The search knows every name."
 _TOCTREE = re.compile(r"```\{toctree\}\n(.*?)```", re.DOTALL)
 TUTORIALS = """
-    ten_minutes eager_to_static digits characters own_ops fast coming_from shipping server
+    ten_minutes eager_to_static digits characters own_ops fast coming_from shipping server fine_tuning
     ten_minutes.zh eager_to_static.zh digits.zh
 """.split()
 

@@ -17,7 +17,7 @@ PUBLIC = """
     nn nn.functional nn.initializer nn.utils optimizer optimizer.lr io jit amp amp.debugging autograd metric regularizer
     linalg fft signal special distribution geometric device device.cuda distributed distributed.ps
     vision vision.datasets vision.models vision.ops vision.transforms audio audio.features audio.functional
-    text text.generation text.models
+    text text.generation text.models text.training
     static static.nn inference onnx quantization sparse sparse.nn sparse.nn.functional
     framework hapi callbacks hub profiler passes serving targets utils sysconfig version reader
     incubate incubate.autograd incubate.nn incubate.nn.functional incubate.optimizer

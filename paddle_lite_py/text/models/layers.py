@@ -44,6 +44,23 @@ class WholeSequence:
         return x
 
 
+class PackedSequences(WholeSequence):
+    """A WholeSequence whose rows have several sequences one after another.
+
+    Arguments:
+        segment_ids: integer tensor [batch, n], the number of the sequence that a token belongs to.
+    """
+
+    def __init__(self, segment_ids: Tensor) -> None:
+        same = segment_ids.unsqueeze(1) == segment_ids.unsqueeze(2)
+        super().__init__(True, same.unsqueeze(1))
+        self._positions = same.astype("int64").tril().sum(-1) - 1
+
+    def positions(self, count: int) -> Tensor:
+        """Return the positions of tokens in their sequences, [batch, count]."""
+        return self._positions
+
+
 def linear(config: ModelConfig, inputs: int, outputs: int, bias: bool) -> Linear:
     """Return a linear layer with the initial weights of the configuration."""
     return Linear(inputs, outputs, Normal(std=config.initializer_range), None if bias else False)

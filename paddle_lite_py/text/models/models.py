@@ -16,7 +16,7 @@ from ..generation.cache import KeyValueCache
 from ..generation.generate import generate
 from . import checkpoint
 from .config import ModelConfig
-from .layers import TransformerBlock, WholeSequence, linear, norm
+from .layers import PackedSequences, TransformerBlock, WholeSequence, linear, norm
 from .rotary import angles, frequencies
 
 __all__ = ["CausalLM", "TextEncoder"]
@@ -145,17 +145,30 @@ class CausalLM(PretrainedModel):
         tied = config.tie_word_embeddings
         self.lm_head: Linear | None = None if tied else linear(config, config.hidden_size, config.vocab_size, False)
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None, cache: Any = None) -> Tensor:
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor | None = None, cache: Any = None,
+        segment_ids: Tensor | None = None,
+    ) -> Tensor:  # fmt: skip
         """Compute the logits of the next token.
 
         Args:
             input_ids: Integer tensor [batch, n].
             attention_mask: [batch, n], 0 for padding; None: no padding. Ignored with a cache.
             cache: A KeyValueCache with earlier tokens; None: there are none.
+            segment_ids: [batch, n], numbers of the sequences that are packed into rows (see
+                `paddle.text.training.pack_sequences()`): tokens attend to earlier tokens with the same number, and
+                positions count from the first of them. None: each row is one sequence.
 
         Returns:
             Logits [batch, n, vocab_size]; with a cache, [batch, 1, vocab_size] of the last token of each row.
+
+        Raises:
+            ValueError: segment_ids is given with attention_mask or cache.
         """
+        if segment_ids is not None:
+            if attention_mask is not None or cache is not None:
+                raise ValueError("CausalLM: segment_ids excludes attention_mask and cache; pad with another number")
+            cache = PackedSequences(segment_ids)
         context = WholeSequence(True, _mask(attention_mask)) if cache is None else cache
         hidden = self.model(input_ids, context)
         if self.lm_head is None:
