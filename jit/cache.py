@@ -64,6 +64,7 @@ class Cache:
 
     def __init__(self, name: str, size: int) -> None:
         self.name, self.size = name, size
+        self.warns = True  # of many traces
         # Key: the context, structure and Python values of the arguments, kinds of tensors; guards see the
         # rest.
         self.entries: Memo[CacheKey, list[Entry]] = Memo(f"programs of {name}", size)
@@ -116,7 +117,7 @@ class Cache:
     def _note(self, record: Record) -> None:
         self.count += 1
         self.history.append(record)
-        if self.count % STORM == 0:
+        if self.warns and self.count % STORM == 0:
             warn_user(
                 f"`{self.name}` has been traced {self.count} times, the last time because: {record.cause}. "
                 f"{advice(record.cause)}"

@@ -36,6 +36,8 @@ class TokenDecoder:
         self.model = model
         self.read = jit.to_static(self._read, full_graph=True)
         self.extend = jit.to_static(self._extend, full_graph=True)
+        for function in (self.read, self.extend):
+            function.cache.warns = False  # a program for each rounded length and kind of settings is meant
 
     def __deepcopy__(self, memo: dict[int, Any]) -> TokenDecoder:
         return type(self)(copy.deepcopy(self.model, memo))
