@@ -12,7 +12,7 @@ from paddle_lite_py.jit import InputSpec, to_static
 
 import paddle_lite_py as paddle
 from paddle_lite_py import nn
-from paddle_lite_py.eager import joined
+from paddle_lite_py.eager import lazy_program
 
 
 def tensor(*data, **kwargs):
@@ -223,9 +223,9 @@ def test_programs_of_eager_steps_go_with_the_static_layer_in_them():
             opt.clear_grad()
         return weakref.ref(net.weight)
 
-    before = len(joined._programs)
+    before = len(lazy_program._programs)
     gone = trained()
     for _ in range(2):  # the program of the layer, and what ends with it
         gc.collect()
     assert gone() is None
-    assert len(joined._programs) == before
+    assert len(lazy_program._programs) == before

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 
 from ...amp import auto_cast
-from ...core.arrays import is_array, is_spread
+from ...core.arrays import is_spread
 from ...core.interpreter import no_grad, state, use
 from ...core.no_effect import Immaterial, no_effect
 from ...core.processes import world
@@ -18,6 +18,7 @@ from ...eager.pending import held
 from ...eager.tensor import Tensor
 from ...nn import ClipGradByGlobalNorm, Layer
 from ...ops.convert import to_tensor
+from ...tracing.builder import is_traced
 from .api import constrained, dtensor_from_local, shard_tensor
 from .layouts import mesh_of, placements_of
 from .moving import placed
@@ -164,8 +165,9 @@ class ShardOptimizer:
         if self._calls % self._every == 0:
             with use(EAGER):  # state is made while a program is traced, not by it
                 self.prepare()
-            kept = [t for t in (*self._inner_opt._parameter_list, *self._laid.values()) if is_spread(held(t))]
-            self._where.update({id(t): (t, t._data.sharding) for t in kept if is_array(t._data)})
+            for t in (*self._inner_opt._parameter_list, *self._laid.values()):
+                if is_spread(held(t)) and not is_traced(t):  # an array, or what stands for one
+                    self._where[id(t)] = t, held(t).sharding
             self._inner_opt.step()
             with no_grad():
                 for tensor, where in self._where.values():
