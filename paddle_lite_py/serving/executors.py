@@ -202,6 +202,8 @@ class WorkerExecutor:
             except ServingError:
                 self._loads.pop(key, None)
                 raise
+        if not info:
+            raise ServingError("unavailable", f"all workers are being replaced; load {path} again later")
         return ModelInfo.from_json(info)
 
     async def _load_in(self, worker: ModelWorker, head: dict[str, Any]) -> dict[str, Any]:

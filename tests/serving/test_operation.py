@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import contextlib
 import http.client
@@ -351,6 +352,16 @@ def test_workers_that_end_while_nobody_asks_cost_a_request_no_try(tmp_path, monk
             os.kill(pid, signal.SIGKILL)
         assert eventually(lambda: all(w.ended for w in executor._workers))
         assert ask(server, "net", ROW) == (200, [2.0, 4.0, 6.0])
+
+
+def test_a_model_that_comes_while_all_workers_are_being_replaced_is_refused_in_words(tmp_path):
+    save(2.0, tmp_path / "net")
+    with Server([str(tmp_path / "net")], settings=ServerSettings(port=0, grpc_port=None, workers=1)) as server:
+        executor = server.service.executor
+        executor._restoring.update(executor._workers)
+        with pytest.raises(ServingError, match="all workers are being replaced; load .*net again later"):
+            asyncio.run(executor.load("again", str(tmp_path / "net"), 1, {}))
+        executor._restoring.clear()
 
 
 # -- models that cannot be loaded ------------------------------------------------------------------------------------
