@@ -56,8 +56,8 @@ class PackedSequences(WholeSequence):
         super().__init__(True, same.unsqueeze(1))
         self._positions = same.astype("int64").tril().sum(-1) - 1
 
-    def positions(self, count: int) -> Tensor:
-        """Return the positions of tokens in their sequences, [batch, count]."""
+    def positions(self, _count: int) -> Tensor:
+        """Return the positions of tokens in their sequences, [batch, n]."""
         return self._positions
 
 
