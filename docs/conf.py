@@ -18,6 +18,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_search_scorer = str(Path(__file__).with_name("_static") / "scorer.js")
 exclude_patterns = ["_build"]
+suppress_warnings = ["ref.python"]  # a built-in type is named as attributes are, too
 myst_heading_anchors = 3
 nb_execution_mode = "off"  # notebooks carry their outputs, by tutorials/execute.py
 nb_merge_streams = True
