@@ -36,7 +36,7 @@ def made(monkeypatch):
 
 
 @pytest.mark.parametrize(("here", "other"), [("3.11", "3.13"), ("3.12", "3.13"), ("3.13", "3.11")])
-def test_a_tenth_runs_on_the_farthest(made, here, other):
+def test_a_part_runs_on_the_farthest(made, here, other):
     made(here, v3_11="a", v3_12="b", v3_13="c", v3_14="d")
     assert versions.main("smoke") == 0
     assert [what[:2] for what in made(here)] == [("test-smoke", other)]
