@@ -55,7 +55,7 @@ def contents_of(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def _watched(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """FunctionCall a function, and note what it has changed."""
+    """Call a function, and note what it has changed."""
     builder = mode.interpreter
     if not isinstance(builder, Builder):
         return f(*args, **kwargs)

@@ -223,7 +223,7 @@ def _place(i: int, x: Tensor, groups: dict[int, int]) -> tuple[int, tuple[ViewSt
 
 
 def share(tensors: list[Tensor], found: tuple[Any, ...]) -> None:
-    """ArgumentAlias tensors to each other as shared() found it of others."""
+    """Tie tensors to each other as shared() found it of others."""
     for x, place in zip(tensors, found, strict=False):
         if place is None:
             continue

@@ -88,7 +88,7 @@ def _home(state: Any) -> Any:
 
 
 def _capture(program: Program, value: TracedValue, state: Any, known: dict[Any, Capture]) -> None:
-    """ArgumentAlias an input to its state: a scope variable, or a handle.
+    """Tie an input to its state: a scope variable, or a handle.
 
     Arguments:
         known: the captures of the program that it comes from.
