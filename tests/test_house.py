@@ -54,7 +54,6 @@ DYNAMIC = {
     "distributed.fleet.metrics.counted": "a variable has its value in a scope, which lies above it",
     "distributed.fleet.utils.ps_util": "programs lie above it, and fleet, which has it among its utils",
     "distributed.fleet.with_servers": "what saves a program for inference lies above it",
-    "distributed.io": "programs lie above it",
     "distributed.spread": "an op is found by its name",
     "distributed.ps": "what needs pyzmq is imported where it is used: workers without tables do without",
     "distributed.flex_checkpoint.dcp.metadata": "paddle.load reads the records of checkpoints, which lie above it",

@@ -8,7 +8,6 @@ from . import (
     elastic,
     fleet,
     group,
-    io,
     launch,
     parallel,
     sharding,
