@@ -34,10 +34,7 @@ class TokenDecoder:
 
     def __init__(self, model: Any) -> None:
         self.model = model
-        self.read = jit.to_static(self._read, full_graph=True)
-        self.extend = jit.to_static(self._extend, full_graph=True)
-        for function in (self.read, self.extend):
-            function.cache.warns = False  # a program for each rounded length and kind of settings is meant
+        self.read, self.extend = compiled(self._read), compiled(self._extend)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> TokenDecoder:
         return type(self)(copy.deepcopy(self.model, memo))
@@ -97,6 +94,13 @@ class TokenDecoder:
         if "seen" in rows:
             assign(rows["seen"] | (F.one_hot(chosen, logits.shape[-1]) > 0), rows["seen"])
         assign(finished | (chosen.unsqueeze(1) == rows["ends"]).any(1) | is_stopped(rows), finished)
+
+
+def compiled(method: Any) -> Any:
+    """Return a static function of which many programs are meant: one for each rounded length and kind of settings."""
+    made = jit.to_static(method, full_graph=True)
+    made.cache.warns = False
+    return made
 
 
 def append(rows: Rows, tokens: Tensor) -> None:

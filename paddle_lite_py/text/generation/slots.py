@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import jit
 from ...autograd.mode import no_grad
 from ...core.switches import baseline_tier
 from ...eager.tensor import Tensor
@@ -16,6 +15,7 @@ from ...ops.creation import zeros
 from ...ops.decoding import cache_insert
 from .cache import KeyValueCache
 from .choice import Rows, choose
+from .decoder import compiled
 
 SMALLEST = 16  # tokens of the shortest prompt that a program is compiled for
 
@@ -38,8 +38,7 @@ class SlotPrograms:
     def __init__(self, model: Any, slots: int, capacity: int) -> None:
         cache = model.new_cache(slots, capacity)
         self.model, self.keys, self.values = model, cache.keys, cache.values
-        self.write = jit.to_static(self._write, full_graph=True)
-        self.step = jit.to_static(self._step, full_graph=True)
+        self.write, self.step = compiled(self._write), compiled(self._step)
 
     def clear(self) -> None:
         """Give the cache new memory, in place of what a program that failed may have consumed."""
