@@ -34,8 +34,9 @@ from .casting import eager_interpreter, is_watched
 from .execute import EAGER, HOSTED, NUMBERS, Eager, begin, failure, forward_of, payload
 from .growing import is_growing
 from .lazy_op import LazyOpInfo
-from .lazy_program import BackwardStep, CallStep, Wanted, checked, one_by_one, program_of
+from .lazy_program import Wanted, checked, program_of
 from .pending import Failed, Pending, held, hold
+from .recorded_ops import BackwardStep, CallStep, one_by_one
 from .tape import Node, Output
 from .tensor import Tensor, wrap
 from .views import link
