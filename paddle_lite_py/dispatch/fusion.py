@@ -72,9 +72,11 @@ class _Record:
 
 def _checks(steps: list[CallStep]) -> list[Any] | None:
     """Each step with the check of its arguments; None where one looks at what another step makes, or at its result."""
-    if any(step.bound.derived(step.bound.op.output_check) for step in steps):
+    if any(step.bound.evaluate_rule(step.bound.op.output_check) for step in steps):
         return None
-    found = [(step, check) for step in steps if (check := step.bound.derived(step.bound.op.input_check)) is not None]
+    found = [
+        (step, check) for step in steps if (check := step.bound.evaluate_rule(step.bound.op.input_check)) is not None
+    ]
     return None if any(at >= 0 for step, _ in found for at in step.places) else found
 
 

@@ -63,7 +63,7 @@ class LazyProgram(tape.Recurring):
         if program is not None:
             return program(*arrays)
         program = self._compiled[same] = self._program(outside, self._integers if same else {})
-        with memory.returned(), memory.uncollected():
+        with memory.trim_afterwards(), memory.paused_collection():
             out = program(*arrays)
             jax.block_until_ready(out)
             return out
@@ -88,13 +88,13 @@ class LazyProgram(tape.Recurring):
         updated = sum(outside[i].size for i in self._wanted.donated)
         donated = tuple(range(len(self._wanted.donated)))
         return program_jit(
-            prepare(self._named(known), donated),
+            prepare(self._make_function(known), donated),
             sum(b.operators for b in bounds),
             plain=suits_plain(any(b.plain for b in bounds), updated),
             donate_argnums=donated,
         )
 
-    def _named(self, known: dict[int, int]) -> Callable[..., Any]:
+    def _make_function(self, known: dict[int, int]) -> Callable[..., Any]:
         """The function, by what it does: lines about long compilations say its name."""
 
         def eager_ops(*arrays: Any) -> Any:

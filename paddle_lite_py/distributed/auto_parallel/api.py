@@ -16,7 +16,7 @@ from ...core.interpreter import state
 from ...core.processes import world
 from ...dispatch.define import add_methods, op
 from ...eager.execute import EAGER
-from ...eager.pending import held, hold
+from ...eager.pending import payload_of, set_payload
 from ...eager.tensor import Parameter, Tensor, wrap
 from ...nn import Layer
 from ...ops.convert import to_tensor
@@ -58,7 +58,7 @@ def shard_tensor(
         return reshard(given, mesh, placements)
     agree("shard_tensor", given, mesh, placements)
     made = copy.copy(data) if isinstance(data, Parameter) else wrap(None)
-    hold(made, placed(given._data, mesh, placements))
+    set_payload(made, placed(given._data, mesh, placements))
     made.__dict__.pop("_view", None), made.__dict__.pop("_views", None)
     if not isinstance(made, Parameter) or stop_gradient is not None:
         was = getattr(data, "stop_gradient", True)
@@ -86,7 +86,7 @@ def dtensor_from_local(local_tensor: Tensor, mesh: ProcessMesh, placements: Sequ
     part = local.reshape((1,) * (len(whole) - local.ndim) + local.shape)
     stacked = jax.make_array_from_callback(whole, where, lambda _: part, dtype=local.dtype)
     out = wrap(None)
-    hold(out, as_parts(stacked, mesh, each))
+    set_payload(out, as_parts(stacked, mesh, each))
     out.stop_gradient = local_tensor.stop_gradient
     return out
 
@@ -127,20 +127,20 @@ def _moves_now(tensor: Tensor, placements: Sequence[Placement]) -> bool:
     if not state.interpreter.is_eager:
         return False
     waits = state.interpreter is not EAGER and world().size == 1
-    return not waits or parts_of(held(tensor)) is not None or bool(partial_axes(placements))
+    return not waits or parts_of(payload_of(tensor)) is not None or bool(partial_axes(placements))
 
 
 class _Moved(PyLayer):
     @staticmethod
     def forward(ctx: Any, x: Tensor, mesh: ProcessMesh, placements: Any) -> Tensor:
-        source = held(x)
+        source = payload_of(x)
         ctx.mesh, old = mesh_of(source), placements_of(source)
         ctx.placements = old and [Replicate() if p.is_partial() else p for p in old]
         out = wrap(None)
         if ctx.mesh is None or isinstance(source, Planned):
-            hold(out, placed(source.data if isinstance(source, Planned) else x._data, mesh, placements))
+            set_payload(out, placed(source.data if isinstance(source, Planned) else x._data, mesh, placements))
         else:
-            hold(out, moved(parts_of(source) or source, mesh, complete(mesh, placements, x.ndim)))
+            set_payload(out, moved(parts_of(source) or source, mesh, complete(mesh, placements, x.ndim)))
         return out
 
     @staticmethod
@@ -196,7 +196,7 @@ def unshard_dtensor(dist_tensor: Tensor) -> Tensor:
         [1.0, 1.0, 1.0, 1.0]
     """
     out = copy.copy(dist_tensor) if isinstance(dist_tensor, Parameter) else wrap(None)
-    hold(out, from_host(np.array(whole(dist_tensor._data))))
+    set_payload(out, from_host(np.array(whole(dist_tensor._data))))
     out.stop_gradient = dist_tensor.stop_gradient
     return out
 
@@ -231,7 +231,7 @@ def shard_layer(
         if shard_fn is not None:
             shard_fn(name, sublayer, process_mesh)
         for own in (*sublayer.parameters(include_sublayers=False), *sublayer.buffers(include_sublayers=False)):
-            if mesh_of(held(own)) is None:
+            if mesh_of(payload_of(own)) is None:
                 own._set_payload(placed(own._data, process_mesh, []))
     if input_fn is not None:
         layer.register_forward_pre_hook(lambda _, inputs: input_fn(inputs, process_mesh))
@@ -242,7 +242,7 @@ def shard_layer(
 
 def _to_dist_(self: Tensor, placements: Sequence[Placement], mesh: ProcessMesh) -> Tensor:
     """Make the values of this process its part of a tensor over a mesh, in place."""
-    hold(self, held(dtensor_from_local(self.detach(), mesh, placements)))
+    set_payload(self, payload_of(dtensor_from_local(self.detach(), mesh, placements)))
     return self
 
 

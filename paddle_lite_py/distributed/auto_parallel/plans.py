@@ -12,7 +12,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 from ...core.interpreter import state
 from ...core.no_effect import Immaterial, no_effect
 from ...eager.execute import EAGER
-from ...eager.pending import held
+from ...eager.pending import payload_of
 from ...eager.tensor import Tensor
 from ...nn import Layer
 from .api import constrained, get_mesh, reshard, shard_layer
@@ -43,7 +43,7 @@ def _cut(tensor: Tensor, mesh: ProcessMesh, axis: str, dim: int | None) -> Tenso
     if state.interpreter is not EAGER:  # XLA chooses how it lies over other axes, and whether to make it whole
         spec = [axis if i == dim else PartitionSpec.UNCONSTRAINED for i in range(tensor.ndim)]
         return tensor if dim is None else constrained(tensor, NamedSharding(xla_mesh(mesh), PartitionSpec(*spec)))
-    placements = placements_of(held(tensor)) or [Replicate() for _ in mesh.dim_names]
+    placements = placements_of(payload_of(tensor)) or [Replicate() for _ in mesh.dim_names]
     placements[mesh.dim_names.index(axis)] = Replicate() if dim is None else Shard(dim)
     return reshard(tensor, mesh, placements)
 

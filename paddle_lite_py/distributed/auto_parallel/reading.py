@@ -12,7 +12,7 @@ import numpy as np
 from ...core.memo import Memo, memo
 from ...core.processes import blamed_process, gathered_arrays, world
 from ...dispatch.define import add_methods
-from ...eager.pending import held
+from ...eager.pending import payload_of
 from ...eager.tensor import Tensor, wrap
 from ...host.tier import xla_jit
 from ..exchange import exchanges
@@ -44,7 +44,7 @@ def agree(name: str, tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Pla
     """
     if world().size == 1 or missing(mesh):
         return
-    before = mesh_of(held(tensor))
+    before = mesh_of(payload_of(tensor))
     ranks = tuple(sorted({*mesh.process_ids, *(before.process_ids if before is not None else ())}))
     if world().rank in ranks:
         what = f"{name}({tensor.dtype.name}{[*tensor.shape]}, {[*placements]}) over the mesh {mesh}"
@@ -93,7 +93,7 @@ if world().size > 1:
 
 def own_part(tensor: Tensor) -> Any:
     """The part of a tensor that this process has, on its first device; no elements where it has none."""
-    source = held(tensor)
+    source = payload_of(tensor)
     if isinstance(source, Planned):
         part = source.part()
     elif (parts := parts_of(source)) is not None:
@@ -110,7 +110,7 @@ def _addressed(data: jax.Array) -> Any:
 
 def _has_part(self: Tensor) -> bool:
     """Whether this process has values of the tensor."""
-    if mesh_of(source := held(self)) is None:
+    if mesh_of(source := payload_of(self)) is None:
         return not isinstance(source, jax.ShapeDtypeStruct)
     return own_part(self).size > 0
 
@@ -124,17 +124,17 @@ def _local_value(self: Tensor) -> Tensor:
 
 def _layout_text(self: Tensor) -> str:
     """How the tensor lies over a mesh, as its text has it; empty if it lies over none."""
-    mesh = mesh_of(held(self))
+    mesh = mesh_of(payload_of(self))
     if mesh is None:
         return ""
     ids = f"shape: {mesh.shape}, process_ids: {mesh.process_ids}, dim_names: {mesh.dim_names}".replace("'", "")
-    return f"process_mesh={{{ids}}}, placements={placements_of(held(self))}"
+    return f"process_mesh={{{ids}}}, placements={placements_of(payload_of(self))}"
 
 
 add_methods([
-    ("is_dist", lambda self: mesh_of(held(self)) is not None),
-    ("placements", property(lambda self: placements_of(held(self)))),
-    ("process_mesh", property(lambda self: mesh_of(held(self)))),
+    ("is_dist", lambda self: mesh_of(payload_of(self)) is not None),
+    ("placements", property(lambda self: placements_of(payload_of(self)))),
+    ("process_mesh", property(lambda self: mesh_of(payload_of(self)))),
     ("_is_initialized", _has_part),
     ("_local_value", _local_value),
     ("_local_shape", property(lambda self: list(own_part(self).shape))),
