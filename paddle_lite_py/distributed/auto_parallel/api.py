@@ -20,8 +20,8 @@ from ...eager.pending import payload_of, set_payload
 from ...eager.tensor import Parameter, Tensor, wrap
 from ...nn import Layer
 from ...ops.convert import to_tensor
-from .layouts import Planned, complete, mesh_of, missing, partial_axes, parts_of, placements_of, sharding
-from .moving import as_parts, laid, moved, placed, stacked_sharding
+from .layouts import Planned, complete, describe_missing, mesh_of, partial_axes, parts_of, placements_of, sharding
+from .moving import as_parts, laid, place, reshard_payload, stacked_sharding
 from .process_mesh import Placement, ProcessMesh, Replicate
 from .reading import agree, whole
 
@@ -58,7 +58,7 @@ def shard_tensor(
         return reshard(given, mesh, placements)
     agree("shard_tensor", given, mesh, placements)
     made = copy.copy(data) if isinstance(data, Parameter) else wrap(None)
-    set_payload(made, placed(given._data, mesh, placements))
+    set_payload(made, place(given._data, mesh, placements))
     made.__dict__.pop("_view", None), made.__dict__.pop("_views", None)
     if not isinstance(made, Parameter) or stop_gradient is not None:
         was = getattr(data, "stop_gradient", True)
@@ -80,7 +80,7 @@ def dtensor_from_local(local_tensor: Tensor, mesh: ProcessMesh, placements: Sequ
     shape = [
         n * math.prod(mesh.shape[i] for i, p in enumerate(each) if p.is_shard(d)) for d, n in enumerate(local.shape)
     ]
-    if missing(mesh):
+    if describe_missing(mesh):
         return wrap(Planned(mesh, each, shape, local.dtype))
     where, whole = stacked_sharding(mesh, each, shape)
     part = local.reshape((1,) * (len(whole) - local.ndim) + local.shape)
@@ -117,7 +117,7 @@ def dtensor_from_fn(
 
 
 @op(name="_laid")
-def constrained(x: Any, /, where: Any) -> Any:
+def constrain(x: Any, /, where: Any) -> Any:
     """A tensor that lies in a given way, in a program."""
     return jax.lax.with_sharding_constraint(x, where)
 
@@ -138,9 +138,9 @@ class _Moved(PyLayer):
         ctx.placements = old and [Replicate() if p.is_partial() else p for p in old]
         out = wrap(None)
         if ctx.mesh is None or isinstance(source, Planned):
-            set_payload(out, placed(source.data if isinstance(source, Planned) else x._data, mesh, placements))
+            set_payload(out, place(source.data if isinstance(source, Planned) else x._data, mesh, placements))
         else:
-            set_payload(out, moved(parts_of(source) or source, mesh, complete(mesh, placements, x.ndim)))
+            set_payload(out, reshard_payload(parts_of(source) or source, mesh, complete(mesh, placements, x.ndim)))
         return out
 
     @staticmethod
@@ -174,7 +174,7 @@ def reshard(dist_tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Placeme
     """
     if not _moves_now(dist_tensor, placements):
         lying = [Replicate() if p.is_partial() else p for p in placements]  # in a program XLA reduces what is partial
-        return constrained(dist_tensor, sharding(mesh, lying, dist_tensor.shape))
+        return constrain(dist_tensor, sharding(mesh, lying, dist_tensor.shape))
     agree("reshard", dist_tensor, mesh, placements)
     return _Moved.apply(dist_tensor, mesh, placements)
 
@@ -232,7 +232,7 @@ def shard_layer(
             shard_fn(name, sublayer, process_mesh)
         for own in (*sublayer.parameters(include_sublayers=False), *sublayer.buffers(include_sublayers=False)):
             if mesh_of(payload_of(own)) is None:
-                own._set_payload(placed(own._data, process_mesh, []))
+                own._set_payload(place(own._data, process_mesh, []))
     if input_fn is not None:
         layer.register_forward_pre_hook(lambda _, inputs: input_fn(inputs, process_mesh))
     if output_fn is not None:

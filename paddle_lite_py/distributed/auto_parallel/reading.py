@@ -17,7 +17,7 @@ from ...eager.tensor import Tensor, wrap
 from ...host.tier import xla_jit
 from ..exchange import exchanges
 from ..group import Group
-from .layouts import Planned, mesh_of, missing, parts_of, placements_of
+from .layouts import Planned, describe_missing, mesh_of, parts_of, placements_of
 from .process_mesh import Placement, ProcessMesh
 
 _groups: dict[tuple[int, ...], Group] = {}
@@ -42,7 +42,7 @@ def agree(name: str, tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Pla
     Raises:
         RuntimeError: if one has done something else.
     """
-    if world().size == 1 or missing(mesh):
+    if world().size == 1 or describe_missing(mesh):
         return
     before = mesh_of(payload_of(tensor))
     ranks = tuple(sorted({*mesh.process_ids, *(before.process_ids if before is not None else ())}))
@@ -70,12 +70,12 @@ def whole(data: Any) -> Any:
         with exchanges().waiting(group, what):
             return np.asarray(data.addressable_data(0))
     with exchanges().watched(group, what, _is_new(group, what)):
-        return np.asarray(_gathering(mesh)(data).addressable_data(0))
+        return np.asarray(_gather_program(mesh)(data).addressable_data(0))
 
 
 # Key: the mesh; jax.jit has shapes, dtypes and placements.
 @memo(64, context=False)
-def _gathering(mesh: jax.sharding.Mesh) -> Any:
+def _gather_program(mesh: jax.sharding.Mesh) -> Any:
     """What gives all processes of a mesh the whole of an array."""
     return xla_jit(lambda x: x, out_shardings=jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec()))
 
@@ -97,14 +97,14 @@ def own_part(tensor: Tensor) -> Any:
     if isinstance(source, Planned):
         part = source.part()
     elif (parts := parts_of(source)) is not None:
-        part = _addressed(parts.stacked)
+        part = _local_data(parts.stacked)
         part = part if part is None else part.reshape(part.shape[-tensor.ndim :] if tensor.ndim else ())
     else:
-        part = _addressed(source) if mesh_of(source) is not None else tensor._data
+        part = _local_data(source) if mesh_of(source) is not None else tensor._data
     return np.zeros(0, source.dtype) if part is None else part
 
 
-def _addressed(data: jax.Array) -> Any:
+def _local_data(data: jax.Array) -> Any:
     return data.addressable_data(0) if data.sharding.addressable_devices else None
 
 

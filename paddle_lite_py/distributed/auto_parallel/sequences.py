@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...eager.pending import payload_of
 from ...eager.tensor import Tensor
-from ..fleet.meta_parallel.context_parallel import mirrored
+from ..fleet.meta_parallel.context_parallel import balance_causal
 from .api import get_mesh, reshard
 from .layouts import mesh_of, placements_of
 from .process_mesh import ProcessMesh, Replicate, Shard
@@ -32,7 +32,7 @@ def shard_seq_load_balance(tensor: Tensor, seq_dim: int) -> Tensor:
     mesh = _mesh(tensor)
     placements = placements_of(payload_of(tensor)) or [Replicate() for _ in mesh.dim_names]
     placements[mesh.dim_names.index("sep")] = Shard(seq_dim)
-    return reshard(mirrored(tensor, mesh.get_dim_size("sep"), seq_dim), mesh, placements)
+    return reshard(balance_causal(tensor, mesh.get_dim_size("sep"), seq_dim), mesh, placements)
 
 
 def unshard_seq_load_balance(tensor: Tensor, seq_dim: int) -> Tensor:
@@ -40,4 +40,4 @@ def unshard_seq_load_balance(tensor: Tensor, seq_dim: int) -> Tensor:
     mesh = _mesh(tensor)
     placements = placements_of(payload_of(tensor)) or [Replicate() for _ in mesh.dim_names]
     placements[mesh.dim_names.index("sep")] = Replicate()
-    return mirrored(reshard(tensor, mesh, placements), mesh.get_dim_size("sep"), seq_dim, back=True)
+    return balance_causal(reshard(tensor, mesh, placements), mesh.get_dim_size("sep"), seq_dim, back=True)

@@ -19,9 +19,9 @@ from ...eager.tensor import Tensor
 from ...nn import ClipGradByGlobalNorm, Layer
 from ...ops.convert import to_tensor
 from ...tracing.builder import is_traced
-from .api import constrained, dtensor_from_local, shard_tensor
+from .api import constrain, dtensor_from_local, shard_tensor
 from .layouts import mesh_of, placements_of
-from .moving import placed
+from .moving import place
 from .process_mesh import Placement, ProcessMesh, Replicate, Shard
 from .strategy import refuse_unknown
 
@@ -150,7 +150,7 @@ class ShardOptimizer:
     def _lay_numbers(self, group: Any, mesh: ProcessMesh) -> None:
         for number in group.scalars.values():
             if not is_spread(payload_of(number)):
-                number._set_payload(placed(number._data, mesh, []))
+                number._set_payload(place(number._data, mesh, []))
             self._laid[id(number)] = number
 
     def _lay(self, name: str, param: Tensor, accumulator: Tensor) -> None:
@@ -213,7 +213,7 @@ def _by_mesh(optimizer: Any, group: Any) -> list[Any]:
 def _keep(tensor: Any, where: Any) -> None:
     """Lay a parameter or a state as it lay before an update."""
     if state.interpreter is not EAGER:
-        tensor._set_payload(constrained(tensor, where)._data)
+        tensor._set_payload(constrain(tensor, where)._data)
     elif tensor._data.sharding != where:
         tensor._set_payload(jax.device_put(tensor._data, where))
 

@@ -6,7 +6,7 @@ python -m paddle_lite_py.distributed.kubernetes JOB.yaml [--out FOLDER]
 from __future__ import annotations
 
 from ...utils.manifests import Manifest
-from .description import JobDescription, described
+from .description import JobDescription, parse_description
 from .jobs import collective, parameter_server
 from .ray import ray
 
