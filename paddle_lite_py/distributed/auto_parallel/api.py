@@ -21,7 +21,7 @@ from ...eager.tensor import Parameter, Tensor, wrap
 from ...nn import Layer
 from ...ops.convert import to_tensor
 from .layouts import Planned, complete, describe_missing, mesh_of, partial_axes, parts_of, placements_of, sharding
-from .moving import as_parts, laid, place, reshard_payload, stacked_sharding
+from .moving import as_parts, laid, place_over_mesh, reshard_payload, stacked_sharding
 from .process_mesh import Placement, ProcessMesh, Replicate
 from .reading import agree, whole
 
@@ -58,7 +58,7 @@ def shard_tensor(
         return reshard(given, mesh, placements)
     agree("shard_tensor", given, mesh, placements)
     made = copy.copy(data) if isinstance(data, Parameter) else wrap(None)
-    set_payload(made, place(given._data, mesh, placements))
+    set_payload(made, place_over_mesh(given._data, mesh, placements))
     made.__dict__.pop("_view", None), made.__dict__.pop("_views", None)
     if not isinstance(made, Parameter) or stop_gradient is not None:
         was = getattr(data, "stop_gradient", True)
@@ -138,7 +138,7 @@ class _Moved(PyLayer):
         ctx.placements = old and [Replicate() if p.is_partial() else p for p in old]
         out = wrap(None)
         if ctx.mesh is None or isinstance(source, Planned):
-            set_payload(out, place(source.data if isinstance(source, Planned) else x._data, mesh, placements))
+            set_payload(out, place_over_mesh(source.data if isinstance(source, Planned) else x._data, mesh, placements))
         else:
             set_payload(out, reshard_payload(parts_of(source) or source, mesh, complete(mesh, placements, x.ndim)))
         return out
@@ -232,7 +232,7 @@ def shard_layer(
             shard_fn(name, sublayer, process_mesh)
         for own in (*sublayer.parameters(include_sublayers=False), *sublayer.buffers(include_sublayers=False)):
             if mesh_of(payload_of(own)) is None:
-                own._set_payload(place(own._data, process_mesh, []))
+                own._set_payload(place_over_mesh(own._data, process_mesh, []))
     if input_fn is not None:
         layer.register_forward_pre_hook(lambda _, inputs: input_fn(inputs, process_mesh))
     if output_fn is not None:

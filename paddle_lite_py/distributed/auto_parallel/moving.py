@@ -41,7 +41,7 @@ def laid(data: Any, where: jax.sharding.NamedSharding) -> Any:
     return laid_over(data, where)
 
 
-def place(data: Any, mesh: ProcessMesh, placements: Sequence[Placement]) -> Any:
+def place_over_mesh(data: Any, mesh: ProcessMesh, placements: Sequence[Placement]) -> Any:
     """The payload of a tensor over a mesh, from data that each process has whole.
 
     Raises:

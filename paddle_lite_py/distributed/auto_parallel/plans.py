@@ -17,7 +17,7 @@ from ...eager.tensor import Tensor
 from ...nn import Layer
 from .api import constrain, get_mesh, reshard, shard_layer
 from .layouts import placements_of, xla_mesh
-from .moving import place
+from .moving import place_over_mesh
 from .process_mesh import Placement, ProcessMesh, Replicate, Shard
 from .training import ShardingStage1, ShardingStage2, ShardingStage3, shard_optimizer
 
@@ -74,7 +74,7 @@ class PlanBase:
                 dim = dims.get(name, dims["weight"] if p.ndim > 1 else dims["bias"])
                 placements: list[Placement] = [Replicate() for _ in mesh.dim_names]
                 placements[mesh.dim_names.index("mp")] = Replicate() if dim is None else Shard(dim)
-                p._set_payload(place(p._data, mesh, placements))  # its optimizer has it too
+                p._set_payload(place_over_mesh(p._data, mesh, placements))  # its optimizer has it too
 
 
 class ColWiseParallel(PlanBase):

@@ -21,7 +21,7 @@ from ...ops.convert import to_tensor
 from ...tracing.builder import is_traced
 from .api import constrain, dtensor_from_local, shard_tensor
 from .layouts import mesh_of, placements_of
-from .moving import place
+from .moving import place_over_mesh
 from .process_mesh import Placement, ProcessMesh, Replicate, Shard
 from .strategy import refuse_unknown
 
@@ -150,7 +150,7 @@ class ShardOptimizer:
     def _lay_numbers(self, group: Any, mesh: ProcessMesh) -> None:
         for number in group.scalars.values():
             if not is_spread(payload_of(number)):
-                number._set_payload(place(number._data, mesh, []))
+                number._set_payload(place_over_mesh(number._data, mesh, []))
             self._laid[id(number)] = number
 
     def _lay(self, name: str, param: Tensor, accumulator: Tensor) -> None:

@@ -17,7 +17,7 @@ def manifests(job: JobDescription) -> list[Manifest]:
     """The documents that make up a job.
 
     Examples:
-        >>> job = described({"name": "digits", "image": "x/y:1", "program": ["train.py"], "nodes": "2:4"})
+        >>> job = parse_description({"name": "digits", "image": "x/y:1", "program": ["train.py"], "nodes": "2:4"})
         >>> [d["kind"] for d in manifests(job)]
         ['Service', 'Job']
     """

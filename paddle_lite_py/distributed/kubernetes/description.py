@@ -107,9 +107,9 @@ def parse_description(found: Any) -> JobDescription:
         ValueError: if it makes no sense: each field that is wrong is named.
 
     Examples:
-        >>> described({"name": "digits", "image": "x/y:1", "program": ["train.py"], "nodes": "2:4"}).limits
+        >>> parse_description({"name": "digits", "image": "x/y:1", "program": ["train.py"], "nodes": "2:4"}).limits
         (2, 4)
-        >>> described({"name": "digits", "image": "x/y:1", "program": ["train.py"], "node": 4})
+        >>> parse_description({"name": "digits", "image": "x/y:1", "program": ["train.py"], "node": 4})
         Traceback (most recent call last):
         ...
         ValueError: node: there is no such field; did you mean 'nodes'?

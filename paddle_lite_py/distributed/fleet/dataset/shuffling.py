@@ -30,7 +30,7 @@ def select_instances(slots: list[SlotValues], rows: np.ndarray) -> list[SlotValu
 
     Examples:
         >>> ids = SlotValues(np.array([7, 8, 9]), np.array([0, 2, 3]))
-        >>> taken([ids], np.array([1, 0]))[0].values.tolist()
+        >>> select_instances([ids], np.array([1, 0]))[0].values.tolist()
         [9, 7, 8]
     """
     out = []
