@@ -44,7 +44,8 @@ def gather(sources: Path) -> None:
     """Put the sources of the site into one folder: only those that have changed are built again."""
     pages = {p.relative_to(HERE): p.read_text() for p in HERE.rglob("*.md")}
     pages[Path("contributing.md")] = (ROOT / "CONTRIBUTING.md").read_text().replace("](docs/", "](")
-    named = {name for text in pages.values() for toc in _TOCTREE.findall(text) for name in toc.split()}
+    tables = [toc for text in pages.values() for toc in _TOCTREE.findall(text)]
+    named = {name.removeprefix("/") for toc in tables for name in toc.split()}
     rest = [name for p in sorted(pages) if (name := str(p.with_suffix(""))) != "index" and name not in named]
     pages[Path("index.md")] += toctree(rest, "More") if rest else ""
     notebooks = [Path("tutorials") / f"{name}.ipynb" for name in TUTORIALS]
