@@ -167,8 +167,12 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _NAMES:
         return getattr(importlib.import_module(f"{__name__}.{_NAMES[name]}"), name)
-    # Python suggests a name that is near, if it knows which one was asked for.
-    raise AttributeError(f"module 'paddle' has no attribute {name!r} here", name=name, obj=_sys.modules[__name__])
+    # Python suggests a name that is near, if it knows which one was asked for; not a longer one.
+    names = dir(_sys.modules[__name__]) if len(name) > 3 else []
+    longer = [n for n in names if n.startswith(name) and len(n) > len(name) + 2]
+    hint = f"; did you mean 'paddle.{longer[0]}'?" if longer else ""
+    message = f"module 'paddle' has no attribute {name!r} here{hint}"
+    raise AttributeError(message, name=name, obj=_sys.modules[__name__])
 
 
 def _load_ops() -> None:

@@ -61,3 +61,8 @@ def test_a_name_that_is_nearly_one_of_the_package_is_suggested():
         [sys.executable, "-c", "import paddle_lite_py as paddle; paddle.optimzer"], capture_output=True, text=True
     )
     assert "Did you mean: 'optimizer'?" in ran.stderr
+
+
+def test_a_name_that_begins_one_of_the_package_is_completed():
+    with pytest.raises(AttributeError, match=r"'optim' here; did you mean 'paddle\.optimizer'\?"):
+        paddle.optim  # noqa: B018
