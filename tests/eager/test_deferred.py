@@ -739,7 +739,7 @@ def test_waiting_changes_nothing(name, runs):
     assert not runs
     for _ in range(2):  # compiled, and known
         for a, b in zip(run(True), expected, strict=True):
-            np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-5)
+            np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
     assert runs
 
 
