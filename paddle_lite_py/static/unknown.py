@@ -11,7 +11,8 @@ from jax import export
 from ..core import symbolic
 from ..core.errors import UNKNOWN, user_frame
 from ..ir.block import Block, Operator
-from ..tracing.fitting import fitting, substituted
+from ..ir.sized import substituted
+from ..tracing.fitting import fitting
 from ..tracing.size_facts import Fact, full_cuts, replaced, undecided, windows_fit
 
 if TYPE_CHECKING:

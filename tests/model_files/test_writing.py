@@ -189,3 +189,26 @@ def test_programs_of_static_mode_are_written(tmp_path):
         program, feeds, fetches = paddle.static.load_inference_model(path, exe)
         assert feeds == ["x"]
         np.testing.assert_allclose(exe.run(program, feed=feed, fetch_list=fetches)[0], wanted[0], rtol=1e-6)
+
+
+class Pyramid(nn.Layer):
+    """Sizes that can be added for some sizes of the picture, and not for all."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2D(1, 1, 3, stride=2, padding=1)
+
+    def forward(self, x):
+        fine = self.conv(x)
+        return fine + nn.functional.interpolate(nn.functional.max_pool2d(fine, 2), scale_factor=2)
+
+
+@pytest.mark.parametrize("format", ["artifact", "paddle"])
+def test_a_program_for_some_sizes_is_loaded_in_static_mode(tmp_path, format):
+    net, x = Pyramid(), np.ones((1, 1, 8, 8), "float32")
+    paddle.jit.save(net, str(tmp_path / "net"), [S([None, 1, None, None], name="x")], format=format)
+    wanted = net(paddle.to_tensor(x)).numpy()
+    paddle.enable_static()
+    exe = paddle.static.Executor()
+    program, _, fetches = paddle.static.load_inference_model(str(tmp_path / "net"), exe)
+    np.testing.assert_allclose(exe.run(program, feed={"x": x}, fetch_list=fetches)[0], wanted, rtol=1e-6)
