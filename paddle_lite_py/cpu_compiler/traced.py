@@ -41,6 +41,10 @@ class TracedFunction:
         """The closed jaxpr that XLA gets."""
         return closed(*self._rewritten)
 
+    def calls_others(self) -> bool:
+        """Whether XLA calls functions that this process has made ready for it while it traced."""
+        return _has_calls(self._rewritten[0])
+
     def inlined(self, args: Sequence[Any]) -> Any:
         """The results of that, nested as the function gives them, while JAX traces."""
         return jax.tree.unflatten(jax.tree.structure(self.shapes), inlined(*self._rewritten, args))
@@ -58,3 +62,9 @@ def size(jaxpr: Any) -> int:
     """How many equations there are, with those of the functions that they call."""
     inner = [body_of(p) for e in jaxpr.eqns for p in e.params.values() if is_jaxpr(p)]
     return len(jaxpr.eqns) + sum(map(size, inner))
+
+
+def _has_calls(jaxpr: Any) -> bool:
+    parameters = [p for e in jaxpr.eqns for p in e.params.values()]
+    inner = [v for p in parameters for v in (p if isinstance(p, tuple) else (p,)) if is_jaxpr(v)]
+    return any(e.primitive.name == "ffi_call" for e in jaxpr.eqns) or any(_has_calls(body_of(v)) for v in inner)
