@@ -145,6 +145,7 @@ class _Reader:
         self.values: dict[int, Value] = {}
         self.depth = 0  # of the blocks that are being read
         self.scope = export.SymbolicScope([c for c in constraints if "!=" not in c])
+        self.dims: dict[str, Any] = {}  # by text, which JAX takes its time to read
         self.capacity = control.Capacity()  # that all loops of a program share
 
     def value(self, data: Any) -> Value:
@@ -227,7 +228,9 @@ class _Reader:
             case "dim":
                 if not isinstance(value, str) or not _DIM.fullmatch(value) or len(value) > MAX_DIM:
                     raise FormatError(f"{value!r:.60} is no dimension")
-                return export.symbolic_shape(value, scope=self.scope)[0]
+                if value not in self.dims:
+                    self.dims[value] = export.symbolic_shape(value, scope=self.scope)[0]
+                return self.dims[value]
         raise FormatError(f"unknown attribute kind {kind!r}")
 
 
