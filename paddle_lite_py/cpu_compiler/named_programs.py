@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,9 @@ from ..core.jax_compat.versions import JAX
 from ..core.jax_compat.xla import traced_by
 from ..core.package_stamp import package_stamp
 from ..core.private_files import read_signed, write_signed
-from . import executables
+from . import executables, onednn
 from .executables import ExecutableFile
+from .machine_code import CONVOLUTION
 from .passes import CHOSEN
 
 
@@ -48,10 +50,11 @@ class NamedPrograms:
         results = traced.shapes
         is_single = isinstance(results, jax.ShapeDtypeStruct)
         is_flat = is_single or isinstance(results, tuple) and all(isinstance(r, jax.ShapeDtypeStruct) for r in results)
-        path = self._path(traced.specs)
-        if path is None or executable.path is None or not is_flat or traced.calls_others():
+        path, calls = self._path(traced.specs), traced.foreign_calls()
+        planned = [onednn.planned(key) for name, key in calls if name == CONVOLUTION]
+        if path is None or executable.path is None or not is_flat or None in planned or len(planned) < len(calls):
             return
-        known = {"file": executable.path.name, "results": None if is_single else len(results)}
+        known = {"file": executable.path.name, "results": None if is_single else len(results), "planned": planned}
         with contextlib.suppress(OSError, ValueError):  # of a full disk, and of what cannot be written
             if compiled is not None:
                 keep(compiled, executable.path, user_secret())
@@ -65,7 +68,8 @@ class NamedPrograms:
         flags = sorted((n, v) for n, v in os.environ.items() if n.startswith(("FLAGS_", "XLA_FLAGS")))
         weak = [not a.shape and getattr(a, "weak_type", False) for a in args]
         said = [self.text(), package_stamp(), JAX, traced_by(), settings.default_dtype.name, flags]
-        name = executables.digest([*said, [p.name for p in CHOSEN], self.name, self.donated, weak])
+        said += [[p.name for p in CHOSEN], find_spec("llvmlite") is not None]  # without it none calls oneDNN
+        name = executables.digest([*said, self.name, self.donated, weak])
         return executables.folder() / f"{executables.alike(self.name, args)}-{name}.known"
 
 
@@ -81,6 +85,9 @@ class NamedExecutable:
         if content is None:
             return None
         known = json.loads(content)
+        # XLA calls oneDNN by the keys of plans, which each process makes.
+        if None in [onednn.plan(onednn.convolution_from(c)) for c in known["planned"]]:
+            return None
         leaf = np.float32(0)
         results = leaf if known["results"] is None else (leaf,) * known["results"]
         structures = jax.tree.structure((tuple(self.args), {})), jax.tree.structure(results)

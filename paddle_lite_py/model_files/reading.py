@@ -19,7 +19,6 @@ from ..jit.save_load import PLATFORMS, ArtifactWriter
 from ..static.program import Program as StaticProgram
 from ..static.saving import bound
 from ..tracing.as_traced import as_traced
-from .building import build, build_training
 from .graph import ModelFileError, ModelGraph, ModelWeight, naming, parsed
 from .kept import KeptManifest, described
 from .pir import parse_pir, read_pir
@@ -70,6 +69,8 @@ def read_training(program: StaticProgram, data: bytes) -> StaticProgram:
     Raises:
         ModelFileError: they are damaged, or hold what cannot be run here.
     """
+    from .building import build_training
+
     build_training(parsed(data, "the program", parse_pir if data[:1] == b"{" else parse_program), program)
     return program
 
@@ -161,6 +162,8 @@ def _methods(file: Path) -> dict[str, Path]:
 
 def _program(graph: ModelGraph, file: Path, weights_file: Path, known: dict[str, Tensor]) -> Program:
     """The program of a file; weights of a name that is known are those."""
+    from .building import build  # the operators, which a program that is kept does without
+
     for name, weight in _weights(graph, weights_file).items():
         known.setdefault(name, weight)
     with naming(str(file)):
