@@ -67,9 +67,9 @@ class NamedPrograms:
             return None
         flags = sorted((n, v) for n, v in os.environ.items() if n.startswith(("FLAGS_", "XLA_FLAGS")))
         weak = [not a.shape and getattr(a, "weak_type", False) for a in args]
+        passes, calls_onednn = [p.name for p in CHOSEN], find_spec("llvmlite") is not None
         said = [self.text(), package_stamp(), JAX, traced_by(), settings.default_dtype.name, flags]
-        said += [[p.name for p in CHOSEN], find_spec("llvmlite") is not None]  # without it none calls oneDNN
-        name = executables.digest([*said, self.name, self.donated, weak])
+        name = executables.digest([*said, passes, calls_onednn, self.name, self.donated, weak])
         return executables.folder() / f"{executables.alike(self.name, args)}-{name}.known"
 
 

@@ -82,7 +82,7 @@ class OneDNNError(Exception):
 def convolution_from(data: Sequence[Any]) -> Convolution:
     """A convolution that was written as JSON."""
     kind, source, weights, result, *window = data
-    arrays = [Strided(tuple(sizes), tuple(strides)) for sizes, strides in (source, weights, result)]
+    arrays: list[Any] = [Strided(tuple(sizes), tuple(strides)) for sizes, strides in (source, weights, result)]
     return Convolution(kind, *arrays, *map(tuple, window))
 
 
