@@ -13,9 +13,9 @@ def between(x: Any, low: float, high: float) -> Any:
     """Clamp `x` to [low, high]; the gradient is 0 at the limits."""
     # By jax.numpy's functions it takes six times as long to trace.
     kind = jnp.result_type(x, low, high)
-    x, low, high = x.astype(kind), np.asarray(low, kind), np.asarray(high, kind)
-    is_inside = lax.bitwise_and(lax.gt(x, low), lax.lt(x, high))
-    return lax.select(is_inside, x, lax.stop_gradient(lax.min(lax.max(x, low), high)))
+    x, least, most = x.astype(kind), np.asarray(low, kind), np.asarray(high, kind)
+    is_inside = lax.bitwise_and(lax.gt(x, least), lax.lt(x, most))
+    return lax.select(is_inside, x, lax.stop_gradient(lax.min(lax.max(x, least), most)))
 
 
 def magnitude(x: Any) -> Any:
