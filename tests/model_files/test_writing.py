@@ -45,6 +45,29 @@ def operators(path):
     return json.loads(path.read_text())["program"]["regions"][0]["blocks"][0]["ops"]
 
 
+class Rows(nn.Layer):
+    """Rows of a table, chosen by those of a buffer, one after another."""
+
+    def __init__(self, places):
+        super().__init__()
+        self.table = self.create_parameter([4, 3])
+        self.register_buffer("places", paddle.to_tensor(places))
+
+    def forward(self, x):
+        return x + sum(paddle.gather(self.table, row).sum(0) for row in self.places)
+
+
+@pytest.mark.parametrize(("places", "wrapped"), [([[0, 3], [1, 1], [2, 0]], 0), ([[0, -1], [1, 1], [2, 0]], 3)])
+def test_constants_are_written_once_and_only_places_that_may_be_from_the_end_are_looked_at(tmp_path, places, wrapped):
+    net, x = Rows(places).eval(), paddle.ones([2, 3])
+    paddle.jit.save(net, str(tmp_path / "net"), [S([2, 3])], format="paddle")
+    written = operators(tmp_path / "net.json")
+    assert [op["#"] for op in written].count("1.less_than") == wrapped
+    constants = [json.dumps(op["A"]) for op in written if op["#"] in ("1.full_int_array", "1.full")]
+    assert len(constants) == len(set(constants))
+    np.testing.assert_allclose(paddle.jit.load(str(tmp_path / "net"))(x).numpy(), net(x).numpy(), rtol=1e-6)
+
+
 def test_weights_have_their_names_and_say_whether_they_train(tmp_path):
     net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1D(2)).eval()
     net[0].bias.stop_gradient = True
