@@ -34,7 +34,7 @@ from paddle_lite_py.tracing.parts import PartedBlock
 from paddle_lite_py.tracing.trace import Traced
 from paddle_lite_py.tracing.traced_scalars import NUMBER_LEAF
 
-from .agreement import check_agreement, check_weights
+from .agreement import check_agreement, check_weights, digest_of
 from .artifact import ArtifactError
 from .constraints import holds
 from .described import structure_from_json
@@ -101,9 +101,14 @@ class Method:
         """Drop what is compiled."""
         self._jitted: Any = self._compute
         if self._bound is not None and self.parts is None:
-            self._jitted = program_jit(prepare(self._bound.fn), len(self.program.ops()))
+            text = None if any(op.bound.op.custom for op in self.program.ops()) else self._text
+            self._jitted = program_jit(prepare(self._bound.fn), len(self.program.ops()), text=text)
         self._kinds: list[Any] | None = None  # shape and dtype of each input of the last call
         self._array_kinds: list[Any] | None = None  # the same, where nothing is to be done but compute all results
+
+    def _text(self) -> str:
+        """What the program computes, as far as that follows from the file."""
+        return digest_of(serialize.to_json(self.program, bare=True))
 
     def __call__(self, *inputs: Any) -> Any:
         """Run it on tensors or arrays."""

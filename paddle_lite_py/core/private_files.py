@@ -85,3 +85,24 @@ def _read(path: Path) -> bytes:
 def signature(key: bytes, name: str, content: bytes) -> bytes:
     """What only who has the key can say of a file's name and content."""
     return hmac.digest(key, name.encode() + b"\0" + content, hashlib.sha256)
+
+
+def write_signed(path: Path, key: bytes, content: bytes) -> None:
+    """Write a file that read_signed() reads, at once or not at all.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    new = path.with_suffix(f".{os.getpid()}")
+    new.write_bytes(signature(key, path.name, content) + content)
+    new.replace(path)
+
+
+def read_signed(path: Path, key: bytes) -> bytes | None:
+    """The content of a file; None where there is none, or none that is whole and was signed with the key."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    signed, content = content[:SIGNATURE_BYTES], content[SIGNATURE_BYTES:]
+    return content if hmac.compare_digest(signed, signature(key, path.name, content)) else None

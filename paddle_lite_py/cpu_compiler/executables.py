@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import hashlib
-import hmac
 import os
 import tempfile
 import zlib
@@ -19,7 +18,7 @@ from ..core.config import kept_in, user_secret
 from ..core.jax_compat.executables import load, unchecked_calls
 from ..core.jax_compat.versions import JAX
 from ..core.memo import once
-from ..core.private_files import SIGNATURE_BYTES, signature
+from ..core.private_files import read_signed
 from .fingerprints import fingerprint
 from .machine_code import TARGETS
 from .traced import TracedFunction
@@ -59,7 +58,7 @@ class ExecutableFile:
         if program is None or self.traced.closed.effects:
             return None
         said = [program, self.name, self.donated, self.options, os.environ.get("XLA_FLAGS"), JAX]
-        return folder() / f"{_alike(self.name, self.traced.specs)}-{_digest(said)}.executable"
+        return folder() / f"{alike(self.name, self.traced.specs)}-{digest(said)}.executable"
 
     def loaded(self) -> Any:
         """It, if it is in its file."""
@@ -95,25 +94,23 @@ class ExecutableFile:
 
 def is_any_alike(name: str, args: Sequence[Any]) -> bool:
     """Whether there is an executable of any function of this name, for arguments like these."""
-    return any(folder().glob(f"{_alike(name, args)}-*.executable"))
+    return any(folder().glob(f"{alike(name, args)}-*.executable"))
 
 
-def _alike(name: str, specs: Sequence[Any]) -> str:
-    return _digest([name, [(s.shape, s.dtype) for s in specs]])
+def alike(name: str, specs: Sequence[Any]) -> str:
+    """What the files of all executables for such arguments begin with, of functions of a name."""
+    return digest([name, [(s.shape, s.dtype) for s in specs]])
 
 
-def _digest(said: Any) -> str:
+def digest(said: Any) -> str:
+    """A name for what has this text."""
     return hashlib.sha256(repr(said).encode()).hexdigest()[:32]
 
 
 def loaded(path: Path, structures: Structures) -> Any:
     """The executable in a file; None where there is none, or none that is whole and was signed by this user."""
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        return None
-    signed, content = content[:SIGNATURE_BYTES], content[SIGNATURE_BYTES:]
-    if not hmac.compare_digest(signed, signature(user_secret(), path.name, content)):
+    content = read_signed(path, user_secret())
+    if content is None:
         return None
     try:
         return load(zlib.decompress(content), structures)

@@ -79,6 +79,19 @@ class OneDNNError(Exception):
     """What oneDNN does not do."""
 
 
+def convolution_from(data: Sequence[Any]) -> Convolution:
+    """A convolution that was written as JSON."""
+    kind, source, weights, result, *window = data
+    arrays: list[Any] = [Strided(tuple(sizes), tuple(strides)) for sizes, strides in (source, weights, result)]
+    return Convolution(kind, *arrays, *map(tuple, window))
+
+
+def planned(key: int) -> Convolution | None:
+    """The convolution for which this process has a plan of that key."""
+    library = loaded()
+    return None if library is None else library.planned.get(key)
+
+
 def plan(convolution: Convolution) -> CallPlan | None:
     """How oneDNN does it; None where it does not, or has only a slow reference for it."""
     library = loaded()
@@ -129,7 +142,7 @@ class OneDNN:
         self.stream = self.new("dnnl_stream_create", self.engine, 1)
         self.attributes = self.new("dnnl_primitive_attr_create")
         self.check(self.c.dnnl_primitive_attr_set_scratchpad_mode(self.attributes, _USERS_SCRATCH))
-        self.table = PlanTable()
+        self.table, self.planned = PlanTable(), dict[int, Convolution]()
         self._let_xla_call(llvm)
         self.plan = once(self._plan)
 
@@ -203,6 +216,7 @@ class OneDNN:
                 found = self._steps(c)
         except OneDNNError:
             return None
+        self.planned[key] = c
         self.table.add(key, [shared, len(found.steps), *(word for step in found.steps for word in step)])
         return CallPlan(key, found.scratch, found.sums)
 

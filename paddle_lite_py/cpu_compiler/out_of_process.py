@@ -29,6 +29,7 @@ from ..core.switches import baseline_tier, compiler_process
 from . import executables
 from .compiler_process import CompilerJob, process
 from .executables import ExecutableFile
+from .named_programs import NamedExecutable, NamedPrograms
 from .traced import TracedFunction
 
 # Equations from which on the process compiles a program although somebody waits (some six seconds, of which handing it
@@ -75,6 +76,7 @@ class OutOfProcessJit:
         jit: compiles functions here, if they are large or not; options: XLA's for either.
         operators: how many it is made of.
         baseline: what runs a jaxpr without a compiler, if anything does in so many seconds; see host/baseline.py.
+        text: what the function computes, if that has a text of its own; see named_programs.py.
     """
 
     def __init__(
@@ -85,11 +87,13 @@ class OutOfProcessJit:
         options: Callable[[bool], dict[str, Any] | None],
         operators: int,
         baseline: Callable[[Any, Any, float], Function | None],
+        text: Callable[[], str] | None = None,
     ) -> None:
         self.fn, self.donated, self.jit, self.options, self.baseline = fn, tuple(donated), jit, options, baseline
         self.small = jit(fn, False)
         self.name = self.small.__name__
         self.lower, self.trace = self.small.lower, self.small.trace
+        self.named = NamedPrograms(text, self.name, self.donated)
         self._may_be_large = operators >= MANY
         self._last: Any = None
         # Key: shapes, dtypes and structure of the arguments; the function is pure.
@@ -141,6 +145,9 @@ class OutOfProcessJit:
         # jax.jit tells devices apart, and looks for NaN where that is wanted.
         if jax.default_backend() != "cpu" or jax.device_count() > 1 or _looks_for_nan():
             return self.small
+        found: Any = loaded(self.named.of(args))
+        if found is not None:
+            return found
         is_alike = executables.is_any_alike(self.name, args)
         if self._may_be_large and serves() and not is_alike:
             process.start()
@@ -151,6 +158,7 @@ class OutOfProcessJit:
         if found is None and serves() and (traced.size >= LARGE or (is_alike and traced.size >= BASELINE)):
             executable = self.executable(traced)
             found = loaded(executable) or (self._warming(traced) if is_alike else None) or self._awaited(executable)
+            self.named.note(executable)
         return found or self.compiled_here(traced)
 
     def _warming(self, traced: TracedFunction, share: float = SHARE) -> Warming | None:
@@ -176,7 +184,10 @@ class OutOfProcessJit:
 
     def compiled_here(self, traced: TracedFunction) -> Any:
         """What this process compiles for a kind of arguments, and what refuses all others."""
-        return self.jit(traced.function(), traced.size >= LARGE).lower(*traced.specs).compile()
+        compiled = self.jit(traced.function(), traced.size >= LARGE).lower(*traced.specs).compile()
+        if traced.size >= BASELINE and self.named.text is not None:
+            self.named.note(self.executable(traced), compiled)
+        return compiled
 
 
 class Warming:
@@ -196,6 +207,7 @@ class Warming:
             return None
         if self._executable is None:
             self._executable = self._owner.executable(self.traced)
+            self._owner.named.note(self._executable)
             found = loaded(self._executable)
             if found is not None:
                 return found
@@ -209,7 +221,7 @@ class Warming:
         return loaded(self._executable) or self._owner.compiled_here(self.traced)
 
 
-def loaded(executable: ExecutableFile, since: float | None = None) -> Any:
+def loaded(executable: ExecutableFile | NamedExecutable, since: float | None = None) -> Any:
     """An executable from its file, if it is there; JAX tells of it as of what it compiles itself, or finds on the disk.
 
     Arguments:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -41,6 +41,10 @@ class TracedFunction:
         """The closed jaxpr that XLA gets."""
         return closed(*self._rewritten)
 
+    def foreign_calls(self) -> list[tuple[str, int]]:
+        """The names of the functions that XLA calls, and the key of the plan for each call; 0 without one."""
+        return list(_foreign_calls(self._rewritten[0]))
+
     def inlined(self, args: Sequence[Any]) -> Any:
         """The results of that, nested as the function gives them, while JAX traces."""
         return jax.tree.unflatten(jax.tree.structure(self.shapes), inlined(*self._rewritten, args))
@@ -58,3 +62,13 @@ def size(jaxpr: Any) -> int:
     """How many equations there are, with those of the functions that they call."""
     inner = [body_of(p) for e in jaxpr.eqns for p in e.params.values() if is_jaxpr(p)]
     return len(jaxpr.eqns) + sum(map(size, inner))
+
+
+def _foreign_calls(jaxpr: Any) -> Iterator[tuple[str, int]]:
+    for eqn in jaxpr.eqns:
+        if eqn.primitive.name == "ffi_call":
+            yield eqn.params["target_name"], int(dict(eqn.params["attributes"]).get("key", 0))
+        for parameter in eqn.params.values():
+            for value in parameter if isinstance(parameter, tuple) else (parameter,):
+                if is_jaxpr(value):
+                    yield from _foreign_calls(body_of(value))

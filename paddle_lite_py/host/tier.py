@@ -52,9 +52,18 @@ def xla_jit(fn: Callable[..., Any], windows: bool = False, plain: bool = False, 
 
 
 def program_jit(
-    fn: Callable[..., Any], operators: int, windows: bool = False, plain: bool = False, **options: Any
+    fn: Callable[..., Any],
+    operators: int,
+    windows: bool = False,
+    plain: bool = False,
+    text: Callable[[], str] | None = None,
+    **options: Any,
 ) -> Any:
-    """The same for what is made of so many operators: where that is a large program, another process compiles it."""
+    """The same for what is made of so many operators: where that is a large program, another process compiles it.
+
+    Arguments:
+        text: what the function computes, if that has a text of its own: it leads to what was compiled before.
+    """
     if not may_be_large(operators):
         return xla_jit(fn, windows, plain, **options)
     # In a large program plain emitters keep no kernel for what is equal.
@@ -65,6 +74,7 @@ def program_jit(
         lambda is_large: compiler_options(windows, plain and not is_large),
         operators,
         baseline,
+        text,
     )
 
 

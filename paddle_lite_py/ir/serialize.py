@@ -39,14 +39,17 @@ class FormatError(ValueError):
     """A file or text is not a program of a version that this package reads."""
 
 
-def to_json(program: Program) -> dict[str, Any]:
+def to_json(program: Program, bare: bool = False) -> dict[str, Any]:
     """A program as JSON-ready data.
+
+    Arguments:
+        bare: without names and lines, which change nothing that it computes.
 
     Raises:
         TypeError: naming the operator, if an attribute has no JSON form.
     """
-    writer = _Writer()
-    names = {"inputs": program.input_names, "outputs": program.output_names}
+    writer = _Writer(bare)
+    names = {} if bare else {"inputs": program.input_names, "outputs": program.output_names}
     out = {"format": FORMAT, "version": VERSION, "names": names, "block": writer.block(program.block)}
     found = measured_in(program) if program.measured else {}
     measured = {name: [writer.ids[m.value], m.element, m.axis] for name, m in found.items()}
@@ -78,12 +81,13 @@ def from_json(data: Any, constraints: Sequence[str] = ()) -> Program:
 
 
 class _Writer:
-    def __init__(self) -> None:
+    def __init__(self, bare: bool) -> None:
         self.ids: dict[Value, int] = {}
+        self.bare = bare
 
     def value(self, v: Value) -> dict[str, Any]:
         self.ids[v] = len(self.ids)
-        shape, name = [self.attr(n) for n in v.shape], {} if v.name is None else {"name": v.name}
+        shape, name = [self.attr(n) for n in v.shape], {} if v.name is None or self.bare else {"name": v.name}
         return {"id": self.ids[v], "shape": shape, "dtype": v.dtype.name, "grad": v.requires_grad} | name
 
     def read(self, v: Any) -> Any:
@@ -112,7 +116,7 @@ class _Writer:
         out |= ({"custom": True} if bound.op.custom else {}) | ({"layout": layout} if layout is not None else {})
         if bound.default not in (None, dtypes.float32):
             out["default"] = bound.default.name
-        return out | {"at": str(op.where)}
+        return out if self.bare else out | {"at": str(op.where)}
 
     def attr(self, a: Any) -> Any:
         if a is None or isinstance(a, bool | int | str):
@@ -141,6 +145,7 @@ class _Reader:
         self.values: dict[int, Value] = {}
         self.depth = 0  # of the blocks that are being read
         self.scope = export.SymbolicScope([c for c in constraints if "!=" not in c])
+        self.dims: dict[str, Any] = {}  # by text, which JAX takes its time to read
         self.capacity = control.Capacity()  # that all loops of a program share
 
     def value(self, data: Any) -> Value:
@@ -223,7 +228,9 @@ class _Reader:
             case "dim":
                 if not isinstance(value, str) or not _DIM.fullmatch(value) or len(value) > MAX_DIM:
                     raise FormatError(f"{value!r:.60} is no dimension")
-                return export.symbolic_shape(value, scope=self.scope)[0]
+                if value not in self.dims:
+                    self.dims[value] = export.symbolic_shape(value, scope=self.scope)[0]
+                return self.dims[value]
         raise FormatError(f"unknown attribute kind {kind!r}")
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Set
 from typing import Any
 
+from ..core import symbolic
 from .block import Block, Operator, Value
 from .parts import symbols_of, words
 from .program import Program
+from .sized import SAMPLES, infer_with
 
 
 class ProgramError(ValueError):
@@ -59,14 +62,27 @@ def _define(value: Value, defined: set[Value], everywhere: set[Value], by: str) 
 
 
 def _types(op: Operator, measured: Set[str]) -> None:
-    specs: tuple[Any, ...] = tuple([v.spec if isinstance(v, Value) else v for v in op.inputs])
     symbols = symbols_of(op).union(words([v.shape for v in op.inputs if isinstance(v, Value)]))
     if op.bound.op.on_host or not measured.isdisjoint(symbols):
         return  # a run tells
-    out = op.bound.infer(specs)
+    out, dims = _inferred(op, symbols)
     outs = out if isinstance(out, tuple | list) else (out,)
     if len(outs) != len(op.outputs):
         raise ProgramError(f"{op}: {len(op.outputs)} outputs, but its function gives {len(outs)}")
     for value, spec in zip(op.outputs, outs, strict=True):
-        if (value.shape, value.dtype) != (spec.shape, spec.dtype):
+        shape = symbolic.substitute(tuple(value.shape), dims) if dims else value.shape
+        if (shape, value.dtype) != (spec.shape, spec.dtype):
             raise ProgramError(f"{op}: {value!r} is {value.dtype}{list(value.shape)}, its function gives {spec}")
+
+
+def _inferred(op: Operator, symbols: set[str]) -> tuple[Any, dict[str, Any]]:
+    """What an operator gives, for any sizes or, where that cannot be told, for these."""
+    specs: tuple[Any, ...] = tuple([v.spec if isinstance(v, Value) else v for v in op.inputs])
+    try:
+        return op.bound.infer(specs), {}
+    except Exception:
+        for size in SAMPLES if symbols else ():
+            dims = dict.fromkeys(symbols, size)
+            with contextlib.suppress(Exception):  # not with this one
+                return infer_with(op.bound, op.inputs, dims), dims
+        raise

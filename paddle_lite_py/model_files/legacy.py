@@ -136,7 +136,11 @@ ROWS: dict[str, LegacyRow] = {
         "Input StartsTensor|StartsTensorList*|starts EndsTensor|EndsTensorList*|ends "
         "StridesTensor|StridesTensorList*|strides",
     ),
-    "set_value": LegacyRow("set_values", "Input ValueTensor", attrs={"data_format": ""}),
+    "set_value": LegacyRow(
+        "set_values",
+        "Input ValueTensor StartsTensorList*|starts EndsTensorList*|ends StepsTensorList*|steps",
+        attrs={"data_format": ""},
+    ),
     "gather": LegacyRow("gather", "X Index Axis|axis"),
     "gather_nd": LegacyRow("gather_nd", "X Index"),
     "index_select": LegacyRow("index_select", "X Index", attrs={"dim": "axis"}),

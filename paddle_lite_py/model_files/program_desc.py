@@ -17,6 +17,7 @@ from .weights import tensor_description
 from .wire import doubles, fields, floats, signed, varints
 
 MAX_FILE = 1 << 31
+_ARRAY = 13  # the kind of variables that are lists of tensors
 _NO_STATE = (9, 10, 17)  # kinds of variables: feeds, fetches, what only a run has
 _KINDS: dict[int, tuple[int, bool]] = {  # kind of an attribute: the field that has it, and whether it is a list
     0: (3, False), 1: (4, False), 2: (5, False), 3: (6, True), 4: (7, True), 5: (8, True), 6: (10, False),
@@ -110,8 +111,12 @@ def _first(pair: tuple[int, Any]) -> int:
 def _nodes(blocks: Blocks, number: int, depth: int) -> Iterator[ModelNode]:
     if not 0 <= number < len(blocks) or depth > len(blocks):
         raise ModelFileError(f"block {number} of {len(blocks)}, or blocks that hold themselves")
+    variables, operations = blocks[number]
+    for v in variables.values():
+        if v.kind == _ARRAY:  # no operator makes it: it is there, and empty, where its block begins
+            yield ModelNode("create_array", [], {}, [v.name])
     made = list[tuple[OperatorDescription, ModelNode]]()
-    for op in blocks[number][1]:
+    for op in operations:
         if op.kind in ("feed", "fetch"):
             continue
         if (forward := _differentiated(op, made)) is not None:

@@ -19,8 +19,8 @@ from ..jit.save_load import PLATFORMS, ArtifactWriter
 from ..static.program import Program as StaticProgram
 from ..static.saving import bound
 from ..tracing.as_traced import as_traced
-from .building import build, build_training
 from .graph import ModelFileError, ModelGraph, ModelWeight, naming, parsed
+from .kept import KeptManifest, described
 from .pir import parse_pir, read_pir
 from .program_desc import parse_program, read_program
 from .weights import read_weights, record
@@ -35,14 +35,32 @@ def read(program_file: Path, weights_file: str | None = None) -> tuple[dict[str,
     Raises:
         ModelFileError: a file is missing or damaged, or holds what cannot be run here.
     """
-    writer, known = ArtifactWriter(None, (), PLATFORMS), dict[str, Tensor]()
-    for name, file in _methods(program_file).items():
-        beside = _beside(file) if weights_file is None else Path(weights_file)
-        writer.methods[name] = {"eval": writer.variant(as_traced(_program(file, beside, known)), name)}
+    files, chosen = _methods(program_file), None if weights_file is None else Path(weights_file)
+    if len(files) > 1:
+        return _made(files, chosen)[:2]
+    kept, beside = KeptManifest(program_file), chosen or _beside(program_file)
+    if kept.weights is not None:
+        arrays = _arrays(names := [n for n, _, _ in kept.weights], beside)
+        if len(arrays) == len(names) and described(dict(zip(names, arrays, strict=True))) == kept.weights:
+            manifest, weights = kept.made(list(map(from_host, arrays)))
+            return manifest, {WEIGHTS: weights}
+    manifest, blobs, stored = _made(files, chosen)
+    kept.write(manifest, blobs[WEIGHTS], stored)
+    return manifest, blobs
+
+
+def _made(files: dict[str, Path], weights_file: Path | None) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """The same from the programs of methods, and the weights as they stand in the files."""
+    writer, known, stored = ArtifactWriter(None, (), PLATFORMS), dict[str, Tensor](), list[str]()
+    for name, file in files.items():
+        graph = _graph(file)
+        stored += [w.name for w in _stored(graph)]
+        traced = as_traced(_program(graph, file, weights_file or _beside(file), known))
+        writer.methods[name] = {"eval": writer.variant(traced, name)}
         writer.methods[name]["eval"].data["for_each_size"] = True
     arrays = {n: h._data for n, h in writer.weights.values() if isinstance(h, Tensor)}
-    head = {"name": program_file.stem, "saved_in": "eval"}
-    return head | writer.manifest(), {WEIGHTS: arrays}
+    head = {"name": files["forward"].stem, "saved_in": "eval"}
+    return head | writer.manifest(), {WEIGHTS: arrays}, {n: known[n]._data for n in stored}
 
 
 def read_training(program: StaticProgram, data: bytes) -> StaticProgram:
@@ -51,6 +69,8 @@ def read_training(program: StaticProgram, data: bytes) -> StaticProgram:
     Raises:
         ModelFileError: they are damaged, or hold what cannot be run here.
     """
+    from .building import build_training
+
     build_training(parsed(data, "the program", parse_pir if data[:1] == b"{" else parse_program), program)
     return program
 
@@ -140,9 +160,10 @@ def _methods(file: Path) -> dict[str, Path]:
     return {"forward": file} | {n: p for n, p in found.items() if n.isidentifier() and is_foreign(str(p)[:-5])}
 
 
-def _program(file: Path, weights_file: Path, known: dict[str, Tensor]) -> Program:
+def _program(graph: ModelGraph, file: Path, weights_file: Path, known: dict[str, Tensor]) -> Program:
     """The program of a file; weights of a name that is known are those."""
-    graph = _graph(file)
+    from .building import build  # the operators, which a program that is kept does without
+
     for name, weight in _weights(graph, weights_file).items():
         known.setdefault(name, weight)
     with naming(str(file)):

@@ -11,7 +11,8 @@ from jax import export
 from ..core import symbolic
 from ..core.errors import UNKNOWN, user_frame
 from ..ir.block import Block, Operator
-from ..tracing.fitting import fit_symbols, substituted
+from ..ir.sized import substituted
+from ..tracing.fitting import fit_symbols
 from ..tracing.size_facts import Fact, full_cuts, replace_weaker, undecided, windows_fit
 
 if TYPE_CHECKING:

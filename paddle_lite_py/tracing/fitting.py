@@ -9,16 +9,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import jax
-
 from ..core import symbolic
 from ..ir.block import Value
+from ..ir.sized import SAMPLES, infer_with
 from ..registry.bound import BoundOp
 
 # Where an op fails on unknown dimensions: how many of them are looked at, and how many ways to make some the same.
 MAX_SYMBOLS, MAX_TRIES = 6, 500
-# Sizes that samples have: such as strides and scales divide, and small ones; not 1, which broadcasts.
-SAMPLES = (32, 64, 96, 128, 160, 192, 224, 3, 4, 5, 6)
 # Choices of different sizes that are tried for one op.
 MAX_SAMPLES = 30
 
@@ -68,28 +65,12 @@ def _along_axes(
             yield tuple([(w, symbols[words[0]]) for w in words[1:]])
 
 
-def infer_with(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any]) -> Any:
-    """Shapes and dtypes of what a bound op gives where these are the sizes."""
-    return substituted(bound, known).infer(tuple([_spec(v, known) if isinstance(v, Value) else v for v in inputs]))
-
-
 def _fits(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any]) -> bool:
     try:
         infer_with(bound, inputs, known)
     except Exception:  # not with these
         return False
     return True
-
-
-def substituted(bound: BoundOp, known: dict[str, Any]) -> BoundOp:
-    """The bound op with other dimensions in its attributes."""
-    if not any(map(symbolic.has_symbolic, bound.attrs)):
-        return bound
-    return bound.rebound(tuple([symbolic.substitute(a, known) for a in bound.attrs]))
-
-
-def _spec(value: Value, known: dict[str, Any]) -> jax.ShapeDtypeStruct:
-    return jax.ShapeDtypeStruct(symbolic.substitute(tuple(value.shape), known), value.dtype, weak_type=value.weak)
 
 
 def flat(value: Any) -> list[Any]:

@@ -88,8 +88,10 @@ def _suppress(boxes: np.ndarray, threshold: float, eta: float, most: int, one: f
     kept: list[int] = []
     for i in range(len(boxes)):
         low, high = np.maximum(boxes[i, :2], boxes[kept, :2]), np.minimum(boxes[i, 2:], boxes[kept, 2:])
-        shared = np.where((high >= low).all(1), np.prod(high - low + one, 1), 0)
-        if (shared > threshold * (area[i] + area[kept] - shared)).any():
+        shared = np.prod(high - low + one, 1)
+        with np.errstate(invalid="ignore", divide="ignore"):  # boxes without area that meet overlap by 0 / 0: too much
+            overlap = np.where((high >= low).all(1), shared / (area[i] + area[kept] - shared), 0)
+        if not (overlap <= threshold).all():
             continue
         kept.append(i)
         threshold *= eta if eta < 1 and threshold > 0.5 else 1.0
@@ -137,7 +139,8 @@ def generate_proposals(
         return_rois_num: also return the number of regions of each image. Default: False.
 
     Returns:
-        The regions [m, 4], their scores [m, 1], and with return_rois_num their numbers int32 [N].
+        The regions [m, 4], their scores [m, 1], and with return_rois_num their numbers int32 [N]. An image without
+        regions has one of zeros.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -162,7 +165,8 @@ def generate_proposals(
         extent = found[:, 2:] - found[:, :2] + one
         order, found = (t[(extent >= max(min_size, 1.0)).all(1)] for t in (order, found))
         best = _suppress(found, nms_thresh, eta, int(post_nms_top_n), one)
-        boxes.append(found[best])
-        marks.append(mark[order][best, None])
+        # As in the reference, an image without regions has an empty one.
+        boxes.append(found[best] if len(best) else np.zeros((1, 4), found.dtype))
+        marks.append(mark[order][best, None] if len(best) else np.zeros((1, 1), mark.dtype))
     counts = to_tensor(np.array([len(b) for b in boxes], np.int32)) if return_rois_num else None
     return to_tensor(np.concatenate(boxes)), to_tensor(np.concatenate(marks)), counts

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
+from paddle_lite_py.model_files import legacy
 from paddle_lite_py.model_files.building import build
 from paddle_lite_py.model_files.graph import LiteralOperand, ModelBlock, ModelFeed, ModelGraph, ModelNode
-from paddle_lite_py.model_files.operators.table import call
+from paddle_lite_py.model_files.operators.table import KnownValue, call
+from paddle_lite_py.model_files.program_desc import OperatorDescription, VariableDescription, _graph
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 CASES = json.loads((GOLDEN / "file_operators.json").read_text())
@@ -67,3 +69,31 @@ def test_a_condition_on_a_known_size_chooses_while_the_program_is_built():
         paddle.disable_static()
     assert out.tolist() == [[2.0] * 3] * 2
     assert "cond" not in [op.name for op in program.builder.root.block.ops]
+
+
+def test_sizes_and_ranges_that_are_known_stay_known():
+    assert call("shape", [paddle.zeros([2, 3])], {}) == KnownValue([2, 3], "int32")
+    assert call("shape64", [paddle.zeros([2, 3])], {}) == KnownValue([2, 3], "int64")
+    ends = [KnownValue(n) for n in (0, 6, 2)]
+    assert call("arange", ends, {"dtype": "int64"}) == KnownValue([0, 2, 4])
+    assert call("arange", [KnownValue(0), KnownValue(99), KnownValue(1)], {}).shape == [99]
+
+
+def test_a_value_is_set_between_bounds_that_are_tensors():
+    names = {"Input": ["x"], "ValueTensor": ["v"], "StartsTensorList": ["a"], "EndsTensorList": ["b"]}
+    settings = {"axes": [0], "starts": [], "ends": [], "steps": [1], "decrease_axes": []}
+    node = legacy.normalized("set_value", names, {"Out": ["y"]}, settings)
+    assert node.operands[:4] == ["x", "v", ["a"], ["b"]]
+    given = [paddle.zeros([4]), paddle.ones([2]), [KnownValue(1)], [KnownValue(3)], KnownValue([1])]
+    assert call(node.op, given, node.attrs).tolist() == [0, 1, 1, 0]
+
+
+def test_a_list_of_an_earlier_generation_is_there_where_its_block_begins():
+    lists = VariableDescription("list", kind=13)
+    size = OperatorDescription("lod_array_length", {"X": ["list"]}, {"Out": ["n"]}, {})
+    graph = _graph([({"list": lists}, [size])])
+    assert [(n.op, n.results) for n in graph.block.nodes] == [("create_array", ["list"]), ("array_length", ["n"])]
+    graph.fetches = ["n"]
+    paddle.enable_static()
+    program, _, fetches = build(graph, {})
+    assert paddle.static.Executor().run(program, fetch_list=fetches)[0].tolist() == [0]

@@ -45,6 +45,29 @@ def operators(path):
     return json.loads(path.read_text())["program"]["regions"][0]["blocks"][0]["ops"]
 
 
+class Rows(nn.Layer):
+    """Rows of a table, chosen by those of a buffer, one after another."""
+
+    def __init__(self, places):
+        super().__init__()
+        self.table = self.create_parameter([4, 3])
+        self.register_buffer("places", paddle.to_tensor(places))
+
+    def forward(self, x):
+        return x + sum(paddle.gather(self.table, row).sum(0) for row in self.places)
+
+
+@pytest.mark.parametrize(("places", "wrapped"), [([[0, 3], [1, 1], [2, 0]], 0), ([[0, -1], [1, 1], [2, 0]], 3)])
+def test_constants_are_written_once_and_only_places_that_may_be_from_the_end_are_looked_at(tmp_path, places, wrapped):
+    net, x = Rows(places).eval(), paddle.ones([2, 3])
+    paddle.jit.save(net, str(tmp_path / "net"), [S([2, 3])], format="paddle")
+    written = operators(tmp_path / "net.json")
+    assert [op["#"] for op in written].count("1.less_than") == wrapped
+    constants = [json.dumps(op["A"]) for op in written if op["#"] in ("1.full_int_array", "1.full")]
+    assert len(constants) == len(set(constants))
+    np.testing.assert_allclose(paddle.jit.load(str(tmp_path / "net"))(x).numpy(), net(x).numpy(), rtol=1e-6)
+
+
 def test_weights_have_their_names_and_say_whether_they_train(tmp_path):
     net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1D(2)).eval()
     net[0].bias.stop_gradient = True
@@ -189,3 +212,26 @@ def test_programs_of_static_mode_are_written(tmp_path):
         program, feeds, fetches = paddle.static.load_inference_model(path, exe)
         assert feeds == ["x"]
         np.testing.assert_allclose(exe.run(program, feed=feed, fetch_list=fetches)[0], wanted[0], rtol=1e-6)
+
+
+class Pyramid(nn.Layer):
+    """Sizes that can be added for some sizes of the picture, and not for all."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2D(1, 1, 3, stride=2, padding=1)
+
+    def forward(self, x):
+        fine = self.conv(x)
+        return fine + nn.functional.interpolate(nn.functional.max_pool2d(fine, 2), scale_factor=2)
+
+
+@pytest.mark.parametrize("format", ["artifact", "paddle"])
+def test_a_program_for_some_sizes_is_loaded_in_static_mode(tmp_path, format):
+    net, x = Pyramid(), np.ones((1, 1, 8, 8), "float32")
+    paddle.jit.save(net, str(tmp_path / "net"), [S([None, 1, None, None], name="x")], format=format)
+    wanted = net(paddle.to_tensor(x)).numpy()
+    paddle.enable_static()
+    exe = paddle.static.Executor()
+    program, _, fetches = paddle.static.load_inference_model(str(tmp_path / "net"), exe)
+    np.testing.assert_allclose(exe.run(program, feed={"x": x}, fetch_list=fetches)[0], wanted, rtol=1e-6)

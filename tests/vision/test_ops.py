@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
+from paddle_lite_py.vision.kernels import multiclass_nms3
 
 
 def test_the_loss_of_yolo_in_a_program_and_its_error():
@@ -19,3 +20,24 @@ def test_the_loss_of_yolo_in_a_program_and_its_error():
     )
     with pytest.raises(ValueError, match="x has 14 channels; expected 7 for 1 anchors"):
         loss(x, box, label, [3, 4], [0], 2, 0.7, 8)
+
+
+def test_boxes_without_area_that_meet_suppress_each_other():
+    # As recorded from PaddlePaddle 3.3.1, whose overlap of such boxes is 0 / 0.
+    boxes = [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 4, 0], [2, 0, 6, 0], [5, 5, 5, 5], [0, 0, 4, 4], [0, 0, 4, 3.9]]
+    scores = [[[0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3]]]
+    given = paddle.to_tensor([boxes], dtype="float32"), paddle.to_tensor(scores)
+    _, index, count = multiclass_nms3(*given, None, 0.05, -1, -1, 0.5, True, 1.0, -1)
+    assert index.tolist() == [[0], [3], [4], [5]] and count.tolist() == [4]
+
+
+@pytest.mark.parametrize("offset", [False, True])
+def test_a_picture_without_proposals_has_one_of_zeros(offset):
+    anchors, sizes = paddle.to_tensor([[[[0.0, 0.0, 4.0, 4.0]]]]), paddle.to_tensor([[8.0, 8.0], [200.0, 200.0]])
+    codes = paddle.to_tensor([[0.0] * 4, [0.0, 0.0, 4.0, 4.0]]).reshape([2, 4, 1, 1])
+    given = paddle.ones([2, 1, 1, 1]), codes, sizes, anchors, paddle.ones([1, 1, 1, 4])
+    boxes, scores, counts = paddle.vision.ops.generate_proposals(
+        *given, min_size=50.0, pixel_offset=offset, return_rois_num=True
+    )
+    assert counts.tolist() == [1, 1] and scores.tolist() == [[0.0], [1.0]]
+    assert boxes[0].tolist() == [0.0] * 4 and boxes[1].max() > 50

@@ -46,3 +46,15 @@ def on_devices(count: int) -> str:
 def live_modules() -> list[Any]:
     """The modules of all programs that are loaded."""
     return [module for executable in get_backend().live_executables() for module in executable.hlo_modules()]
+
+
+# Settings of JAX's that change what it traces.
+_SETTINGS = (
+    *("jax_default_matmul_precision", "jax_default_prng_impl", "jax_enable_x64", "jax_numpy_dtype_promotion"),
+    *("jax_random_seed_offset", "jax_threefry_partitionable"),
+)
+
+
+def traced_by() -> dict[str, Any]:
+    """The settings in force that change what JAX traces."""
+    return {name: getattr(jax.config, name, None) for name in _SETTINGS}

@@ -48,7 +48,7 @@ def array_read(array: Any, i: Any) -> Any:
 def array_to_tensor(array: Any, *, axis: int = 0, use_stack: bool = False) -> Any:
     if isinstance(array, list):
         parts = tensor(array)
-        sizes = P.to_tensor([1 if use_stack else p.shape[axis] for p in parts], dtype="int32")
+        sizes = KnownValue([1 if use_stack else p.shape[axis] for p in parts], "int32")
         return (P.stack(parts, axis) if use_stack else P.concat(parts, axis)), sizes
     if not use_stack:
         order = [*range(1, axis + 1), 0, *range(axis + 1, array.ndim)]

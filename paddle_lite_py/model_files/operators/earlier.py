@@ -127,11 +127,11 @@ def strided_slice_to_first(x: Any, starts: Any, ends: Any, strides: Any, *, axes
 
 @operator("set_values")
 def set_values(
-    x: Any, value: Any = None, *, axes: Any, starts: Any, ends: Any, steps: Any, shape: Any = (), values: Any = (),
+    x: Any, value: Any, starts: Any, ends: Any, steps: Any, *, axes: Any, shape: Any = (), values: Any = (),
     decrease_axes: Any = (), none_axes: Any = (), fp32_values: Any = (), int32_values: Any = (),
     int64_values: Any = (), fp64_values: Any = (), bool_values: Any = (),
 ) -> Any:  # fmt: skip
-    bounds = [KnownValue(list(v)) for v in (starts, ends, steps)]
+    bounds = [starts, ends, steps]
     settings = {"axes": axes, "decrease_axes": decrease_axes or (), "none_axes": none_axes or ()}
     if value is not None:
         return call("set_value_with_tensor_", [x, value, *bounds], settings)

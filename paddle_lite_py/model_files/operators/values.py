@@ -50,12 +50,17 @@ def assign_value(_out: Any = None, *, shape: Any, values: Any, dtype: str | None
     return to_tensor(np.array(values).reshape(list(shape)), dtype=dtype)
 
 
-@operator("shape64", "shape")
+@operator("shape64")
 def shape(x: Any) -> KnownValue:
     found = tensor(x)._data.shape
     return KnownValue(
         [int(n) if isinstance(n, int) else n for n in (found if isinstance(found, Shape) else tuple(found))]
     )
+
+
+@operator("shape")
+def shape32(x: Any) -> KnownValue:
+    return KnownValue(shape(x).value, "int32")
 
 
 @operator("numel")
@@ -237,7 +242,13 @@ def increment(x: Any, *, value: float = 1.0) -> Any:
 
 @operator("arange")
 def arange(start: Any, end: Any, step: Any, *, dtype: str | None = None) -> Any:
-    return P.arange(number(start), number(end), number(step), dtype or "int64")
+    given = [number(n) for n in (start, end, step)]
+    dtype = dtype or "int64"
+    if dtype.startswith("int") and all(type(n) is int for n in given) and given[2]:
+        count = range(*given)
+        if len(count) <= MOST_KNOWN:
+            return KnownValue(list(count), dtype)
+    return P.arange(*given, dtype)
 
 
 @operator("linspace")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +14,8 @@ from ..graph import ModelNode
 from .pir_text import Double, DTypeAttribute, FileValue, IntArray, Long, PlaceAttribute, TensorType
 
 ANYWHERE, HOST = PlaceAttribute(0), PlaceAttribute(1)
+# Operators whose result has no elements that their first operand has not.
+_TAKING = {"gather", "reshape", "slice", "squeeze", "strided_slice", "transpose", "unsqueeze"}
 
 
 class Unwritable(ValueError):
@@ -28,6 +30,8 @@ class Emitter:
         self.places: dict[str, tuple[FileValue, int]] = {}  # of symbols: a value, and its axis of that size
         self.sizes_known: dict[str, FileValue] = {}
         self.numbers: dict[FileValue, Any] = {}  # tensors of one number, and the number
+        self.not_negative: set[FileValue] = set()  # buffers of integers, and what is taken from them
+        self.constants: dict[Any, FileValue] = {}  # what operators only read, by what it is
         self.name = ""  # of the operator that is being written
         self.out: list[TensorType] = []  # what it gives
 
@@ -40,17 +44,21 @@ class Emitter:
     def op(self, name: str, *operands: FileValue | None, to: Any = None, **attrs: Any) -> FileValue:
         """Append an operator of one result, which has the type of the first operand if none is given."""
         kind = to if to is not None else operands[0].type  # type: ignore[union-attr]
-        return self.emit(name, operands, [kind], **attrs)[0]
+        (made,) = self.emit(name, operands, [kind], **attrs)
+        if name in _TAKING and operands[0] in self.not_negative:
+            self.not_negative.add(made)
+        return made
 
     @contextmanager
     def block(self) -> Iterator[list[ModelNode]]:
-        """Append to a new list of operators, and know sizes that are found there within it alone."""
-        before = self.nodes, self.sizes_known, self.places
+        """Append to a new list of operators, and know sizes and constants that are made there within it alone."""
+        before = self.nodes, self.sizes_known, self.places, self.constants
         self.nodes, self.sizes_known, self.places = [], dict(self.sizes_known), dict(self.places)
+        self.constants = dict(self.constants)
         try:
             yield self.nodes
         finally:
-            self.nodes, self.sizes_known, self.places = before
+            self.nodes, self.sizes_known, self.places, self.constants = before
 
     # -- values that are known -------------------------------------------------------------------------------------
     def full(self, value: Any, dtype: str, shape: Sequence[int] = (), place: PlaceAttribute = ANYWHERE) -> FileValue:
@@ -71,10 +79,19 @@ class Emitter:
 
     def number(self, value: Any, dtype: str = "int32") -> FileValue:
         """A number where the reference expects a tensor of one element for an attribute."""
-        return self.full(value, dtype, [1], HOST)
+        return self.once((value, dtype), lambda: self.full(value, dtype, [1], HOST))
+
+    def once(self, key: Any, make: Callable[[], FileValue]) -> FileValue:
+        """A constant that operators only read: one for all of a key."""
+        if key not in self.constants:
+            self.constants[key] = make()
+        return self.constants[key]
 
     def ints(self, values: Sequence[int]) -> FileValue:
         """Integers where the reference expects a tensor for an attribute."""
+        return self.once(tuple(map(int, values)), lambda: self._ints(values))
+
+    def _ints(self, values: Sequence[int]) -> FileValue:
         attrs = {"value": [Long(v) for v in values], "dtype": DTypeAttribute("int64"), "place": HOST}
         return self.op("full_int_array", to=TensorType((len(values),), "int64"), **attrs)
 

@@ -6,6 +6,8 @@ from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from ...core import structure as nested
 from ...core.symbolic import is_symbolic
 from ...eager.tensor import Parameter, Tensor
@@ -115,6 +117,8 @@ class _ProgramWriter(Emitter):
         name = name if name not in self.weights else f"{name}_{len(self.weights)}"
         self.weights[name], made = tensor, FileValue(of)
         trains = isinstance(tensor, Parameter) and not tensor.stop_gradient
+        if of.dtype.startswith(("int", "uint")) and not trains and np.min(np.asarray(tensor._data), initial=0) >= 0:
+            self.not_negative.add(made)
         self.declared.append(ModelWeight(made, name, tuple(known_sizes(of.shape)), of.dtype, True, trains, True))
         return made
 

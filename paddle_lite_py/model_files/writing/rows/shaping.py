@@ -249,10 +249,13 @@ def wrapped(w: Emitter, index: Any, size: Any) -> FileValue:
     """Indices as int64, those below 0 counted from the end."""
     if not isinstance(index, FileValue):
         return w.full(int(index), "int64")
+    if index in w.not_negative:
+        return w.cast(index, "int64")
     index = w.cast(index, "int64")
-    zero = w.full(0, "int64")
+    zero = w.once("zero", lambda: w.full(0, "int64"))
     below = w.op("less_than", index, zero, to=TensorType(index.type.shape, "bool"))
-    return w.op("add", index, w.op("multiply", w.cast(below, "int64"), w.size(size)))
+    length = w.once(("size", str(size)), lambda: w.size(size))
+    return w.op("add", index, w.op("multiply", w.cast(below, "int64"), length))
 
 
 @row("gather")

@@ -1,0 +1,94 @@
+"""Executables of programs that have a text before they are traced, such as those of files: found by it at once.
+
+To trace a net, and to rewrite what was traced, takes longer than to load its executable.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..core.config import user_secret
+from ..core.context import context
+from ..core.jax_compat.compiler import keep
+from ..core.jax_compat.versions import JAX
+from ..core.jax_compat.xla import traced_by
+from ..core.package_stamp import package_stamp
+from ..core.private_files import read_signed, write_signed
+from . import executables, onednn
+from .executables import ExecutableFile
+from .machine_code import CONVOLUTION
+from .passes import CHOSEN
+
+
+class NamedPrograms:
+    """The executables of a function by its text; a file says which one is that of a text and arguments.
+
+    Arguments:
+        text: what the function computes; None where it has no text.
+        name: of the function. donated: of its arguments.
+    """
+
+    def __init__(self, text: Callable[[], str] | None, name: str, donated: Sequence[int]) -> None:
+        self.text, self.name, self.donated = text, name, donated
+
+    def of(self, args: Sequence[Any]) -> NamedExecutable:
+        """That for arguments like these."""
+        return NamedExecutable(self.name, self._path(args), args)
+
+    def note(self, executable: ExecutableFile, compiled: Any = None) -> None:
+        """Let the text lead to an executable, which may be written later, or is what was compiled here."""
+        traced = executable.traced
+        results = traced.shapes
+        is_single = isinstance(results, jax.ShapeDtypeStruct)
+        is_flat = is_single or isinstance(results, tuple) and all(isinstance(r, jax.ShapeDtypeStruct) for r in results)
+        path, calls = self._path(traced.specs), traced.foreign_calls()
+        planned = [onednn.planned(key) for name, key in calls if name == CONVOLUTION]
+        if path is None or executable.path is None or not is_flat or None in planned or len(planned) < len(calls):
+            return
+        known = {"file": executable.path.name, "results": None if is_single else len(results), "planned": planned}
+        with contextlib.suppress(OSError, ValueError):  # of a full disk, and of what cannot be written
+            if compiled is not None:
+                keep(compiled, executable.path, user_secret())
+            write_signed(path, user_secret(), json.dumps(known).encode())
+
+    def _path(self, args: Sequence[Any]) -> Path | None:
+        """The file for arguments like these; its name has all that the executable depends on."""
+        settings = context()
+        if self.text is None or settings.casting is not None or settings.platforms:
+            return None
+        flags = sorted((n, v) for n, v in os.environ.items() if n.startswith(("FLAGS_", "XLA_FLAGS")))
+        weak = [not a.shape and getattr(a, "weak_type", False) for a in args]
+        passes, calls_onednn = [p.name for p in CHOSEN], find_spec("llvmlite") is not None
+        said = [self.text(), package_stamp(), JAX, traced_by(), settings.default_dtype.name, flags]
+        name = executables.digest([*said, passes, calls_onednn, self.name, self.donated, weak])
+        return executables.folder() / f"{executables.alike(self.name, args)}-{name}.known"
+
+
+class NamedExecutable:
+    """The executable for a text and arguments, if a file says which one that is."""
+
+    def __init__(self, name: str, path: Path | None, args: Sequence[Any]) -> None:
+        self.name, self.path, self.args = name, path, args
+
+    def loaded(self) -> Any:
+        """It, or None."""
+        content = None if self.path is None else read_signed(self.path, user_secret())
+        if content is None:
+            return None
+        known = json.loads(content)
+        # XLA calls oneDNN by the keys of plans, which each process makes.
+        if None in [onednn.plan(onednn.convolution_from(c)) for c in known["planned"]]:
+            return None
+        leaf = np.float32(0)
+        results = leaf if known["results"] is None else (leaf,) * known["results"]
+        structures = jax.tree.structure((tuple(self.args), {})), jax.tree.structure(results)
+        return executables.loaded(executables.folder() / known["file"], structures)
