@@ -17,8 +17,9 @@ from ..registry.bound import BoundOp
 
 # Where an op fails on unknown dimensions: how many of them are looked at, and how many ways to make some the same.
 MAX_SYMBOLS, MAX_TRIES = 6, 500
-# Sizes that samples have: such as strides and scales divide, and small ones; not 1, which broadcasts.
-SAMPLES = (32, 64, 96, 128, 160, 192, 224, 3, 4, 5, 6)
+# Sizes that samples have: such as strides and scales divide, others between them, which no stride divides alike, and
+# small ones; not 1, which broadcasts.
+SAMPLES = (32, 75, 96, 101, 128, 160, 192, 224, 3, 4, 5, 6)
 # Choices of different sizes that are tried for one op.
 MAX_SAMPLES = 30
 
