@@ -105,7 +105,7 @@ def _maxima(text: str) -> list[tuple[str, str]]:
     return [(size, number) for size, number in found if number.isdigit()]
 
 
-def replaced(facts: list[Fact], stronger: list[Fact]) -> list[Fact]:
+def replace_weaker(facts: list[Fact], stronger: list[Fact]) -> list[Fact]:
     """Facts with other ones in the place of those that say the same of less."""
     return [*[f for f in facts if all(f[:2] != s[:2] for s in stronger)], *stronger]
 
