@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections import Counter
-from typing import Any
+from typing import Any, cast
 
 from . import symbolic
 
@@ -39,7 +39,7 @@ def _sum(node: ast.expr) -> Counter[str]:
             return _plus(_sum(node.left), _times(_sum(node.right), -1))
         case ast.BinOp(op=ast.Mult()):
             return _product(_sum(node.left), _sum(node.right))
-        case ast.Call(func=ast.Name(id="floordiv"), args=[of, ast.Constant(value=int(n))]) if n > 0:
+        case ast.Call(func=ast.Name(id="floordiv"), args=[of, ast.Constant(value=int() as n)]) if n > 0:
             return _quotient(_sum(of), n)
         case ast.Call():
             return Counter({f"{ast.unparse(node.func)}({', '.join([_text(_sum(a)) for a in node.args])})": 1})
@@ -52,10 +52,10 @@ def _quotient(total: Counter[str], n: int) -> Counter[str]:
     rest = _plus(total, _times(whole, -n))
     inner = next((t for t, count in rest.items() if count == 1 and t.startswith(_DIVISION)), None)
     if inner is not None:
-        node: Any = symbolic.parsed(inner)
-        if isinstance(by := node.args[1], ast.Constant):
+        of, by = [_sum(a) for a in cast(ast.Call, symbolic.parsed(inner)).args]
+        if by.keys() <= {""}:
             del rest[inner]
-            return _plus(whole, _quotient(_plus(_sum(node.args[0]), _times(rest, by.value)), n * by.value))
+            return _plus(whole, _quotient(_plus(of, _times(rest, by[""])), n * by[""]))
     if rest.keys() <= {""}:  # less than n
         return whole
     return _plus(whole, Counter({f"{_DIVISION}{_text(rest)}, {n})": 1}))

@@ -62,7 +62,7 @@ class Unknown(symbolic.Symbols):
                     continue
                 if (made := self._of_any_size(emit)) is not None:
                     return made
-                found = fit_symbols(given, bound, inputs) if given else None
+                found = fit_symbols(given, bound, inputs, measured=self.symbols) if given else None
                 if found is None:
                     raise
             for name, other in found:

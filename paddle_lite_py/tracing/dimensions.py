@@ -225,11 +225,11 @@ class Dimensions:
             if fact.text not in known and (self.at_hand is None or fact.holds(self.at_hand)):
                 self.facts.append(fact)
                 raise Learned
-        found = fit_symbols(self.symbols, bound, inputs, self.at_hand)
-        if self.for_file and not all(symbolic.is_symbolic(other) for _, other in found or ((names[0], 0),)):
+        if self.for_file:
             specs = inferred_by_samples(bound, inputs, self.symbols | self.measured.symbols, names, alike=False)
             if specs is not None:
                 return specs
+        found = fit_symbols(self.symbols, bound, inputs, self.at_hand, self.measured.symbols)
         for name, other in found or ():
             self._note(name, "eq", str(other))
         if found:

@@ -68,8 +68,8 @@ def prior_box(
     cells, pixels = (shape(t)[2:].astype(input.dtype) for t in (input, image))
     step = to_tensor(list(steps)[::-1], dtype=input.dtype) if all(steps) else pixels / cells
     half = to_tensor(shapes, dtype=input.dtype).flip([1]) / 2
-    center = [(arange(n, dtype=input.dtype) + offset) * step[i] for i, n in enumerate(input.shape[2:])]
-    boxes = corners(*center, half) / pixels.flip([0]).tile([2])
+    y, x = [(arange(n, dtype=input.dtype) + offset) * step[i] for i, n in enumerate(input.shape[2:])]
+    boxes = corners(y, x, half) / pixels.flip([0]).tile([2])
     boxes = boxes.clip(0, 1) if clip else boxes
     return boxes, to_tensor(list(variance), dtype=input.dtype).expand(boxes.shape)
 

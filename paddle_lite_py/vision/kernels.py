@@ -47,10 +47,10 @@ def anchor_generator(
     wide = np.floor(np.sqrt(stride[0] * stride[1] / ratio) + 0.5)  # whole pixels, halves upwards
     high = np.floor(wide * ratio + 0.5)
     half = np.stack([size / stride[1] * high - 1, size / stride[0] * wide - 1], -1) / 2
-    center = [
+    y, x = [
         arange(n, dtype=input.dtype) * s + offset * (s - 1) for n, s in zip(input.shape[2:], stride[::-1], strict=True)
     ]
-    anchors = corners(*center, to_tensor(half, dtype=input.dtype))
+    anchors = corners(y, x, to_tensor(half, dtype=input.dtype))
     return anchors, to_tensor(list(variances), dtype=input.dtype).expand(anchors.shape)
 
 
