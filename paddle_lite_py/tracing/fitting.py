@@ -180,7 +180,12 @@ def _samples(
 def _near(
     bound: BoundOp, inputs: tuple[Any, ...], symbols: dict[str, Any], names: list[str]
 ) -> Iterator[tuple[dict[str, int], Any]]:
-    """The same with the sizes that an op is given, and with 1: those that are broadcast to each other."""
+    """The same with the sizes that an op is given, and with 1: those that are broadcast to each other.
+
+    Unknown sizes that meet on an axis are taken to be equal instead.
+    """
+    if any(_along_axes(symbols, inputs, None)):
+        return
     sizes = [n for v in inputs if isinstance(v, Value) for n in v.shape]
     given = dict.fromkeys([1, *[n for n in (*sizes, *flat(bound.attrs)) if type(n) is int and n > 1]])
     for chosen in itertools.islice(itertools.product(given, repeat=len(names)), MAX_NEAR):
