@@ -121,11 +121,11 @@ _current = _Current()
 
 
 @contextmanager
-def known(dims: Dims) -> Iterator[None]:
+def known(dims: Dims) -> Iterator[Dims]:
     """Lower with these symbols known."""
     before, _current.dims = _current.dims, dims
     try:
-        yield
+        yield dims
     finally:
         _current.dims = before
 

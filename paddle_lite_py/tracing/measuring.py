@@ -95,11 +95,11 @@ class Measuring:
 
     def _refuse_blocks_in_parts(self, ops: Sequence[Operator]) -> None:
         differentiated = [b for op in ops if op.bound.op is control.GRAD for b in op.blocks]
-        for op in [op for block in differentiated for op in block.ops]:
-            if is_apart(op, self.measured):
+        for op in [op for block in differentiated for op in block.all_ops()]:
+            if op.bound.op is control.CUSTOM and is_apart(op, self.measured):
                 raise DataDependentError(
-                    f"a gradient is asked for through the {op.name} at {op.where}, which holds what Python has to run, "
-                    "since its sizes depend on the data: compute those before it, or ask for no gradient there"
+                    f"a gradient is asked for through the backward() of a PyLayer or hook at {op.where}, within which "
+                    "sizes depend on the data: compute those outside of it"
                 )
 
     @property
