@@ -103,8 +103,14 @@ def test_a_net_serves_pictures_of_each_size(forward, tmp_path):
         same(static.Executor().run(main, feed={"x": picture}, fetch_list=fetches), want)
 
 
-def test_unknown_sizes_are_broadcast_to_numbers():
+@pytest.fixture
+def program():
     paddle.enable_static()
+    with static.program_guard(static.Program()):
+        yield
+
+
+def test_unknown_sizes_are_broadcast_to_numbers(program):
     x, y = static.data("x", [None, None]), static.data("y", [2, 3])
     total = x * y
     for shape in ((2, 3), (1, 3), (2, 1)):
@@ -112,13 +118,12 @@ def test_unknown_sizes_are_broadcast_to_numbers():
         assert static.Executor().run(feed=feed, fetch_list=[total])[0].shape == (2, 3)
 
 
-def test_an_unknown_size_is_a_number_of_the_program():
-    paddle.enable_static()
+def test_an_unknown_size_is_a_number_of_the_program(program):
     x = static.data("x", [None, 3])
     n, found = x.shape[0], paddle.nonzero(x > 1).shape[0]
     fetches = [n * paddle.ones([1]), n * 2.5, paddle.ones([1]) * (2 * n), 6 / n, found * paddle.ones([1])]
     feed = {"x": np.arange(6, dtype="float32").reshape(2, 3)}
-    assert [float(a) for a in static.Executor().run(feed=feed, fetch_list=fetches)] == [2.0, 5.0, 4.0, 3.0, 4.0]
+    assert [a.item() for a in static.Executor().run(feed=feed, fetch_list=fetches)] == [2.0, 5.0, 4.0, 3.0, 4.0]
     assert n != 3 and n >= 0 and n + 1 > n
 
 
@@ -127,7 +132,6 @@ def test_an_unknown_size_is_a_number_of_the_program():
     [range, float, int, lambda n: n > 4, lambda n: [0] * n],
     ids=["range", "float", "int", "compared", "list"],
 )
-def test_python_that_needs_an_unknown_size_is_named(use):
-    paddle.enable_static()
+def test_python_that_needs_an_unknown_size_is_named(use, program):
     with pytest.raises(ValueError, match=r"test_open_sizes.py:\d+ wants to know the size x_0, which only a run tells"):
         use(static.data("x", [None, 3]).shape[0])
