@@ -24,6 +24,10 @@ SAMPLES = (32, 75, 96, 101, 128, 160, 192, 224, 3, 4, 5, 6)
 MAX_SAMPLES, MAX_NEAR = 30, 100
 
 
+class ResultCountError(ValueError):
+    """The number of results of an op is a size that is not known."""
+
+
 def symbols_in(dim: Any, symbols: Iterable[str]) -> list[str]:
     """The symbols that a dimension is made of."""
     words = re.findall(r"[A-Za-z_]\w*", str(dim)) if symbolic.is_symbolic(dim) or isinstance(dim, str) else []
@@ -131,6 +135,9 @@ def inferred_by_samples(
 
     Returns:
         None where there are no such samples, or the results differ in more than sizes.
+
+    Raises:
+        ResultCountError: if there are more results for some sizes than for others.
     """
     sizes = [n for v in inputs if isinstance(v, Value) for n in v.shape]
     known = dict.fromkeys([n for n in (*sizes, *flat(bound.attrs)) if symbolic.is_symbolic(n)])
@@ -143,6 +150,8 @@ def inferred_by_samples(
     if not samples or not (alike or _are_varied([dims for dims, _ in samples])):
         return None
     outs = [tuple(out) if isinstance(out, tuple | list) else (out,) for _, out in samples]
+    if len(set(map(len, outs))) > 1:
+        raise ResultCountError(f"how many results {bound.op.name} has depends on {', '.join(names)}")
     known |= dict.fromkeys([v for n in known for v in _quotients(inputs, n)])
     made = tuple([_common(specs, [dims for dims, _ in samples], inputs, known) for specs in zip(*outs, strict=True)])
     if None in made:
