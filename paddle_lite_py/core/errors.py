@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 import jax
+import numpy as np
 
 from .memo import memo
 
@@ -105,9 +106,10 @@ def original(error: BaseException) -> BaseException:
 # Key: the file's name.
 @memo(4096, context=False)
 def calls_back(filename: str) -> bool:
-    """True for a file of JAX, and of Python's library: `Counter(int(t) for t in x)`."""
-    library = filename.startswith(os.path.dirname(os.__file__) + os.sep) and "-packages" not in filename
-    return library or filename.startswith("<frozen ") or filename.startswith(os.path.dirname(jax.__file__) + os.sep)
+    """True for a file of JAX, of NumPy, and of Python's library: `Counter(int(t) for t in x)`."""
+    library, *packages = [os.path.dirname(str(module.__file__)) + os.sep for module in (os, jax, np)]
+    in_library = filename.startswith(library) and "-packages" not in filename
+    return in_library or filename.startswith(("<frozen ", *packages))
 
 
 _warned: dict[Any, Any] = {}  # of Python's: which lines have been warned of

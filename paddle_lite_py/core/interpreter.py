@@ -120,7 +120,8 @@ class Interpreter(Observer, ABC):
     is_eager = False  # whether ops run, at once or in a queue
     waits = False  # whether it is a queue of ops that have not run yet
     is_tracing = False  # whether ops become operators of a Program
-    sizes: Any = None  # what tells code about unknown dimensions, in a trace that has some
+    sizes: Any = None  # the unknown dimensions of a trace that has some
+    size_answers: Any = None  # what tells code about unknown dimensions
     # Appends an operator that Python computes, for a bound op, tensors and what is known of its results; None where
     # such functions are called, which refuse to be traced.
     run_on_host: Any = None

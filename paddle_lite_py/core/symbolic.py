@@ -51,7 +51,7 @@ def is_symbolic(dim: Any) -> bool:
 
 def evaluate(dim: Any, dims: Dims) -> Any:
     """The value of a dimension expression such as ``2*b + 1``, given its symbols."""
-    return _eval(ast.parse(str(dim), mode="eval").body, dims) if is_symbolic(dim) else dim
+    return _eval(parsed(str(dim)), dims) if is_symbolic(dim) else dim
 
 
 def evaluate_text(text: str, dims: Dims) -> Any:
@@ -61,9 +61,14 @@ def evaluate_text(text: str, dims: Dims) -> Any:
         ValueError: for what is no such expression, or a symbol that is not known.
     """
     try:
-        return _eval(ast.parse(text.strip(), mode="eval").body, dims)
+        return _eval(parsed(text.strip()), dims)
     except (SyntaxError, KeyError) as e:
         raise ValueError(f"{text!r} is no expression of the dimensions {sorted(dims)}: {e}") from None
+
+
+def parsed(text: str) -> ast.expr:
+    """The syntax tree of a dimension expression, in which ^ is a power."""
+    return ast.parse(text.replace("^", "**"), mode="eval").body
 
 
 def _eval(node: ast.expr, dims: Dims) -> Any:
@@ -116,11 +121,11 @@ _current = _Current()
 
 
 @contextmanager
-def known(dims: Dims) -> Iterator[None]:
+def known(dims: Dims) -> Iterator[Dims]:
     """Lower with these symbols known."""
     before, _current.dims = _current.dims, dims
     try:
-        yield
+        yield dims
     finally:
         _current.dims = before
 

@@ -31,7 +31,7 @@ class UnknownSize(_DIMENSION):
     @classmethod
     def of(cls, dim: Any) -> Any:
         """A dimension as a UnknownSize; a number as it is."""
-        if dim.__class__ is not _DIMENSION or state.interpreter.sizes is None:
+        if dim.__class__ is not _DIMENSION or state.interpreter.size_answers is None:
             return dim
         made = copy.copy(dim)
         made.__class__ = cls
@@ -45,15 +45,15 @@ class UnknownSize(_DIMENSION):
 
     def number(self) -> Any:
         """The size as a traced number."""
-        return state.interpreter.sizes.number(self.plain())
+        return state.interpreter.size_answers.number(self.plain())
 
     def __index__(self) -> int:
-        return int(state.interpreter.sizes.wanted(self.plain()))
+        return int(state.interpreter.size_answers.wanted(self.plain()))
 
     __int__ = __index__
 
     def __float__(self) -> float:
-        return float(state.interpreter.sizes.wanted(self.plain()))
+        return float(state.interpreter.size_answers.wanted(self.plain()))
 
 
 class Shape(tuple[Any, ...]):
@@ -83,7 +83,7 @@ def _compared(name: str) -> Callable[[UnknownSize, Any], Any]:
     def method(self: UnknownSize, other: Any) -> Any:
         if not isinstance(other, int) and not is_symbolic(other):
             return compare(self.number(), other) if isinstance(other, float) else NotImplemented
-        sizes = state.interpreter.sizes
+        sizes = state.interpreter.size_answers
         a, b = self.plain(), plain(other)
         return getattr(a, f"__{name}__")(b) if sizes is None else sizes.compare(name, a, b)
 

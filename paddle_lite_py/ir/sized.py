@@ -10,8 +10,9 @@ from ..core import symbolic
 from ..registry.bound import BoundOp
 from .block import Value
 
-# Sizes that samples have: such as strides and scales divide, and small ones; not 1, which broadcasts.
-SAMPLES = (32, 64, 96, 128, 160, 192, 224, 3, 4, 5, 6)
+# Sizes that samples have: such as strides and scales divide, others between them, which no stride divides alike, and
+# small ones; not 1, which broadcasts.
+SAMPLES = (32, 75, 96, 101, 128, 160, 192, 224, 3, 4, 5, 6)
 
 
 def infer_with(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any]) -> Any:

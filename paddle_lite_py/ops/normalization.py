@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from ..core.config import by_platform
 from ..core.interpreter import no_grad
 from ..core.no_effect import no_effect
+from ..core.symbolic import is_symbolic
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
 from ..eager.pending import payload_of
@@ -270,10 +271,9 @@ def group_norm(
 def _tail(function: str, x: Any, normalized_shape: Any) -> int:
     """How many axes normalized_shape names; it must be the end of the shape of x."""
     shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
-    if list(x.shape[-len(shape) :]) != shape:
-        raise ValueError(
-            f"{function}: normalized_shape is {shape}, but the last dimensions of x are {list(x.shape[-len(shape) :])}"
-        )
+    last = list(x.shape[-len(shape) :])
+    if len(last) < len(shape) or any(a != b and not is_symbolic(a) for a, b in zip(last, shape, strict=True)):
+        raise ValueError(f"{function}: normalized_shape is {shape}, but the last dimensions of x are {last}")
     return len(shape)
 
 

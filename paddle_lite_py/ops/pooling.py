@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.symbolic import is_symbolic
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
@@ -319,7 +320,7 @@ def _max_unpool(n: int, x: Any, where: Any, kernel: Any, stride: Any, padding: A
     if size is None:
         size = [(a - 1) * s - sum(p) + b for a, s, p, b in zip(x.shape[2:], steps, pad, k, strict=True)]
     fn: Any = _unpool
-    return fn(x, where, tuple([int(a) for a in size][-n:]))
+    return fn(x, where, tuple([a if is_symbolic(a) else int(a) for a in size][-n:]))
 
 
 @call_cached("x", "indices")

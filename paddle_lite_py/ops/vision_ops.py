@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.symbolic import is_symbolic
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
@@ -238,7 +239,7 @@ def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name:
     """
     shape = shape_tuple(out_shape)
     fn: Any = _affine_grid
-    return fn(theta, tuple([int(n) for n in shape[2:]]), align_corners)
+    return fn(theta, tuple([n if is_symbolic(n) else int(n) for n in shape[2:]]), align_corners)
 
 
 def _reflect(at: Any, n: int, align_corners: bool) -> Any:
@@ -323,7 +324,7 @@ def grid_sample(
     ):
         if value not in known:
             raise ValueError(f"grid_sample: {argument} is {value!r}; expected one of {', '.join(known)}")
-    if grid.shape[-1] != x.ndim - 2:
+    if grid.shape[-1] != x.ndim - 2 and not is_symbolic(grid.shape[-1]):
         raise ValueError(f"grid_sample: points of {grid.shape[-1]} coordinates in grid; expected {x.ndim - 2}")
     fn: Any = _grid_sample
     return fn(x, grid, mode == "nearest", padding_mode, align_corners)

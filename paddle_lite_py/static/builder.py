@@ -44,7 +44,7 @@ class StaticBuilder(Builder):
         super().__init__()
         self.program = program
         self.version = 0  # grows with each change
-        self.unknown = Unknown()
+        self.unknown = self.size_answers = Unknown()
         self.counts: Counter[str] = Counter()  # of names of ops
         # Values of the program that this one is a clone of, and those here.
         self.clone_map: dict[Value, TracedValue] = {}

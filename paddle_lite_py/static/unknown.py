@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import jax
 from jax import export
 
 from ..core import symbolic
 from ..core.errors import UNKNOWN, user_frame
+from ..core.interpreter import state
 from ..ir.block import Block, Operator
 from ..ir.sized import substituted
+from ..registry.op import REGISTRY
+from ..tracing.dimensions import UnknownSizeError
 from ..tracing.fitting import fit_symbols
 from ..tracing.size_facts import Fact, full_cuts, replace_weaker, undecided, windows_fit
 
@@ -43,6 +48,32 @@ class Unknown(symbolic.Symbols):
                 line = "the program" if fact.where is UNKNOWN else fact.where
                 raise ValueError(f"feed: {line} takes {fact.text} for granted; fed were {dims}")
 
+    # -- what code asks, by an UnknownSize -------------------------------------------------------------------------
+    def number(self, dim: Any) -> Any:
+        """A dimension as a tensor of the program."""
+        builder: Any = state.interpreter
+        (value,) = builder.emit(REGISTRY["dimension"].bind((dim,)), (), requires_grad=False)
+        return builder.handle(value)
+
+    def compare(self, relation: str, a: Any, b: Any) -> bool:
+        """Whether a is less than b, or equal, ..., if that is so for all sizes."""
+        try:
+            return bool(getattr(operator, relation)(a, b))
+        except jax.errors.InconclusiveDimensionOperation:
+            return bool(self.wanted(a if symbolic.is_symbolic(a) else b))
+
+    def wanted(self, dim: Any) -> int:
+        """The value of a dimension that Python needs: no run has given it.
+
+        Raises:
+            UnknownSizeError: always.
+        """
+        raise UnknownSizeError(
+            f"{user_frame()} wants to know the size {dim}, which only a run tells: compute with x.shape[0] in tensors "
+            "(static.nn.cond, static.nn.while_loop), or give static.data a number there"
+        )
+
+    # -- what ops ask ----------------------------------------------------------------------------------------------
     def shape(self, name: str, sizes: Sequence[Any]) -> tuple[Any, ...]:
         """A shape whose unknown sizes (None, -1) are symbols; sizes of other data of the program stay theirs."""
         stem = re.sub(r"\W", "_", name).lstrip("_0123456789") or "n"
@@ -63,7 +94,7 @@ class Unknown(symbolic.Symbols):
                     continue
                 if (made := self._of_any_size(emit)) is not None:
                     return made
-                found = fit_symbols(given, bound, inputs) if given else None
+                found = fit_symbols(given, bound, inputs, measured=self.symbols) if given else None
                 if found is None:
                     raise
             for name, other in found:

@@ -262,12 +262,11 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         freed = any(isinstance(v, TracedValue) and v.freed and v.requires_grad for v in inputs)
         values = []
         for spec in out if isinstance(out, tuple | list) else (out,):
-            value = TracedValue(
-                spec.shape, spec.dtype, self.frame, requires_grad and bound.op.grad and is_inexact(spec.dtype)
-            )
+            shape, needs = self.shortest(spec.shape), requires_grad and bound.op.grad and is_inexact(spec.dtype)
+            value = TracedValue(shape, spec.dtype, self.frame, needs)
             value.freed, value.where = freed, where
-            if None in spec.shape:
-                self.measure(value, spec.shape)
+            if None in shape:
+                self.measure(value, shape)
             values.append(value)
         self.frame.block.ops.append(Operator(bound, inputs, tuple(values), where))
         return tuple(values)

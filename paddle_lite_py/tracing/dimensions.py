@@ -21,7 +21,7 @@ from ..core.unknown_size import plain
 from ..ir.block import Value
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY
-from .fitting import fit_symbols, flat, inferred_by_samples, is_possible, symbols_in
+from .fitting import ResultCountError, fit_symbols, flat, inferred_by_samples, is_possible, symbols_in
 from .size_conditions import size_condition
 from .size_facts import NAMES, OPPOSITE, Fact, full_cuts, replace_weaker, undecided, windows_fit
 
@@ -225,11 +225,14 @@ class Dimensions:
             if fact.text not in known and (self.at_hand is None or fact.holds(self.at_hand)):
                 self.facts.append(fact)
                 raise Learned
-        found = fit_symbols(self.symbols, bound, inputs, self.at_hand)
-        if self.for_file and not all(symbolic.is_symbolic(other) for _, other in found or ((names[0], 0),)):
-            specs = inferred_by_samples(bound, inputs, self.symbols | self.measured.symbols, names, alike=False)
+        if self.for_file:
+            try:
+                specs = inferred_by_samples(bound, inputs, self.symbols | self.measured.symbols, names, alike=False)
+            except ResultCountError as e:
+                raise self._unknown(names[0], user_frame(), e) from None
             if specs is not None:
                 return specs
+        found = fit_symbols(self.symbols, bound, inputs, self.at_hand, self.measured.symbols)
         for name, other in found or ():
             self._note(name, "eq", str(other))
         if found:

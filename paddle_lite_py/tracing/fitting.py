@@ -16,8 +16,12 @@ from ..registry.bound import BoundOp
 
 # Where an op fails on unknown dimensions: how many of them are looked at, and how many ways to make some the same.
 MAX_SYMBOLS, MAX_TRIES = 6, 500
-# Choices of different sizes that are tried for one op.
-MAX_SAMPLES = 30
+# Choices of different sizes that are tried for one op, and of sizes that it is given with.
+MAX_SAMPLES, MAX_NEAR = 30, 100
+
+
+class ResultCountError(ValueError):
+    """The number of results of an op is a size that is not known."""
 
 
 def symbols_in(dim: Any, symbols: Iterable[str]) -> list[str]:
@@ -27,28 +31,33 @@ def symbols_in(dim: Any, symbols: Iterable[str]) -> list[str]:
 
 
 def fit_symbols(
-    symbols: dict[str, Any], bound: BoundOp, inputs: tuple[Any, ...], at_hand: dict[str, int] | None = None
+    symbols: dict[str, Any],
+    bound: BoundOp,
+    inputs: tuple[Any, ...],
+    at_hand: dict[str, int] | None = None,
+    measured: dict[str, Any] | None = None,
 ) -> tuple[tuple[str, Any], ...] | None:
     """Symbols in the inputs of an op, and what they must be for it to be possible: other ones, a product, a number.
 
     Arguments:
         at_hand: sizes of a call, which must have those values.
+        measured: symbols that stay what they are.
     """
+    kept = (measured or {}) | symbols
     sizes = [n for v in inputs if isinstance(v, Value) for n in v.shape]
     words = list(dict.fromkeys([w for n in sizes for w in symbols_in(n, symbols)]))[:MAX_SYMBOLS]
     pairs: list[tuple[str, Any]] = [(b, symbols[a]) for a, b in itertools.combinations(words, 2)]
-    others = dict.fromkeys([n for n in sizes if symbolic.is_symbolic(n) or n > 1])
+    others = [*dict.fromkeys([n for n in sizes if symbolic.is_symbolic(n) or n > 1]), 1]
     every = pairs + [(a, n) for a in words for n in others if a not in symbols_in(n, symbols)]
     if at_hand is not None:
         pairs, every = (
             [(a, n) for a, n in some if at_hand[a] == symbolic.evaluate(n, at_hand)]
             for some in (pairs, [*every, *[(a, at_hand[a]) for a in words]])
         )
-    pool = pairs if at_hand is None else every
-    several = [itertools.combinations(pool, n) for n in (2, 3)]
+    several = [itertools.combinations(some, n) for some in (pairs, every) for n in (2, 3)]
     tries = itertools.chain(((p,) for p in every), _along_axes(symbols, inputs, at_hand), *several)
     for chosen in itertools.islice(tries, MAX_TRIES):
-        if len({name for name, _ in chosen}) == len(chosen) and _fits(bound, inputs, symbols | dict(chosen)):
+        if len({name for name, _ in chosen}) == len(chosen) and _fits(bound, inputs, kept | dict(chosen)):
             return chosen
     return None
 
@@ -56,13 +65,20 @@ def fit_symbols(
 def _along_axes(
     symbols: dict[str, Any], inputs: tuple[Any, ...], at_hand: dict[str, int] | None
 ) -> Iterator[tuple[tuple[str, Any], ...]]:
-    """For each axis all symbols that stand there made the same: of many inputs, those of one batch."""
-    shapes = [v.shape for v in inputs if isinstance(v, Value)]
-    for axis in range(max(map(len, shapes), default=0)):
-        there = [s[axis] for s in shapes if axis < len(s)]
+    """For each axis, and for all at once, the symbols there made the same: of many inputs, those of one batch.
+
+    Axes are counted from the last one, as shapes are broadcast.
+    """
+    shapes = [v.shape[::-1] for v in inputs if isinstance(v, Value)]
+    found: dict[str, Any] = {}
+    for there in itertools.zip_longest(*shapes):
         words = list(dict.fromkeys([str(n) for n in there if str(n) in symbols]))
-        if len(words) > 2 and (at_hand is None or len({at_hand[w] for w in words}) == 1):
-            yield tuple([(w, symbols[words[0]]) for w in words[1:]])
+        if len(words) > 1 and (at_hand is None or len({at_hand[w] for w in words}) == 1):
+            same = dict.fromkeys(words[1:], symbols[words[0]])
+            found = same | found
+            yield tuple(same.items())
+    if found:
+        yield tuple(found.items())
 
 
 def _fits(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any]) -> bool:
@@ -99,14 +115,23 @@ def inferred_by_samples(
 
     Returns:
         None where there are no such samples, or the results differ in more than sizes.
+
+    Raises:
+        ResultCountError: if there are more results for some sizes than for others.
     """
     sizes = [n for v in inputs if isinstance(v, Value) for n in v.shape]
     known = dict.fromkeys([n for n in (*sizes, *flat(bound.attrs)) if symbolic.is_symbolic(n)])
     names = [n for n in dict.fromkeys(w for n in known for w in symbols_in(n, symbols)) if n in set(free)]
-    samples = list(itertools.islice(_samples(bound, inputs, symbols, names, alike), 3)) if names else []
+    samples: list[tuple[dict[str, int], Any]] = []
+    for sample in _samples(bound, inputs, symbols, names, alike) if names else ():
+        samples.append(sample)
+        if len(samples) >= 3 and (alike or _are_varied([dims for dims, _ in samples])):
+            break
     if not samples or not (alike or _are_varied([dims for dims, _ in samples])):
         return None
     outs = [tuple(out) if isinstance(out, tuple | list) else (out,) for _, out in samples]
+    if len(set(map(len, outs))) > 1:
+        raise ResultCountError(f"how many results {bound.op.name} has depends on {', '.join(names)}")
     known |= dict.fromkeys([v for n in known for v in _quotients(inputs, n)])
     made = tuple([_common(specs, [dims for dims, _ in samples], inputs, known) for specs in zip(*outs, strict=True)])
     if None in made:
@@ -138,6 +163,24 @@ def _samples(
                 yield dims, infer_with(bound, inputs, known)
         except Exception:  # not with these
             continue
+    yield from _near(bound, inputs, symbols, names)
+
+
+def _near(
+    bound: BoundOp, inputs: tuple[Any, ...], symbols: dict[str, Any], names: list[str]
+) -> Iterator[tuple[dict[str, int], Any]]:
+    """The same with the sizes that an op is given, and with 1: those that are broadcast to each other.
+
+    Unknown sizes that meet on an axis are taken to be equal instead.
+    """
+    if any(_along_axes(symbols, inputs, None)):
+        return
+    sizes = [n for v in inputs if isinstance(v, Value) for n in v.shape]
+    given = dict.fromkeys([1, *[n for n in (*sizes, *flat(bound.attrs)) if type(n) is int and n > 1]])
+    for chosen in itertools.islice(itertools.product(given, repeat=len(names)), MAX_NEAR):
+        dims = dict(zip(names, chosen, strict=True))
+        if _fits(bound, inputs, symbols | dims):
+            yield dims, infer_with(bound, inputs, symbols | dims)
 
 
 def _quotients(inputs: tuple[Any, ...], size: Any) -> list[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.dtypes import is_inexact
 from ..core.errors import DataDependentError, user_frame
+from ..core.quotients import shortest
 from ..eager.tensor import Tensor
 from ..ir import control
 from ..ir.block import Operator, Value
@@ -76,7 +77,12 @@ class Measuring:
         """Told of a new operator."""
 
     def _symbols(self) -> dict[str, Any]:
-        return self.unknown.symbols if self.sizes is None else self.sizes.symbols | self.unknown.symbols
+        known = {} if self.unknown is None else self.unknown.symbols
+        return known if self.sizes is None else self.sizes.symbols | known
+
+    def shortest(self, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+        """A shape with short sizes, whatever chain of ops divided them."""
+        return shape if all(type(n) is int for n in shape) else shortest(shape, self._symbols())
 
     def gradient(self, *args: Any, **kwargs: Any) -> Any:
         """Gradients; see Differentiation. The operators that they move stay behind those that measure their sizes."""
@@ -89,11 +95,11 @@ class Measuring:
 
     def _refuse_blocks_in_parts(self, ops: Sequence[Operator]) -> None:
         differentiated = [b for op in ops if op.bound.op is control.GRAD for b in op.blocks]
-        for op in [op for block in differentiated for op in block.ops]:
-            if is_apart(op, self.measured):
+        for op in [op for block in differentiated for op in block.all_ops()]:
+            if op.bound.op is control.CUSTOM and is_apart(op, self.measured):
                 raise DataDependentError(
-                    f"a gradient is asked for through the {op.name} at {op.where}, which holds what Python has to run, "
-                    "since its sizes depend on the data: compute those before it, or ask for no gradient there"
+                    f"a gradient is asked for through the backward() of a PyLayer or hook at {op.where}, within which "
+                    "sizes depend on the data: compute those outside of it"
                 )
 
     @property

@@ -19,6 +19,7 @@ from ..ir.block import Block, Operator, Value
 from ..ir.lower import concrete, read, run_block
 from ..ir.parts import ProgramPart, split
 from ..ir.program import Measured
+from .eager_gradients import run_gradient
 
 # Programs that one part is compiled for: sizes may change for ever.
 MAX_SIZES = 64
@@ -142,8 +143,9 @@ class ApartOperator:
     """An operator that Python runs: it computes it, or chooses and repeats blocks that run in parts."""
 
     def __init__(self, operator: Operator, measured: dict[str, Measured]) -> None:
-        self.operator = operator
-        self.blocks = [PartedBlock(block, measured) for block in operator.blocks]
+        self.operator, self.measured = operator, measured
+        self.is_gradient = operator.bound.op is control.GRAD
+        self.blocks = [] if self.is_gradient else [PartedBlock(block, measured) for block in operator.blocks]
 
     @property
     def traces(self) -> int:
@@ -152,6 +154,8 @@ class ApartOperator:
 
     def run(self, args: list[Any], dims: symbolic.Dims) -> Sequence[Any]:
         """What it gives."""
+        if self.is_gradient:
+            return run_gradient(self.operator, args, self.measured, dims)
         if not self.blocks:
             return self.operator.bound.fn(*args)
         return control.run_chosen(self.operator, args, lambda i, given: self.blocks[i](given, dims))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import bisect
 import operator
 import re
@@ -86,10 +87,22 @@ def windows_fit(bound: BoundOp, out: Any, symbols: Collection[str]) -> list[Fact
 
 
 def _least(size: Any, name: str) -> int | None:
-    """The least value of a symbol with which a size that grows with it is not 0."""
+    """The least value of a symbol with which a size that grows with it is not 0, and no maximum in it is a constant."""
+    lower = [(str(size), "1"), *_maxima(str(size))]
+
+    def fits(n: int) -> bool:
+        return all(symbolic.evaluate_text(a, {name: n}) >= int(b) for a, b in lower)
+
     values = range(1, _LARGEST)
-    at = bisect.bisect_left(values, True, key=lambda n: symbolic.evaluate(size, {name: n}) > 0)
+    at = bisect.bisect_left(values, True, key=fits)
     return values[at] if 0 < at < len(values) else None
+
+
+def _maxima(text: str) -> list[tuple[str, str]]:
+    """The maxima of a size and a number in an expression, as (size, number)."""
+    calls = [n for n in ast.walk(symbolic.parsed(text)) if isinstance(n, ast.Call) and ast.unparse(n.func) == "max"]
+    found = [sorted(map(ast.unparse, call.args), key=str.isdigit) for call in calls]
+    return [(size, number) for size, number in found if number.isdigit()]
 
 
 def replace_weaker(facts: list[Fact], stronger: list[Fact]) -> list[Fact]:

@@ -114,7 +114,7 @@ def trace(
     """
     with LOCK, memory.paused_collection():
         builder = Builder(convert)
-        builder.outside, builder.sizes = outside or {}, sizes
+        builder.outside, builder.sizes, builder.size_answers = outside or {}, sizes, sizes
         if sizes is not None and sizes.for_file:
             builder.unknown = sizes.measured
         if all(is_array(s) for s in specs):

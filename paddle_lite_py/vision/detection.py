@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..eager.tensor import Tensor
-from ..ops.convert import to_tensor
+from ..ops.convert import shape, to_tensor
+from ..ops.creation import arange
 from ..ops.dynamic import concrete
 from ..ops.on_host import HostResult, on_host
+from .cells import corners
 
 __all__ = ["distribute_fpn_proposals", "matrix_nms", "prior_box"]
 
@@ -55,7 +57,6 @@ def prior_box(
 
     Source: Liu et al., SSD: Single Shot MultiBox Detector, 2016.
     """
-    (rows, columns), (high, wide) = input.shape[2:], image.shape[2:]
     ratios = [1.0]
     for r in aspect_ratios:
         if all(abs(r - known) > 1e-6 for known in ratios):
@@ -64,14 +65,13 @@ def prior_box(
     shapes = [
         s for a, b in zip(min_sizes, most, strict=True) for s in _shapes(a, b, ratios, min_max_aspect_ratios_order)
     ]
-    step_x, step_y = steps if all(steps) else (wide / columns, high / rows)
-    x = ((np.arange(columns) + offset) * step_x)[None, :, None, None]
-    y = ((np.arange(rows) + offset) * step_y)[:, None, None, None]
-    w, h = (np.array(v)[None, None, :, None] / 2 for v in zip(*shapes, strict=True))
-    parts = np.broadcast_arrays((x - w) / wide, (y - h) / high, (x + w) / wide, (y + h) / high)
-    boxes = np.concatenate(parts, -1).astype(np.float32)
-    boxes = np.clip(boxes, 0, 1) if clip else boxes
-    return to_tensor(boxes), to_tensor(np.broadcast_to(np.array(variance, np.float32), boxes.shape).copy())
+    cells, pixels = (shape(t)[2:].astype(input.dtype) for t in (input, image))
+    step = to_tensor(list(steps)[::-1], dtype=input.dtype) if all(steps) else pixels / cells
+    half = to_tensor(shapes, dtype=input.dtype).flip([1]) / 2
+    y, x = [(arange(n, dtype=input.dtype) + offset) * step[i] for i, n in enumerate(input.shape[2:])]
+    boxes = corners(y, x, half) / pixels.flip([0]).tile([2])
+    boxes = boxes.clip(0, 1) if clip else boxes
+    return boxes, to_tensor(list(variance), dtype=input.dtype).expand(boxes.shape)
 
 
 def _levels(given: dict[str, Any]) -> Any:

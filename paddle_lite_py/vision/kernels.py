@@ -9,8 +9,10 @@ import numpy as np
 
 from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
+from ..ops.creation import arange
 from ..ops.dynamic import concrete
 from ..ops.on_host import HostResult, on_host
+from .cells import corners
 from .proposals import _suppress
 
 __all__ = ["anchor_generator", "multiclass_nms3"]
@@ -41,15 +43,15 @@ def anchor_generator(
 
     Source: Ren et al., Faster R-CNN, 2015.
     """
-    rows, columns = input.shape[2:]
     ratio, size = (a.reshape(-1) for a in np.meshgrid(aspect_ratios, anchor_sizes, indexing="ij"))
     wide = np.floor(np.sqrt(stride[0] * stride[1] / ratio) + 0.5)  # whole pixels, halves upwards
     high = np.floor(wide * ratio + 0.5)
-    half = np.stack([size / stride[0] * wide - 1, size / stride[1] * high - 1], -1) / 2
-    y, x = (np.arange(n) * s + offset * (s - 1) for n, s in zip((rows, columns), stride[::-1], strict=True))
-    center = np.stack(np.meshgrid(x, y), -1)[:, :, None]
-    anchors = np.concatenate([center - half, center + half], -1).astype(np.float32)
-    return to_tensor(anchors), to_tensor(np.broadcast_to(np.array(variances, np.float32), anchors.shape).copy())
+    half = np.stack([size / stride[1] * high - 1, size / stride[0] * wide - 1], -1) / 2
+    y, x = [
+        arange(n, dtype=input.dtype) * s + offset * (s - 1) for n, s in zip(input.shape[2:], stride[::-1], strict=True)
+    ]
+    anchors = corners(y, x, to_tensor(half, dtype=input.dtype))
+    return anchors, to_tensor(list(variances), dtype=input.dtype).expand(anchors.shape)
 
 
 def _suppress_by_class(

@@ -288,3 +288,18 @@ def test_windows_over_windows_are_saved_for_all_sizes_that_they_fit(tmp_path):
         np.testing.assert_allclose(loaded(x), net(x), rtol=1e-5)
     with pytest.raises(ValueError, match=r"saved for d0_\d >= \d+, and is called with .*d0_3 = 30"):
         loaded(paddle.ones([1, 1, 330, 30]))
+
+
+@pytest.mark.parametrize(
+    ("use", "reason"),
+    [
+        (lambda x: paddle.unbind(x)[0], r" \(how many results _unbind has depends on batch\)"),
+        (lambda x: paddle.split(x, x.shape[0])[0], r" \(how many results _split has depends on batch\)"),
+        (lambda x: x[:, 0] * paddle.to_tensor(np.ones(x.shape[0], "float32")), ""),  # the line within NumPy is not told
+    ],
+    ids=["unbind", "split", "numpy"],
+)
+def test_a_size_that_python_needs_is_refused_at_its_line(use, reason, tmp_path):
+    line = r"test_saved_sizes.py:\d+ wants to know the size of dimension 0 of `x`, which its InputSpec leaves open"
+    with pytest.raises(ValueError, match=line + reason):
+        saved(use, [InputSpec([None, 3], name="x")], tmp_path)

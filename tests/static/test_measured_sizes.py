@@ -70,6 +70,47 @@ GRADIENTS = {
 }
 
 
+def loop_over(t, step):
+    _, total = static.nn.while_loop(
+        lambda i, a: i < t["n"], lambda i, a: [i + 1, step(i, a)], [paddle.zeros([], "int64"), paddle.zeros([])]
+    )
+    return total
+
+
+def positive(x):
+    return paddle.masked_select(x, x > 0)
+
+
+GRADIENTS |= {
+    "found in a branch": lambda t: (
+        static.nn.cond(t["n"] > 2, lambda: (positive(t["x"]) ** 2).sum(), lambda: t["x"].sum()) ** 2,
+        t["x"],
+    ),
+    "branches of different sizes": lambda t: (
+        (static.nn.cond(t["n"] > 0, lambda: positive(t["x"] * 2), lambda: t["x"].flatten()) ** 2).sum(),
+        t["x"],
+    ),
+    "found in a loop": lambda t: (
+        loop_over(t, lambda i, a: a * 2 + (t["x"][t["x"] > i.astype("float32") / 4] ** 2).sum()),
+        t["x"],
+    ),
+    "found in a branch of a loop": lambda t: (
+        loop_over(
+            t, lambda i, a: a + static.nn.cond(i > 0, lambda: (positive(t["x"]) ** 3).sum(), lambda: t["x"].mean())
+        ),
+        t["x"],
+    ),
+    "twice": lambda t: (
+        paddle.grad(
+            static.nn.cond(t["n"] > 2, lambda: (positive(t["x"]) ** 3).sum(), lambda: (t["x"] ** 2).sum()),
+            t["x"],
+            create_graph=True,
+        )[0].sum(),
+        t["x"],
+    ),
+}
+
+
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_gradients_flow_through_what_is_found(name):
     def in_eager(t):
@@ -137,13 +178,36 @@ def test_branches_and_loops_run_their_blocks_in_parts():
         same(ran(main, fetches, given), [x[x > 0].sum(), np.float32(sum(x[x > i].sum() for i in range(3)))])
 
 
-def test_a_gradient_through_a_branch_in_parts_is_refused_at_its_line():
-    def loss(t):
-        found = static.nn.cond(t["n"] > 2, lambda: t["x"][t["x"] > 0].sum(), lambda: t["x"].sum())
-        return static.gradients([found], [t["x"]])
+def test_training_through_branches_that_find_sizes():
+    main, start = static.Program(), static.Program()
+    with static.program_guard(main, start):
+        x, n = static.data("x", [None]), static.data("n", [], "int64")
+        w = static.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+        loss = static.nn.cond(n > 2, lambda: (x * w)[x > 0].sum(), lambda: (x * w).sum())
+        (gradient,) = static.gradients([loss], [w])
+        paddle.optimizer.SGD(1.0).minimize(loss)
+    exe, found = static.Executor(), []
+    exe.run(start)
+    for count in (3, 1):
+        feed = {"x": np.array([1, -4, 2], "float32"), "n": np.array(count)}
+        found.append([a.item() for a in exe.run(main, feed=feed, fetch_list=[loss, gradient, w])])
+    assert found == [[3, 3, -2], [2, -1, -1]]
 
-    with pytest.raises(DataDependentError, match="a gradient is asked for through the cond at .*test_measured_sizes"):
-        built(loss)
+
+def test_a_size_found_in_the_backward_of_a_layer_is_refused_at_its_line():
+    class Positive(paddle.autograd.PyLayer):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensor()
+            return g * static.nn.cond(x.sum() > 0, lambda: positive(x).sum(), lambda: x.sum())
+
+    with pytest.raises(DataDependentError, match="the backward.. of a PyLayer or hook at .*test_measured_sizes"):
+        built(lambda t: static.gradients([Positive.apply(t["x"]).sum()], [t["x"]]))
 
 
 def test_a_program_says_where_it_finds_its_sizes():
