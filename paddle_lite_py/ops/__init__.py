@@ -40,6 +40,7 @@ from . import (
     normalization,
     norms,
     padding,
+    paging,
     pooling,
     private_names,
     quantize,

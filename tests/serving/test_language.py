@@ -132,13 +132,15 @@ def test_models_and_metrics(server):
     assert ask(server, "/models/lm")[1]["object"] == "model" and ask(server, "/models/other")[0] == 404
     with urllib.request.urlopen(f"{server.url}/openapi.json") as answer:
         assert {"/v1/completions", "/v1/chat/completions", "/v1/models"} <= json.load(answer)["paths"].keys()
-    complete(server, max_tokens=3)
+    for _ in range(2):
+        complete(server, prompt="a prompt of two blocks, and some more", max_tokens=3)
     with urllib.request.urlopen(f"{server.url}/metrics") as answer:
         text = answer.read().decode()
     numbers = dict(line.rsplit(" ", 1) for line in text.splitlines() if line.startswith("paddle_serving"))
     label = '{model="lm"}'
     assert float(numbers[f"paddle_serving_generated_tokens_total{label}"]) >= 3
     assert float(numbers[f"paddle_serving_prompt_tokens_total{label}"]) >= 2
+    assert float(numbers[f"paddle_serving_prefix_hit_tokens_total{label}"]) >= 32
     assert float(numbers[f"paddle_serving_time_to_first_token_seconds_count{label}"]) >= 1
     assert numbers[f"paddle_serving_generation_slots_used{label}"] == "0.0"
     assert numbers[f"paddle_serving_cache_use_ratio{label}"] == "0.0"
@@ -245,6 +247,16 @@ def test_too_many_requests_and_too_little_time(model):
         assert ask(server, "/completions", {**fields, "max_tokens": 2})[0] == 200
 
 
+def test_requests_wait_for_room_in_the_cache(model):
+    settings = ServerSettings(port=0, grpc_port=None, slots=2, watch=0)
+    with Server({"lm": LanguageModel(model, context=64, cache_tokens=64)}, settings=settings) as server:
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            found = list(pool.map(lambda p: complete(server, prompt=p, max_tokens=40), ("a", "b", "c")))
+        assert [f["choices"][0]["text"] for f in found] == [wanted(model, p, 40) for p in ("a", "b", "c")]
+        status, answer = ask(server, "/completions", {"model": "lm", "prompt": "a", "max_tokens": 64})
+        assert status == 400 and "room for 64" in answer["error"]["message"]
+
+
 def test_a_model_that_fails_answers_the_next_request(model):
     settings = ServerSettings(port=0, grpc_port=None, slots=1, watch=0)
     with Server({"lm": LanguageModel(model, context=64)}, settings=settings) as server:
@@ -280,6 +292,7 @@ def test_from_the_command_line(tmp_path, model, capsys):
         server.stop()
     for arguments, text in (
         (["--workers", "2"], "no --workers"), (["--context", "999"], "at most 256"), (["--slots", "0"], "at least 1"),
+        (["--cache-tokens", "0"], "at least 1"),
     ):  # fmt: skip
         with pytest.raises(SystemExit, match=text):
             main([str(tmp_path / "lm"), "--task", "generate", *arguments])
