@@ -9,16 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import ml_dtypes  # noqa: F401  (safetensors finds bfloat16 there)
 import numpy as np
-from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from ...ops.convert import to_tensor
 from .config import ModelConfig, from_json, to_json
 from .names import IGNORED, PREFIXES, StoredWeight, stored_weights
-
-INDEX, SINGLE = "model.safetensors.index.json", "model.safetensors"
+from .weight_files import INDEX, SINGLE, WeightFiles
 
 
 def read_config(folder: str | os.PathLike[str], dtype: str | None = None) -> ModelConfig:
@@ -41,7 +38,8 @@ def load_weights(model: Any, config: ModelConfig, folder: str | os.PathLike[str]
     """Set the parameters of a model to the weights in a folder, reading one weight at a time.
 
     Raises:
-        ValueError: Names or shapes differ; all differences are listed, and the model is unchanged.
+        ValueError: A file is invalid, or names or shapes differ; all differences are listed, and the model is
+            unchanged.
         OSError: A file is missing.
     """
     files = WeightFiles(Path(folder))
@@ -74,29 +72,6 @@ def _check(
             found.append(f"{weight.name} has shape {files.shape(weight.name)}; expected {expected}")
     if found:
         raise ValueError(f"the weights in {folder} do not fit {config.model_type}:\n  " + "\n  ".join(found))
-
-
-class WeightFiles:
-    """The weights in the safetensors files of a folder, by name."""
-
-    def __init__(self, folder: Path) -> None:
-        index = folder / INDEX
-        if index.is_file():
-            places = json.loads(index.read_text())["weight_map"]
-            self._open = {f: safe_open(folder / f, "numpy") for f in sorted(set(places.values()))}
-            self._places = {name: self._open[f] for name, f in places.items()}
-        else:
-            single = safe_open(folder / SINGLE, "numpy")
-            self._places = dict.fromkeys(single.keys(), single)
-        self.names = list(self._places)
-
-    def shape(self, name: str) -> list[int]:
-        """Return the shape of a weight, without reading it."""
-        return list(self._places[name].get_slice(name).get_shape())
-
-    def read(self, name: str) -> np.ndarray:
-        """Return a weight."""
-        return self._places[name].get_tensor(name)
 
 
 def save_weights(model: Any, config: ModelConfig, folder: str | os.PathLike[str], max_bytes: int) -> None:
