@@ -40,7 +40,7 @@ class BeamSearch(TokenDecoder):
         repeated = Prompts(*(np.repeat(a, config.num_beams, axis=0) for a in prompts))
         rows = self.start(repeated, config)
         self.read(rows, *padded(repeated, rows["ids"].shape[1]))
-        self.extend(rows, to_tensor(config.max_new_tokens - 1))
+        self.extend(rows, to_tensor(config.max_new_tokens))
         best, count = rows["answers"][:, 0].numpy(), int(rows["counts"][:, 0].max())
         answers = np.stack([row[n : n + count] for row, n in zip(best, prompts.lengths, strict=True)])
         return to_tensor(answers), rows["ranks"][:, 0]
@@ -57,6 +57,9 @@ class BeamSearch(TokenDecoder):
             "finished": zeros([batch], "bool"), "step": zeros([], "int64"), "most": to_tensor(config.max_new_tokens),
             "power": to_tensor(float(config.length_penalty), dtype="float32"), "early": config.early_stopping,
         }  # fmt: skip
+
+    def _is_short(self, rows: Rows, count: Tensor) -> Tensor:
+        return (rows["step"] < count) & ~rows["finished"].all()
 
     def _advance(self, rows: Rows, tokens: Tensor, added: Tensor | None = None, is_empty: bool = False) -> None:
         logits = self.logits(rows, tokens, added, is_empty)
