@@ -17,6 +17,7 @@ from ...nn import functional as F
 from ...ops.convert import assign, to_tensor
 from ...ops.creation import arange, zeros
 from ...ops.gather import take_along_axis
+from ...ops.joining import concat
 from ...ops.search import where
 from .cache import KeyValueCache
 from .choice import Rows, choose, log_probability
@@ -104,10 +105,10 @@ class TokenDecoder:
         """Choose a token of each row, and put it behind those that are in the cache, in rows that are open [batch]."""
         chosen = choose(logits, rows)
         assign(rows["scores"] + where(is_open, log_probability(logits, chosen), 0.0), rows["scores"])
+        is_end = is_stopped(rows, chosen.unsqueeze(1)).squeeze(1)
         append(rows, chosen, is_open)
         if "seen" in rows:
             assign(rows["seen"] | ((F.one_hot(chosen, logits.shape[-1]) > 0) & is_open.unsqueeze(1)), rows["seen"])
-        is_end = (chosen.unsqueeze(1) == rows["ends"]).any(1) | is_stopped(rows)
         assign(rows["finished"] | (is_open & is_end), rows["finished"])
         return chosen
 
@@ -127,16 +128,29 @@ def append(rows: Rows, tokens: Tensor, is_open: Tensor | None = None) -> None:
     assign(where(is_next, tokens.unsqueeze(1), rows["ids"]), rows["ids"])
 
 
-def is_stopped(rows: Rows) -> Tensor:
-    """Return whether the answer of each row ends with a stop sequence, [batch]."""
+def is_stopped(rows: Rows, tokens: Tensor, parents: Tensor | None = None) -> Tensor:
+    """Return whether an answer ends when tokens [rows, n] are appended, each to its row or to one of its beams.
+
+    Args:
+        rows: "ends" are single tokens that end it, "stops" [sequences, longest] sequences, with -1 before shorter ones.
+        tokens: Of each row (or of each batch entry).
+        parents: The beams [batch, n] that the tokens continue; None: there are none.
+
+    Returns:
+        Booleans [rows, n].
+    """
+    is_end = (tokens.unsqueeze(2) == rows["ends"]).any(2)
     if "stops" not in rows:
-        return zeros([1], "bool")
-    stops = rows["stops"]  # [sequences, longest], -1 before shorter ones
-    places = rows["lengths"].unsqueeze(1) - arange(stops.shape[1] - 1, -1, -1)
-    ends = take_along_axis(rows["ids"], places.clip(min=0), 1)
-    is_answer = places >= rows["prompts"].unsqueeze(1)
-    is_same = (ends.unsqueeze(1) == stops) & is_answer.unsqueeze(1)
-    return (is_same | (stops < 0)).all(-1).any(-1)
+        return is_end
+    stops, (batch, n) = rows["stops"], tokens.shape
+    places = rows["lengths"].unsqueeze(1) - arange(stops.shape[1] - 1, 0, -1)
+    before = take_along_axis(rows["ids"], places.clip(min=0), 1)
+    before = where(places >= rows["prompts"].unsqueeze(1), before, -2)  # prompts match nothing
+    before = before.reshape([batch, -1, stops.shape[1] - 1])
+    chosen = zeros([batch, n], "int64") if parents is None else parents
+    before = take_along_axis(before, chosen.unsqueeze(2).expand([batch, n, stops.shape[1] - 1]), 1)
+    ends = concat([before, tokens.unsqueeze(2)], 2).unsqueeze(2)
+    return is_end | ((ends == stops) | (stops < 0)).all(-1).any(-1)
 
 
 def occurring(rows: Rows, words: int) -> Tensor:
