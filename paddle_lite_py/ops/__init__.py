@@ -26,6 +26,7 @@ from . import (
     fft,
     fractional_pooling,
     gather,
+    grouped_matmul,
     indexing,
     inplace,
     joining,

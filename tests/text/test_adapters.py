@@ -77,3 +77,25 @@ def test_weights_of_8_bits_generate_the_tokens_of_their_rounded_values(tmp_path)
     assert tokens.shape == [1, 4]
     with pytest.raises(ValueError, match="before quantize_weights"):
         model.save_pretrained(tmp_path)
+
+
+def test_experts_of_each_token_compute_what_all_experts_give():
+    """With adapters that add nothing, all experts compute all tokens; else, only those of a token do."""
+    paddle.seed(0)
+    model = CausalLM(tiny_config("mixtral", vocab_size=8, num_hidden_layers=1))
+
+    def results():
+        loss = nn.functional.cross_entropy(model(IDS[:, :-1]), IDS[:, 1:])
+        loss.backward()
+        grads = {n: p.grad.numpy() for n, p in model.named_parameters() if p.grad is not None and "lora" not in n}
+        model.clear_gradients()
+        return float(loss), grads
+
+    loss, grads = results()
+    add_lora(model, r=2, target_modules=["up_proj"])
+    for parameter in model.parameters():
+        parameter.stop_gradient = False
+    wanted, others = results()
+    assert abs(loss - wanted) < 1e-5 and grads.keys() == others.keys()
+    for name, grad in grads.items():
+        np.testing.assert_allclose(grad, others[name], atol=1e-5, err_msg=name)
