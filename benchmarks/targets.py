@@ -30,6 +30,7 @@ GROUPS: dict[str, list[str]] = {
     "detect": [f"detect_{mode}" for mode in ("eager", "program", "loaded")],
     "decode_concat64": [f"decode_concat64_{mode}" for mode in ("eager", "program", "loaded")],
     **{f"generate64_{n}": [f"generate64_{mode}_{n}" for mode in ("plain", "compiled")] for n in (1, 8)},
+    "lengths": [f"train_lengths_{mode}" for mode in ("padded", "packed")],
     "memory": ["memory_lenet_step", "memory_bert_step"],
 }
 # Hand-written JAX has one form of each: the compiled one.
@@ -72,6 +73,7 @@ TARGETS = [
     Target("train_bert_step", 1.03),
     Target("train_resnet_step", 0.85),
     Target("train_lm_step", 0.85),
+    Target("train_lengths_packed", 0.5, OURS, "train_lengths_padded"),
     Target("train_unet_step", 0.85),
     Target("train_wavenet_step", 1.03),
     Target("train_wavenet_step", 1.0, "torch"),

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import generation
+import lengths
 from decoding import decode
 from detection import detect
 from worker import EPOCH, Call, Workloads, serve
@@ -510,6 +511,7 @@ WORKLOADS: Workloads = {
     **{f"predict_{k}": lambda k=k: predict(k) for k in PREDICTED},
     **{f"detect_{m}": lambda m=m: detect(paddle, m) for m in ("eager", "program", "loaded")},
     **{f"decode_concat64_{m}": lambda m=m: decode(paddle, m) for m in ("eager", "program", "loaded")},
+    **{f"train_lengths_{mode}": lambda mode=mode: lengths.train(paddle, mode) for mode in ("padded", "packed")},
     **{f"generate64_plain_{n}": lambda n=n: generation.plain(paddle, n) for n in generation.BATCHES},
     **{f"generate64_compiled_{n}": lambda n=n: generation.compiled(paddle, n) for n in generation.BATCHES},
 }

@@ -19,6 +19,7 @@ MODULES = "What each public module gives. The search knows every name."
 _TOCTREE = re.compile(r"```\{toctree\}\n(.*?)```", re.DOTALL)
 TUTORIALS = """
     ten_minutes eager_to_static digits characters own_ops fast coming_from shipping server fine_tuning
+    architecture_search
     ten_minutes.zh eager_to_static.zh digits.zh
 """.split()
 

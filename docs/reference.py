@@ -20,7 +20,7 @@ PUBLIC = """
     text text.generation text.models text.training
     static static.nn inference onnx quantization sparse sparse.nn sparse.nn.functional
     framework hapi callbacks hub profiler passes serving targets utils sysconfig version reader
-    incubate incubate.autograd incubate.nn incubate.nn.functional incubate.optimizer
+    incubate incubate.autodl incubate.autograd incubate.nn incubate.nn.functional incubate.optimizer
     compat compat.nn compat.nn.functional
 """.split()
 IN_PLACE = "In place"  # the heading of functions such as `add_`, which write into their first argument

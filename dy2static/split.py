@@ -84,7 +84,7 @@ def build(split: Split, index: int, names: Iterable[str], call: Callable[[Any], 
     params = [n for n in names if n in first] + [n for n in names if n not in first]
     body = list(part.statements)
     if not part.last:
-        body = [*[_Returns().visit(_copy(s)) for s in body], *_ending(part, set(params))]
+        body = [*[_Returns().visit(_copy(s)) for s in body], *_return_names(part, set(params))]
     if call is not None:
         body = [_Calls().visit(_copy(s)) for s in body]
     body = [*_declarations(find(f).tree, part), *body]
@@ -165,7 +165,7 @@ def _surely(part: Part) -> set[str]:
     return stored(Part(simple, part.later, part.last))
 
 
-def _ending(part: Part, known: set[str]) -> list[ast.stmt]:
+def _return_names(part: Part, known: set[str]) -> list[ast.stmt]:
     """Statements that give the variables read later; one that may have no value is left out then."""
     names = sorted((stored(part) | known) & part.later)
     sure = [n for n in names if n in known | _surely(part)]

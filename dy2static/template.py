@@ -72,14 +72,14 @@ def declare(names: Iterable[str], globals_: set[str], at: gast.AST) -> list[gast
 @functools.lru_cache(maxsize=512)
 def _plan(source: str, is_expression: bool = False) -> Plan:
     body = gast.parse(textwrap.dedent(source)).body
-    return _planned(body[0].value if is_expression else body)
+    return _plan_part(body[0].value if is_expression else body)
 
 
 Place = dict[str, int | None]
 Plan = Callable[[dict[str, Hole], Place], Any]  # makes a part of a template anew, with its holes filled
 
 
-def _planned(part: Any) -> Plan:
+def _plan_part(part: Any) -> Plan:
     """How to make a part that may have holes."""
     if isinstance(part, list):
         return _planned_list(part)
@@ -96,7 +96,7 @@ def _planned_node(node: gast.AST) -> Plan:
     kind: Any = type(node)
     fields = {field: node.__dict__.get(field) for field in node._fields}
     fixed = {field: value for field, value in fields.items() if not _variable(value)}
-    plans = [(field, _planned(value)) for field, value in fields.items() if field not in fixed]
+    plans = [(field, _plan_part(value)) for field, value in fields.items() if field not in fixed]
     is_block = kind in (gast.FunctionDef, gast.For, gast.While, gast.If, gast.With)
     create = kind.__new__  # the constructor is slow
 
@@ -108,7 +108,7 @@ def _planned_node(node: gast.AST) -> Plan:
         for field, plan in plans:
             target[field] = plan(holes, place)
         if is_block and not new.body:
-            new.body = [_made(gast.Pass, place)]
+            new.body = [_make_node(gast.Pass, place)]
         return new
 
     return make
@@ -129,7 +129,7 @@ def _planned_name(node: gast.Name) -> Plan:
 
 
 def _planned_list(parts: list[Any]) -> Plan:
-    plans = [_planned_statement(part) if isinstance(part, gast.stmt) else _planned(part) for part in parts]
+    plans = [_planned_statement(part) if isinstance(part, gast.stmt) else _plan_part(part) for part in parts]
     if not parts or not isinstance(parts[0], gast.stmt):
         return lambda holes, place: [plan(holes, place) for plan in plans]
     return lambda holes, place: [stmt for plan in plans for stmt in plan(holes, place)]
@@ -137,7 +137,7 @@ def _planned_list(parts: list[Any]) -> Plan:
 
 def _planned_statement(stmt: Any) -> Plan:
     """How to make the statements that take the place of one: a lone name may be a hole for many."""
-    plan = _planned(stmt)
+    plan = _plan_part(stmt)
     if not (isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Name)):
         return lambda holes, place: [plan(holes, place)]
 
@@ -147,12 +147,12 @@ def _planned_statement(stmt: Any) -> Plan:
             return [plan(holes, place)]
         if isinstance(filled, list):
             return filled
-        return [filled if isinstance(filled, gast.stmt) else _made(gast.Expr, place, value=filled)]
+        return [filled if isinstance(filled, gast.stmt) else _make_node(gast.Expr, place, value=filled)]
 
     return make
 
 
-def _made(kind: Any, place: Place, **fields: Any) -> Any:
+def _make_node(kind: Any, place: Place, **fields: Any) -> Any:
     new = kind(**fields)
     new.__dict__.update(place)
     return new

@@ -73,7 +73,7 @@ _followed: list[Following] = []  # of the traces under way
 
 
 @contextmanager
-def followed() -> Iterator[None]:
+def record_effects() -> Iterator[None]:
     """Calls that act on the world in the block, while a function is traced, become those of each run."""
     _followed.append(Following())
     try:
@@ -249,7 +249,7 @@ def _emit(f: Any, gives: type | None, args: tuple[Any, ...], kwargs: dict[str, A
     structure = nested.flatten((f, args, kwargs), _varies, leaves)
     tensors: list[Any] = []
     places = iter([_place(v, tensors) for v in leaves])
-    made = CallAtRun(name, user_frame(), _from_line(), nested.replaced(structure, places), gives)
+    made = CallAtRun(name, user_frame(), _from_line(), nested.replace_leaves(structure, places), gives)
     results = () if gives is None else (((), _DTYPES[gives]),)
     op: Any = host_call
     found = op(tensors, call=HostCall(made, is_left_out=True), results=results)

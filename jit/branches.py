@@ -90,12 +90,12 @@ def if_(
         for k, w in writes.items()
     ]
     tensors = iter(_emit(builder, pred, outs, where))
-    made = [_filled(j, tensors) for j in joined]
+    made = [_restore(j, tensors) for j in joined]
     state.set(made)
     for one, t, f in zip(made, true.values, false.values, strict=True):
         aliases.join(one, (t, f), where)
     for key, write, j in stored:
-        now = _filled(j, tensors)
+        now = _restore(j, tensors)
         if write.key == "_data" and all(map(is_leaf, outs.sides.get(now._data, ()))):
             detach(now)
         store(builder, write, now)
@@ -157,7 +157,7 @@ def _join(outs: Outputs, cell: Cell, true: Any, false: Any, start: Any, where: A
     if not merge.alike(ts, fs):
         raise branch_mismatch(cell.name, merge.describe(true), merge.describe(false), where)
     joined = _join_tree(outs, cell, ts, iter(tl), iter(fl), where)
-    if merge.defined(true) is None and merge.defined(false) is None:
+    if merge.presence_flag(true) is None and merge.presence_flag(false) is None:
         return joined
     return _partial(outs, joined, cell, true, false, where)
 
@@ -208,7 +208,7 @@ def _one_sided(outs: Outputs, true: Any, false: Any) -> Any:
     return structure
 
 
-def _filled(structure: Any, tensors: Iterator[Any]) -> Any:
+def _restore(structure: Any, tensors: Iterator[Any]) -> Any:
     if isinstance(structure, _Partial):
         value = nested.unflatten(structure.structure, tensors)
         flag = next(tensors)._data if structure.flag is None else structure.flag

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from paddle_lite_py.eager.pending import held
+from paddle_lite_py.eager.pending import payload_of
 
 from . import spec
 from .spec import ArgumentNames, InputSpec
@@ -37,7 +37,7 @@ class FunctionCall:
     @property
     def shapes(self) -> list[tuple[int, ...]]:
         """The shape of each tensor."""
-        return [held(t).shape for t in self.tensors]
+        return [payload_of(t).shape for t in self.tensors]
 
     def run_eagerly(self) -> Any:
         """Call the function itself."""

@@ -55,7 +55,7 @@ class Loop:
         """Carry a cell, with the types it starts with."""
         structure, leaves = merge.parts(value)
         shapes = [tuple(x._data.shape) if isinstance(x, Tensor) else () for x in leaves]
-        partial = merge.defined(value) is not None
+        partial = merge.presence_flag(value) is not None
         dtypes, numbers = [merge.natural_dtype(x) for x in leaves], [merge.is_number_like(x) for x in leaves]
         self.carries[key] = Carry(cell, structure, leaves, shapes, dtypes, numbers, partial)
 
@@ -140,7 +140,7 @@ class Loop:
     def _tell_apart(self, path: Path) -> bool:
         """Give sizes of one name that differ after an iteration names of their own; True if there were any."""
         after: dict[str, set[str]] = {}
-        changing = [(c.shapes, i, axis, n) for c, i, axis, n in self._changing(path)]
+        changing = [(c.shapes, i, axis, n) for c, i, axis, n in self._find_changing_sizes(path)]
         for shapes, i, axis, size in changing:
             after.setdefault(shapes[i][axis], set()).add(size)
         for shapes, i, axis, size in changing:
@@ -148,7 +148,7 @@ class Loop:
                 shapes[i] = (*shapes[i][:axis], f"{shapes[i][axis]}, then {size}", *shapes[i][axis + 1 :])
         return any(len(sizes) > 1 for sizes in after.values())
 
-    def _changing(self, path: Path) -> Iterator[tuple[Carry, int, int, str]]:
+    def _find_changing_sizes(self, path: Path) -> Iterator[tuple[Carry, int, int, str]]:
         """The sizes that change: of which leaf of a carry, on which axis, and what they are after an iteration."""
         for key, carry in self.carries.items():
             leaves = map(path.final, merge.parts(self._after(key, path))[1])
@@ -275,8 +275,8 @@ class Loop:
     def leave(self, path: Path, results: list[TracedValue], at_least: int = 0) -> None:
         """Put the results in the variables."""
         tensors = iter([self.builder.handle(v) for v in results])
-        filled = {key: self._filled(c, tensors) for key, c in self.carries.items()}
-        values = [filled.get(i, self._untouched(i, path)) for i in range(len(self.start))]
+        filled = {key: self._restore(c, tensors) for key, c in self.carries.items()}
+        values = [filled.get(i, self._restore_untouched(i, path)) for i in range(len(self.start))]
         self.state.set(values)
         for key, made in filled.items():
             before, after = self._around(key, path)
@@ -312,14 +312,14 @@ class Loop:
             for now, after in zip(merge.parts(inside)[1], leaves, strict=False):
                 self.builder.aliases.carried(now, after, self.since, is_own, self.where)
 
-    def _filled(self, carry: Carry, tensors: Any) -> Any:
+    def _restore(self, carry: Carry, tensors: Any) -> Any:
         value = nested.unflatten(carry.structure, tensors)
         for x, stands_for_number in zip(merge.parts(value)[1], carry.are_numbers, strict=True):
             if stands_for_number:
                 as_number(x)
         return merge.with_presence(value, next(tensors)._data, carry.cell.name, self.where) if carry.partial else value
 
-    def _untouched(self, i: int, path: Path) -> Any:
+    def _restore_untouched(self, i: int, path: Path) -> Any:
         before = self.start[i]
         if merge.is_absent(before) and not merge.is_absent(path.values[i]):
             return Undefined(self.cells[i].name, self.where)

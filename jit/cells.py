@@ -11,7 +11,7 @@ from paddle_lite_py.ir.block import Value
 from paddle_lite_py.ir.graph import ancestors
 from paddle_lite_py.tracing import places
 from paddle_lite_py.tracing.builder import Builder
-from paddle_lite_py.tracing.escape import unescaped
+from paddle_lite_py.tracing.escape import find_unescaped
 from paddle_lite_py.tracing.frame import CONTENTS, Frame, TracedValue, Write, is_leaf
 
 from .errors import changed_leaf
@@ -117,7 +117,7 @@ def follow(builder: Builder, body: Callable[[], Any], state: Any, prepare: Calla
             body()
             values = state.get()
         finally:
-            written = inner.undo(lambda log: unescaped(log, before, values))
+            written = inner.undo(lambda log: find_unescaped(log, before, values))
             state._set(before[: state._plain])
     items = tuple([(w, now) for w, now in written.values() if w.is_item])
     for key, (write, _) in written.items():

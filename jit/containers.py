@@ -49,7 +49,7 @@ def note(result: Any, before: Any, after: Any, tensors: Any) -> Any:
     if same:
         return result
     paths = {id(c): path for path, c in _containers(after, ())}
-    return Changed(_marked(result, paths), after)
+    return Changed(_mark_shared(result, paths), after)
 
 
 def _is_over_tensors(value: Any) -> bool:
@@ -116,12 +116,12 @@ def is_record(value: Any) -> bool:
     return dataclasses.is_dataclass(type(value)) and not hasattr(value, "settled")
 
 
-def _marked(value: Any, paths: dict[int, Path]) -> Any:
+def _mark_shared(value: Any, paths: dict[int, Path]) -> Any:
     if id(value) in paths:
         return Same(paths[id(value)])
     if type(value) in (list, tuple):
-        return type(value)([_marked(v, paths) for v in value])
-    return {k: _marked(v, paths) for k, v in value.items()} if type(value) is dict else value
+        return type(value)([_mark_shared(v, paths) for v in value])
+    return {k: _mark_shared(v, paths) for k, v in value.items()} if type(value) is dict else value
 
 
 def _at(value: Any, path: Path) -> Any:

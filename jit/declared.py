@@ -30,13 +30,13 @@ class DeclaredSpecs:
 
     def _specs(self, call: FunctionCall) -> list[InputSpec]:
         names, out = call.names.tensors, []
-        declared = spec.declared(self, self._input_spec, call.args, call.kwargs)
+        declared = spec.find_declared_specs(self, self._input_spec, call.args, call.kwargs)
         for i, (given, t) in enumerate(zip(declared, call.tensors, strict=True)):
             given = InputSpec.from_tensor(t, names[i]) if given is None else given
-            out.append(self._fitting(given, t, names[i] if i < len(names) else f"arg{i}"))
+            out.append(self._fit_spec(given, t, names[i] if i < len(names) else f"arg{i}"))
         return out
 
-    def _fitting(self, given: InputSpec, tensor: Tensor, name: str) -> InputSpec:
+    def _fit_spec(self, given: InputSpec, tensor: Tensor, name: str) -> InputSpec:
         """The declared spec; with the sizes of this call where they differ, of which the user is told once."""
         sized = given.sized(tensor)
         if sized is not given:

@@ -9,7 +9,7 @@ from paddle_lite_py.core.context import context
 from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs, call
-from paddle_lite_py.eager.pending import held
+from paddle_lite_py.eager.pending import payload_of
 from paddle_lite_py.eager.tensor import Parameter, Tensor
 from paddle_lite_py.ir.program import Program
 from paddle_lite_py.tracing import spans
@@ -68,24 +68,27 @@ class Entry:
         self.guards = [g for g in found if type(g) is not Guard]
         # The code of one function is looked at without a call.
         self.coded = (
-            found[0].functions[0] if [type(g) for g in found] == [Codes] and len(found[0].value) == 1 else _coded
+            found[0].functions[0]
+            if [type(g) for g in found] == [Codes] and len(found[0].value) == 1
+            else _unchanged_code
         )
         self.code = self.coded.__code__
         # Nothing to look at while no layer's configuration changes.
         self.changes_arguments = any(type(e.write.owner) is Argument for e in self.traced.effects)
         # Of parameters a change counts as one of the configuration; other tensors are looked at.
         self.loose = [(h, h.stop_gradient) for h in self.traced.captures if not isinstance(h, Parameter)]
-        guarded = found if self.coded is _coded else ()
+        guarded = found if self.coded is _unchanged_code else ()
         self.plain = not (guarded or seen or self.traced.gradients or self.traced.paths or self.loose)
         self.flags = [
-            (h, h.stop_gradient, dict(h._hooks or {}), held(h).shape, held(h).dtype) for h in self.traced.captures
+            (h, h.stop_gradient, dict(h._hooks or {}), payload_of(h).shape, payload_of(h).dtype)
+            for h in self.traced.captures
         ]
         self.layer_guards = [*settled, *self.traced.assumed]
         # What the trace itself has ended holds for one run.
         lasts = all(fact.holds() for fact in self.traced.assumed)
         self.layer_version = layer_version.number if lasts else None
 
-    def recorded(self, wanted: bool) -> None:
+    def notify_profiler(self, wanted: bool) -> None:
         """Told when a profiler begins to record, and when it ends."""
         # The compiled function itself, where there is nothing to do but call it.
         self.call = self.executable.jitted if self._direct and not wanted else None
@@ -152,7 +155,7 @@ class Entry:
                 return g.change()
         for handle, flag in self.loose:
             if handle.stop_gradient is not flag:
-                return _thawed(handle, flag)
+                return _describe_unfrozen(handle, flag)
         for s in self.seen:
             if not s.holds(numbers):
                 return s.cause
@@ -161,12 +164,16 @@ class Entry:
     def _state_differs(self) -> str | None:
         for place, spec, _ in self.traced.paths:
             now = place.get()
-            if not isinstance(now, Tensor) or held(now).shape != spec.shape or held(now).dtype != spec.dtype:
+            if (
+                not isinstance(now, Tensor)
+                or payload_of(now).shape != spec.shape
+                or payload_of(now).dtype != spec.dtype
+            ):
                 return f"{type(place.owner).__name__}.{place.key} changed from {spec!r:.60} to {now!r:.60}"
         for handle, kind in self.traced.gradients:
             grad = handle._grad
             found = "some" if grad.__class__ is Tensor else "none" if grad is None else "zeros"
-            if found != kind and not _serves(kind, found):
+            if found != kind and not _is_compatible(kind, found):
                 return f"the gradient of '{handle.name}' changed from {kind} to {found}"
         return None
 
@@ -181,11 +188,11 @@ class Entry:
                 self.failed = g
                 return g.change()
         for handle, flag, hooks, shape, dtype in self.flags:
-            now = held(handle)
+            now = payload_of(handle)
             if now.shape != shape or now.dtype != dtype:
                 return f"'{handle.name}' changed from {dtype}{[*shape]} to {now.dtype}{[*now.shape]}"
             if handle.stop_gradient is not flag:
-                return _thawed(handle, flag)
+                return _describe_unfrozen(handle, flag)
             if (handle._hooks or {}) != hooks:
                 return f"the hooks on the gradient of '{handle.name}' changed"
         self.layer_version = version
@@ -199,14 +206,14 @@ class Other(NamedTuple):
     serves: Callable[[Entry], bool]
 
 
-def _coded() -> None:
+def _unchanged_code() -> None:
     """Stands for a function whose code stays as it is."""
 
 
-def _thawed(handle: Tensor, flag: bool) -> str:
+def _describe_unfrozen(handle: Tensor, flag: bool) -> str:
     return f"stop_gradient of '{handle.name}' changed from {flag} to {handle.stop_gradient}"
 
 
-def _serves(kind: str, found: str) -> bool:
+def _is_compatible(kind: str, found: str) -> bool:
     """True if a program made for one kind of gradient before the run serves another: see Builder.gradient_state."""
     return (kind == "empty" and found != "some") or (kind == "any" and found != "none")

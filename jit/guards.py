@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paddle_lite_py.core import traced_number
-from paddle_lite_py.eager.pending import held
+from paddle_lite_py.eager.pending import payload_of
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.speculation import MAX_ELEMENTS
@@ -61,7 +61,7 @@ class Guard(NamedTuple):
 
 def kind_of(tensor: Tensor, _absent: Any = None) -> tuple[Any, ...]:
     """Shape and dtype of a tensor, as what a Guard reads."""
-    return (*held(tensor).shape, held(tensor).dtype.name)
+    return (*payload_of(tensor).shape, payload_of(tensor).dtype.name)
 
 
 class Items(NamedTuple):

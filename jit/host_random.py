@@ -69,7 +69,7 @@ def drawing(f: Any) -> Callable[..., Any] | None:
 
 
 @contextmanager
-def noticed() -> Iterator[Drawn]:
+def note_draws() -> Iterator[Drawn]:
     """What is drawn in the block while a function is traced."""
     _found.append(Drawn())
     try:
@@ -86,7 +86,7 @@ def told(name: str) -> Iterator[None]:
     Arguments:
         name: of the function.
     """
-    with noticed() as found:
+    with note_draws() as found:
         yield
     for line, what in found.lines.items():
         warn_user(

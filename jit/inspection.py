@@ -206,7 +206,7 @@ class Inspection:
         self, input_spec: Any, with_hook: bool = False, is_prim_infer: bool = False
     ) -> ConcreteProgram:
         """The program for declared arguments."""
-        return self._specified(SpecifiedCall(tuple(input_spec), {}))
+        return self._find_specified(SpecifiedCall(tuple(input_spec), {}))
 
     def get_concrete_program(self, *args: Any, **kwargs: Any) -> tuple[ConcreteProgram, Entry | None]:
         """The program for the arguments of a call, and what runs it.
@@ -219,11 +219,11 @@ class Inspection:
         """
         inspect.signature(self._function).bind(*args, **kwargs)
         if any(isinstance(t, InputSpec) for t in spec.flatten(args, kwargs)[1]):
-            return self._specified(spec.call_of(self._function, args, kwargs)), None
-        entry, _ = self._found(self._arguments(args, kwargs))
+            return self._find_specified(spec.call_of(self._function, args, kwargs)), None
+        entry, _ = self._find_program(self._arguments(args, kwargs))
         return self._concrete_of(entry), entry
 
-    def _specified(self, call: SpecifiedCall) -> ConcreteProgram:
+    def _find_specified(self, call: SpecifiedCall) -> ConcreteProgram:
         """The program for declared arguments, the same one each time."""
         structure, specs = spec.flatten(*call)
         key = context(), structure, tuple(specs)
@@ -231,7 +231,7 @@ class Inspection:
             self._declared.put(key, self._concrete(self.traced_for(call.args, keywords=call.kwargs)))
         return self._declared[key]
 
-    def _found(self, call: FunctionCall) -> tuple[Entry, ScalarInputs]:
+    def _find_program(self, call: FunctionCall) -> tuple[Entry, ScalarInputs]:
         """The program for a call, as a whole."""
         try:
             return self._specializer.find(call)
@@ -361,7 +361,7 @@ class Inspection:
     def _specified_call(self, args: Any, kwargs: Any) -> tuple[Entry, list[Any], ScalarInputs]:
         """The program for the arguments of a call, those arguments, and the numbers that it takes as inputs."""
         call = self._arguments(*nested.unflatten(*_with_examples(args, kwargs)))
-        entry, numbers = self._found(call)
+        entry, numbers = self._find_program(call)
         return entry, call.tensors, numbers
 
 

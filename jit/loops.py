@@ -29,7 +29,9 @@ def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], 
     holding = builder.speculation.holding() if builder.speculation else None
     held = test if holding is None else lambda: test().logical_and(holding)
     tested, test_inputs, going = loop.trace(lambda _: held(), index=False)
-    changes = [w for k, (w, now) in tested.written.items() if k not in loop.writes or not _given(now, test_inputs)]
+    changes = [
+        w for k, (w, now) in tested.written.items() if k not in loop.writes or not _is_in_place(now, test_inputs)
+    ]
     if changes:
         write = changes[0]
         raise StagingError(
@@ -57,7 +59,7 @@ def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], 
         needed._set_payload(needed.maximum(builder.handle(results[-1]))._data)
 
 
-def _given(now: Any, inputs: list[TracedValue]) -> bool:
+def _is_in_place(now: Any, inputs: list[TracedValue]) -> bool:
     """Whether what state holds is what the loop has put there."""
     return all(isinstance(x, Tensor) and any(x._data is v for v in inputs) for x in merge.parts(content(now))[1])
 

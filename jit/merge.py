@@ -155,7 +155,7 @@ def zeros(builder: Builder, shape: tuple[Any, ...], dtype: Any) -> TracedValue:
     return builder.emit(REGISTRY["constant"].bind((0, jnp.dtype(dtype).name, shape)), (), False)[0]
 
 
-def defined(x: Any) -> Any:
+def presence_flag(x: Any) -> Any:
     """The presence of a variable that some path may have left undefined; None for one that is surely there."""
     found = [t._data.defined for t in parts(x)[1] if isinstance(t, Tensor) and isinstance(t._data, TracedValue)]
     return next((p for p in found if p is not None), None)
@@ -165,7 +165,7 @@ def is_there(x: Any) -> Any:
     """Whether a variable is there: True, False, or a tensor."""
     if is_absent(x):
         return False
-    found = defined(x)
+    found = presence_flag(x)
     return True if found is None else wrap(found.flag)
 
 

@@ -26,7 +26,7 @@ from paddle_lite_py.ir.index_reads import index_reads
 from paddle_lite_py.ir.parts import is_unrolled, runs_in_parts
 from paddle_lite_py.registry.bound import BoundOp
 from paddle_lite_py.tracing.builder import Builder
-from paddle_lite_py.tracing.checks import Checks, LoopBuffer, look_at_indices, told
+from paddle_lite_py.tracing.checks import Checks, LoopBuffer, error_from_text, look_at_indices
 from paddle_lite_py.tracing.effects import Argument, Effect, resolve
 from paddle_lite_py.tracing.frame import Write
 from paddle_lite_py.tracing.interpretation import interpret
@@ -76,7 +76,9 @@ class Method:
         self.program.updates = {self._n + k: captured[i] for k, i in enumerate(data["state"]) if isinstance(i, int)}
         self._tensors = structure_from_json(data["result"], self.handles, weights)
         numbers = frozenset(data.get("numbers", ()))
-        self._result = nested.replaced(self._tensors, (NUMBER_LEAF if i in numbers else nested.LEAF for i in count()))
+        self._result = nested.replace_leaves(
+            self._tensors, (NUMBER_LEAF if i in numbers else nested.LEAF for i in count())
+        )
         self._checks, self._room = list(data["checks"]), data["room"]
         self._state: list[Tensor | Argument] = [
             self.handles[i] if isinstance(i, int) else Argument(int(i["argument"])) for i in data["state"]
@@ -184,7 +186,11 @@ class Method:
         outs = list(out) if isinstance(out, tuple) else [out]
         if self._checks and (failed := int(outs[-2 if self._room else -1])):
             known = 0 < failed <= len(self._checks)
-            raise told(self._checks[failed - 1]) if known else ArtifactError(f"`{self.name}` has no check {failed}")
+            raise (
+                error_from_text(self._checks[failed - 1])
+                if known
+                else ArtifactError(f"`{self.name}` has no check {failed}")
+            )
         if self._room and not outs[0].stop_gradient and int(outs[-1]) > self._room:
             # The values are right, but the gradient would lack iterations.
             return [t.detach() for t in outs]
@@ -207,7 +213,7 @@ class Method:
         """Let the program that is being built fail where this one would."""
         for number, entry in enumerate(self._checks, 1):
             passed = outs[-2 if self._room else -1].not_equal(number)
-            builder.check(passed, functools.partial(told, entry), self.name)
+            builder.check(passed, functools.partial(error_from_text, entry), self.name)
         if self._room and not outs[0].stop_gradient:
             text = (
                 f"`{self.name}`, which was loaded, has a loop of more than {self._room} iterations, and its gradient "
@@ -221,7 +227,7 @@ class Method:
 
         machine = target_of(target)
         machine.require_compiler()
-        specs = [self._sized(s, size) for s in (args or self.inputs)]
+        specs = [self._as_xla_spec(s, size) for s in (args or self.inputs)]
         if len(specs) != len(self.inputs):
             raise TypeError(f"`{self.name}` takes {len(self.inputs)} arguments, got {len(specs)}")
         self._check([wrap(s) for s in specs])
@@ -235,7 +241,7 @@ class Method:
         made = portable(self._bound.fn, arrays, machine.platform, self.name, names, program=self.program)
         return compile_all([made], machine)[0]
 
-    def _sized(self, given: Any, size: int | None) -> Any:
+    def _as_xla_spec(self, given: Any, size: int | None) -> Any:
         """An InputSpec or a tensor as XLA's spec."""
         if isinstance(given, Tensor):
             return spec_of(given._data)

@@ -24,10 +24,10 @@ from .guards import ABSENT, BY_VALUE, Guard, Items, Lacking
 from .host_random import told
 from .implicit import Implicit
 from .library_state import LibraryState, is_iterator
-from .reads import NO_STATE, Walk, walked
+from .reads import NO_STATE, Walk, walk_reads
 
 
-def noticed(
+def trace_watching_containers(
     function: Callable[..., Any], values: list[Any], implicit: Implicit, name: str, run: Callable[[Any], Any]
 ) -> Any:
     """What the trace `run` gives, which is told of the containers that are there before it.
@@ -41,7 +41,7 @@ def noticed(
     Raises:
         UnnotedChangeError: the trace has changed something that runs would not change again, or would have.
     """
-    walk, code = walked(function, values), getattr(getattr(function, "__func__", function), "__code__", None)
+    walk, code = walk_reads(function, values), getattr(getattr(function, "__func__", function), "__code__", None)
     around = UNKNOWN if code is None else Where(code.co_filename, code.co_firstlineno)
     refuse_iterators(walk, name, around)
 

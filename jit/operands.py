@@ -40,7 +40,7 @@ class Result:
 
 def _bound(operand: Any) -> dict[str, types.CellType]:
     """The variables of the function around that an operand binds, or one inside of it."""
-    stored, found = _stored(operand.__code__), dict[str, types.CellType]()
+    stored, found = _stored_names(operand.__code__), dict[str, types.CellType]()
     for name, cell in zip(operand.__code__.co_freevars, operand.__closure__ or (), strict=True):
         if name in stored:
             found[name] = cell
@@ -49,9 +49,9 @@ def _bound(operand: Any) -> dict[str, types.CellType]:
     return found
 
 
-def _stored(code: types.CodeType) -> set[str]:
+def _stored_names(code: types.CodeType) -> set[str]:
     own = {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_DEREF"}
-    return own.union(*[_stored(inner) for inner in code.co_consts if isinstance(inner, types.CodeType)])
+    return own.union(*[_stored_names(inner) for inner in code.co_consts if isinstance(inner, types.CodeType)])
 
 
 def _content(cell: types.CellType) -> Any:

@@ -86,7 +86,7 @@ def _with_arguments(traced: Traced, left: Sequence[str], name: str) -> Traced:
     return traced._replace(
         program=Program(block, inputs, program.output_names, program.captured, program.updates, program.measured),
         n_args=len(kept),
-        structure=_moved(traced.structure, now),
+        structure=_renumber(traced.structure, now),
         effects=[e._replace(write=e.write._replace(owner=_at(e.write.owner, now))) for e in traced.effects],
     )
 
@@ -102,12 +102,12 @@ def _at(value: Any, now: dict[int, int]) -> Any:
     return Argument(now[value.position]) if isinstance(value, Argument) else value
 
 
-def _moved(structure: Any, now: dict[int, int]) -> Any:
+def _renumber(structure: Any, now: dict[int, int]) -> Any:
     """A structure of results with arguments at their new positions."""
     if isinstance(structure, nested.Static):
         return nested.Static(_at(structure.value, now))
     if isinstance(structure, nested.Nest):
-        return structure._replace(children=tuple([_moved(c, now) for c in structure.children]))
+        return structure._replace(children=tuple([_renumber(c, now) for c in structure.children]))
     return structure
 
 

@@ -113,7 +113,7 @@ def guards_of(
             return walk.guards + outside + codes, walk.settings
 
 
-def walked(function: Callable[..., Any], args: list[Any]) -> Walk:
+def walk_reads(function: Callable[..., Any], args: list[Any]) -> Walk:
     """The walk over what a function called with `args` can reach."""
     walk, size = Walk(frozenset()), -1
     while len(walk.names) > size:

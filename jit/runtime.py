@@ -103,7 +103,7 @@ class StagedRuntime(dy2static.Runtime):
         because = StagingError(str(error))
         if statement == "for" and not (isinstance(value, Tensor) and not value.ndim):
             return unrolled.items(self.builder, value, because, where)
-        return unrolled.decided(self.builder, truth(value, where), because, where)
+        return unrolled.value_in_this_call(self.builder, truth(value, where), because, where)
 
     def and_(self, left: Any, right: Any) -> Any:
         """Python's `and`: the left value if it is false, else the right one."""
@@ -154,7 +154,7 @@ class StagedRuntime(dy2static.Runtime):
 
     def _assert_now(self, test: Tensor, error: AssertionError, where: Any) -> None:
         """Inside of a `try`, which may catch it: data decide."""
-        if not unrolled.decided(self.builder, test, caught_perhaps(where), where):
+        if not unrolled.value_in_this_call(self.builder, test, caught_perhaps(where), where):
             raise error
 
     signals = SIGNALS

@@ -39,7 +39,7 @@ from .pruned import WHOLE, Selection
 from .saved_calls import call_of, other_methods, static_of
 from .spec import SpecifiedCall, is_tensor
 from .static_function import StaticFunction
-from .tracer import passed
+from .tracer import run_passes
 from .translated import TranslatedLayer
 
 PLATFORMS = ("cpu", "cuda", "tpu")
@@ -178,7 +178,7 @@ def with_passes(layer: TranslatedLayer, change: Callable[[Program], Program]) ->
     return TranslatedLayer(head | writer.manifest(), {}, weights)
 
 
-def evaluated(layer: Any, input_spec: Any) -> tuple[StaticFunction, Traced]:
+def trace_in_eval_mode(layer: Any, input_spec: Any) -> tuple[StaticFunction, Traced]:
     """A layer's or function's static form, and its trace in eval mode."""
     static, owner = static_of(layer)
     with _mode(owner, False), enable_grad():
@@ -238,7 +238,7 @@ class ArtifactWriter:
         traced = part.of(traced, name)
         self.unmade += [f"`{called}` at {where}" for called, where in calls_at_run(traced.program)]
         traced = for_file(traced._replace(program=without_acts(traced.program)), name, self.lost)
-        traced = passed(traced, self.passes)
+        traced = run_passes(traced, self.passes)
         return _Variant(traced, describe(traced, self._position, name))
 
     def _position(self, handle: Tensor) -> int:

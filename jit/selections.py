@@ -11,7 +11,7 @@ from paddle_lite_py.eager.tensor import Tensor
 
 from .errors import StagingError
 from .iterables import elements
-from .sequences import decided, truth
+from .sequences import truth, value_in_this_call
 
 Predicate = Callable[[Any], bool]
 
@@ -56,4 +56,4 @@ def _is_true(answer: Any, what: str) -> bool:
         f"what {what}() keeps depends on a tensor, so that the number of elements would be known only when the "
         "program runs: choose values instead of leaving them out, e.g. `[v if v > 0 else 0.0 for v in xs]`"
     )
-    return bool(decided(truth(answer, f"{what}()"), error))
+    return bool(value_in_this_call(truth(answer, f"{what}()"), error))

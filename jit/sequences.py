@@ -124,7 +124,7 @@ def extreme(original: Callable[..., Any], method: str) -> Callable[..., Any]:
         if key is None and all(isinstance(x, Tensor | int | float) for x in items) and not _differ(items):
             return _folded(items, method)
         order = _order(keys, method == "max", f"{method}()")
-        return _taken(items, order[:1], f"which element {method}() chooses")[0]
+        return _take_items(items, order[:1], f"which element {method}() chooses")[0]
 
     return chosen
 
@@ -153,7 +153,7 @@ class _Compared:
         error = StagingError(
             f"the order of {type(self.value).__name__} objects depends on a tensor: give sorted(), min() or max() a key"
         )
-        return bool(decided(truth(answer, "a comparison"), error))
+        return bool(value_in_this_call(truth(answer, "a comparison"), error))
 
 
 def _compared(keys: list[Any]) -> list[Any]:
@@ -189,7 +189,7 @@ def sorted_(items: Iterable[Any], *, key: Any = None, reverse: bool = False) -> 
         keys = _compared(keys)
         order = builtins.sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
         return [items[i] for i in order]
-    return _taken(items, _order(keys, bool(reverse), "sorted()"), "the order that sorted() finds")
+    return _take_items(items, _order(keys, bool(reverse), "sorted()"), "the order that sorted() finds")
 
 
 def _holds_tensor(key: Any) -> bool:
@@ -224,7 +224,7 @@ def _numbered(column: Sequence[Any]) -> list[Any]:
     return [builtins.sorted(set(column)).index(k) for k in column]
 
 
-def _taken(items: list[Any], order: Tensor, what: str) -> list[Any]:
+def _take_items(items: list[Any], order: Tensor, what: str) -> list[Any]:
     """The items at these positions: new tensors if the items are alike, else the items themselves, for this call."""
     structures, leaves = zip(*map(merge.parts, items), strict=True)
     if all(merge.alike(structures[0], s) for s in structures[1:]):
@@ -236,7 +236,7 @@ def _taken(items: list[Any], order: Tensor, what: str) -> list[Any]:
         f"{what} depends on tensors: elements must be alike, not {_kinds(*items)}; make them tensors of one shape and "
         "dtype"
     )
-    known = decided(order, error)
+    known = value_in_this_call(order, error)
     return [items[i] for i in known]
 
 
@@ -245,10 +245,10 @@ def _reordered(column: list[Any], order: Tensor) -> Any:
     return [as_number(found[i]) for i in range(order.shape[0])] if _are_numbers(column) else found
 
 
-def decided(value: Tensor, error: Exception) -> Any:
+def value_in_this_call(value: Tensor, error: Exception) -> Any:
     """The value in the call under way; the error where there is none."""
     assert isinstance(mode.interpreter, Builder)
-    return unrolled.decided(mode.interpreter, value, error, user_frame())
+    return unrolled.value_in_this_call(mode.interpreter, value, error, user_frame())
 
 
 def _varies(column: list[Any]) -> bool:

@@ -24,7 +24,7 @@ def as_tensor(value: Any) -> Any:
     return wrap(as_array(value)) if isinstance(value, np.ndarray) else value
 
 
-def described(tensors: list[Any]) -> str:
+def describe_tensors(tensors: list[Any]) -> str:
     """Dtypes and shapes of tensors, for people."""
     return ", ".join(f"{t.dtype.name}{[*t.shape]}" for t in tensors) or "no tensors"
 
@@ -60,7 +60,7 @@ def _as_specs(value: Any) -> Any:
     return nested.unflatten(structure, iter(specs))
 
 
-def declared(f: Any, specs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[InputSpec | None]:
+def find_declared_specs(f: Any, specs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[InputSpec | None]:
     """The declared spec of each tensor of a call, in the order of flatten(); None where nothing is declared.
 
     Arguments:
@@ -73,7 +73,7 @@ def declared(f: Any, specs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         tensors = _tensors(values[name])
         while given and not _tensors(given[0]) and tensors:
             given.pop(0)  # a Python value among the specs
-        found[name] = _matched(given.pop(0) if given and (tensors or not _tensors(given[0])) else None, values[name])
+        found[name] = _match_spec(given.pop(0) if given and (tensors or not _tensors(given[0])) else None, values[name])
     if left := [s for s in given if _tensors(s)]:
         names = ", ".join(argument_names(f.dygraph_function, args, kwargs))
         raise ValueError(
@@ -95,15 +95,15 @@ def _tensors(value: Any) -> list[Any]:
     return leaves
 
 
-def _matched(spec: Any, value: Any) -> list[InputSpec | None]:
+def _match_spec(spec: Any, value: Any) -> list[InputSpec | None]:
     """The spec of each tensor in a value, found by keys and positions."""
     if isinstance(value, Tensor):
         return [InputSpec.from_tensor(spec) if isinstance(spec, Tensor) else spec]
     if isinstance(spec, dict) and isinstance(value, dict):
-        return [s for k, v in value.items() for s in _matched(spec.get(k), v)]
+        return [s for k, v in value.items() for s in _match_spec(spec.get(k), v)]
     if isinstance(spec, list | tuple) and isinstance(value, list | tuple):
         items = [*spec, *[None] * len(value)]
-        return [s for k, v in zip(items, value, strict=False) for s in _matched(k, v)]
+        return [s for k, v in zip(items, value, strict=False) for s in _match_spec(k, v)]
     leaves = _tensors(value)
     return [*_tensors(spec), *[None] * len(leaves)][: len(leaves)] if spec is not None else [None] * len(leaves)
 

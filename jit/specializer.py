@@ -14,7 +14,7 @@ from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs, of_call
 from paddle_lite_py.eager import views
 from paddle_lite_py.eager.execute import EAGER
-from paddle_lite_py.eager.pending import held
+from paddle_lite_py.eager.pending import payload_of
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.dimensions import Dimensions
@@ -67,7 +67,7 @@ class Specializer:
         """
         shapes, tensors = call.shapes, call.tensors
         serves = other.serves if other else (lambda entry: True)
-        shared = Shared(views.shared(tensors), self._aliases.of(tensors))
+        shared = Shared(views.find_sharing(tensors), self._aliases.of(tensors))
         kinds = _kinds(call, shared)
         with LOCK:
             now = context()
@@ -89,7 +89,7 @@ class Specializer:
                     entry = self._make(call, common, numbers, shared)
                 except Exception as e:
                     raise (GraphBreak(e) if not self._full_graph and may_break(e) else e) from None
-                self.cache.add(key, entry, spec.described(tensors), cause, since)
+                self.cache.add(key, entry, spec.describe_tensors(tensors), cause, since)
                 self._after_trace()
                 self._aliases.learn(entry.executable)
                 if len(self._aliases.of(tensors)) > len(shared.aliases):
@@ -110,7 +110,7 @@ class Specializer:
                 return run(entry, numbers)
             except SpeculationFailed as e:
                 tried.append(entry)
-                entry, numbers = self.find(call, Other(str(e), partial(_serves, tried, e.found)))
+                entry, numbers = self.find(call, Other(str(e), partial(_is_match, tried, e.found)))
 
     def _make(self, call: FunctionCall, common: Any, numbers: ScalarInputs, shared: Shared) -> Entry:
         """Trace; with numbers as inputs where that can be, else with their values."""
@@ -163,11 +163,11 @@ class Specializer:
 def _kinds(call: FunctionCall, shared: Shared) -> tuple[Any, ...]:
     """What a program depends on of each tensor of a call, and of their elements where some share them."""
     if call.specs is None:
-        kinds: Any = tuple([((data := held(t)).shape, data.dtype, t.stop_gradient) for t in call.tensors])
+        kinds: Any = tuple([((data := payload_of(t)).shape, data.dtype, t.stop_gradient) for t in call.tensors])
     else:
         kinds = tuple([Declared(s, t.stop_gradient) for s, t in zip(call.specs, call.tensors, strict=True)])
     return (*kinds, Sharing(shared.key)) if shared.key else kinds
 
 
-def _serves(tried: list[Entry], found: list[Any], entry: Entry) -> bool:
+def _is_match(tried: list[Entry], found: list[Any], entry: Entry) -> bool:
     return entry not in tried and entry.agrees(found)

@@ -38,7 +38,7 @@ class StagedText(OfThisCall):
     def settled(self) -> Any:
         """The text itself, once its tensors have values; see structure.unflatten."""
         known = not any(isinstance(p, tuple) and isinstance(p[0], Tensor) and is_traced(p[0]) for p in self.parts)
-        return "".join(map(_settled, self.parts)) if known and not mode.interpreter.is_tracing else self
+        return "".join(map(_resolve_part, self.parts)) if known and not mode.interpreter.is_tracing else self
 
     def __add__(self, other: Any) -> StagedText:
         return StagedText([*self.parts, *parts_of(other)])
@@ -50,7 +50,7 @@ class StagedText(OfThisCall):
         return format(str(self), spec)
 
     def __str__(self) -> str:
-        return "".join(part if isinstance(part, str) else f"<{_described(part[0])}>" for part in self.parts)
+        return "".join(part if isinstance(part, str) else f"<{_describe(part[0])}>" for part in self.parts)
 
     __repr__ = __str__
 
@@ -72,7 +72,7 @@ class StagedText(OfThisCall):
             )
             parts = [p if isinstance(p, str) else (_in_this_call(p[0], error), *p[1:]) for p in self.parts]
             with use(EAGER):
-                self._text = "".join(map(_settled, parts))
+                self._text = "".join(map(_resolve_part, parts))
         return self._text
 
     def __hash__(self) -> int:
@@ -103,7 +103,7 @@ def _in_this_call(value: Any, error: StagingError) -> Any:
     return wrap(found.reshape(value._data.shape))
 
 
-def _settled(part: Part) -> str:
+def _resolve_part(part: Part) -> str:
     if isinstance(part, str):
         return part
     return number_text(*part) if part[1] <= NUMBER else formatted(*part)
@@ -115,7 +115,7 @@ def _part(value: Any, conversion: int, spec: str) -> Part:
     return value, conversion, spec
 
 
-def _described(value: Any) -> str:
+def _describe(value: Any) -> str:
     return f"{value.dtype.name}{[*value.shape]} tensor" if isinstance(value, Tensor) else str(value)
 
 

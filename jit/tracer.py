@@ -19,7 +19,7 @@ from . import at_run, watched
 from .argument_aliases import ALONE, Shared, with_aliases
 from .containers import note
 from .implicit import Implicit
-from .net import noticed
+from .net import trace_watching_containers
 from .runtime import convert
 
 
@@ -73,9 +73,11 @@ class FunctionTracer:
             try:
                 more: Any = {"shared": shared.among, "sizes": sizes, "decided": self._decided | once}
                 run = functools.partial(trace, call, shapes, grads, names, _converted, **more)
-                with at_run.followed():
-                    found = noticed(self.function, [*nested.statics(structure)], self._implicit, self.name, run)
-                return passed(found, self._passes)
+                with at_run.record_effects():
+                    found = trace_watching_containers(
+                        self.function, [*nested.statics(structure)], self._implicit, self.name, run
+                    )
+                return run_passes(found, self._passes)
             except Undecided as e:
                 self._decided, once = self._decided | e.places, once | e.once
             except TracedValueError as e:
@@ -95,7 +97,7 @@ def _converted(function: Any) -> Any:
         return function
 
 
-def passed(traced: Traced, passes: Any) -> Traced:
+def run_passes(traced: Traced, passes: Any) -> Traced:
     """A trace with its program as passes make it."""
     if not passes:
         return traced

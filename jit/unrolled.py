@@ -42,13 +42,13 @@ class DataDependentWarning(UserWarning):
 
 def if_(builder: Builder, pred: Tensor, staged: Callable[[], None], body: Any, orelse: Any, where: Any) -> None:
     """A staged `if`, or the branch that this call takes."""
-    error = _tried(builder, staged, UNSTAGEABLE, where)
+    error = _try_staged(builder, staged, UNSTAGEABLE, where)
     if error is not None:
-        (body if decided(builder, pred, error) else orelse)()
+        (body if value_in_this_call(builder, pred, error) else orelse)()
         _warn(builder, error, where)
 
 
-def _tried(builder: Builder, staged: Callable[[], None], unstageable: Any, where: Any) -> Exception | None:
+def _try_staged(builder: Builder, staged: Callable[[], None], unstageable: Any, where: Any) -> Exception | None:
     """Run a statement as a staged one; why it could not be.
 
     What a branch or iteration raises, eager code raises where it gets there: this call may not.
@@ -78,11 +78,11 @@ def while_(
     """A staged `while`, or the iterations that this call makes; `going` is its first test."""
     for i in range(MAX_ITERATIONS):
         if i < TRIES and isinstance(going, Tensor):
-            tried = _tried(builder, staged, UNSTAGEABLE_LOOP, where)
+            tried = _try_staged(builder, staged, UNSTAGEABLE_LOOP, where)
             if tried is None:
                 return None
             error = tried
-        if not decided(builder, going, error, where if i == TRIES else None):
+        if not value_in_this_call(builder, going, error, where if i == TRIES else None):
             return None
         body()
         going = test()
@@ -97,22 +97,22 @@ def for_(
     for i in range(MAX_ITERATIONS):
         if i < TRIES:
             items = Rest(iterable, i) if i else iterable
-            tried = _tried(builder, functools.partial(staged, items), UNSTAGEABLE_LOOP, where)
+            tried = _try_staged(builder, functools.partial(staged, items), UNSTAGEABLE_LOOP, where)
             if tried is None:
                 return None
             error = tried
         elif i == TRIES:
-            length = decided(builder, length, error, where)
+            length = value_in_this_call(builder, length, error, where)
         if i and is_symbolic(length):  # it has one item at least
             raise error
-        more = decided(builder, length > i, error) and decided(builder, going(), error)
+        more = value_in_this_call(builder, length > i, error) and value_in_this_call(builder, going(), error)
         if not more:
             return None
         body(_item(iterable, i, functools.partial(_number, builder, error)))
     raise error
 
 
-def decided(builder: Builder, value: Any, error: Exception, where: Any = None) -> Any:
+def value_in_this_call(builder: Builder, value: Any, error: Exception, where: Any = None) -> Any:
     """The value of this call; a place is one to warn of."""
     if not isinstance(value, Tensor):
         return value
@@ -131,7 +131,7 @@ def items(builder: Builder, iterable: Any, error: Exception, where: Any) -> list
     length = length_of(iterable)
     if is_symbolic(length):
         raise error
-    length = decided(builder, length, error, where)
+    length = value_in_this_call(builder, length, error, where)
     if length > MAX_ITERATIONS:
         raise error
     known = functools.partial(_number, builder, error)
@@ -139,7 +139,7 @@ def items(builder: Builder, iterable: Any, error: Exception, where: Any) -> list
 
 
 def _number(builder: Builder, error: Exception, value: Any) -> int:
-    return int(decided(builder, value, error))
+    return int(value_in_this_call(builder, value, error))
 
 
 def _item(iterable: Any, i: int, known: Callable[[Any], int]) -> Any:

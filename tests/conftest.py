@@ -86,7 +86,7 @@ def own_settings():
         paddle.set_default_dtype("float32")
     if jax.config.jax_default_device != device:
         jax.config.update("jax_default_device", device)
-        small.changed()
+        small.reset()
     for name in [n for n in flags._ACTING if flags._flags.get(n, ...) != given.get(n, ...)]:
         on = name != "FLAGS_check_nan_inf" and switches.is_on(name)
         flags._ACTING[name](given.get(name, on))

@@ -29,7 +29,7 @@ from ..template import constant, expression, locate, name, statements
 Later = list[Callable[[], gast.FunctionDef]]
 
 
-def lifted(
+def lift_into_function(
     body: Callable[[], list[Any]], changes: Changes, extra: list[str], namer: Namer, later: Later | None, at: gast.AST
 ) -> list[gast.stmt]:
     """The statements that call a new function.

@@ -10,7 +10,7 @@ import gast
 from ..facts import Changes, Facts
 from ..names import Namer
 from ..template import constant, declare, expression, locate, statements
-from .lift import Later, lifted
+from .lift import Later, lift_into_function
 
 
 class StagedForms:
@@ -37,7 +37,7 @@ class StagedForms:
     def _lifted(self, body: Callable[[], list[Any]], at: gast.stmt, *extra: str) -> list[gast.stmt]:
         if self.trying:
             return body()
-        return lifted(body, self.changes[id(at)], list(extra), self.namer, self.later, at)
+        return lift_into_function(body, self.changes[id(at)], list(extra), self.namer, self.later, at)
 
     def _inner(self, name: str, parameter: str, at: gast.stmt, body: list[Any]) -> list[gast.stmt]:
         """A function of the statement's own, which acts on the variables of the user's function."""

@@ -69,7 +69,7 @@ class Determinant(NamedTuple):
     logabsdet: Tensor
 
 
-def _given(out: Any, made: Any) -> Any:
+def _write_out(out: Any, made: Any) -> Any:
     if out is None:
         return made
     return type(made)(*into(out, tuple(made))) if isinstance(made, tuple) else into(out, made)
@@ -106,9 +106,9 @@ def _extreme(name: str, most: str, whole: Any, where: Any, two: Any, result: str
 
     def extreme(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         if not args and not kwargs:
-            return _given(out, whole(input))
+            return _write_out(out, whole(input))
         pair = isinstance(args[0] if args else kwargs.get("other"), Tensor)
-        return _given(out, (of_two if pair else of_slices)(input, *args, **kwargs))
+        return _write_out(out, (of_two if pair else of_slices)(input, *args, **kwargs))
 
     extreme.__name__ = extreme.__qualname__ = name
     extreme.__doc__ = _EXTREME.format(name=name, most=most, result=result)
@@ -121,7 +121,7 @@ min = _extreme("min", "least", reduction.min, search.argmin, math.minimum, "[1.0
 
 def _middle(function: Any, input: Tensor, dim: int | None, keepdim: bool, out: Any) -> Any:
     found = function(input, dim, keepdim, mode="min")
-    return _given(out, found if dim is None else MedianRetType(*found))
+    return _write_out(out, found if dim is None else MedianRetType(*found))
 
 
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Any = None) -> Any:
@@ -155,7 +155,7 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = 
         [1, 0]
     """
     order: Any = search.argsort
-    return _given(out, SortRetType(*_at(input, order(input, dim, descending, stable), dim, True)))
+    return _write_out(out, SortRetType(*_at(input, order(input, dim, descending, stable), dim, True)))
 
 
 def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
@@ -221,7 +221,7 @@ def slogdet(x: Tensor, out: Any = None) -> Any:
         [1.0, 0.0]
     """
     found: Any = decomposition.slogdet
-    return _given(out, Determinant(*found(x).unbind(0)))
+    return _write_out(out, Determinant(*found(x).unbind(0)))
 
 
 def seed() -> int:

@@ -22,7 +22,7 @@ def exported(source: SavedProgram, platforms: Sequence[str] = ("cpu", "cuda", "t
     return export.export(jax.jit(source.function()), platforms=list(platforms))(*specs)
 
 
-def fixed(source: SavedProgram, shapes: Sequence[tuple[int, ...]], platforms: Sequence[str] = ("cpu",)) -> Any:
+def fix_shapes(source: SavedProgram, shapes: Sequence[tuple[int, ...]], platforms: Sequence[str] = ("cpu",)) -> Any:
     """The program for one choice of shapes."""
     specs = [jax.ShapeDtypeStruct(s, i.dtype.np) for s, i in zip(shapes, source.inputs, strict=True)]
     return export.export(jax.jit(source.function()), platforms=list(platforms))(*specs)
@@ -38,7 +38,7 @@ def to_stablehlo(source: SavedProgram, output: str, shapes: Sequence[tuple[int, 
     Returns:
         A line that says what was written.
     """
-    found = exported(source) if shapes is None else fixed(source, shapes)
+    found = exported(source) if shapes is None else fix_shapes(source, shapes)
     text, portable = Path(output).with_suffix(".mlir"), Path(output).with_suffix(".mlirbc")
     text.parent.mkdir(parents=True, exist_ok=True)
     text.write_text(found.mlir_module())

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .source import ConvertError, SavedProgram, compare
-from .to_stablehlo import fixed
+from .to_stablehlo import fix_shapes
 
 
 def to_tflite(source: SavedProgram, output: str, sizes: Mapping[str, int] | None = None) -> str:
@@ -38,7 +38,7 @@ def _converted(source: SavedProgram, shapes: Sequence[tuple[int, ...]]) -> bytes
     import tensorflow as tf
     from tensorflow.compiler.tf2xla.python import xla
 
-    found = fixed(source, shapes)
+    found = fix_shapes(source, shapes)
     specs = [tf.TensorSpec(s, i.dtype.np, i.name) for s, i in zip(shapes, source.inputs, strict=True)]
     kinds, sizes = [a.dtype for a in found.out_avals], [a.shape for a in found.out_avals]
 

@@ -107,7 +107,7 @@ def is_spread(data: Any) -> bool:
     return isinstance(getattr(data, "sharding", None), jax.sharding.NamedSharding)
 
 
-def filled(value: float, shape: tuple[int, ...], dtype: Any) -> Any:
+def full_on_host(value: float, shape: tuple[int, ...], dtype: Any) -> Any:
     """An array of one value, made on the host: JAX would compile it for each shape."""
     return from_host(np.full(shape, value, dtype))
 

@@ -45,7 +45,7 @@ def _typed(name: str, value: Any) -> Any:
 
 def _check_nan_inf(value: Any) -> None:
     jax.config.update("jax_debug_nans", bool(value))
-    small.changed()
+    small.reset()
 
 
 # XLA's CPU and GPU backends take their other settings before they start.

@@ -30,10 +30,10 @@ dropping: list[Callable[[], None]] = []  # what else holds programs
 def listen() -> None:
     """Be told by JAX of programs compiled or loaded."""
     if _LIMIT.exists():
-        monitoring.register_event_duration_secs_listener(_told)
+        monitoring.register_event_duration_secs_listener(_on_compilation)
 
 
-def _told(event: str, duration_secs: float, **details: Any) -> None:
+def _on_compilation(event: str, duration_secs: float, **details: Any) -> None:
     if event == COMPILED:
         room.programs += 1
         if room.programs % EVERY == 0:

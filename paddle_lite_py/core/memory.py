@@ -46,7 +46,7 @@ def keep_freed() -> None:
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def paused_collection() -> Iterator[None]:
     """Python's collector of cycles waits for the end of the block.
 
     Tracing makes hundreds of thousands of objects that stay. The collector would look at them again and again, for a
@@ -62,7 +62,7 @@ def uncollected() -> Iterator[None]:
 
 
 @contextmanager
-def returned() -> Iterator[None]:
+def trim_afterwards() -> Iterator[None]:
     """Give back what is free after the block, if the process has grown much in it.
 
     XLA's compiler takes hundreds of megabytes for a training step and leaves them in pieces, which the step's own large

@@ -121,7 +121,7 @@ def no_effect(whole: str = "", /, **reasons: str) -> Callable[[F], F]:
         declared += [Declaration(function, "", whole)] * bool(whole)
         DECLARATIONS.extend(declared)
         telling = [d for d in declared if d.told != "nothing"]
-        return _telling(function, telling) if telling else function
+        return _warn_of_no_effect(function, telling) if telling else function
 
     return declaring
 
@@ -135,7 +135,7 @@ def _declaration(function: Callable[..., Any], name: str, reason: str) -> Declar
     return Declaration(function, name, reason, at, p.default)
 
 
-def _telling(function: F, declared: list[Declaration]) -> F:
+def _warn_of_no_effect(function: F, declared: list[Declaration]) -> F:
     """The function, with a look at calls that give more than the arguments that have an effect."""
     names = frozenset(d.argument for d in declared)
     first = -1 if "" in names else min(d.at for d in declared)
@@ -190,7 +190,9 @@ def public_name(function: Callable[..., Any]) -> str:
     """The shortest name by which users find a function of the package, without that of the package."""
     path = function.__qualname__.removesuffix(".__init__")
     first = path.partition(".")[0]
-    found = [name for name in list(sys.modules) if _is_public(name) and _gives(sys.modules[name], first, function)]
+    found = [
+        name for name in list(sys.modules) if _is_public(name) and _is_named_in(sys.modules[name], first, function)
+    ]
     if not found:
         method: Any = getattr(getattr(sys.modules["paddle_lite_py"], "Tensor", None), path, None)
         return f"Tensor.{path}" if inspect.unwrap(method) is function else path
@@ -204,7 +206,7 @@ def _is_public(module: str) -> bool:
     return package == "paddle_lite_py" and not any(part.startswith("_") or part in _INNER for part in inner)
 
 
-def _gives(module: Any, name: str, function: Callable[..., Any]) -> bool:
+def _is_named_in(module: Any, name: str, function: Callable[..., Any]) -> bool:
     found = getattr(module, name, None)
     return getattr(found, "__qualname__", None) == name and getattr(found, "__module__", None) == function.__module__
 

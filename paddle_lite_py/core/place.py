@@ -228,7 +228,7 @@ def set_device(device: Any) -> Place:
     """
     place = as_place(device)
     jax.config.update("jax_default_device", place.device)
-    small.changed()
+    small.reset()
     return place
 
 

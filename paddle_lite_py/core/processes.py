@@ -103,7 +103,7 @@ def join() -> bool:
         ValueError: if the environment makes no sense.
     """
     served = os.environ.get("PADDLE_PSERVERS_IP_PORT_LIST") and os.environ.get("TRAINING_ROLE")
-    if served or _number("PADDLE_TRAINERS_NUM", 1) <= 1 or os.environ.get(JOINED) == _told():
+    if served or _number("PADDLE_TRAINERS_NUM", 1) <= 1 or os.environ.get(JOINED) == _read_environment():
         return False
     here = world()
     if os.environ.get("JAX_PLATFORMS", "cpu") == "cpu":
@@ -118,7 +118,7 @@ def join() -> bool:
         coordinator_bind_address=here.coordinator if _is_loopback(here.coordinator) else None,
         heartbeat_timeout_seconds=HEARTBEAT,
     )
-    os.environ[JOINED] = _told()
+    os.environ[JOINED] = _read_environment()
     _here.append(here)
     return True
 
@@ -128,7 +128,7 @@ def _is_loopback(endpoint: str) -> bool:
     return endpoint.rpartition(":")[0] in ("127.0.0.1", "localhost")
 
 
-def _told() -> str:
+def _read_environment() -> str:
     return f"{os.environ.get('PADDLE_TRAINER_ID')} {os.environ.get('PADDLE_MASTER')}"
 
 

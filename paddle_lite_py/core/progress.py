@@ -29,10 +29,10 @@ def show_progress(wanted: bool) -> None:
 
 def listen() -> None:
     """Be told by JAX when a compilation begins and ends."""
-    monitoring.register_event_duration_secs_listener(_told)
+    monitoring.register_event_duration_secs_listener(_on_event)
 
 
-def _told(event: str, duration_secs: float, **details: Any) -> None:
+def _on_event(event: str, duration_secs: float, **details: Any) -> None:
     if event == LOWERED and shown.wanted:
         cancel()
         timer = threading.Timer(SECONDS, _say, [str(details.get("fun_name", "a function"))])

@@ -34,7 +34,7 @@ def _is_shared(holders: int, told: int) -> bool:
     return is_shared(obj, told) and len(held) == holders
 
 
-def _tells(count: int) -> bool:
+def _is_right(count: int) -> bool:
     """Whether is_shared is right with this count, also once the interpreter has adapted the code."""
     _Passed.count = count
     asked = [(holders, told) for holders in range(4) for told in range(4)] * 8
@@ -43,7 +43,7 @@ def _tells(count: int) -> bool:
 
 def measure() -> int:
     """Find the count with which is_shared is right; one with which all is shared where there is none."""
-    _Passed.count = next((count for count in range(10) if _tells(count)), _NEVER)
+    _Passed.count = next((count for count in range(10) if _is_right(count)), _NEVER)
     return _Passed.count
 
 

@@ -37,11 +37,11 @@ _listeners: list[Callable[[], None]] = []
 def most() -> int:
     """The most elements that an array of the host may have."""
     if not limit.known:
-        limit.most, limit.known = _found(), True
+        limit.most, limit.known = _find_limit(), True
     return limit.most
 
 
-def _found() -> int:
+def _find_limit() -> int:
     chosen = getattr(jax.config, "jax_default_device", None)
     plain = limit.wanted and not getattr(jax.config, "jax_debug_nans", False) and jax.default_backend() == "cpu"
     return MOST if plain and (chosen is None or chosen == jax.local_devices()[0]) else _OFF
@@ -57,7 +57,7 @@ def on_change(listener: Callable[[], None]) -> None:
     _listeners.append(listener)
 
 
-def changed() -> None:
+def reset() -> None:
     """What the answer depends on has changed: the device, or a flag."""
     limit.known = False
     most()
@@ -68,4 +68,4 @@ def changed() -> None:
 def use_host_tier(wanted: bool) -> None:
     """Switch the tier on or off."""
     limit.wanted = bool(wanted)
-    changed()
+    reset()

@@ -92,12 +92,12 @@ def statics(structure: Any) -> Iterator[Any]:
             yield from statics(child)
 
 
-def replaced(structure: Any, places: Iterator[Any]) -> Any:
+def replace_leaves(structure: Any, places: Iterator[Any]) -> Any:
     """The structure with the next of these in the place of each leaf."""
     if structure is LEAF:
         return next(places)
     if isinstance(structure, Nest):
-        return structure._replace(children=tuple([replaced(c, places) for c in structure.children]))
+        return structure._replace(children=tuple([replace_leaves(c, places) for c in structure.children]))
     return structure
 
 

@@ -112,7 +112,7 @@ class TracedNumber:
         value, of = f(self.value, *others), self.of
         if type(value) not in (int, float):
             return f(self.settle(), *others)
-        return _made(lambda given: f(of(given), *others), value, self.seen)
+        return _make_number(lambda given: f(of(given), *others), value, self.seen)
 
     def __hash__(self) -> int:
         return hash(self.settle())
@@ -139,7 +139,7 @@ def applied(f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     value = f(*[a.value if type(a) is TracedNumber else a for a in args])
     seen: list[ScalarGuard] = next(a.seen for a in args if type(a) is TracedNumber)
     if type(value) in (int, float):
-        return _made(of, value, seen)
+        return _make_number(of, value, seen)
     seen.append(ScalarGuard(of, value))
     return value
 
@@ -159,7 +159,7 @@ def _binary(f: Callable[..., Any], reverse: bool) -> Callable[[TracedNumber, Any
 
     def method(self: TracedNumber, other: Any) -> Any:
         if type(other) is TracedNumber:
-            return _joined(f, other, self) if reverse else _joined(f, self, other)
+            return _combine(f, other, self) if reverse else _combine(f, self, other)
         if type(other) not in (int, float, bool):
             return NotImplemented
         return self.apply((lambda a, b: f(b, a)) if reverse else f, other)
@@ -167,19 +167,19 @@ def _binary(f: Callable[..., Any], reverse: bool) -> Callable[[TracedNumber, Any
     return method
 
 
-def _joined(f: Callable[..., Any], a: TracedNumber, b: TracedNumber) -> Any:
+def _combine(f: Callable[..., Any], a: TracedNumber, b: TracedNumber) -> Any:
     value, of_a, of_b = f(a.value, b.value), a.of, b.of
     if type(value) not in (int, float):
         return f(a.settle(), b.settle())
-    return _made(lambda given: f(of_a(given), of_b(given)), value, a.seen)
+    return _make_number(lambda given: f(of_a(given), of_b(given)), value, a.seen)
 
 
-def _made(of: Callable[[ScalarInputs], Any], value: Any, seen: list[ScalarGuard]) -> TracedNumber:
+def _make_number(of: Callable[[ScalarInputs], Any], value: Any, seen: list[ScalarGuard]) -> TracedNumber:
     seen.append(ScalarGuard(lambda given: type(of(given)), type(value)))  # int or float: the program depends on that
     return TracedNumber(of, value, seen)
 
 
-def _settled(f: Callable[..., Any], reverse: bool) -> Callable[[TracedNumber, Any], Any]:
+def _settling(f: Callable[..., Any], reverse: bool) -> Callable[[TracedNumber, Any], Any]:
     """An operation on the value as it is now."""
 
     def method(self: TracedNumber, other: Any) -> Any:
@@ -200,7 +200,7 @@ def _compared(f: Callable[..., Any]) -> Callable[[TracedNumber, Any], Any]:
     return method
 
 
-def _observed(f: Callable[..., Any]) -> Callable[..., Any]:
+def _observing(f: Callable[..., Any]) -> Callable[..., Any]:
     """A question about the value, of which only the answer is seen."""
 
     def method(self: TracedNumber, *args: Any) -> Any:
@@ -224,14 +224,14 @@ def _install() -> None:
         setattr(TracedNumber, f"__{name}__", _binary(getattr(operator, name), False))
         setattr(TracedNumber, f"__r{name}__", _binary(getattr(operator, name), True))
     for name, f in [*((n.strip("_"), getattr(operator, n)) for n in _BITS.split()), ("divmod", divmod)]:
-        setattr(TracedNumber, f"__{name}__", _settled(f, False))
-        setattr(TracedNumber, f"__r{name}__", _settled(f, True))
+        setattr(TracedNumber, f"__{name}__", _settling(f, False))
+        setattr(TracedNumber, f"__r{name}__", _settling(f, True))
     for name in ("lt", "le", "gt", "ge", "eq", "ne"):
         setattr(TracedNumber, f"__{name}__", _compared(getattr(operator, name)))
     for name in ("neg", "pos", "abs"):
         setattr(TracedNumber, f"__{name}__", functools.partialmethod(TracedNumber.apply, getattr(operator, name)))
     for name, f in _QUESTIONS.items():
-        setattr(TracedNumber, f"__{name}__", _observed(f))
+        setattr(TracedNumber, f"__{name}__", _observing(f))
 
 
 _install()

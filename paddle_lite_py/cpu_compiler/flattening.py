@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import jax
 
-from ..core.jax_compat.equations import called
+from ..core.jax_compat.equations import called_jaxpr
 from ..core.jax_compat.jaxprs import DropVar, Literal, Var, body_of, is_jaxpr, with_body
 
 # What gives the same elements, and what gives them in another order of axes.
@@ -42,7 +42,7 @@ def _inlined(eqns: Sequence[Any], names: Renaming, within: Any) -> Iterator[Any]
             continue
         if within is not None:
             source = source.replace(name_stack=within + source.name_stack)
-        body, constants = called(eqn) or (None, ())
+        body, constants = called_jaxpr(eqn) or (None, ())
         if body is not None and not constants:
             inner = Renaming(dict(zip(body.invars, invars, strict=True)))
             yield from _inlined(body.eqns, inner, source.name_stack)

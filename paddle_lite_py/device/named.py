@@ -37,7 +37,7 @@ class Device(str):
 
     def __new__(cls, type: Any = None, index: int | None = None) -> Device:
         """Of a name, a place or an index."""
-        kind, number = _named(type)
+        kind, number = _parse_device(type)
         if kind not in _TYPES or not (number.isdigit() or not number):
             raise ValueError(f"device is {type!r}; expected one of {', '.join(_TYPES)}, with an index or without")
         at = None if kind == "cpu" else int(number or 0) if index is None else index
@@ -60,7 +60,7 @@ class Device(str):
         return Device, (str(self),)
 
 
-def _named(given: Any) -> tuple[str, str]:
+def _parse_device(given: Any) -> tuple[str, str]:
     """The kind and the index of a device, as text."""
     if isinstance(given, bool) or not isinstance(given, str | int | Place):
         raise TypeError(f"device is {given!r}; expected a name, a place or the index of a GPU")

@@ -266,7 +266,7 @@ def _at_once(op: Op, run: str) -> list[str]:
     call = f"_bound.jitted({', '.join([f'{n}._data' for n in names])})"
     viewed: list[str] = []
     if isinstance(op.views, ViewRule):
-        viewed = template.viewing(names[0]) if op.views.each is None else [f"_link({names[0]}, _made, _bound, ())"]
+        viewed = template.view_lines(names[0]) if op.views.each is None else [f"_link({names[0]}, _made, _bound, ())"]
     return template.at_once("_mode is _eager" + template.still(names), call, run, viewed=viewed)
 
 

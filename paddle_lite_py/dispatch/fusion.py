@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
-import jax
 import jax.numpy as jnp
 
 from ..core.dtypes import is_inexact
+from ..eager.recorded_ops import CallStep, TracedSteps
 from ..eager.tensor import Tensor
 from ..registry.bound import BoundOp
 from ..registry.op import Op
@@ -16,86 +16,89 @@ from ..registry.op import Op
 RecordedCalls = list[tuple[BoundOp, tuple[Any, ...], Any]]  # calls of ops: what was called, with what, and the result
 
 
-NUMBER = -1
-
-
-class FusedStep(NamedTuple):
-    """One of the ops. Its arguments are numbers, or tensors: those of the call, and then the results so far."""
-
-    bound: BoundOp
-    places: tuple[int, ...]  # of tensors; NUMBER: one of the numbers
-    numbers: tuple[Any, ...]
-    flows: tuple[bool, ...]  # for each of its results whether a gradient may flow from it
-
-    def arguments(self, values: Any, number: Callable[[Any], Any] = lambda n: n) -> list[Any]:
-        """The arguments, given what stands for the tensors."""
-        return [number(n) if at == NUMBER else values[at] for at, n in zip(self.places, self.numbers, strict=True)]
-
-
 def fused(name: str, seen: RecordedCalls, out: list[Tensor], tensors: list[Tensor]) -> BoundOp | None:
     """The calls as a bound op from the tensors to the results; None where they are more than that."""
-    held, flows, steps = list(tensors), [is_inexact(t._data.dtype) for t in tensors], []
-    for bound, args, made in seen:
-        step = _step(bound, args, made, held, flows)
-        if step is None:
-            return None
-        steps.append(step)
-        held += made if isinstance(made, tuple) else (made,)
-        flows += step.flows
-    place = {id(t): i for i, t in enumerate(held)}
-    results = [place.get(id(t), 0) for t in out]
-    checks = _checks(steps, len(tensors))
-    if checks is None or min(results) < len(tensors):
+    record = _Record(tensors)
+    if not all(record.add(*call) for call in seen):
         return None
-    ops = [step.bound.op for step in steps]
-    kinds: dict[str, Any] = {kind: any(getattr(op, kind) for op in ops) for kind in ("loops", "keeps")}
-    kinds["windows"] = any(step.bound.windows for step in steps)
-    op = Op(_replayed(name, steps, results), name, **kinds)
+    results = [record.place.get(id(t), -1) for t in out]
+    checks = _checks(record.steps)
+    if checks is None or min(results) < 0:
+        return None
+    bounds = [step.bound for step in record.steps]
+    kinds: dict[str, Any] = {kind: any(getattr(b.op, kind) for b in bounds) for kind in ("loops", "keeps")}
+    kinds["windows"] = any(b.windows for b in bounds)
+    op = Op(_replayed(name, record, results), name, **kinds)
     if checks:
-        op.input_check = lambda attrs: _together(checks)
+        op.input_check = lambda attrs: _together(checks, record.numbers)
     whole = BoundOp(op, op.fn)
-    whole.differentiable = flows[results[0]] if len(results) == 1 else tuple([flows[i] for i in results])
+    flows = [record.flows[i] for i in results]
+    whole.differentiable = flows[0] if len(flows) == 1 else tuple(flows)
     return whole
 
 
-def _step(bound: BoundOp, args: tuple[Any, ...], made: Any, held: list[Tensor], flows: list[bool]) -> FusedStep | None:
-    place = {id(t): i for i, t in enumerate(held)}
-    places = [place.get(id(a)) if isinstance(a, Tensor) else NUMBER for a in args]
-    numbers = [None if isinstance(a, Tensor) else a for a in args]
-    if None in places or bound.op.effect or not all(n is None or isinstance(n, int | float) for n in numbers):
-        return None
-    into = bound.op.grad and any(at != NUMBER and flows[at] for at in places if at is not None)
-    out = [into and is_inexact(t._data.dtype) for t in (made if isinstance(made, tuple) else (made,))]
-    return FusedStep(bound, tuple(places), tuple(numbers), tuple(out))  # type: ignore[arg-type]
+class _Record:
+    """Calls of ops on some tensors, and then on what they gave: steps whose numbers come from outside as well."""
+
+    def __init__(self, tensors: list[Tensor]) -> None:
+        self.steps: list[CallStep] = []
+        self.numbers: list[Any] = []
+        self.place = {id(t): ~i for i, t in enumerate(tensors)}
+        self.flows = {~i: is_inexact(t._data.dtype) for i, t in enumerate(tensors)}  # by place, if a gradient may
+        self._n_tensors, self._n_results = len(tensors), 0
+
+    def add(self, bound: BoundOp, args: tuple[Any, ...], made: Any) -> bool:
+        """Add a call; False if it is more than an op on what is there."""
+        places = [self._place(a) for a in args]
+        if None in places or bound.op.effect:
+            return False
+        into = bound.op.grad and any(self.flows.get(at) for at in places)  # type: ignore[arg-type]
+        outs = made if isinstance(made, tuple) else (made,)
+        self.steps.append(CallStep(bound, tuple(places), None, self._n_results, len(outs)))  # type: ignore[arg-type]
+        for t in outs:
+            self.place[id(t)] = self._n_results
+            self.flows[self._n_results] = into and is_inexact(t._data.dtype)
+            self._n_results += 1
+        return True
+
+    def _place(self, arg: Any) -> int | None:
+        if isinstance(arg, Tensor):
+            return self.place.get(id(arg))
+        if not isinstance(arg, int | float):
+            return None
+        self.numbers.append(arg)
+        return ~(self._n_tensors + len(self.numbers) - 1)
 
 
-def _checks(steps: list[FusedStep], n: int) -> list[Any] | None:
+def _checks(steps: list[CallStep]) -> list[Any] | None:
     """Each step with the check of its arguments; None where one looks at what another step makes, or at its result."""
-    if any(step.bound.derived(step.bound.op.output_check) for step in steps):
+    if any(step.bound.evaluate_rule(step.bound.op.output_check) for step in steps):
         return None
-    found = [(step, check) for step in steps if (check := step.bound.derived(step.bound.op.input_check)) is not None]
-    return None if any(max(step.places) >= n for step, _ in found) else found
+    found = [
+        (step, check) for step in steps if (check := step.bound.evaluate_rule(step.bound.op.input_check)) is not None
+    ]
+    return None if any(at >= 0 for step, _ in found for at in step.places) else found
 
 
-def _together(checks: list[Any]) -> Callable[..., None]:
-    if len(checks) == 1 and checks[0][0].places == tuple(range(len(checks[0][0].places))):
+def _together(checks: list[Any], numbers: list[Any]) -> Callable[..., None]:
+    if len(checks) == 1 and checks[0][0].places == tuple(range(-1, ~len(checks[0][0].places), -1)):
         (_, check), n = checks[0], len(checks[0][0].places)
         return lambda *arrays: check(*arrays[:n])
 
     def check_all(*arrays: Any) -> None:
+        outside = (*arrays, *numbers)
         for step, check in checks:
-            check(*step.arguments(arrays))
+            check(*[outside[~at] for at in step.places])
 
     return check_all
 
 
-def _replayed(name: str, steps: list[FusedStep], results: list[int]) -> Callable[..., Any]:
+def _replayed(name: str, record: _Record, results: list[int]) -> Callable[..., Any]:
+    steps, numbers = tuple(record.steps), tuple(record.numbers)
+
     def fn(*arrays: Any) -> Any:
-        values = list(arrays)
-        for step in steps:
-            made = step.bound.fn(*step.arguments(values, jnp.asarray))  # weak arrays, as which an op takes numbers
-            made = made if isinstance(made, tuple) else (made,)
-            values += made if step.bound.op.grad else map(jax.lax.stop_gradient, made)
+        # Weak arrays are what an op takes numbers as.
+        values = TracedSteps((*arrays, *map(jnp.asarray, numbers)), steps).run().values
         return values[results[0]] if len(results) == 1 else tuple([values[i] for i in results])
 
     fn.__name__ = fn.__qualname__ = name

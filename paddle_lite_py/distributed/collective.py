@@ -193,7 +193,7 @@ def all_gather(
     """
     if (among := member(group)) is None:
         return None
-    return _delivered(tensor_list, exchanged("all_gather", tensor.detach(), among))
+    return _deliver(tensor_list, exchanged("all_gather", tensor.detach(), among))
 
 
 def gather(
@@ -228,7 +228,7 @@ def gather(
     if among.rank == root and gather_list is None:
         raise ValueError(f"gather: gather_list is None on rank {dst}, which gathers; expected a list")
     found = exchanged("gather", tensor.detach(), among, root)
-    return _delivered(gather_list, found) if among.rank == root and gather_list is not None else Task()
+    return _deliver(gather_list, found) if among.rank == root and gather_list is not None else Task()
 
 
 def scatter(
@@ -333,7 +333,7 @@ def alltoall(
     found = exchanged("all_to_all", parts.detach(), among)
     if isinstance(out_tensor_list, Tensor):
         return put(out_tensor_list, found)
-    return _delivered(out_tensor_list, found)
+    return _deliver(out_tensor_list, found)
 
 
 all_to_all = alltoall
@@ -423,7 +423,7 @@ def _rows(name: str, parts: Sequence[Tensor] | Tensor | None, like: Tensor | Non
     return stack([t.detach() for t in parts or ()])
 
 
-def _delivered(target: Any, rows: Tensor) -> Task:
+def _deliver(target: Any, rows: Tensor) -> Task:
     """Put the rows that came into a list or a tensor."""
     if isinstance(target, Tensor):
         return put(target, rows)

@@ -21,7 +21,7 @@ __all__ = [
     "RESTART_CODE",
     "ask_to_stop",
     "full_size",
-    "heeded",
+    "catch_sigterm",
     "learning_rate_scale",
     "leave",
     "local_batch",
@@ -37,7 +37,7 @@ SERVER_FOLDER, WORKER_FOLDER = "PADDLE_PS_FOLDER", "PADDLE_WORKER_FOLDER"
 _heard: list[Stopping] = []  # what listens in this process, once something does
 
 
-def _listening() -> Stopping:
+def _listener() -> Stopping:
     messenger = None if world().size == 1 else exchanges().messenger
     if not _heard:
         _heard.append(Stopping() if messenger is None else messenger.stopping)
@@ -52,17 +52,17 @@ def should_stop() -> bool:
     program has a handler of its own, or the call comes from another thread: call `ask_to_stop` there. A second SIGTERM
     ends the process at once.
 
-    Examples: see heeded.
+    Examples: see catch_sigterm.
     """
-    return _listening().due()
+    return _listener().due()
 
 
 @contextmanager
-def heeded() -> Iterator[None]:
+def catch_sigterm() -> Iterator[None]:
     """Take SIGTERM down for a time only: what came and was not acted upon ends the process afterwards.
 
     Examples:
-        >>> with heeded():
+        >>> with catch_sigterm():
         ...     should_stop()
         False
     """
@@ -77,7 +77,7 @@ def heeded() -> Iterator[None]:
 
 def ask_to_stop() -> None:
     """Ask all processes to stop after the step under way, as SIGTERM does; for handlers of one's own."""
-    _listening().asked.put(True)
+    _listener().asked.put(True)
 
 
 def leave() -> NoReturn:

@@ -103,7 +103,7 @@ class Exchanges:
         """
         key = (kind, fn, how, donated, *[(a.shape, a.dtype) for a in arrays])
         program = group.programs.get(key)
-        what = program.what if program is not None else _described(kind, how, arrays)
+        what = program.what if program is not None else _describe(kind, how, arrays)
         with self.watched(group, what, program is None):
             if program is None:
                 mesh, own = self.mesh(tuple(group.ranks)), lambda *parts: fn(*parts, *how)
@@ -257,7 +257,7 @@ class Exchanges:
             time.sleep(0.05)
 
 
-def _described(kind: str, how: tuple[Any, ...], arrays: tuple[Any, ...]) -> str:
+def _describe(kind: str, how: tuple[Any, ...], arrays: tuple[Any, ...]) -> str:
     """An exchange as messages have it: all_reduce(float32[2, 3], 0)."""
     shown = [f"{a.dtype.name}{[*a.shape]}" for a in arrays]
     if len(shown) > 4:

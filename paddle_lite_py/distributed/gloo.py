@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection, Listener
 
 from .collective import barrier
 from .group import init_parallel_env
-from .members import Reception, connected, job_secret, key_of
+from .members import Reception, connect, job_secret, key_of
 
 __all__ = ["gloo_barrier", "gloo_init_parallel_env", "gloo_release"]
 
@@ -71,7 +71,7 @@ def _patiently(at: tuple[str, int], key: bytes) -> Connection:
     end = time.monotonic() + PATIENCE
     while True:
         try:
-            return connected(at, key)
+            return connect(at, key)
         except OSError:
             if time.monotonic() > end:
                 raise RuntimeError(f"gloo_init_parallel_env: nothing listens at {at[0]}:{at[1]}") from None

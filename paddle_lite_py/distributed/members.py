@@ -129,7 +129,7 @@ class Reception:
         self._listener.close()
 
 
-def connected(at: tuple[str, int], key: bytes, seconds: float = HANDSHAKE) -> Connection:
+def connect(at: tuple[str, int], key: bytes, seconds: float = HANDSHAKE) -> Connection:
     """A connection to a member of the job, which has shown that it is one.
 
     Raises:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import as_dtype
-from .members import Reception, connected, job_secret, key_of
+from .members import Reception, connect, job_secret, key_of
 from .stopping import Stopping
 
 # Exchanges of a group that are remembered for peers that ask later.
@@ -130,7 +130,7 @@ class Messenger:
             PeerGone: if it is no more.
         """
         try:
-            return connected(self.peers[rank], self.key)
+            return connect(self.peers[rank], self.key)
         except (OSError, EOFError, AuthenticationError):
             raise PeerGone(self.gone(rank)) from None
 
@@ -187,7 +187,7 @@ class Messenger:
         for rank in self.peers:
             if rank != self.rank:
                 try:
-                    with connected(self.peers[rank], self.key) as connection:
+                    with connect(self.peers[rank], self.key) as connection:
                         connection.send_bytes(json.dumps({"say": "bye", "rank": self.rank, "why": why}).encode())
                 except (OSError, EOFError, AuthenticationError):
                     continue

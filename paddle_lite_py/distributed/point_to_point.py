@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.arrays import from_host
 from ..core.dtypes import DType
-from ..eager.pending import Failed, Pending, held
+from ..eager.pending import Failed, Pending, payload_of
 from ..eager.tensor import Tensor
 from .collective import Task, member, place
 from .exchange import exchanges
@@ -32,7 +32,7 @@ class Transfer(Task):
         super().__init__()
         self._work = work
         self._error: Exception | None = None
-        data = held(tensor)
+        data = payload_of(tensor)
         self._pending = Pending(self, 0, tuple(data.shape), data.dtype)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()

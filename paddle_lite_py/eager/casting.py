@@ -16,7 +16,7 @@ from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY, Op
 from . import gradients
 from .execute import EAGER, Eager
-from .pending import held
+from .pending import payload_of
 from .tensor import Tensor
 
 FLOAT32 = np.dtype(np.float32)
@@ -46,7 +46,7 @@ class Casting(NamedTuple):
 
     def inputs(self, bound: BoundOp, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments of an op in the dtype that it computes in."""
-        kind = self.kind(bound.op, {held(a).dtype for a in args if isinstance(a, Tensor)})
+        kind = self.kind(bound.op, {payload_of(a).dtype for a in args if isinstance(a, Tensor)})
         if kind is None:
             return args
         return tuple([_cast(a, kind) if isinstance(a, Tensor) else a for a in args])
@@ -78,7 +78,7 @@ def casts(held: np.dtype, kind: np.dtype) -> bool:
 
 def _cast(x: Tensor, kind: np.dtype) -> Tensor:
     """A tensor in a dtype; only among float32 and the low ones."""
-    if not casts(held(x).dtype, kind):
+    if not casts(payload_of(x).dtype, kind):
         return x
     return state.interpreter.run(REGISTRY["cast"].bind((as_dtype(kind),)), (x,))
 

@@ -26,10 +26,10 @@ def of_arguments(*given: Any, **settings: Any) -> dict[str, Any]:
         given = (np.zeros(given, dtypes.default_dtype().np),)
     elif len(given) > 1 and isinstance(given[1], places.Place):
         given = (given[0], None, *given[1:])
-    return _given(*given, **settings)
+    return _parse_arguments(*given, **settings)
 
 
-def _given(
+def _parse_arguments(
     data: Any = None,
     dtype: Any = None,
     place: Any = None,
@@ -52,5 +52,5 @@ def _given(
     return {"_data": payload, **{k: v for k, v in said.items() if v != usual[k]}}
 
 
-_given.__qualname__ = "Tensor"  # which warnings name
-_given = no_effect(zero_copy="XLA's arrays cannot share memory with an array that changes")(_given)
+_parse_arguments.__qualname__ = "Tensor"  # which warnings name
+_parse_arguments = no_effect(zero_copy="XLA's arrays cannot share memory with an array that changes")(_parse_arguments)

@@ -34,8 +34,9 @@ from .casting import eager_interpreter, is_watched
 from .execute import EAGER, HOSTED, NUMBERS, Eager, begin, failure, forward_of, payload
 from .growing import is_growing
 from .lazy_op import LazyOpInfo
-from .lazy_program import BackwardStep, CallStep, Wanted, checked, one_by_one, program_of
-from .pending import Failed, Pending, held, hold
+from .lazy_program import Wanted, checked, program_of
+from .pending import Failed, Pending, payload_of, set_payload
+from .recorded_ops import BackwardStep, CallStep, one_by_one
 from .tape import Node, Output
 from .tensor import Tensor, wrap
 from .views import link
@@ -147,7 +148,7 @@ class Deferred(Eager):
             return None
         if not (waits or (flows and (large or on_xla))):
             return None
-        made = self._called(bound, data, tuple(takes) if flows else None, specs)
+        made = self._record_call(bound, data, tuple(takes) if flows else None, specs)
         if flows:
             sources = tuple([(a._source or a) if t else None for a, t in zip(args, takes, strict=True)])
             node = Node(bound, tuple(data), sources)
@@ -159,11 +160,11 @@ class Deferred(Eager):
             link(args[0], out, bound, args[1:])
         return out
 
-    def _held(self, tensor: Tensor) -> Any:
+    def _own_payload(self, tensor: Tensor) -> Any:
         pending = tensor._pending
         return pending if pending is not None and pending.queue is self else tensor._data
 
-    def _called(self, bound: BoundOp, data: Sequence[Any], takes: Any, specs: Sequence[Any]) -> list[Tensor]:
+    def _record_call(self, bound: BoundOp, data: Sequence[Any], takes: Any, specs: Sequence[Any]) -> list[Tensor]:
         self._step(bound, data, takes, len(specs))
         return [self._result(s.shape, s.dtype) for s in specs]
 
@@ -226,7 +227,7 @@ class Deferred(Eager):
         for node in nodes:
             if node.queue is not None and node.queue is not self:  # another thread's
                 node.queue.flush()
-        specs = [held(leaf) for leaf in leaves]
+        specs = [payload_of(leaf) for leaf in leaves]
         if not all(is_inexact(s.dtype) for s in specs):
             return None
         calls = tuple([n.place if n.queue is self else -1 for n in nodes])
@@ -248,7 +249,7 @@ class Deferred(Eager):
         self, bound: BoundOp, rate: Any, grads: Sequence[Tensor], changed: Sequence[Tensor], flags: Sequence[Tensor]
     ) -> bool:
         with self._lock:
-            first = [self._held(g) for g in grads]
+            first = [self._own_payload(g) for g in grads]
             if not any(g.__class__ is Pending for g in first) or any(t._views is not None for t in changed):
                 return False
             mutable = [self._own(t) for t in changed]
@@ -257,11 +258,11 @@ class Deferred(Eager):
             before = [~self._from_outside(a) for a in mutable]
             if self._worth_donating(mutable):
                 self._donated = tuple(before)
-            self._step(bound, [rate, *first, *mutable, *map(self._held, flags)], None, len(mutable))
+            self._step(bound, [rate, *first, *mutable, *map(self._own_payload, flags)], None, len(mutable))
             for tensor, array, at in zip(changed, mutable, before, strict=True):
                 pending = self._promise(array.shape, array.dtype)
                 self._updated.append((tensor, pending, at))
-                hold(tensor, pending)
+                set_payload(tensor, pending)
             return True
 
     def _own(self, tensor: Tensor) -> Any:
@@ -322,7 +323,7 @@ class Deferred(Eager):
         for tensor, pending, before in self._updated:
             if tensor._pending is pending:
                 failed = pending.array.__class__ is Failed
-                hold(tensor, self._outside[before] if failed else pending.array)
+                set_payload(tensor, self._outside[before] if failed else pending.array)
         return next((v for i in wanted.results if (v := values[i]).__class__ is Failed), None)
 
     def _run(self, wanted: Wanted) -> tuple[dict[int, Any], dict[int, Any]]:
@@ -363,7 +364,7 @@ def _connect(node: Node, made: list[Tensor], flows: Sequence[bool], several: boo
 _served: Memo[None, bool] = Memo("whether ops may wait", 1, tiered=True)
 
 
-def _serves() -> bool:
+def _is_supported() -> bool:
     """Whether ops may wait here: on CPUs, where XLA's programs are made into what pays there."""
     debugs = getattr(jax.config, "jax_debug_nans", False)
     return not debugs and jax.default_backend() == "cpu" and jax.local_device_count() == 1 == jax.process_count()
@@ -374,14 +375,14 @@ def begun(bound: BoundOp, args: tuple[Any, ...]) -> tuple[Deferred, Any] | None:
     if not deferral.on or is_watched():
         return None
     serves = _served.get(None)
-    if not (_served.put(None, _serves()) if serves is None else serves):
+    if not (_served.put(None, _is_supported()) if serves is None else serves):
         return None
     queue = Deferred()
     made = queue.defer(bound, args)
     return None if made is None else (queue, made)
 
 
-def waiting(bound: BoundOp, args: tuple[Any, ...]) -> Any:
+def defer_op(bound: BoundOp, args: tuple[Any, ...]) -> Any:
     """The results of an op that waits from now on; None if it is to run at once."""
     queue = state.interpreter
     made = queue.waiting(bound, args) if isinstance(queue, Deferred) else None

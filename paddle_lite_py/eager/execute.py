@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import as_array, filled, is_array
+from ..core.arrays import as_array, full_on_host, is_array
 from ..core.donation import donatable
 from ..core.dtypes import INEXACT, is_inexact
 from ..core.errors import DivisorError, original
 from ..core.interpreter import Interpreter, UpdateRule, begin_with, layer_version, state
 from ..core.references import is_shared
-from ..registry.bound import BoundOp, fitting
+from ..registry.bound import BoundOp, check_memory
 from . import gradients
-from .pending import held, hold
+from .pending import payload_of, set_payload
 from .random import default_generator
 from .residuals import Forward
 from .tape import Node, Output, next_number
-from .template import taking
+from .template import make_unpacker
 from .tensor import ZEROS, Tensor, wrap
 from .views import link, replaced
 
@@ -35,7 +35,7 @@ _DRAWN = np.array([0, 1], np.uint32)  # what a draw adds to the generator's stat
 
 
 # By the number of arguments: most calls have a few tensors.
-_TAKING = {n: taking(n) for n in (1, 2, 3)}
+_TAKING = {n: make_unpacker(n) for n in (1, 2, 3)}
 
 
 class Eager(Interpreter):
@@ -46,7 +46,7 @@ class Eager(Interpreter):
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a bound op; see interpreter.Interpreter."""
         take = _TAKING.get(len(args))
-        data, sources = (take and take(*args)) or _taken(bound, args)
+        data, sources = (take and take(*args)) or _unpack_args(bound, args)
         records = sources is not None and state.grad_enabled
         if records:
             xla = bound.plain
@@ -58,7 +58,7 @@ class Eager(Interpreter):
                 if begun is not None:
                     return begun
             if bound.keeps:
-                return _keeping(bound, args, data, sources)
+                return _run_saving_residuals(bound, args, data, sources)
         try:
             out = bound.jitted(*data)
         except Exception as e:
@@ -82,10 +82,10 @@ class Eager(Interpreter):
     def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a random op and keep the generator's next state."""
         word = default_generator.state
-        before = held(word)
+        before = payload_of(word)
         out, following = self.run(bound, (word, *args))
         # What is the host's stays there, and waits for no array.
-        hold(word, before + _DRAWN if before.__class__ is np.ndarray else held(following))
+        set_payload(word, before + _DRAWN if before.__class__ is np.ndarray else payload_of(following))
         return out
 
     def update(self, rule: UpdateRule, rate: Any, grads: list[Any], changed: list[Any], flags: tuple[Any, ...]) -> None:
@@ -101,10 +101,10 @@ class Eager(Interpreter):
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload."""
-        before = held(tensor)
+        before = payload_of(tensor)
         if before.shape != data.shape or before.dtype != data.dtype:
             layer_version.number += 1  # programs that read the tensor were traced for what it was
-        hold(tensor, data)
+        set_payload(tensor, data)
 
     overwrite = rebind  # its place in the graph is no part of the payload
 
@@ -122,7 +122,7 @@ class Eager(Interpreter):
     def cleared(self, tensor: Tensor) -> Any:
         """Zeros where there was a gradient, and in it, if somebody else holds it."""
         if has_shared_gradient(tensor):
-            tensor._grad._set_payload(filled(0, held(tensor._grad).shape, held(tensor._grad).dtype))
+            tensor._grad._set_payload(full_on_host(0, payload_of(tensor._grad).shape, payload_of(tensor._grad).dtype))
         return None if tensor._grad is None else ZEROS
 
     def is_leaf(self, tensor: Tensor) -> bool:
@@ -164,7 +164,7 @@ class Eager(Interpreter):
         return tensor._array("item()").item(*index)
 
 
-def _taken(bound: BoundOp, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
+def _unpack_args(bound: BoundOp, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
     """Arrays of the arguments, and where they came from; None if no gradient flows to any."""
     try:
         data = tuple([a._data if isinstance(a, Tensor) else payload(a) for a in args])
@@ -192,7 +192,7 @@ def _record_all(bound: BoundOp, data: tuple[Any, ...], sources: Any, outs: tuple
     return tuple(made)
 
 
-def _keeping(bound: BoundOp, args: tuple[Any, ...], data: tuple[Any, ...], sources: Any) -> Any:
+def _run_saving_residuals(bound: BoundOp, args: tuple[Any, ...], data: tuple[Any, ...], sources: Any) -> Any:
     """Apply an op whose gradient would be slow to begin with the op itself, and keep what it needs."""
     forward = forward_of(bound)
     check = bound.keeping[1]
@@ -214,9 +214,9 @@ def _keeping(bound: BoundOp, args: tuple[Any, ...], data: tuple[Any, ...], sourc
 def forward_of(bound: BoundOp) -> Forward:
     """The function of an op with what its gradient needs."""
     if bound.keeping is None:
-        found = functools.partial(_flowing, fitting(bound.fn))
+        found = functools.partial(_with_differentiable_outputs, check_memory(bound.fn))
         forward = Forward(bound.op.name, found, bound.windows, plain=bound.plain)
-        bound.keeping = forward, bound.derived(bound.op.input_check)
+        bound.keeping = forward, bound.evaluate_rule(bound.op.input_check)
     return bound.keeping[0]
 
 
@@ -225,7 +225,7 @@ def flows_of(bound: BoundOp, specs: Sequence[Any]) -> Sequence[bool]:
     return [is_inexact(s.dtype) for s in specs] if bound.keeps else _flows(bound, specs)
 
 
-def _flowing(fn: Callable[..., Any], arrays: list[Any]) -> tuple[list[Any], Any]:
+def _with_differentiable_outputs(fn: Callable[..., Any], arrays: list[Any]) -> tuple[list[Any], Any]:
     outs = fn(*arrays)
     several = outs if isinstance(outs, tuple) else [outs]
     return [o for o in several if is_inexact(o.dtype)], outs if isinstance(outs, tuple) else several

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..core.arrays import filled, is_array, is_spread, laid_over, meshes
+from ..core.arrays import full_on_host, is_array, is_spread, laid_over, meshes
 from ..core.errors import warn_no_gradient
 from ..core.interpreter import layer_version, no_grad, state
 from ..core.lazy_vjp import differentiated_twice
@@ -18,7 +18,7 @@ from ..registry.bound import BoundOp
 from ..registry.op import Op
 from . import tape
 from .partial_sweep import PartialSweep
-from .pending import held
+from .pending import payload_of
 from .tape import Node, Output
 from .tensor import RemoveHandle, Tensor, wrap
 
@@ -66,7 +66,7 @@ def give(leaves: Iterable[Any], grads: Iterable[Tensor | None]) -> None:
 
 def _lay_like(grad: Tensor, leaf: Tensor) -> None:
     """Let a gradient lie over a mesh as its leaf does, and not as XLA has chosen for it."""
-    data, own = held(leaf), held(grad)
+    data, own = payload_of(leaf), payload_of(grad)
     if is_spread(data) and is_array(own) and getattr(own, "sharding", None) != data.sharding:
         grad._data = laid_over(own, data.sharding)
 
@@ -121,7 +121,7 @@ def _seed(tensor: Tensor, grad: Tensor | None) -> Any:
     if grad is None:
         key = (tensor._data.shape, tensor._data.dtype)
         found = _ones.get(key)
-        return _ones.put(key, filled(1, *key)) if found is None else found
+        return _ones.put(key, full_on_host(1, *key)) if found is None else found
     if list(grad.shape) != tensor.shape:
         raise ValueError(f"grad_tensor has shape {[*grad.shape]}, but the tensor has shape {[*tensor.shape]}")
     return grad._data.astype(tensor._data.dtype)
@@ -171,7 +171,7 @@ class _PyBackward:
     def __init__(self, layer: Any, ctx: Any, outputs: list[Tensor], n_inputs: int) -> None:
         self.op = layer
         self.layer, self.ctx, self.n_inputs = layer, ctx, n_inputs
-        self.specs = [(held(t).shape, held(t).dtype) for t in outputs]
+        self.specs = [(payload_of(t).shape, payload_of(t).dtype) for t in outputs]
 
     def backward(self, _data: Any, cotangents: dict[int, Any]) -> list[Any]:
         """Gradients of the tensor arguments, from arrays to arrays."""
@@ -186,7 +186,7 @@ class _PyBackward:
         return given_by_backward(self.layer, out, self.n_inputs)
 
     def _missing(self, index: int) -> Tensor | None:
-        return wrap(filled(0, *self.specs[index])) if self.ctx._materialize else None
+        return wrap(full_on_host(0, *self.specs[index])) if self.ctx._materialize else None
 
 
 def given_by_backward(layer: Any, out: Any, n_inputs: int) -> list[Tensor | None]:
@@ -263,7 +263,7 @@ class RecordedSweep(PartialSweep):
         return []
 
     def _recorded(self, node: Node) -> Iterable[tuple[Any, Tensor]]:
-        cts = self.taken(node)
+        cts = self.pop_cotangents(node)
         if not cts:
             return ()
         forward, data, sources = _recomputed(node)

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.arrays import array_class
 from ..core.unrolled_loops import are_turns
 from ..registry.bound import BoundOp
-from .lazy_program import BackwardStep, CallStep
+from .recorded_ops import BackwardStep, CallStep
 
 
 def is_growing(steps: Sequence[CallStep | BackwardStep], outside: Sequence[Any]) -> bool:

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..core import small
 from ..core.memo import Memo
-from ..host.tier import OP_STEPS, chosen
-from ..registry.bound import BoundOp, fitting
+from ..host.tier import OP_STEPS, choose_tier
+from ..registry.bound import BoundOp, check_memory
 from .execute import NUMBERS, flows_of
 
 MAX_KNOWN = 1024  # of one op: shapes may change for ever
@@ -43,9 +43,11 @@ class LazyOpInfo:
 
     def __init__(self, bound: BoundOp) -> None:
         op, self._bound = bound.op, bound
-        self.can = bound.compiled and not op.effect and op.across is None and bound.derived(op.output_check) is None
-        self.check = bound.derived(op.input_check)
-        self._fn, self.may_need_xla, self._has_gradient = fitting(bound.fn), bound.plain, op.grad
+        self.can = (
+            bound.compiled and not op.effect and op.across is None and bound.evaluate_rule(op.output_check) is None
+        )
+        self.check = bound.evaluate_rule(op.input_check)
+        self._fn, self.may_need_xla, self._has_gradient = check_memory(bound.fn), bound.plain, op.grad
         # Key: shapes and dtypes, classes of numbers, and the size up to which NumPy computes.
         self._known: Memo[Any, AbstractResult] = Memo(f"results of {op.name}, put off", MAX_KNOWN)
 
@@ -57,7 +59,7 @@ class LazyOpInfo:
             specs = [d if d.__class__ in NUMBERS else jax.ShapeDtypeStruct(d.shape, d.dtype) for d in data]
             traced = jax.jit(self._fn).trace(*specs)
             out = traced.out_info
-            on_xla = self.may_need_xla and _all_small(data) and chosen(traced, specs, OP_STEPS)[0] is None
+            on_xla = self.may_need_xla and _all_small(data) and choose_tier(traced, specs, OP_STEPS)[0] is None
             several = isinstance(out, tuple)
             made = list(out) if several else [out]
             flows = tuple(flows_of(self._bound, made))

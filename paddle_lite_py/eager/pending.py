@@ -71,7 +71,7 @@ class DataOnDemand:
         return array
 
 
-def held(tensor: Any) -> Any:
+def payload_of(tensor: Any) -> Any:
     """The payload of a tensor, or what stands for it: both have a shape and a dtype."""
     return tensor._data if tensor._pending is None else tensor._pending
 
@@ -85,10 +85,10 @@ def put_together(parameters: Sequence[Any]) -> None:
     if any(a.__class__ is array_class() for a in arrays):
         for p, a in zip(parameters, arrays, strict=True):
             if a.__class__ is np.ndarray and p._views is None:
-                hold(p, jax.device_put(a))
+                set_payload(p, jax.device_put(a))
 
 
-def hold(tensor: Any, payload: Any) -> None:
+def set_payload(tensor: Any, payload: Any) -> None:
     """Give a tensor another payload, or what stands for one."""
     if payload.__class__ is not Pending or payload.array is not None:
         _set(tensor, "_data", payload if payload.__class__ is not Pending else payload.array)

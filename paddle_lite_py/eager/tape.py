@@ -145,7 +145,7 @@ class Sweep:
             held = self.leaves.get(id(source))
             self.leaves[id(source)] = (source, grad if held is None else self.sum(held[1], grad))
 
-    def taken(self, node: Node) -> dict[int, Any]:
+    def pop_cotangents(self, node: Node) -> dict[int, Any]:
         """The cotangents of a node by output, which are in flight no more."""
         return {i: self.cotangents.pop((n, i)) for n, i in list(self.cotangents) if n is node}
 
@@ -177,7 +177,7 @@ class Sweep:
                     self.cotangents[node, index] = self._hooked(hook, self.cotangents[node, index])
 
     def _python(self, node: Node) -> None:
-        self._add_all(zip(node.sources, self._python_backward(node, self.taken(node)), strict=True))
+        self._add_all(zip(node.sources, self._python_backward(node, self.pop_cotangents(node)), strict=True))
 
     def _flush(self, nodes: list[Node]) -> None:
         if nodes:

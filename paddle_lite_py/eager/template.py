@@ -54,7 +54,7 @@ def at_once(
     ]
 
 
-def viewing(x: str) -> list[str]:
+def view_lines(x: str) -> list[str]:
     """Lines that note `_made` as a view of x; views.note() written out, where x is a root whose list has room."""
     return [
         f"    _made._view = ({x}, _bound, (), None)",
@@ -70,7 +70,7 @@ def still(names: Sequence[str]) -> str:
     return "".join([f" and {n}.__class__ is _T and {n}.stop_gradient" for n in names])
 
 
-def taking(n: int) -> Callable[..., Any]:
+def make_unpacker(n: int) -> Callable[..., Any]:
     """What gives, of n arguments, their arrays and where those came from (None if no gradient flows to any).
 
     It gives None where an argument is no tensor.

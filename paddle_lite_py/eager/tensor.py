@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core import place as places
-from ..core.arrays import as_array, filled, from_host, is_array, is_spread, laid_over
+from ..core.arrays import as_array, from_host, full_on_host, is_array, is_spread, laid_over
 from ..core.errors import LeafChangeError
 from ..core.interpreter import layer_version, run_backward, state
 from ..core.no_effect import NOT_DRAWN, no_effect
@@ -25,7 +25,7 @@ from ..core.size import Size, TensorSize
 from ..core.unknown_size import Shape
 from ..core.versioned import VersionedDict
 from . import constructor, views
-from .pending import DataOnDemand, held
+from .pending import DataOnDemand, payload_of
 from .remove_handle import RemoveHandle
 from .tensor_data import TensorData
 
@@ -81,18 +81,18 @@ class Tensor(TensorData):
     @property
     def shape(self) -> Size:
         """The shape: the size of each dimension."""
-        shape = held(self).shape
+        shape = payload_of(self).shape
         return Size(shape.listed() if shape.__class__ is Shape else shape)
 
     @property
     def dtype(self) -> dtypes.DType:
         """The dtype of the elements."""
-        return dtypes.from_numpy(held(self).dtype)
+        return dtypes.from_numpy(payload_of(self).dtype)
 
     @property
     def ndim(self) -> int:
         """The number of dimensions."""
-        return len(held(self).shape)
+        return len(payload_of(self).shape)
 
     @property
     def size(self) -> Any:
@@ -110,7 +110,7 @@ class Tensor(TensorData):
     def name(self) -> str:
         """The name, generated if it was not set."""
         if self._name is None:
-            if (given := getattr(held(self), "name", None)) is not None:
+            if (given := getattr(payload_of(self), "name", None)) is not None:
                 return str(given)
             Tensor._counter += 1
             self._name = f"generated_tensor_{Tensor._counter - 1}"
@@ -152,7 +152,7 @@ class Tensor(TensorData):
 
     def _rebind(self, new: Tensor, reshapes: bool = False, assigned: bool = False) -> Tensor:
         """Take over value and graph position of `new`; `reshapes`: of any shape; `assigned`: even for a leaf."""
-        before, after = held(self), held(new)
+        before, after = payload_of(self), payload_of(new)
         same = after.shape == before.shape and after.dtype == before.dtype
         if not reshapes and not same:
             raise ValueError(
@@ -176,9 +176,9 @@ class Tensor(TensorData):
     def _become(self, new: Tensor) -> None:
         """Take over the value and graph position of `new`; without gradient recording, the value only."""
         if not state.grad_enabled:
-            state.interpreter.overwrite(self, held(new))
+            state.interpreter.overwrite(self, payload_of(new))
             return
-        state.interpreter.rebind(self, held(new))
+        state.interpreter.rebind(self, payload_of(new))
         if not new.stop_gradient or self._source is not None:
             self._source = new._source
             self.stop_gradient = new.stop_gradient
@@ -197,7 +197,7 @@ class Tensor(TensorData):
             data = (value if value._data.dtype == self._data.dtype else value.astype(self.dtype))._data
         else:
             data = as_array(value, self.dtype)
-        if tuple(data.shape) != tuple(held(self).shape):
+        if tuple(data.shape) != tuple(payload_of(self).shape):
             raise ValueError(f"set_value on '{self.name}': shape {[*self.shape]} expected, got {list(data.shape)}")
         self._changes += 1
         self._set_payload(laid_over(data, self._data.sharding) if is_spread(self._data) else data)
@@ -219,7 +219,7 @@ class Tensor(TensorData):
         """The gradient accumulated by `backward()`; None if there is none."""
         state.interpreter.gradient_state(self)
         if self._grad is ZEROS:
-            return state.interpreter.as_gradient(wrap(filled(0, held(self).shape, held(self).dtype)))
+            return state.interpreter.as_gradient(wrap(full_on_host(0, payload_of(self).shape, payload_of(self).dtype)))
         return self._grad
 
     @grad.setter
@@ -295,7 +295,7 @@ class Tensor(TensorData):
         if not isinstance(before, Tensor):
             self._set_grad(grad)
         elif self._in_place() and (grad.stop_gradient or grad._pending is not None or is_array(grad._data)):
-            before._set_payload(held(before + grad))
+            before._set_payload(payload_of(before + grad))
         else:
             self._set_grad(before + grad)
 

@@ -16,7 +16,7 @@ from ..core.printing import as_text
 from ..core.processes import gathered_arrays
 from ..core.symbolic import is_symbolic
 from ..core.unknown_size import UnknownSize
-from .pending import held
+from .pending import payload_of
 
 # NumPy functions behind operators: the method of a left operand, and of a right one.
 _OPERATORS = {
@@ -129,7 +129,7 @@ class TensorData:
     def _scalar(self, what: str) -> Any:
         array = self._read(what)
         if array.size != 1:
-            if array.shape != held(self).shape:
+            if array.shape != payload_of(self).shape:
                 raise ValueError(f"{what}: this process has no part of the tensor, {self._layout_text()}")
             raise ValueError(
                 f"{what} needs a tensor of one element, got shape {list(array.shape)}; "
@@ -155,13 +155,13 @@ class TensorData:
         return int(self._static_number("an index"))
 
     def __len__(self) -> int:
-        shape = held(self).shape
+        shape = payload_of(self).shape
         if not shape:
             raise TypeError("len() of a 0-D tensor; it has no first dimension")
         return shape[0] if type(shape[0]) is int else UnknownSize.of(shape[0])
 
     def __iter__(self) -> Iterator[Any]:
-        if not held(self).shape:
+        if not payload_of(self).shape:
             raise TypeError("a 0-D tensor cannot be iterated over")
         return (self[i] for i in range(len(self)))
 
@@ -176,7 +176,7 @@ class TensorData:
     @property
     def itemsize(self) -> int:
         """Size of one element in bytes."""
-        return held(self).dtype.itemsize
+        return payload_of(self).dtype.itemsize
 
     def element_size(self) -> int:
         """Return the size of one element in bytes."""

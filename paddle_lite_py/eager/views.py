@@ -19,7 +19,7 @@ from ..core.interpreter import no_grad, state
 from ..core.memo import Memo
 from ..registry.op import REGISTRY
 from ..registry.view import ViewStep
-from .pending import held
+from .pending import payload_of
 from .view_layout import can_lie, layout, row_major, start
 
 if TYPE_CHECKING:
@@ -97,12 +97,12 @@ def note(x: Tensor, made: Tensor) -> None:
     depth, at = 2, parent[3]
     while at is not None:
         depth, at = depth + 1, at[3]
-    if not (bound.views.anywhere or _stays(held(root), bound, others, parent)):
+    if not (bound.views.anywhere or _stays(payload_of(root), bound, others, parent)):
         made._view = None  # a copy, as the reference makes one
         return
     one = None
     if depth > MAX_STEPS:
-        one = _in_one(held(root), [*steps(parent), ViewStep(bound, others)])
+        one = _in_one(payload_of(root), [*steps(parent), ViewStep(bound, others)])
     made._view = (root, bound, others, parent) if one is None else (root, *one, None)
     viewers = root._views
     (_viewers(root) if viewers is None else viewers).add(made)
@@ -144,7 +144,7 @@ def link(x: Any, made: Any, bound: Any, others: tuple[Any, ...]) -> None:
     except AttributeError:  # an array
         return
     if others:  # an index may be changed later; the view stays where it is
-        others = others if others[0].__class__ is int and len(others) == 1 else tuple(map(_fixed, others))
+        others = others if others[0].__class__ is int and len(others) == 1 else tuple(map(_freeze_index, others))
     if made.__class__ not in (tuple, list):
         made._view = (x, bound, others, None)
         if viewers is None or len(viewers) >= viewers.limit:
@@ -152,7 +152,7 @@ def link(x: Any, made: Any, bound: Any, others: tuple[Any, ...]) -> None:
         else:
             viewers.append(_ref(made))
         return
-    key = bound, len(made), len(held(x).shape)
+    key = bound, len(made), len(payload_of(x).shape)
     each = _each.get(key)
     if each is None:
         each = _each.put(key, [bound.views.each(bound, key[2], i) for i in range(key[1])])
@@ -172,7 +172,7 @@ _in_place: Memo[Any, bool] = Memo("views of views", 1024)
 _each: Memo[Any, list[ViewStep]] = Memo("views made together", 256)
 
 
-def _fixed(index: Any) -> Any:
+def _freeze_index(index: Any) -> Any:
     return index if isinstance(index, int) or not hasattr(index, "_twin") else index._twin()
 
 
@@ -198,7 +198,7 @@ def alias(x: Tensor, out: Tensor) -> Tensor:
     return out
 
 
-def shared(tensors: list[Tensor]) -> tuple[Any, ...]:
+def find_sharing(tensors: list[Tensor]) -> tuple[Any, ...]:
     """Which of some tensors share elements with an earlier one or with their root among them: (index of that, steps).
 
     None for the others; nothing at all where there are none.
@@ -243,7 +243,7 @@ def write(x: Tensor, new: Tensor) -> None:
     """Make a tensor that shares its elements `new`, of the same shape, and show that in what shares them."""
     if x._view is None:
         x._become(new)
-        _spread(x)
+        _update_views(x)
         return
     root, path = x._view[0], steps(x._view)
     if state.grad_enabled and not root.stop_gradient and root.is_leaf:
@@ -256,12 +256,12 @@ def write(x: Tensor, new: Tensor) -> None:
 
 
 def _write_back(x: Tensor, root: Tensor, path: list[ViewStep], new: Tensor) -> None:
-    root._become(_replaced(root, path, new))
+    root._become(_write_through(root, path, new))
     if any(step.rule.overlaps for step in path):
-        _spread(root)
+        _update_views(root)
         return
     x._become(new)
-    _spread(root, x)
+    _update_views(root, x)
 
 
 def replaced(x: Tensor) -> None:
@@ -270,17 +270,17 @@ def replaced(x: Tensor) -> None:
         write(x, x)
 
 
-def _replaced(root: Tensor, path: list[ViewStep], new: Tensor) -> Tensor:
+def _write_through(root: Tensor, path: list[ViewStep], new: Tensor) -> Tensor:
     """The root with the elements of a view replaced."""
     seen = [root]
     for step in path[:-1]:
-        seen.append(_taken(seen[-1], step))
+        seen.append(_apply_step(seen[-1], step))
     for x, step in zip(reversed(seen), reversed(path), strict=True):
         new = step.rule.back(x, new, step)
     return new
 
 
-def _taken(x: Tensor, step: ViewStep) -> Tensor:
+def _apply_step(x: Tensor, step: ViewStep) -> Tensor:
     return state.interpreter.run(step.bound, (x, *step.others))
 
 
@@ -293,7 +293,7 @@ def _mates(root: Tensor) -> Iterator[Tensor]:
         yield from [m for r in root._views.mates if (m := r()) is not None and m is not root]
 
 
-def _spread(root: Tensor, but: Tensor | None = None) -> None:
+def _update_views(root: Tensor, but: Tensor | None = None) -> None:
     """Show the elements of a root in its views, and in its mates and their views."""
     _refresh(root, but)
     with no_grad():
@@ -310,7 +310,7 @@ def _refresh(root: Tensor, but: Tensor | None = None) -> None:
         if view is not but and view._view is not None and state.interpreter.sees(view):
             seen = root
             for step in steps(view._view):
-                seen = _taken(seen, step)
+                seen = _apply_step(seen, step)
             view._become(seen)
 
 
@@ -373,8 +373,8 @@ def adopt(x: Tensor, source: Tensor, hidden: Tensor) -> None:
 def strides(x: Tensor) -> list[int]:
     """How many elements lie between neighbours along each axis, in memory as the reference has it."""
     if x._view is None:
-        return list(row_major(held(x).shape, 1))
-    seen = layout(held(x._view[0]), steps(x._view))
+        return list(row_major(payload_of(x).shape, 1))
+    seen = layout(payload_of(x._view[0]), steps(x._view))
     return [s // seen.dtype.itemsize for s in seen.strides]
 
 
@@ -386,11 +386,13 @@ def shares(x: Tensor, other: Tensor) -> bool:
 
 def offset(x: Tensor) -> int:
     """How many bytes of the storage lie before the first element, in memory as the reference has it."""
-    return 0 if x._view is None else start(layout(held(x._view[0]), steps(x._view))) * held(x).dtype.itemsize
+    return (
+        0 if x._view is None else start(layout(payload_of(x._view[0]), steps(x._view))) * payload_of(x).dtype.itemsize
+    )
 
 
 def is_contiguous(x: Tensor) -> bool:
     """Whether the elements of a tensor lie one after the other."""
-    if x._view is None or not all(isinstance(n, int) for n in held(x).shape):
+    if x._view is None or not all(isinstance(n, int) for n in payload_of(x).shape):
         return True
-    return bool(layout(held(x._view[0]), steps(x._view)).flags.c_contiguous)
+    return bool(layout(payload_of(x._view[0]), steps(x._view)).flags.c_contiguous)

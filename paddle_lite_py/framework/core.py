@@ -46,12 +46,12 @@ class DeviceContext:
         return cls(place)
 
 
-def _nothing(*args: Any, **kwargs: Any) -> None:
+def _do_nothing(*args: Any, **kwargs: Any) -> None:
     """Nothing, where PaddlePaddle switches a part of its core that XLA does not have."""
 
 
-nvprof_nvtx_pop = nvprof_start = nvprof_stop = nvprof_enable_record_event = _nothing
-_set_prim_all_enabled = set_prim_eager_enabled = _nothing
+nvprof_nvtx_pop = nvprof_start = nvprof_stop = nvprof_enable_record_event = _do_nothing
+_set_prim_all_enabled = set_prim_eager_enabled = _do_nothing
 
 
 def frombuffer(buffer: Any, dtype: Any, count: int = -1, offset: int = 0) -> Tensor:

@@ -305,13 +305,14 @@ def _unpacked(data: Any, return_numpy: bool, keep_name_table: bool) -> Any:
     if isinstance(data, dict) and NAMES in data:
         names = data.pop(NAMES)
         out = {
-            k: _named(restore.array(v), names, k) if isinstance(v, np.ndarray) else restore(v) for k, v in data.items()
+            k: _with_name(restore.array(v), names, k) if isinstance(v, np.ndarray) else restore(v)
+            for k, v in data.items()
         }
         return out | ({NAMES: names} if keep_name_table else {})
     return restore(data)
 
 
-def _named(value: Any, names: Any, key: Any) -> Any:
+def _with_name(value: Any, names: Any, key: Any) -> Any:
     if isinstance(value, Tensor) and isinstance(names, dict) and isinstance(names.get(key), str):
         value.name = names[key]
     return value
@@ -346,7 +347,7 @@ class _Restored:
 
     def _container(self, value: Any) -> Any:
         if type(value) is tuple and len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], np.ndarray):
-            return _named(self.array(value[1]), {"": value[0]}, "")
+            return _with_name(self.array(value[1]), {"": value[0]}, "")
         if isinstance(value, dict):
             return {k: self(v) for k, v in value.items()}
         return type(value)([v if type(v) in _PLAIN else self(v) for v in value])

@@ -49,10 +49,10 @@ class _Array:
         _, shape, dtype, fortran, data = state
         if not isinstance(dtype, _Dtype) or not isinstance(data, bytes):
             raise RefusedError("an array in an unknown form")
-        self.value = _shaped(data, dtype.dtype, shape, "F" if fortran else "C")
+        self.value = _reshape(data, dtype.dtype, shape, "F" if fortran else "C")
 
 
-def _shaped(data: Any, dtype: np.dtype, shape: Any, order: str) -> np.ndarray:
+def _reshape(data: Any, dtype: np.dtype, shape: Any, order: str) -> np.ndarray:
     sizes = tuple(shape)
     if any(not isinstance(n, int) or n < 0 for n in sizes) or math.prod(sizes) * dtype.itemsize != len(data):
         raise RefusedError(f"an array of the shape {sizes} with {len(data)} bytes")
@@ -66,14 +66,14 @@ def _reconstruct(kind: Any, shape: Any, dtype: Any) -> _Array:
 
 def _from_buffer(data: Any, dtype: Any, shape: Any, order: Any) -> _Array:
     out = _Array()
-    out.value = _shaped(bytes(data), dtype.dtype, shape, "F" if order == "F" else "C")
+    out.value = _reshape(bytes(data), dtype.dtype, shape, "F" if order == "F" else "C")
     return out
 
 
 def _scalar(dtype: Any, data: Any = b"") -> Any:
     if isinstance(data, str):
         data = data.encode("latin1")
-    return _shaped(data, dtype.dtype, (), "C")[()]
+    return _reshape(data, dtype.dtype, (), "C")[()]
 
 
 def _latin1(text: Any, encoding: Any) -> bytes:

@@ -11,7 +11,7 @@ from typing import Any
 from ..core.errors import Where, is_own
 from ..eager.tensor import Tensor
 from ..jit import StaticFunction
-from ..jit.host_random import noticed
+from ..jit.host_random import note_draws
 from ..jit.options import CompileOptions
 from ..jit.raising import raised_by_user
 from .eager_engine import EagerEngine, Found, Kind
@@ -121,7 +121,7 @@ def drawing_nothing(call: Callable[[], Any]) -> Any:
     Raises:
         HostRandomError: if it has drawn random numbers of Python or NumPy; their generators are put back.
     """
-    with noticed() as drawn:
+    with note_draws() as drawn:
         out = call()
     if not drawn.lines:
         return out

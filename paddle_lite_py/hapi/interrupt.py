@@ -24,7 +24,7 @@ class Pressed:
 
 
 @contextmanager
-def heeded() -> Iterator[Pressed]:
+def delayed_interrupt() -> Iterator[Pressed]:
     """Take down Ctrl-C, which could otherwise end a step between the update of two weights.
 
     Handlers of the user's own are left alone; signals come to the main thread only.

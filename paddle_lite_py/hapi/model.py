@@ -22,7 +22,7 @@ from .callbacks import Callback, CallbackList, LRScheduler, ModelCheckpoint
 from .checkpoints import Checkpoints, unlike
 from .eager_engine import as_list
 from .engine import engine_of
-from .interrupt import heeded
+from .interrupt import delayed_interrupt
 from .passes import Epochs, Trainer, length, loader_of
 from .progress import ProgBarLogger
 from .results import array, updated
@@ -237,7 +237,7 @@ class Model:
         wanted = Epochs(epochs, max(1, accumulate_grad_batches), num_iters)
         heard = self._callbacks(callbacks, verbose, log_freq, save_dir, save_freq, steps=steps, epochs=epochs)
         kept = None if resume is None else self._kept(resume, loader, heard)
-        with heeded() as pressed, elastic.heeded():
+        with delayed_interrupt() as pressed, elastic.catch_sigterm():
             Trainer(self, loader, judge, heard, wanted, eval_freq, pressed, kept).run()
 
     def _kept(self, resume: Any, loader: Any, heard: CallbackList) -> Checkpoints:

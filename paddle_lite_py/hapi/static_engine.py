@@ -88,8 +88,8 @@ class StaticEngine:
         program.parameters = {p.name: p for p in network.parameters()}
         (network.train if kind == "train" else network.eval)()
         with program_guard(program, self.startup):
-            taken = [_declared(v, s, f"input_{i}") for i, (v, s) in enumerate(_specs(inputs, self.model._inputs))]
-            wanted = [_declared(v, s, f"label_{i}") for i, (v, s) in enumerate(_specs(labels, self.model._labels))]
+            taken = [_declare(v, s, f"input_{i}") for i, (v, s) in enumerate(_specs(inputs, self.model._inputs))]
+            wanted = [_declare(v, s, f"label_{i}") for i, (v, s) in enumerate(_specs(labels, self.model._labels))]
             with nullcontext() if kind == "train" else self.model._casting():  # minimize() casts a program to train
                 outputs = as_list(network(*taken))
                 if kind == "predict":
@@ -121,7 +121,7 @@ def _specs(values: Sequence[Any], specs: Sequence[Any]) -> list[tuple[Any, Any]]
     return [(v, specs[i] if i < len(specs) else None) for i, v in enumerate(values)]
 
 
-def _declared(value: Any, spec: Any, name: str) -> Tensor:
+def _declare(value: Any, spec: Any, name: str) -> Tensor:
     """Data as an InputSpec says, or like a batch."""
     if spec is not None:
         return data(spec.name or name, spec.shape, spec.dtype)

@@ -16,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 
 from ..core.memo import once
 from . import loops, windows  # noqa: F401  (their rules)
-from .generate import FunctionWriter, returning
+from .generate import FunctionWriter, write_return
 from .low_precision import ALL_DTYPES
 from .rules import BASELINE_RULES, RULES, cost, turns
 from .steps import Steps, UnknownStepError, reading
@@ -39,12 +39,12 @@ def baseline(closed: Any, info: Any, seconds: float) -> Callable[..., Any] | Non
             if sum([cost(s) + _STEP * turns(s) for s in steps.list]) > seconds * 1e9:
                 return None
             tree: Any = jax.tree.structure(info)
-            text, names = returning(jax.tree.structure([0] * tree.num_leaves))
+            text, names = write_return(jax.tree.structure([0] * tree.num_leaves))
             writer = FunctionWriter(steps, text, rules=_TABLE)
             writer.env |= names
     except UnknownStepError:
         return None
-    writer.lines = dropping(writer.lines)
+    writer.lines = drop_unread(writer.lines)
     run = writer.function()
 
     def call(*args: Any) -> Any:
@@ -55,7 +55,7 @@ def baseline(closed: Any, info: Any, seconds: float) -> Callable[..., Any] | Non
     return call
 
 
-def dropping(lines: Sequence[str]) -> list[str]:
+def drop_unread(lines: Sequence[str]) -> list[str]:
     """The lines of a function, with those between that drop what is read no more."""
     seen, out = set(_NAMES.findall(lines[-1])), [lines[-1]]
     for line in reversed(lines[:-1]):

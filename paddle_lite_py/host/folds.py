@@ -181,8 +181,8 @@ def product(step: HostStep, most: int) -> Any:
     free_y = [i for i in range(len(y.shape)) if i not in (*of_y, *batch_y)]
     batch, depth = _sizes(x, batch_x), math.prod(_sizes(x, of_x))
     rows, columns = math.prod(_sizes(x, free_x)), math.prod(_sizes(y, free_y))
-    left = _turned("{0}", x, (*batch_x, *free_x, *of_x), (*batch, rows, depth))
-    right = _turned("{1}", y, (*batch_y, *of_y, *free_y), (*batch, depth, columns))
+    left = _transpose_text("{0}", x, (*batch_x, *free_x, *of_x), (*batch, rows, depth))
+    right = _transpose_text("{1}", y, (*batch_y, *of_y, *free_y), (*batch, depth, columns))
     shape = step.made[0].shape
     if rows * depth * columns <= most or x.dtype.kind != "f":
         made = f"({left} @ {right})" if batch else f"{left}.dot({right})"
@@ -191,7 +191,7 @@ def product(step: HostStep, most: int) -> Any:
     return made if shape == (*batch, rows, columns) else f"{made}.reshape({shape})"
 
 
-def _turned(name: str, aval: Any, order: tuple[int, ...], shape: tuple[int, ...]) -> str:
+def _transpose_text(name: str, aval: Any, order: tuple[int, ...], shape: tuple[int, ...]) -> str:
     """The text of an array with its axes in an order, in a shape."""
     turned = name if order == tuple(range(len(order))) else f"{name}.transpose({order})"
     return turned if tuple([aval.shape[i] for i in order]) == shape else f"{turned}.reshape({shape})"

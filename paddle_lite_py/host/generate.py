@@ -31,13 +31,13 @@ class HeldValue(NamedTuple):
     array: Any = None  # of a constant
 
 
-def _filled(x: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+def _full(x: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     out = np.empty(shape, dtype)
     out[...] = x
     return out
 
 
-def _quieting() -> dict[str, Any]:
+def _warning_switch() -> dict[str, Any]:
     """The variable that tells NumPy what to warn of, and its value when that is nothing; no names if there is none.
 
     To set it takes a tenth of what np.errstate() takes.
@@ -53,12 +53,12 @@ _NAMES: dict[str, Any] = {
     **{f"_{kind.name}": kind for kind in DTYPES},
     **{f"_one_{kind.name}": np.ones((), kind) for kind in DTYPES},
     **{f"_{name}_of": fold.reduce for name, fold in folds.FOLDS.items()},
-    **_quieting(),
+    **_warning_switch(),
     "_putmask": np.putmask,
-    **{"_asarray": np.asarray, "_filled": _filled, "_concatenate": np.concatenate, "_stack": np.stack},
+    **{"_asarray": np.asarray, "_filled": _full, "_concatenate": np.concatenate, "_stack": np.stack},
     **{"_minimum": np.minimum, "_maximum": np.maximum, "_where": np.where, "_exp": np.exp, "_sqrt": np.sqrt},
     **{"_reciprocal": np.reciprocal, "_empty": np.empty, "_in_blocks": folds.in_blocks},
-    **{"_index": np.s_, "_replaced": indexing.replaced},
+    **{"_index": np.s_, "_replaced": indexing.replace_window},
     **low_precision.NAMES,
     "_wide": low_precision.wide,
 }
@@ -168,7 +168,7 @@ class FunctionWriter:
             values = [self._full(v, t) for v, t in zip(values, step.given, strict=True)]
         step = step._replace(known=tuple([v.array for v in values]))
         is_low = low_precision.is_low(step)
-        found = self.rules[step.name](low_precision.widened(step) if is_low else step)
+        found = self.rules[step.name](low_precision.in_float32(step) if is_low else step)
         text, names = self._call(found, len(values)), [v.name for v in values]
         if is_low:
             text = self._rounding(step, text, len(values))
@@ -273,13 +273,13 @@ def _unchanged(step: HostStep, values: list[HeldValue]) -> int | None:
     return None
 
 
-def written(steps: Steps, info: Any, numbers: frozenset[int] = frozenset()) -> FunctionWriter:
+def write_function(steps: Steps, info: Any, numbers: frozenset[int] = frozenset()) -> FunctionWriter:
     """The text of the NumPy function of some steps, which gives results structured like `info`.
 
     Arguments:
         numbers: which of its arguments are Python numbers.
     """
-    text, names = returning(jax.tree.structure(info))
+    text, names = write_return(jax.tree.structure(info))
     writer = FunctionWriter(steps, text, numbers)
     writer.env |= names
     return writer
@@ -290,7 +290,7 @@ def elements(steps: Steps) -> int:
     return max([math.prod(aval.shape) for aval in steps.types.values()], default=0)
 
 
-def returning(tree: Any) -> tuple[str, dict[str, Any]]:
+def write_return(tree: Any) -> tuple[str, dict[str, Any]]:
     """The text that puts results into a structure, and the names in it."""
     n = tree.num_leaves
     nested = jax.tree.unflatten(tree, [f"{{{i}}}" for i in range(n)])

@@ -246,7 +246,7 @@ def _dynamic_update_slice(step: HostStep) -> str:
     return f"_replaced({{0}}, {{1}}, _index[{_box(step.given[0].shape, step.given[1].shape, 2)}])"
 
 
-def replaced(x: Any, update: Any, box: Any) -> Any:
+def replace_window(x: Any, update: Any, box: Any) -> Any:
     """An array with a window of it replaced."""
     out = x.copy()
     out[box] = update

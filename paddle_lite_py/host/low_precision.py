@@ -26,7 +26,7 @@ def is_low(step: HostStep) -> bool:
     return low and step.name not in MOVES and step.name not in _OF_FUNCTIONS
 
 
-def widened(step: HostStep) -> HostStep:
+def in_float32(step: HostStep) -> HostStep:
     """The same step in float32."""
     return step._replace(given=tuple(map(_wide_type, step.given)), made=tuple(map(_wide_type, step.made)))
 

@@ -38,7 +38,7 @@ def _slice(step: HostStep) -> str:
         p["start_indices"], p["limit_indices"], strides, step.given[0].shape, strict=False
     )  # keys have one more
     picked = p.get(PICKED, ())
-    return _indexed([str(r[0]) if i in picked else _range(*r) for i, r in enumerate(ranges)])
+    return _index_text([str(r[0]) if i in picked else _range(*r) for i, r in enumerate(ranges)])
 
 
 def _range(start: int, end: int, stride: int, size: int) -> str:
@@ -47,7 +47,7 @@ def _range(start: int, end: int, stride: int, size: int) -> str:
     return f"{start}:{end}" + (f":{stride}" if stride != 1 else "")
 
 
-def _indexed(parts: list[str]) -> str:
+def _index_text(parts: list[str]) -> str:
     while parts and parts[-1] == ":":
         parts.pop()
     return f"{{0}}[{', '.join(parts)}]" if parts else "{0}"
@@ -58,7 +58,7 @@ def _rev(step: HostStep) -> str:
     turned = [":"] * len(step.given[0].shape)
     for axis in step.params["dimensions"]:
         turned[axis] = "::-1"
-    return _indexed(turned)
+    return _index_text(turned)
 
 
 @rule("concatenate", moves=True)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from ..core.jax_compat.equations import UnknownFormError, called, check_form, settings
+from ..core.jax_compat.equations import UnknownFormError, called_jaxpr, check_form, settings
 from ..core.jax_compat.jaxprs import Literal, body_of, constants_of
 from ..core.jax_compat.versions import is_tested, warn_unknown
 from ..core.small import DTYPES
@@ -41,7 +41,7 @@ def _is_one(constant: Any, value: int | None = None) -> bool:
     return constant is not None and constant.ndim == 0 and constant.dtype.kind == "i" and value in (None, constant)
 
 
-def _dropped(shape: tuple[int, ...], left: tuple[int, ...]) -> tuple[int, ...]:
+def _axes_to_drop(shape: tuple[int, ...], left: tuple[int, ...]) -> tuple[int, ...]:
     """Which axes of one element a shape has to lose to become another; none where that is not how it becomes it."""
     rest, gone = list(left), []
     for axis, n in enumerate(shape):
@@ -148,7 +148,7 @@ class Steps:
         for eqn in jaxpr.eqns:
             check_form(eqn)
             reads, name, params = tuple(map(read, eqn.invars)), eqn.primitive.name, settings(eqn)
-            function = called(eqn)
+            function = called_jaxpr(eqn)
             if params.get("name") in _OF_THE_HOST and len(eqn.outvars) == 2:  # JAX drops what nobody reads
                 name = params["name"]
             elif function is not None:
@@ -188,7 +188,7 @@ class Steps:
             part = of.get(step.reads[0]) if step.name in ("reshape", "squeeze") else None
             if part is None or part.name != "slice" or (step.name == "reshape" and step.params["dimensions"]):
                 continue
-            gone = _dropped(part.made[0].shape, step.made[0].shape)
+            gone = _axes_to_drop(part.made[0].shape, step.made[0].shape)
             if gone:
                 self.list[i] = part._replace(params={**part.params, PICKED: gone}, makes=step.makes, made=step.made)
 

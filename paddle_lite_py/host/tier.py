@@ -24,7 +24,7 @@ from ..cpu_compiler import OutOfProcessJit, may_be_large, prepare
 from . import loops  # noqa: F401  (their rules)
 from .across import AcrossProcesses
 from .baseline import baseline
-from .generate import FunctionWriter, elements, written
+from .generate import FunctionWriter, elements, write_function
 from .rules import BARRIER, ELEMENTWISE, cost
 from .steps import HostStep, Steps, UnknownStepError, reading
 from .varying import VaryingShapes, Watch, are_sizes_varying, only_moves
@@ -196,7 +196,7 @@ class Tiers:
         if any(np.size(a) > small.most() for a in args):
             return self.handed(len(args))
         traced = self.trace(*args)
-        writer, hosted = chosen(traced, args, self.most)
+        writer, hosted = choose_tier(traced, args, self.most)
         if writer is not None:
             return writer.function()
         run = self.handed(len(args))
@@ -213,7 +213,7 @@ def _to_host(run: Callable[..., Any], info: Any) -> Callable[..., Any]:
     return lambda *args: jax.tree.map(array, run(*args))
 
 
-def chosen(traced: Any, args: Sequence[Any], most: int) -> tuple[FunctionWriter | None, bool]:
+def choose_tier(traced: Any, args: Sequence[Any], most: int) -> tuple[FunctionWriter | None, bool]:
     """What computes a traced function of small arrays and numbers in at most so many steps of NumPy's, if that is to,
     and whether the results are the host's."""
     try:
@@ -221,7 +221,7 @@ def chosen(traced: Any, args: Sequence[Any], most: int) -> tuple[FunctionWriter 
             steps = Steps(traced.jaxpr)
             if elements(steps) <= small.most() and is_cheap(steps.list):
                 numbers = frozenset([i for i, a in enumerate(args) if a.__class__ in _NUMBERS])
-                writer = written(steps, traced.out_info, numbers)
+                writer = write_function(steps, traced.out_info, numbers)
                 if writer.turns <= most:
                     return writer, True
     except UnknownStepError:

@@ -24,7 +24,7 @@ import numpy as np
 from ..core import small
 from ..core.arrays import array_class
 from ..core.memo import Memo, once
-from .generate import FunctionWriter, written
+from .generate import FunctionWriter, write_function
 from .rules import MOVES, cost
 from .steps import Steps, UnknownStepError, reading
 
@@ -54,12 +54,12 @@ class Watch:
     def __call__(self, *args: Any) -> Any:
         """The function itself, which JAX traces."""
         self.kinds += 1
-        if self.kinds >= COMPILED_FIRST and self.when_varying is not None and _serves():
+        if self.kinds >= COMPILED_FIRST and self.when_varying is not None and _is_supported():
             self.when_varying()
         return self.fn(*args)
 
 
-def _serves() -> bool:
+def _is_supported() -> bool:
     return small.most() > 0 and jax.local_device_count() == 1 == jax.process_count()
 
 
@@ -78,12 +78,12 @@ def sizes_vary() -> Iterator[None]:
 
 def are_sizes_varying() -> bool:
     """Whether it is known that sizes change."""
-    return _sizes_vary.get() and _serves()
+    return _sizes_vary.get() and _is_supported()
 
 
 def only_moves(trace: Callable[..., Any], args: tuple[Any, ...]) -> bool:
     """Whether a function only moves elements: then NumPy gives the same bits, and may run it from the first call on."""
-    if not _serves() or not all(a.__class__ in _kinds() for a in args):
+    if not _is_supported() or not all(a.__class__ in _kinds() for a in args):
         return False
     try:
         with reading():
@@ -115,7 +115,7 @@ class VaryingShapes:
         return run(*args)
 
     def _new(self, key: Any, args: tuple[Any, ...]) -> Callable[..., Any]:
-        if not _serves():
+        if not _is_supported():
             return self._xla
         writer, each = None, float(COMPILATION)
         try:
@@ -123,7 +123,7 @@ class VaryingShapes:
                 traced = self._trace(*args)
                 steps = Steps(traced.jaxpr)
                 numbers = frozenset([i for i, a in enumerate(args) if not hasattr(a, "shape")])
-                writer = written(steps, traced.out_info, numbers)
+                writer = write_function(steps, traced.out_info, numbers)
                 large = [math.prod(steps.types[n].shape) for n in steps.outputs]
                 each = CALL + STEP * writer.turns + sum(map(cost, steps.list))
                 each += COPY * sum(n for n in large if n > small.most())

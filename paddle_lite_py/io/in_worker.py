@@ -172,7 +172,7 @@ class WorkerProcess:
             except (BrokenPipeError, ConnectionError):
                 return
             except BaseException as e:
-                self.line.send("error", *_told(e))
+                self.line.send("error", *_portable_error(e))
 
     def prepare(self, number: int, size: int, header: bytes, ends: list[int], path: list[str]) -> None:
         """Take the data set: a pickle, whose arrays lie in shared memory."""
@@ -259,7 +259,7 @@ def _seed(seed: int) -> None:
         package.seed(seed & 0xFFFFFFFF)
 
 
-def _told(error: BaseException) -> tuple[bytes | None, str, str]:
+def _portable_error(error: BaseException) -> tuple[bytes | None, str, str]:
     """An exception for the other process to raise, in words, and how it came about."""
     text = "".join(traceback.format_exception(error))
     short = f"{type(error).__name__}: {error}"

@@ -13,11 +13,11 @@ import numpy as np
 from ..core import symbolic
 from ..core.dtypes import is_inexact
 from ..core.lazy_vjp import defvjp, differentiated_twice
-from ..registry.bound import BoundOp, turned
+from ..registry.bound import BoundOp, conjugate_gradient_convention
 from ..registry.op import Op
 from .block import Block, Operator, Value
 from .lower import read, run_block, run_ops
-from .recorded_loop import recorded
+from .recorded_loop import record_loop
 
 Arrays = tuple[Any, ...]
 
@@ -64,7 +64,7 @@ def _while(test: Block, body: Block, n_carry: int, capacity: Capacity | None) ->
         carry, fixed = args[:n_carry], args[n_carry:]
         if capacity is None:
             return jax.lax.while_loop(lambda c: going(c, fixed), lambda c: step(c, fixed), carry)
-        out, count = recorded(going, step, again, capacity.size, keeps)(carry, fixed)
+        out, count = record_loop(going, step, again, capacity.size, keeps)(carry, fixed)
         return (*out, count)
 
     return run
@@ -84,10 +84,14 @@ def _custom(backward: Block, n_out: int, n_in: int) -> Callable[..., Arrays]:
     def back(saved: Any, cotangents: Any) -> Any:
         outs, inputs, kept = saved
         cts = [
-            jnp.zeros_like(o) if not is_inexact(o.dtype) else turned(c) for o, c in zip(outs, cotangents, strict=True)
+            jnp.zeros_like(o) if not is_inexact(o.dtype) else conjugate_gradient_convention(c)
+            for o, c in zip(outs, cotangents, strict=True)
         ]
         grads = run_block(backward, (*cts, *kept))
-        given = [turned(g.astype(x.dtype)) if is_inexact(x.dtype) else None for g, x in zip(grads, inputs, strict=True)]
+        given = [
+            conjugate_gradient_convention(g.astype(x.dtype)) if is_inexact(x.dtype) else None
+            for g, x in zip(grads, inputs, strict=True)
+        ]
         return (None,) * len(outs), tuple(given), (None,) * len(kept)
 
     # The results pass through identity() here too, for a gradient of what this gradient stands in.
@@ -142,9 +146,17 @@ def _grad(
         with differentiated_twice() if again else nullcontext():
             roots, pull, rest = jax.vjp(forward, [inputs[i] for i in wrt], zeros, has_aux=True)
         diff, perturbed = pull(
-            [turned(jnp.broadcast_to(c, r.shape).astype(r.dtype)) for c, r in zip(cotangents, roots, strict=True)]
+            [
+                conjugate_gradient_convention(jnp.broadcast_to(c, r.shape).astype(r.dtype))
+                for c, r in zip(cotangents, roots, strict=True)
+            ]
         )
-        return (*roots, *rest, *map(turned, diff), *map(turned, perturbed))
+        return (
+            *roots,
+            *rest,
+            *map(conjugate_gradient_convention, diff),
+            *map(conjugate_gradient_convention, perturbed),
+        )
 
     return run
 
@@ -213,10 +225,10 @@ def with_blocks(op: Operator, change: Callable[[Block], Block]) -> Operator:
     return Operator(bound, op.inputs, op.outputs, op.where)
 
 
-def sized(op: Operator, dims: symbolic.Dims) -> Operator:
+def with_sizes(op: Operator, dims: symbolic.Dims) -> Operator:
     """The operator with the symbolic dimensions in its attributes, and in those of its blocks, replaced."""
     if op.blocks:
-        return with_blocks(op, lambda block: block.with_ops([sized(o, dims) for o in block.ops]))
+        return with_blocks(op, lambda block: block.with_ops([with_sizes(o, dims) for o in block.ops]))
     if not any(map(symbolic.has_symbolic, op.bound.attrs)):
         return op
     attrs = tuple([symbolic.substitute(a, dims) for a in op.bound.attrs])
@@ -297,7 +309,7 @@ def _acts(block: Block) -> bool:
     return any(not op.outputs or any(map(_acts, op.blocks)) for op in block.ops)
 
 
-def chosen(op: Operator, args: list[Any], run: Callable[[int, list[Any]], list[Any]]) -> list[Any]:
+def run_chosen(op: Operator, args: list[Any], run: Callable[[int, list[Any]], list[Any]]) -> list[Any]:
     """What a branch or loop gives where Python decides which block runs next; run(i, arguments) runs one of them."""
     attrs = dict(zip(op.bound.op.attr_names, op.bound.attrs, strict=True))
     if op.bound.op is COND:

@@ -32,7 +32,7 @@ def copy_value(value: Value) -> Value:
     return out
 
 
-def moved(op: Operator, swaps: dict[Value, Any]) -> Operator:
+def with_inputs(op: Operator, swaps: dict[Value, Any]) -> Operator:
     """The operator with other inputs."""
     if not any(isinstance(v, Value) and v in swaps for v in op.inputs):
         return op

@@ -87,7 +87,7 @@ def _walk(block: Block, known: Mapping[Value, InputIndex], is_certain: bool, fou
 def _note(op: Operator, known: Mapping[Value, InputIndex], is_certain: bool, found: list[IndexRead]) -> None:
     if any(map(symbolic.has_symbolic, op.bound.attrs)):
         return  # what it is checked against is known in a run alone
-    check = op.bound.derived(op.bound.op.input_check)
+    check = op.bound.evaluate_rule(op.bound.op.input_check)
     given = tuple([known.get(v, _spec(v)) if isinstance(v, Value) else v for v in op.inputs])
     indices = [g for g in given if isinstance(g, InputIndex)]
     if check is not None and indices and not (op.name in _SHAPED and any(g.is_moved for g in indices)):

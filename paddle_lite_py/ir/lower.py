@@ -41,7 +41,7 @@ def run_block(block: Block, args: Sequence[Any]) -> list[Any]:
 
 def run_ops(ops: Sequence[Operator], env: Env, perturb: Env | None = None) -> None:
     """Run operators in order; `perturb` adds to values as they are made, so that gradients reach them."""
-    shared = _shared(ops)
+    shared = _share_repeated(ops)
     for i, op in enumerate(ops):
         args = [read(env, v) for v in op.inputs]
         fn = shared.get(op.bound) if all(isinstance(a, Tracer) for a in args) else None
@@ -55,7 +55,7 @@ def run_ops(ops: Sequence[Operator], env: Env, perturb: Env | None = None) -> No
                 env[value] = env[value] + perturb[value]
 
 
-def _shared(ops: Sequence[Operator]) -> dict[BoundOp, Callable[..., Any]]:
+def _share_repeated(ops: Sequence[Operator]) -> dict[BoundOp, Callable[..., Any]]:
     """For what stands in several places a function that JAX traces, and differentiates, once for all of one shape.
 
     A file shall hold a program in one piece, for those who read it.

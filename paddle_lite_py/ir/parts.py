@@ -15,7 +15,7 @@ from ..core import symbolic
 from ..core.unrolled_loops import are_turns
 from . import control
 from .block import Block, Operator, Value
-from .graph import acts, ancestors, moved
+from .graph import acts, ancestors, with_inputs
 from .program import Measured, Program
 
 # Smaller programs are compiled as they are.
@@ -192,7 +192,7 @@ def _forward(op: Operator, copies: dict[Value, Any], copy: Callable[[Value], Val
 
 def _copied(op: Operator, copies: dict[Value, Any], copy: Callable[[Value], Value]) -> Operator:
     """An operator with copies in the place of values, its results among them."""
-    given = moved(op, copies)
+    given = with_inputs(op, copies)
     copies.update({v: copy(v) for v in op.outputs})
     return Operator(op.bound, given.inputs, tuple([copies[v] for v in op.outputs]), op.where)
 

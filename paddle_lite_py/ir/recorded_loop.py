@@ -21,7 +21,7 @@ Step = Callable[[Arrays, Arrays], Arrays]  # from carries, and what the loop onl
 MOST_TIMES, MOST_BYTES = 4, 1 << 14
 
 
-def recorded(going: Callable[..., Any], step: Step, again: Step, size: int, keeps: bool) -> Callable[..., Any]:
+def record_loop(going: Callable[..., Any], step: Step, again: Step, size: int, keeps: bool) -> Callable[..., Any]:
     """A function from carries and what is only read to the last carries and the number of iterations.
 
     Arguments:

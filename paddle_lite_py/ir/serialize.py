@@ -191,7 +191,7 @@ class _Reader:
         op = find(name)
         if name == "py_func" or (op is None and not data.get("custom")):
             raise FormatError(f"op {name!r:.60} is not known to this version of the package")
-        op = op or _missing(name, tuple(attrs))
+        op = op or _undefined_op(name, tuple(attrs))
         layout = None if data.get("layout") is None else _layout(data["layout"], n_inputs)
         with dtypes.bound_default(dtypes.as_dtype(data.get("default", "float32"))):
             return op.bind(tuple([attrs[n] for n in op.attr_names]), layout)
@@ -235,7 +235,7 @@ def _layout(data: Any, n_inputs: int) -> tuple[Any, ...]:
     return tuple(data)
 
 
-def _missing(name: str, attr_names: tuple[str, ...]) -> Op:
+def _undefined_op(name: str, attr_names: tuple[str, ...]) -> Op:
     """An operator of the user's that is not defined here: it can be shown, and runs once it is defined."""
 
     def run(*args: Any, **attrs: Any) -> Any:

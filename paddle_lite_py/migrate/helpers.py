@@ -76,7 +76,7 @@ def unchanged(*args: Any, **kwargs: Any) -> Iterator[None]:
 
 
 @no_effect(settings=_NOT_HERE)
-def marked(function: Any = None, **settings: Any) -> Any:
+def no_op_decorator(function: Any = None, **settings: Any) -> Any:
     """The function as it is; with settings alone, a decorator that leaves functions as they are."""
     return (lambda f: f) if function is None else function
 

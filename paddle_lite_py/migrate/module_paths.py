@@ -26,7 +26,7 @@ TABLES = ("module_paths.txt", "private_names.txt")
 _dict_of: Any = vars(ModuleType)["__dict__"].__get__
 
 
-def _held(module: ModuleType) -> dict[str, Any]:
+def _module_contents(module: ModuleType) -> dict[str, Any]:
     """What a module holds so far."""
     return _dict_of(module)
 
@@ -36,7 +36,7 @@ class ComputedModule(ModuleType):
 
     @property
     def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
-        held = _held(self)
+        held = _module_contents(self)
         for name in places(table().get(self.__name__, "")):
             if name not in held and name != "*":
                 with suppress(ImportError, AttributeError):
@@ -94,7 +94,7 @@ def _get(module: str, home: str, name: str) -> Any:
 
 def _look_up(module: ModuleType, line: str) -> Callable[[str], Any]:
     """What Python asks for a name that the module does not have."""
-    before = _held(module).get("__getattr__")
+    before = _module_contents(module).get("__getattr__")
     known: dict[str, tuple[str, str]] = {}
 
     def __getattr__(name: str) -> Any:  # noqa: N807
@@ -124,7 +124,7 @@ def complete(module: ModuleType) -> None:
     own = module.__name__
     line = table().get(own, "") or table().get(f"{own}+", "")
     children = _children().get(own, ())
-    known = _held(module) if isinstance(module, ComputedModule) else dir(module)
+    known = _module_contents(module) if isinstance(module, ComputedModule) else dir(module)
     taken = {*known, *places(line)} if children else ()  # `paddle.batch` is a function, and a module
     for name in children:
         child = sys.modules[name] = ComputedModule(name, f"What PaddlePaddle has in {name.replace(OWN, 'paddle', 1)}.")
@@ -133,7 +133,7 @@ def complete(module: ModuleType) -> None:
             setattr(module, last, child)
         complete(child)
     if line:
-        _held(module)["__getattr__"] = _look_up(module, line)
+        _module_contents(module)["__getattr__"] = _look_up(module, line)
 
 
 class FileLoader(SourceFileLoader):

@@ -9,7 +9,7 @@ from ..core.interpreter import no_grad
 from ..core.no_effect import MEMORY, Immaterial, no_effect
 from ..core.param_attr import ParamAttr
 from ..core.processes import gathered_rows, world
-from ..eager.pending import held
+from ..eager.pending import payload_of
 from ..ops.joining import stack
 from . import functional as F
 from .base import Layer
@@ -230,7 +230,7 @@ class SyncBatchNorm(_BatchNorm):
     def _move(self, mean: Any, variance: Any) -> None:
         with no_grad():
             for running, new in ((self._mean, mean), (self._variance, variance)):
-                running._set_payload(held(running * self._momentum + new * (1.0 - self._momentum)))
+                running._set_payload(payload_of(running * self._momentum + new * (1.0 - self._momentum)))
 
     @classmethod
     def convert_sync_batchnorm(cls, layer: Layer) -> Layer:

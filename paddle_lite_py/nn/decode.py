@@ -229,7 +229,7 @@ def dynamic_decode(
             lengths = lengths + finished.logical_not().astype("int64")
             ended = ended.logical_or(finished)
             if impute_finished:
-                new = _map(lambda old, fresh, done=finished: _kept(done, old, fresh), states, new)
+                new = _map(lambda old, fresh, done=finished: _keep_finished(done, old, fresh), states, new)
         steps.append(out)
         states, finished = new, ended
         if eager and bool(finished.all()):
@@ -246,5 +246,5 @@ def dynamic_decode(
     return (outputs, states, lengths) if return_length else (outputs, states)
 
 
-def _kept(done: Tensor, old: Tensor, new: Tensor) -> Tensor:
+def _keep_finished(done: Tensor, old: Tensor, new: Tensor) -> Tensor:
     return where(done.reshape([*done.shape, *[1] * (new.ndim - done.ndim)]).expand(new.shape), old, new)

@@ -67,7 +67,7 @@ class HSigmoidLoss(Layer):
 
 
 @op(name="adaptive_log_probabilities", amp="black")
-def _joined(head: Any, tails: list[Any], /, *, first: int) -> Any:
+def _join_clusters(head: Any, tails: list[Any], /, *, first: int) -> Any:
     """Log probabilities of all classes from those of the head and, given its cluster, of each class in a cluster."""
     parts = [head[:, :first], *[head[:, first + i, None] + t for i, t in enumerate(tails)]]
     return jnp.concatenate(parts, 1)
@@ -154,7 +154,7 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         """
         head = F.log_softmax(F.linear(input, self.head_weight, self.head_bias))
         tails = [F.log_softmax(input.matmul(a).matmul(b)) for a, b in self.tail_weights]
-        fn: Any = _joined
+        fn: Any = _join_clusters
         return fn(head, tails, first=self.shortlist_size)
 
     def predict(self, input: Any) -> Any:

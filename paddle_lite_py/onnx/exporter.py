@@ -22,7 +22,7 @@ from ..ir.lower import concrete, lower
 from ..ir.program import Program
 from ..ir.simplify import without_acts
 from ..jit import TranslatedLayer
-from ..jit.save_load import evaluated
+from ..jit.save_load import trace_in_eval_mode
 from ..static import Program as StaticProgram
 from ..static.saving import bound
 from ..tracing.as_traced import as_traced
@@ -118,7 +118,7 @@ def _evaluated(layer: Any, input_spec: Any, output_spec: Any) -> tuple[str, Trac
     if not isinstance(layer, StaticProgram):
         if output_spec is not None:
             raise ValueError("paddle.onnx.export: output_spec is for a Program; a layer gives what forward() does")
-        static, traced = evaluated(layer, input_spec)
+        static, traced = trace_in_eval_mode(layer, input_spec)
         return static.__name__, traced
     feeds = list(layer.feeds) if input_spec is None else input_spec
     return Program.__name__, as_traced(bound(layer, feeds, layer.fetches if output_spec is None else output_spec))

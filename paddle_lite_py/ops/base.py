@@ -31,11 +31,11 @@ def entry(table: Array, index: Array, /) -> Any:
 
 
 @jax.custom_jvp
-def _held(new: Any, old: Any) -> Any:
+def _take_new(new: Any, old: Any) -> Any:
     return new
 
 
-_held.defjvp(lambda primals, tangents: (primals[0], tangents[1]))
+_take_new.defjvp(lambda primals, tangents: (primals[0], tangents[1]))
 
 
 @op
@@ -46,4 +46,4 @@ def with_gradient_of(new: Any, old: Any, /) -> Any:
         >>> with_gradient_of(paddle.ones([1]), paddle.zeros([1])).tolist()
         [1.0]
     """
-    return _held(new, old)
+    return _take_new(new, old)

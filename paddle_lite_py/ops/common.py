@@ -82,21 +82,21 @@ def _limit_rows(weight: Any, x: Any, /, max_norm: float, norm_type: float) -> An
 
 
 @jax.custom_vjp
-def _even(weight: Any, counts: Any) -> Any:
+def _identity_with_counts(weight: Any, counts: Any) -> Any:
     return weight
 
 
-def _evened(counts: Any, g: Any) -> tuple[Any, None]:
+def _divide_by_counts(counts: Any, g: Any) -> tuple[Any, None]:
     return (g / jnp.maximum(counts, 1)[:, None]).astype(g.dtype), None
 
 
-_even.defvjp(lambda weight, counts: (weight, counts), _evened)
+_identity_with_counts.defvjp(lambda weight, counts: (weight, counts), _divide_by_counts)
 
 
 @op(name="even_rows")
 def _even_rows(weight: Any, x: Any, /) -> Any:
     """Return `weight` with the gradient of each row divided by its number of occurrences in `x`."""
-    return _even(weight, jnp.zeros(weight.shape[0], jnp.int32).at[x.reshape(-1)].add(1))
+    return _identity_with_counts(weight, jnp.zeros(weight.shape[0], jnp.int32).at[x.reshape(-1)].add(1))
 
 
 @composite(around=call_cached("x", "weight"))

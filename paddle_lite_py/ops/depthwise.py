@@ -42,7 +42,7 @@ def _convolve(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints) -> A
     spans = tuple([d * (k - 1) + 1 for k, d in zip(weight.shape[1:], steps, strict=True)])
     counts = window_counts(x.shape[2:], spans, strides, pads)
     x, kernels = _padded(x, pads), weight.reshape(weight.shape[0], -1, *[1] * len(counts))
-    taken = _taken(weight.shape[1:], counts, strides, steps)
+    taken = _kernel_slices(weight.shape[1:], counts, strides, steps)
     return _made_once(sum(x[(..., *at)] * kernels[:, i] for i, at in enumerate(taken)), weight)
 
 
@@ -56,7 +56,7 @@ def _made_once(x: Any, witness: Any) -> Any:
     return jax.lax.while_loop(lambda s: s[0], lambda s: (~s[0], -s[1]), (never, x))[1]
 
 
-def _taken(sizes: Ints, counts: Any, strides: Ints, steps: Ints) -> Iterator[tuple[slice, ...]]:
+def _kernel_slices(sizes: Ints, counts: Any, strides: Ints, steps: Ints) -> Iterator[tuple[slice, ...]]:
     """For each element of a kernel of these sizes the slices of what it is multiplied with."""
     return itertools.product(*taps(sizes, counts, strides, steps))
 
@@ -85,7 +85,7 @@ def _of_x(space: Ints, weight: Any, g: Any, strides: Ints, pads: Pairs, steps: I
 def _of_weight(x: Any, weight: Any, g: Any, strides: Ints, steps: Ints) -> Any:
     """A row of the kernel at a time: as one, XLA would go over the gradient with too many sums at once."""
     span, axes = (g.shape[2] - 1) * strides[0] + 1, (0, *range(2, g.ndim))
-    columns = list(_taken(weight.shape[2:], g.shape[3:], strides[1:], steps[1:]))
+    columns = list(_kernel_slices(weight.shape[2:], g.shape[3:], strides[1:], steps[1:]))
 
     def row(i: Any) -> Any:
         part = jax.lax.dynamic_slice_in_dim(x, i * steps[0], span, 2)[:, :, :: strides[0]]

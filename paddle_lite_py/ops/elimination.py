@@ -17,40 +17,40 @@ TERMS = 18  # of the exponential series, whose rest is below the precision of fl
 SQUARINGS = 32
 
 
-def _chosen(usual: Callable[..., Any], by_steps: Callable[..., Any], x: Any, *others: Any) -> Any:
+def _run_by_platform(usual: Callable[..., Any], by_steps: Callable[..., Any], x: Any, *others: Any) -> Any:
     """Return the result of JAX's function, or of the stepwise one for float64 on TPUs."""
     return by_platform(usual, x, *others, tpu=by_steps) if x.dtype == jnp.float64 else usual(x, *others)
 
 
 def lu(x: Any) -> tuple[Any, Any]:
     """Return L and U in one matrix, and the row exchanged with each row."""
-    found = _chosen(lambda x: tuple(jax.lax.linalg.lu(x)[:2]), _lu_by_steps, x)
+    found = _run_by_platform(lambda x: tuple(jax.lax.linalg.lu(x)[:2]), _lu_by_steps, x)
     return found[0], found[1]
 
 
 def solve(x: Any, y: Any) -> Any:
     """Solve x z = y for [..., n, n] and [..., n, k]."""
-    return _chosen(jnp.linalg.solve, _solve_by_steps, x, y)
+    return _run_by_platform(jnp.linalg.solve, _solve_by_steps, x, y)
 
 
 def inverse(x: Any) -> Any:
     """Invert square matrices."""
-    return _chosen(jnp.linalg.inv, _inverse_by_steps, x)
+    return _run_by_platform(jnp.linalg.inv, _inverse_by_steps, x)
 
 
 def det(x: Any) -> Any:
     """Compute determinants."""
-    return _chosen(jnp.linalg.det, _det_by_steps, x)
+    return _run_by_platform(jnp.linalg.det, _det_by_steps, x)
 
 
 def slogdet(x: Any) -> Any:
     """Compute the signs and log absolute values of determinants."""
-    return _chosen(lambda x: tuple(jnp.linalg.slogdet(x)), _slogdet_by_steps, x)
+    return _run_by_platform(lambda x: tuple(jnp.linalg.slogdet(x)), _slogdet_by_steps, x)
 
 
 def exponential(x: Any) -> Any:
     """Compute matrix exponentials."""
-    return _chosen(jax.scipy.linalg.expm, _exponential_by_squaring, x)
+    return _run_by_platform(jax.scipy.linalg.expm, _exponential_by_squaring, x)
 
 
 # -- in steps ----------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ __all__ = ["flashmask_attention"]
 
 
 @op(name="flashmask", grad=False)
-def _seen(bounds: Any, /, *, queries: int, causal: bool, window: Any) -> Any:
+def _attention_mask(bounds: Any, /, *, queries: int, causal: bool, window: Any) -> Any:
     """Return the mask [batch, heads, queries, keys] of the keys that each query attends to."""
     i = jnp.arange(queries)[:, None]
     j = jnp.arange(bounds.shape[2])[None]
@@ -81,14 +81,14 @@ def flashmask_attention(
         return scaled_dot_product_attention(query, key, value, None, dropout, causal, training, scale=softmax_scale)
     if startend_row_indices is None:
         startend_row_indices = full([1, 1, key.shape[1], 1 if causal else 2], query.shape[1], "int32")
-        startend_row_indices = startend_row_indices if causal else _open(startend_row_indices)
+        startend_row_indices = startend_row_indices if causal else _no_bounds(startend_row_indices)
     kinds = (1, 2) if causal else (2, 4)
     if startend_row_indices.ndim != 4 or startend_row_indices.shape[-1] not in kinds:
         raise ValueError(
             f"flashmask_attention: startend_row_indices has the shape {[*startend_row_indices.shape]}; expected "
             f"[batch, heads, keys, {kinds[0]} or {kinds[1]}]"
         )
-    fn: Any = _seen
+    fn: Any = _attention_mask
     if window is not None and causal:
         window = (window[0], 0)
     mask = fn(startend_row_indices, queries=query.shape[1], causal=causal, window=window)
@@ -96,7 +96,7 @@ def flashmask_attention(
     return scaled_dot_product_attention(query, key, value, mask, dropout, False, training, scale=softmax_scale)
 
 
-def _open(rows: Any) -> Any:
+def _no_bounds(rows: Any) -> Any:
     """Return bounds that mask nothing."""
     rows[..., 1] = 0
     return rows

@@ -17,7 +17,7 @@ import numpy as np
 from ..core.interpreter import state
 from ..core.memo import Memo
 from ..dispatch.define import add_methods, op
-from ..eager.pending import held
+from ..eager.pending import payload_of
 from ..eager.tensor import Tensor
 from ..registry.op import SINGLE
 from ..registry.view import ViewRule, ViewStep
@@ -46,7 +46,7 @@ def parse(x: Tensor, index: Any, keep_masks: bool = False) -> Parsed:
         IndexError: if there are too many indices, or one is out of range, or a mask does not fit.
         TypeError: if a part is not a valid index.
     """
-    shape = tuple(held(x).shape)
+    shape = tuple(payload_of(x).shape)
     parts = _without_truths([_plain(p) for p in (index if isinstance(index, tuple) else (index,))])
     plan: list[tuple[Any, ...]] = []
     operands: list[Any] = []
@@ -147,7 +147,7 @@ def _bounds(part: slice) -> tuple[Any, Any, Any]:
 
 
 def _parse_mask(mask: Tensor, sizes: list[Any], keep_masks: bool) -> list[Any]:
-    if all(isinstance(n, int) for n in (*sizes, *held(mask).shape)) and list(mask.shape) != sizes:
+    if all(isinstance(n, int) for n in (*sizes, *payload_of(mask).shape)) and list(mask.shape) != sizes:
         raise IndexError(f"the mask has shape {[*mask.shape]}, but the dimensions it stands for have sizes {sizes}")
     if keep_masks:
         return [((MASK, mask.ndim), mask)]
@@ -191,7 +191,7 @@ def _is_whole(x: Any, box: Box) -> bool:
     return all(s is m for s, m in zip(box.span(), x.shape, strict=True)) or tuple(box.span()) == tuple(x.shape)
 
 
-def _cut(x: Any, box: Box) -> Any:
+def _slice_box(x: Any, box: Box) -> Any:
     """Slice the block out of `x`."""
     if not _is_whole(x, box):
         if all(isinstance(s, int) for s in box.starts):
@@ -212,12 +212,12 @@ def _starts(box: Box) -> list[Any]:
 def _paste(x: Any, box: Box, new: Any) -> Any:
     """Return `x` with the block replaced."""
     if any(s != 1 for s in box.steps):
-        whole = _cut(x, Box(box.starts, box.span(), [1] * x.ndim))
+        whole = _slice_box(x, Box(box.starts, box.span(), [1] * x.ndim))
         new = whole.at[tuple([slice(None, None, s) for s in box.steps])].set(new)
     return new if _is_whole(x, box) else jax.lax.dynamic_update_slice(x, new, _starts(box))
 
 
-def _fixed(plan: Plan) -> tuple[Any, ...]:
+def _unknown_slices(plan: Plan) -> tuple[Any, ...]:
     """The slices of unknown sizes as an index of their own; the rest is whole."""
     out: list[Any] = []
     for part in plan:
@@ -230,7 +230,7 @@ def _has(plan: Plan, *kinds: str) -> bool:
     return any(part[0] in kinds for part in plan)
 
 
-def _shaped(sizes: list[Any], plan: Plan) -> list[Any]:
+def _result_shape(sizes: list[Any], plan: Plan) -> list[Any]:
     """Return the shape of the block after ints removed and None added dimensions."""
     it, out = iter(sizes), []
     for part in plan:
@@ -257,7 +257,7 @@ def _written_back(x: Any, new: Any, step: ViewStep) -> Any:
     return _setitem(x, new, list(step.others), step.bound.attrs[0])
 
 
-def _indexed(array: np.ndarray, step: ViewStep) -> np.ndarray:
+def _view_array(array: np.ndarray, step: ViewStep) -> np.ndarray:
     index: list[Any] = []
     starts = iter([o if isinstance(o, int) else 0 for o in step.others])
     for kind, *rest in step.bound.attrs[0]:
@@ -275,15 +275,15 @@ def _indexed(array: np.ndarray, step: ViewStep) -> np.ndarray:
     return array[(*index, ...)]  # a view even of one element
 
 
-_BASIC = ViewRule(_written_back, _indexed, anywhere=True)
+_BASIC = ViewRule(_written_back, _view_array, anywhere=True)
 
 
 @op(name="getitem", views=lambda attrs: None if _has(attrs["plan"], PICK, MASK) else _BASIC)
 def _getitem(x: Any, operands: list[Any], /, plan: Plan) -> Any:
     if _has(plan, FIXED):
-        x = x[_fixed(plan)]
+        x = x[_unknown_slices(plan)]
     box = _box(x, operands, plan)
-    out = _cut(x, box).reshape(_shaped(box.sizes, plan))
+    out = _slice_box(x, box).reshape(_result_shape(box.sizes, plan))
     return out[_picks(operands, plan)] if _has(plan, PICK) else out
 
 
@@ -291,20 +291,20 @@ def _getitem(x: Any, operands: list[Any], /, plan: Plan) -> Any:
 def _setitem(x: Any, value: Any, operands: list[Any], /, plan: Plan) -> Any:
     value = jnp.asarray(value).astype(x.dtype)
     if _has(plan, FIXED):
-        whole = _fixed(plan)
+        whole = _unknown_slices(plan)
         inner = tuple([(ALL,) if part[0] == FIXED else part for part in plan])
-        return x.at[whole].set(_replaced(x[whole], value, operands, inner))
-    return _replaced(x, value, operands, plan)
+        return x.at[whole].set(_set_items(x[whole], value, operands, inner))
+    return _set_items(x, value, operands, plan)
 
 
-def _replaced(x: Any, value: Any, operands: list[Any], plan: Plan) -> Any:
+def _set_items(x: Any, value: Any, operands: list[Any], plan: Plan) -> Any:
     box = _box(x, operands, plan)
-    shape = _shaped(box.sizes, plan)
+    shape = _result_shape(box.sizes, plan)
     if _has(plan, PICK):
-        held = _cut(x, box).reshape(shape)
+        held = _slice_box(x, box).reshape(shape)
         new = held.at[_picks(operands, plan)].set(value)
     elif _has(plan, MASK):
-        new = _masked(_cut(x, box).reshape(shape), value, operands, plan)
+        new = _masked(_slice_box(x, box).reshape(shape), value, operands, plan)
     else:
         new = jnp.broadcast_to(_trimmed(value, len(shape)), shape)
     return _paste(x, box, new.reshape(box.sizes))
@@ -340,7 +340,7 @@ def _fills(value: Any, plan: Plan) -> bool:
     if sum(part[0] == MASK for part in plan) != 1 or _has(plan, PICK):
         return False
     _, behind = _mask_at(plan)
-    shape = held(value).shape if isinstance(value, Tensor) else np.shape(value)
+    shape = payload_of(value).shape if isinstance(value, Tensor) else np.shape(value)
     return len(shape) <= behind or shape[len(shape) - behind - 1] == 1
 
 
@@ -358,11 +358,11 @@ def getitem(x: Tensor, index: Any) -> Any:
 
 def _bound_of_one(x: Tensor, index: Any) -> Any:
     """The op for one number or one tensor of integers, the most frequent indices, without a look at the rest."""
-    shape = held(x).shape
+    shape = payload_of(x).shape
     if index.__class__ is int:
         at_hand = shape and isinstance(shape[0], int) and 0 <= index < shape[0]
         return _along(AT, len(shape)) if at_hand else None
-    if index.__class__ is Tensor and shape and held(index).shape and held(index).dtype.kind in "iu":
+    if index.__class__ is Tensor and shape and payload_of(index).shape and payload_of(index).dtype.kind in "iu":
         return _along(PICK, len(shape))
     return None
 
@@ -385,10 +385,10 @@ SLICES = _BASIC._replace(each=lambda bound, ndim, i: ViewStep(_along(AT, ndim, b
 
 def setitem(x: Tensor, index: Any, value: Any) -> None:
     """Compute `x[index] = value`: rebind `x` to a new array; gradients flow to the value and the remaining elements."""
-    x._rebind(replaced(x, to_tensor(index) if isinstance(index, bool) else index, value))
+    x._rebind(set_items(x, to_tensor(index) if isinstance(index, bool) else index, value))
 
 
-def replaced(x: Tensor, index: Any, value: Any) -> Any:
+def set_items(x: Tensor, index: Any, value: Any) -> Any:
     """Return `x` with the elements at an index replaced."""
     plan, operands = parse(x, index, keep_masks=True)
     if _has(plan, MASK) and not _fills(value, plan):

@@ -8,14 +8,14 @@ import jax
 import jax.numpy as jnp
 
 from ..dispatch.define import INPLACE, add_methods, composite, op
-from ..eager.pending import held
+from ..eager.pending import payload_of
 from . import logic, math, unary  # noqa: F401  (whose in-place methods get other names here)
 from .creation import _full_like
 from .random import _bernoulli, _gaussian, _uniform, seeded
 
 
 def _like(x: Any) -> tuple[tuple[Any, ...], Any]:
-    return tuple(held(x).shape), x.dtype
+    return tuple(payload_of(x).shape), x.dtype
 
 
 @composite(inplace="fill_")

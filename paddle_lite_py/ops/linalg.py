@@ -73,7 +73,7 @@ def _t(x: Any) -> Any:
     return jnp.swapaxes(x, -1, -2) if x.ndim > 1 else x
 
 
-def _need(ndim: int, **operands: Any) -> None:
+def _check_ndim(ndim: int, **operands: Any) -> None:
     for name, x in operands.items():
         if x.ndim != ndim:
             raise ValueError(f"{name} has {x.ndim} dimensions; expected {ndim}")
@@ -110,7 +110,7 @@ def bmm(x: Array, y: Array, /) -> Any:
         >>> paddle.bmm(paddle.ones([2, 1, 3]), paddle.ones([2, 3, 1])).shape
         paddle.Size([2, 1, 1])
     """
-    _need(3, x=x, y=y)
+    _check_ndim(3, x=x, y=y)
     _need_equal(x.shape[-1], y.shape[-2])
     return jnp.matmul(*promote(x, y))
 
@@ -127,8 +127,8 @@ def mv(x: Array, vec: Array, /) -> Any:
         >>> paddle.mv(paddle.to_tensor([[1.0, 2.0]]), paddle.to_tensor([3.0, 4.0])).tolist()
         [11.0]
     """
-    _need(2, x=x)
-    _need(1, vec=vec)
+    _check_ndim(2, x=x)
+    _check_ndim(1, vec=vec)
     return jnp.matmul(*promote(x, vec))
 
 
@@ -257,7 +257,7 @@ def baddbmm(input: Tensor, x: Tensor, y: TensorLike, beta: float = 1.0, alpha: f
 
 @op(name="addmm", amp="white")
 def _add_product(input: Any, x: Any, y: Any, beta: Any, alpha: Any, /, ndim: int) -> Any:
-    _need(ndim, x=x, y=y)
+    _check_ndim(ndim, x=x, y=y)
     input, x, y = promote_all([input, x, y])
     return jnp.asarray(beta).astype(x.dtype) * input + jnp.asarray(alpha).astype(x.dtype) * jnp.matmul(x, y)
 

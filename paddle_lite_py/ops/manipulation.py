@@ -13,7 +13,7 @@ import numpy as np
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
-from ..eager.pending import held
+from ..eager.pending import payload_of
 from ..eager.tensor import Tensor
 from .promote import from_start, natural, numpy_dtype, scalar_as_vector, to_integers
 from .types import Array, Axis, DTypeLike
@@ -453,7 +453,7 @@ def view_as(x: Tensor, other: Tensor) -> Any:
         >>> paddle.view_as(paddle.zeros([2, 3]), paddle.zeros([6])).shape
         paddle.Size([6])
     """
-    return reshape(x, tuple(held(other).shape))
+    return reshape(x, tuple(payload_of(other).shape))
 
 
 swapdims = swapaxes

@@ -10,7 +10,7 @@ from ..core.dtypes import VarType
 from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.define import add_methods, composite
 from ..eager import views
-from ..eager.pending import held
+from ..eager.pending import payload_of
 from ..eager.tensor import Tensor
 from . import binary, creation, decomposition, gather, joining, linalg, manipulation, norms, scatter, signal, slicing
 from .dynamic import is_eager
@@ -178,7 +178,9 @@ def random_(x: Tensor, from_: int = 0, to: int | None = None, *, generator: Any 
     if to is None and not from_:
         to = most.get(x.dtype.name) or dtypes.iinfo(x.dtype).max
     low, high = bounds("random_", from_, to)
-    return x._rebind(drawn_from(generator, _randint, (low, high), (tuple(held(x).shape), dtypes.int64)).astype(x.dtype))
+    return x._rebind(
+        drawn_from(generator, _randint, (low, high), (tuple(payload_of(x).shape), dtypes.int64)).astype(x.dtype)
+    )
 
 
 @_method

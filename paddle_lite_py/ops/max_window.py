@@ -32,11 +32,11 @@ def _tiles(x: Any, w: Windows) -> Any:
     pairs = [a for c, k in zip(w.number, w.kernel, strict=True) for a in (c, k)]
     x = x.reshape(*x.shape[:at], *pairs, *x.shape[at + n :])
     return jnp.moveaxis(x, range(at + 1, at + 2 * n, 2), range(-n, 0)).reshape(
-        *_kept(x.shape, at, n), math.prod(w.kernel)
+        *_collapsed_shape(x.shape, at, n), math.prod(w.kernel)
     )
 
 
-def _kept(shape: Any, at: int, n: int) -> list[Any]:
+def _collapsed_shape(shape: Any, at: int, n: int) -> list[Any]:
     return [a for i, a in enumerate(shape) if i not in range(at + 1, at + 2 * n, 2)]
 
 

@@ -74,7 +74,7 @@ def to(
             dtype = a
     kept = self.clone() if copy else self
     out = kept if dtype is None or self.dtype == dtypes.as_dtype(dtype) else cast(self, dtype)
-    return out if device is None else _moved(out, places.as_place(device))
+    return out if device is None else _to_place(out, places.as_place(device))
 
 
 @_method
@@ -96,7 +96,7 @@ def _names_dtype(name: str) -> bool:
         return False
 
 
-def _moved(x: Tensor, place: places.Place) -> Tensor:
+def _to_place(x: Tensor, place: places.Place) -> Tensor:
     """The tensor at a place. A program is placed as a whole, so inside one this changes nothing."""
     if not is_eager() or x.place == place:
         return x
@@ -108,7 +108,7 @@ def _moved(x: Tensor, place: places.Place) -> Tensor:
 @_method
 def cpu(self: Tensor) -> Tensor:
     """Return the tensor on the CPU."""
-    return _moved(self, places.CPUPlace())
+    return _to_place(self, places.CPUPlace())
 
 
 @_method
@@ -121,7 +121,7 @@ def cuda(self: Tensor, device_id: int | None = None, blocking: bool = True) -> T
     Returns:
         A tensor on that GPU.
     """
-    return _moved(self, places.CUDAPlace(device_id or 0))
+    return _to_place(self, places.CUDAPlace(device_id or 0))
 
 
 @_method

@@ -14,7 +14,7 @@ from ..core.interpreter import no_grad
 from ..core.no_effect import no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
-from ..eager.pending import held
+from ..eager.pending import payload_of
 from ..eager.tensor import Tensor
 from .promote import scalar_as_vector
 from .types import Array, Ints
@@ -35,7 +35,7 @@ def _channel(x: Any, data_format: str) -> int:
     return x.ndim - 1 if data_format[-1] == "C" and x.ndim > 2 else 1
 
 
-def _spread(v: Any, x: Any, channel: int) -> Any:
+def _by_channel(v: Any, x: Any, channel: int) -> Any:
     return v.reshape([-1 if i == channel else 1 for i in range(x.ndim)])
 
 
@@ -70,11 +70,11 @@ def _batch_norm(
     if training:
         axes = tuple([i for i in range(x.ndim) if i != channel])
         mean = jnp.mean(wide, axis=axes)
-        variance = jnp.mean(jnp.square(wide - _spread(mean, x, channel)), axis=axes)
+        variance = jnp.mean(jnp.square(wide - _by_channel(mean, x, channel)), axis=axes)
     scale = jax.lax.rsqrt(variance + epsilon)
     scale = scale if weight is None else scale * weight
-    shifted = (wide - _spread(mean, x, channel)) * _spread(scale, x, channel)
-    out = shifted if bias is None else shifted + _spread(bias, x, channel)
+    shifted = (wide - _by_channel(mean, x, channel)) * _by_channel(scale, x, channel)
+    out = shifted if bias is None else shifted + _by_channel(bias, x, channel)
     return out.astype(x.dtype), mean, variance
 
 
@@ -93,10 +93,12 @@ def _by_batch(x: Any, weight: Any, bias: Any, channel: int, epsilon: float) -> A
 def _by_batch_forward(x: Any, weight: Any, bias: Any, channel: int, epsilon: float) -> Any:
     axes, wide = tuple([i for i in range(x.ndim) if i != channel]), _wide(x)
     mean = jnp.mean(wide, axis=axes)
-    variance = jnp.mean(jnp.square(wide - _spread(mean, x, channel)), axis=axes)
+    variance = jnp.mean(jnp.square(wide - _by_channel(mean, x, channel)), axis=axes)
     rate = jax.lax.rsqrt(variance + epsilon)
     x = x if x.dtype == wide.dtype else _anew(x)
-    out = (_wide(x) - _spread(mean, x, channel)) * _spread(rate * weight, x, channel) + _spread(bias, x, channel)
+    out = (_wide(x) - _by_channel(mean, x, channel)) * _by_channel(rate * weight, x, channel) + _by_channel(
+        bias, x, channel
+    )
     return (out.astype(x.dtype), mean, variance), (x, mean, rate, weight)
 
 
@@ -105,13 +107,17 @@ def _by_batch_backward(channel: int, epsilon: float, saved: Any, cotangents: Any
     g, g_mean, g_variance = cotangents
     g = _wide(g)
     axes = tuple([i for i in range(x.ndim) if i != channel])
-    n, centred = x.size // x.shape[channel], _wide(x) - _spread(mean, x, channel)
+    n, centred = x.size // x.shape[channel], _wide(x) - _by_channel(mean, x, channel)
     g_bias, g_weight = jnp.sum(g, axis=axes), jnp.sum(g * centred, axis=axes) * rate
     # With normalized = centred * rate: weight * rate * (g - mean(g) - normalized * mean(g * normalized)),
     # plus the gradients of the statistics.
     pull = (g_weight * weight * rate**2 - 2 * g_variance) / n
     shift = (g_bias * weight * rate - g_mean) / n
-    g_x = g * _spread(rate * weight, x, channel) - centred * _spread(pull, x, channel) - _spread(shift, x, channel)
+    g_x = (
+        g * _by_channel(rate * weight, x, channel)
+        - centred * _by_channel(pull, x, channel)
+        - _by_channel(shift, x, channel)
+    )
     return g_x.astype(x.dtype), g_weight, g_bias
 
 
@@ -125,7 +131,7 @@ def _running(old: Any, new: Any, /, momentum: float) -> Any:
 
 def _update(running: Any, new: Any, momentum: float) -> None:
     with no_grad():
-        running._set_payload(held(_running(running, new, momentum)))
+        running._set_payload(payload_of(_running(running, new, momentum)))
 
 
 @call_cached("x", "running_mean", "running_var", "weight", "bias")
@@ -182,7 +188,7 @@ _OWN = "each instance is normalized by its own statistics, as in PaddlePaddle"
 def _instance_norm(x: Any, weight: Any = None, bias: Any = None, /, *, epsilon: float, data_format: str) -> Any:
     channel = _channel(x, data_format)
     out = _standard(_wide(x), tuple([i for i in range(1, x.ndim) if i != channel]), epsilon)
-    return _affine(out, *[None if v is None else _spread(v, x, channel) for v in (weight, bias)]).astype(x.dtype)
+    return _affine(out, *[None if v is None else _by_channel(v, x, channel) for v in (weight, bias)]).astype(x.dtype)
 
 
 @call_cached("x", "weight", "bias")
@@ -227,7 +233,7 @@ def _group_norm(
         raise ValueError(f"x has {c} channels, which num_groups={groups} does not divide")
     parts = _wide(x).reshape(*x.shape[:channel], groups, c // groups, *x.shape[channel + 1 :])
     out = _standard(parts, tuple([i for i in range(1, parts.ndim) if i != channel]), epsilon).reshape(x.shape)
-    return _affine(out, *[None if v is None else _spread(v, x, channel) for v in (weight, bias)]).astype(x.dtype)
+    return _affine(out, *[None if v is None else _by_channel(v, x, channel) for v in (weight, bias)]).astype(x.dtype)
 
 
 @call_cached("x", "weight", "bias")

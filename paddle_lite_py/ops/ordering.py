@@ -32,7 +32,7 @@ def sort(x: Any, axis: int, descending: bool = False) -> Any:
         return jnp.sort(x, axis=axis, stable=True, descending=descending)
 
     pays = _is_large(x) and x.dtype == np.float32
-    return _formed(x, by_xla, lambda x: _sorted(x, axis, descending), pays)
+    return _by_platform_if(x, by_xla, lambda x: _sorted(x, axis, descending), pays)
 
 
 def argsort(x: Any, axis: int, descending: bool = False) -> Any:
@@ -42,7 +42,7 @@ def argsort(x: Any, axis: int, descending: bool = False) -> Any:
         return jnp.argsort(x, axis=axis, stable=True, descending=descending)
 
     pays = _is_large(x) and (x.dtype == np.float32 or x.dtype.kind in "iu" and x.dtype.itemsize < 4)
-    return _formed(x, by_xla, lambda x: _order(x, axis, descending), pays)
+    return _by_platform_if(x, by_xla, lambda x: _order(x, axis, descending), pays)
 
 
 def argmax(x: Any, axis: int | None, least: bool = False) -> Any:
@@ -58,10 +58,10 @@ def argmax(x: Any, axis: int | None, least: bool = False) -> Any:
         return jnp.where(found, places, np.int32(x.shape[along])).min(along)
 
     pays = _is_large(x) and x.dtype == np.float32 and (x.size if axis is None else x.shape[axis]) >= LONG
-    return _formed(x, by_xla, on_cpu, pays)
+    return _by_platform_if(x, by_xla, on_cpu, pays)
 
 
-def _formed(x: Any, by_xla: Callable[[Any], Any], on_cpu: Callable[[Any], Any], pays: bool) -> Any:
+def _by_platform_if(x: Any, by_xla: Callable[[Any], Any], on_cpu: Callable[[Any], Any], pays: bool) -> Any:
     return by_platform(by_xla, x, cpu=on_cpu) if pays else by_xla(x)
 
 
@@ -73,7 +73,7 @@ def _is_large(x: Any) -> bool:
 def _sorted(x: Any, axis: int, descending: bool) -> Any:
     found = jax.lax.sort(_reversed(_key(x), descending), from_start(axis, x.ndim), is_stable=False)
     bits = _reversed(found, descending)
-    return jax.lax.bitcast_convert_type(_turned(bits), x.dtype)
+    return jax.lax.bitcast_convert_type(_order_bits(bits), x.dtype)
 
 
 @_sorted.defjvp
@@ -94,10 +94,10 @@ def _order(x: Any, axis: int, descending: bool) -> Any:
 
 def _key(x: Any) -> Any:
     """Integers in the order of floats."""
-    return _turned(jax.lax.bitcast_convert_type(jnp.where(x != x, jnp.nan, x), jnp.int32))
+    return _order_bits(jax.lax.bitcast_convert_type(jnp.where(x != x, jnp.nan, x), jnp.int32))
 
 
-def _turned(bits: Any) -> Any:
+def _order_bits(bits: Any) -> Any:
     """Bits of floats as integers in their order, and back: of negative ones all bits but the sign are the other way."""
     return jnp.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits)
 

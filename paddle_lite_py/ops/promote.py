@@ -128,10 +128,10 @@ def quotient(x: Any, y: Any) -> Any:
     forms: dict[str, Any] = dict.fromkeys(("onnx", "other"), lambda _, y: y)
     if not for_others():  # a program saved for several platforms has a single form
         forms["cpu"] = lambda _, y: jax.lax.optimization_barrier(y)
-    return x / by_platform(_chosen, x, y, **forms)
+    return x / by_platform(_keep_nan, x, y, **forms)
 
 
-def _chosen(x: Any, y: Any) -> Any:
+def _keep_nan(x: Any, y: Any) -> Any:
     return jnp.where(x == x, y, jax.lax.stop_gradient(x))  # NaN / NaN is NaN as well
 
 

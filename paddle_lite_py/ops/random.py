@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from ..core import dtypes
 from ..core.interpreter import state
 from ..dispatch.define import composite, op
-from ..eager.pending import held
+from ..eager.pending import payload_of
 from ..eager.random import Generator
 from ..eager.tensor import Tensor
 from .base import constant
@@ -216,7 +216,7 @@ def randint_like(x: Tensor, low: TensorLike = 0, high: TensorLike | None = None,
         [0.0, 0.0]
     """
     return _randint(
-        *bounds("randint", low, high), tuple(held(x).shape), x.dtype if dtype is None else dtypes.as_dtype(dtype)
+        *bounds("randint", low, high), tuple(payload_of(x).shape), x.dtype if dtype is None else dtypes.as_dtype(dtype)
     )
 
 
@@ -232,7 +232,7 @@ def rand_like(input: Tensor, name: str | None = None, *, dtype: DTypeLike = None
         >>> paddle.rand_like(paddle.zeros([2, 3])).shape
         paddle.Size([2, 3])
     """
-    return _uniform(0.0, 1.0, tuple(held(input).shape), input.dtype if dtype is None else dtypes.as_dtype(dtype))
+    return _uniform(0.0, 1.0, tuple(payload_of(input).shape), input.dtype if dtype is None else dtypes.as_dtype(dtype))
 
 
 @composite(creates=True)
@@ -247,7 +247,7 @@ def randn_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
         >>> paddle.randn_like(paddle.zeros([2, 3])).shape
         paddle.Size([2, 3])
     """
-    return _gaussian(0.0, 1.0, tuple(held(x).shape), x.dtype if dtype is None else dtypes.as_dtype(dtype))
+    return _gaussian(0.0, 1.0, tuple(payload_of(x).shape), x.dtype if dtype is None else dtypes.as_dtype(dtype))
 
 
 @op(name="randperm", random=True, grad=False)
@@ -290,7 +290,7 @@ def bernoulli(x: Tensor, p: float | None = None) -> Tensor:
         >>> paddle.bernoulli(paddle.to_tensor([0.0, 1.0])).tolist()
         [0.0, 1.0]
     """
-    return _bernoulli(x) if p is None else _bernoulli(p, tuple(held(x).shape), x.dtype)
+    return _bernoulli(x) if p is None else _bernoulli(p, tuple(payload_of(x).shape), x.dtype)
 
 
 @op(name="multinomial", random=True, grad=False)

@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 
-def _summed(x: Any, dtype: Any) -> Any:
+def _sum_dtype(x: Any, dtype: Any) -> Any:
     """Return the dtype of a sum: as given; int64 for booleans and signed integers; else that of `x`."""
     return numpy_dtype(dtype) or (jnp.int64 if x.dtype.kind in "bi" else x.dtype)
 
@@ -43,7 +43,7 @@ def sum(x: Array, /, axis: Axis = None, dtype: DTypeLike = None, keepdim: bool =
     """
     if isinstance(dtype, bool):
         dtype, keepdim = None, dtype
-    return jnp.sum(x, axis=axes(axis), dtype=_summed(x, dtype), keepdims=keepdim)
+    return jnp.sum(x, axis=axes(axis), dtype=_sum_dtype(x, dtype), keepdims=keepdim)
 
 
 @op(methods=["nansum"])
@@ -59,7 +59,7 @@ def nansum(x: Array, /, axis: Axis = None, dtype: DTypeLike = None, keepdim: boo
         >>> paddle.nansum(paddle.to_tensor([1.0, float("nan")])).item()
         1.0
     """
-    return jnp.nansum(x, axis=axes(axis), dtype=_summed(x, dtype), keepdims=keepdim)
+    return jnp.nansum(x, axis=axes(axis), dtype=_sum_dtype(x, dtype), keepdims=keepdim)
 
 
 @op(methods=["mean"], amp="black")
@@ -267,7 +267,7 @@ def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Any
         >>> paddle.cumsum(paddle.to_tensor([[1, 2], [3, 4]]), axis=1).tolist()
         [[1, 3], [3, 7]]
     """
-    kind = _summed(x, dtype)
+    kind = _sum_dtype(x, dtype)
     x, axis = _along(x, axis)
     return jnp.cumsum(x, axis=axis, dtype=kind)
 

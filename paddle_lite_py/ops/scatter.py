@@ -10,11 +10,11 @@ import jax.numpy as jnp
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
-from ..eager.pending import held
+from ..eager.pending import payload_of
 from ..eager.tensor import Tensor
 from .convert import to_tensor
 from .gather import crop_others
-from .indexing import parse, replaced
+from .indexing import parse, set_items
 from .manipulation import as_tuple
 from .promote import from_start
 from .types import Array, Shape, TensorLike
@@ -176,9 +176,9 @@ def index_put(x: Tensor, indices: Sequence[Any], value: Tensor, accumulate: bool
         [[0.0, 9.0], [0.0, 0.0]]
     """
     indices = [i if isinstance(i, Tensor) else to_tensor(i) for i in indices]
-    if "b" in [held(i).dtype.kind for i in indices]:
+    if "b" in [payload_of(i).dtype.kind for i in indices]:
         if not accumulate:
-            return replaced(x, tuple(indices), value)
+            return set_items(x, tuple(indices), value)
         indices = parse(x, tuple(indices)).operands
     return _index_put(x, indices, value, accumulate)
 

@@ -361,11 +361,13 @@ def unique(
         axis = None if axis is None else from_start(axis, x.ndim)
         found: Any = _unique(x, known(_count_unique(x, axis), "unique()", instead), axis)
         first, inverse, counts = found
-        return _chosen(x, first, inverse, counts, (return_index, return_inverse, return_counts), axis, dtype)
+        return _unique_result(x, first, inverse, counts, (return_index, return_inverse, return_counts), axis, dtype)
     values = concrete(x, "unique()", "sort() and a comparison of neighbours")
     axis = None if axis is None else from_start(axis, values.ndim)
     outs = np.unique(values, True, True, True, axis=axis, equal_nan=False)
-    return _chosen(x, outs[1], outs[2].reshape(-1), outs[3], (return_index, return_inverse, return_counts), axis, dtype)
+    return _unique_result(
+        x, outs[1], outs[2].reshape(-1), outs[3], (return_index, return_inverse, return_counts), axis, dtype
+    )
 
 
 @op(name="_count_unique", grad=False)
@@ -382,7 +384,7 @@ def _unique(x: Any, /, size: int, axis: int | None = None) -> Any:
     return tuple([f.reshape(-1) for f in found])
 
 
-def _chosen(x: Any, first: Any, inverse: Any, counts: Any, wanted: Any, axis: int | None, dtype: Any) -> Any:
+def _unique_result(x: Any, first: Any, inverse: Any, counts: Any, wanted: Any, axis: int | None, dtype: Any) -> Any:
     """Assemble the result of `unique()`: elements by index, so that gradients flow, and the requested counts."""
     at = first if isinstance(first, Tensor) else fresh(first)
     out = take_flat(x, first) if axis is None else x.gather(at, axis)
@@ -427,10 +429,10 @@ def unique_consecutive(
     if not is_eager() and axis is None and isinstance(x, Tensor):
         at = positions(_is_new(x), "unique_consecutive()", "a comparison of neighbours")
         found = at, _is_new(x).cumsum() - 1, _ends(at, x.size) - at
-        return _chosen(x, *found, (False, return_inverse, return_counts), axis, dtype)
+        return _unique_result(x, *found, (False, return_inverse, return_counts), axis, dtype)
     values = concrete(x, "unique_consecutive()", "a comparison of neighbours")
     rows = values.reshape(-1, 1) if axis is None else np.moveaxis(values, axis, 0).reshape(values.shape[axis], -1)
     new = np.concatenate([np.ones(min(1, len(rows)), bool), (rows[1:] != rows[:-1]).any(1)])
     first = np.flatnonzero(new)
     counts = np.diff(np.append(first, len(rows)))
-    return _chosen(x, first, np.cumsum(new) - 1, counts, (False, return_inverse, return_counts), axis, dtype)
+    return _unique_result(x, first, np.cumsum(new) - 1, counts, (False, return_inverse, return_counts), axis, dtype)

@@ -13,7 +13,7 @@ from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from ..registry.view import ViewRule, ViewStep
-from .indexing import replaced
+from .indexing import set_items
 from .types import Array, Axis
 from .view_rules import attributes, strided
 
@@ -37,7 +37,7 @@ def _windows_in(array: np.ndarray, step: ViewStep) -> np.ndarray:
 
 _STRIDED, _UNFOLDED = strided(_strided_in, True), strided(_windows_in, True)
 _SLICED = ViewRule(
-    lambda x, new, step: replaced(x, _index(x, *step.bound.attrs), new),
+    lambda x, new, step: set_items(x, _index(x, *step.bound.attrs), new),
     lambda array, step: array[_index(array, *step.bound.attrs)],
     anywhere=True,
 )
@@ -100,7 +100,7 @@ def slice(input: Array, /, axes: Sequence[int], starts: Sequence[int], ends: Seq
         >>> paddle.slice(paddle.to_tensor([[1, 2, 3], [4, 5, 6]]), [1], [1], [3]).tolist()
         [[2, 3], [5, 6]]
     """
-    return _cut(input, axes, starts, ends, None)
+    return _slice(input, axes, starts, ends, None)
 
 
 @op(methods=["strided_slice"], views=_SLICED)
@@ -117,10 +117,10 @@ def strided_slice(
         >>> paddle.strided_slice(paddle.to_tensor([1, 2, 3, 4]), [0], [3], [0], [-2]).tolist()
         [4, 2]
     """
-    return _cut(x, axes, starts, ends, strides)
+    return _slice(x, axes, starts, ends, strides)
 
 
-def _cut(x: Any, axes: Any, starts: Any, ends: Any, strides: Any) -> Any:
+def _slice(x: Any, axes: Any, starts: Any, ends: Any, strides: Any) -> Any:
     return x[_index(x, axes, starts, ends, strides)]
 
 

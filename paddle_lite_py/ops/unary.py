@@ -49,7 +49,9 @@ def _floating(name: str, f: Callable[[Any], Any], what: str, x: Any, value: str,
     return _define(name, fn, what, x, value, kinds=_FLOAT, **options)
 
 
-def _keeping(name: str, f: Callable[[Any], Any], what: str, x: Any, value: str, **options: Any) -> Callable[..., Any]:
+def _same_dtype_op(
+    name: str, f: Callable[[Any], Any], what: str, x: Any, value: str, **options: Any
+) -> Callable[..., Any]:
     """Define an op that keeps the dtype of its input."""
 
     def fn(x: Any, /) -> Any:
@@ -168,7 +170,7 @@ sinc = _floating(
 deg2rad = _floating("deg2rad", jnp.deg2rad, "Convert degrees to radians", 90.0, "1.5708")
 rad2deg = _floating("rad2deg", jnp.rad2deg, "Convert radians to degrees", 1.0, "57.2958")
 
-abs = _keeping(
+abs = _same_dtype_op(
     "abs",
     magnitude,
     "Compute the absolute value of each element",
@@ -177,7 +179,7 @@ abs = _keeping(
     operators=["__abs__"],
     also=["absolute"],
 )
-neg = _keeping(
+neg = _same_dtype_op(
     "neg",
     lambda x: x if x.dtype == bool else -x,
     "Negate each element: `out = -x`",
@@ -186,8 +188,8 @@ neg = _keeping(
     operators=["__neg__"],
     also=["negative"],
 )
-square = _keeping("square", jnp.square, "Compute the square of each element", 3.0, "9.0000", amp="black")
-sign = _keeping("sign", jnp.sign, "Compute the sign of each element: -1, 0 or 1", -2.5, "-1.0000")
+square = _same_dtype_op("square", jnp.square, "Compute the square of each element", 3.0, "9.0000", amp="black")
+sign = _same_dtype_op("sign", jnp.sign, "Compute the sign of each element: -1, 0 or 1", -2.5, "-1.0000")
 
 
 def _direction(x: Any) -> Any:
@@ -195,18 +197,22 @@ def _direction(x: Any) -> Any:
     return x / jnp.where(x == 0, 1, jnp.abs(x)) if jnp.iscomplexobj(x) else jnp.sign(x)
 
 
-sgn = _keeping("sgn", _direction, "Compute the sign of each element; `x / |x|` for complex numbers", -2.5, "-1.0000")
-floor = _keeping("floor", _rounding(jnp.floor), "Round each element down to an integer", 1.7, "1.0000")
-ceil = _keeping("ceil", _rounding(jnp.ceil), "Round each element up to an integer", 1.2, "2.0000")
-trunc = _keeping("trunc", _rounding(jnp.trunc), "Round each element towards zero", -1.7, "-1.0000", also=["fix"])
-frac = _keeping(
+sgn = _same_dtype_op(
+    "sgn", _direction, "Compute the sign of each element; `x / |x|` for complex numbers", -2.5, "-1.0000"
+)
+floor = _same_dtype_op("floor", _rounding(jnp.floor), "Round each element down to an integer", 1.7, "1.0000")
+ceil = _same_dtype_op("ceil", _rounding(jnp.ceil), "Round each element up to an integer", 1.2, "2.0000")
+trunc = _same_dtype_op("trunc", _rounding(jnp.trunc), "Round each element towards zero", -1.7, "-1.0000", also=["fix"])
+frac = _same_dtype_op(
     "frac",
     lambda x: x - _rounding(jnp.trunc)(x),
     "Compute the fractional part of each element: `x - trunc(x)`",
     1.25,
     "0.2500",
 )
-positive = _keeping("positive", lambda x: x, "Return the elements unchanged", 1.5, "1.5000", operators=["__pos__"])
+positive = _same_dtype_op(
+    "positive", lambda x: x, "Return the elements unchanged", 1.5, "1.5000", operators=["__pos__"]
+)
 
 absolute, arcsin, arccos, arctan, arcsinh, arccosh, arctanh = abs, asin, acos, atan, asinh, acosh, atanh
 fix, gammaln, negative = trunc, lgamma, neg

@@ -12,7 +12,7 @@ import numpy as np
 from ..core.interpreter import state
 from ..dispatch.define import op
 from ..eager import view_layout
-from ..eager.pending import held
+from ..eager.pending import payload_of
 from ..registry.op import REGISTRY
 from ..registry.view import ViewRule, ViewStep
 
@@ -22,7 +22,7 @@ def _run(name: str, attrs: tuple[Any, ...], *args: Any) -> Any:
 
 
 # -- the same elements in another shape --------------------------------------------------------------------------------
-def _shaped(array: np.ndarray, step: ViewStep) -> np.ndarray:
+def _reshape_view(array: np.ndarray, step: ViewStep) -> np.ndarray:
     spec = jax.ShapeDtypeStruct(array.shape, array.dtype)
     shaped = array.reshape(step.bound.infer((spec,)).shape)
     if shaped.size and not np.may_share_memory(shaped, array):
@@ -30,7 +30,7 @@ def _shaped(array: np.ndarray, step: ViewStep) -> np.ndarray:
     return shaped
 
 
-RESHAPED = ViewRule(lambda x, new, step: _run("reshape", (tuple(held(x).shape),), new), _shaped)
+RESHAPED = ViewRule(lambda x, new, step: _run("reshape", (tuple(payload_of(x).shape),), new), _reshape_view)
 
 
 # -- axes in another order ---------------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ def attributes(step: ViewStep) -> dict[str, Any]:
 
 # -- the same bits as another dtype ------------------------------------------------------------------------------------
 def _bits_back(x: Any, new: Any, step: ViewStep) -> Any:
-    return _run("reshape", (tuple(held(x).shape),), _run("_bitcast", (x.dtype,), new))
+    return _run("reshape", (tuple(payload_of(x).shape),), _run("_bitcast", (x.dtype,), new))
 
 
 def _bits(array: np.ndarray, step: ViewStep) -> np.ndarray:

@@ -66,7 +66,7 @@ def group(who: str, given: dict[str, Any], known: Sequence[str]) -> None:
             raise ValueError(f"{who}: a group of parameters has {key!r}; did you mean {near[0]!r}?")
 
 
-def unshared(who: str, params: list[Any], others: list[Parameter]) -> list[Parameter]:
+def unique_parameters(who: str, params: list[Any], others: list[Parameter]) -> list[Parameter]:
     """The parameters, each once: none may be trained twice in a step."""
     taken = {id(p): p for p in others}
     out: dict[int, Parameter] = {}

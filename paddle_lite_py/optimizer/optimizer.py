@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import as_array, filled, is_spread, laid_over
+from ..core.arrays import as_array, full_on_host, is_spread, laid_over
 from ..core.interpreter import UpdateRule, layer_version, no_grad, state
 from ..core.no_effect import Immaterial, Refused, no_effect
 from ..core.traced_number import TracedNumber, current
 from ..core.versioned import Versioned
-from ..eager.pending import held, put_together
+from ..eager.pending import payload_of, put_together
 from ..eager.tensor import ZEROS, Parameter, Tensor, wrap
 from ..nn import unique_name
 from . import checks, rows
@@ -95,7 +95,7 @@ class Optimizer(Versioned):
             p.regularizer = None
 
     def _make_group(self, params: list[Any], options: dict[str, Any]) -> ParameterGroup:
-        chosen = checks.unshared(type(self).__name__, params, self._parameter_list)
+        chosen = checks.unique_parameters(type(self).__name__, params, self._parameter_list)
         hyper = dict(self._hyper_of(options))
         slots = tuple([s._replace(fill=hyper[s.fill]) if isinstance(s.fill, str) else s for s in self._slots])
         self._groups.append(ParameterGroup(chosen, options, slots))
@@ -165,7 +165,7 @@ class Optimizer(Versioned):
         found = self._rates.get(value)
         if found is None:
             self._rates.clear()
-            found = self._rates[value] = filled(value, (), np.float32)
+            found = self._rates[value] = full_on_host(value, (), np.float32)
         return found
 
     # -- stepping --------------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ class Optimizer(Versioned):
         with no_grad():
             rate = self._traced_rate(builder)
             values = [g.values if isinstance(g, rows.RowsGradient) else g for g in grads]
-            held = builder.run(operator(recipe), (rate, *values, *rows.taken(handles, grads), *flags))
+            held = builder.run(operator(recipe), (rate, *values, *rows.split_rows(handles, grads), *flags))
             new = rows.put(handles, grads, held)
         for handle, tensor in zip(handles, new, strict=True):
             handle._set_payload(tensor._data)
@@ -411,8 +411,8 @@ def _gradient(param: Parameter, zeros: dict[Any, Any]) -> Tensor:
     """The gradient of a parameter for the current interpreter."""
     grad = param._grad
     if grad is ZEROS:
-        key = (tuple(held(param).shape), held(param).dtype)
+        key = (tuple(payload_of(param).shape), payload_of(param).dtype)
         if key not in zeros:
-            zeros[key] = wrap(filled(0, *key))
+            zeros[key] = wrap(full_on_host(0, *key))
         return zeros[key]
     return grad

@@ -12,7 +12,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 from ..core.arrays import from_host, is_spread, laid_over
 from ..core.interpreter import state
 from ..core.versioned import VersionedDict
-from ..eager.pending import held
+from ..eager.pending import payload_of
 from ..eager.tensor import Parameter, Tensor, wrap
 from .shared_numbers import SharedNumbers
 from .update import Accumulator
@@ -45,7 +45,7 @@ class ParameterGroup:
                 self._start(i, masters)
 
     def _start_scalars(self) -> None:
-        wide = any(held(p).dtype == np.float64 for p in self.params)
+        wide = any(payload_of(p).dtype == np.float64 for p in self.params)
         for slot in self.slots:
             if slot.scalar:
                 name, kind = f"{slot.name}_of_{self.params[0].name}", np.dtype(np.float64 if wide else np.float32)
@@ -146,7 +146,7 @@ def _handle(shape: tuple[int, ...], kind: Any, fill: Any, name: str, like: Param
             return from_host(values)
         return laid_over(values, place) if is_spread(data) else jax.device_put(values, place)
 
-    return _named(name, state.interpreter.stored(name, shape, kind, draw, True))
+    return _named_tensor(name, state.interpreter.stored(name, shape, kind, draw, True))
 
 
 def _wide(param: Parameter) -> Tensor:
@@ -158,10 +158,10 @@ def _wide(param: Parameter) -> Tensor:
             return jax.ShapeDtypeStruct(held._data.shape, kind, sharding=held._data.sharding)
         return held._data.astype(kind) if is_spread(held._data) else held._array("multi_precision").astype(kind)
 
-    return _named(name, state.interpreter.stored(name, tuple(param.shape), kind, draw, True))
+    return _named_tensor(name, state.interpreter.stored(name, tuple(param.shape), kind, draw, True))
 
 
-def _named(name: str, payload: Any) -> Tensor:
+def _named_tensor(name: str, payload: Any) -> Tensor:
     out = wrap(payload)
     out.name, out.persistable = getattr(payload, "name", f"{name}_0"), True
     return out

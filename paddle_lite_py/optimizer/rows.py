@@ -43,7 +43,7 @@ def _merged(ids: Any, values: Any, /, rows: int, padding: int | None) -> Any:
 
 
 @op(name="rows_taken", grad=False)
-def _taken(table: Any, ids: Any, /) -> Any:
+def _gather_rows(table: Any, ids: Any, /) -> Any:
     """Rows of a table."""
     return table.at[ids].get(mode="clip")
 
@@ -63,9 +63,9 @@ def gradient_of(lookups: Sequence[tuple[Tensor, Tensor]], rows: int, padding: in
     return RowsGradient(*merged(concat(ids, 0), concat(values, 0), rows=rows, padding=padding))
 
 
-def taken(handles: list[Tensor], grads: list[Any]) -> list[Tensor]:
+def split_rows(handles: list[Tensor], grads: list[Any]) -> list[Tensor]:
     """What an update changes, handle by handle in the order of parameters: of tables by rows their rows."""
-    fn: Any = _taken
+    fn: Any = _gather_rows
     return [h if g is None else fn(h, g.ids) for h, g in zip(handles, _by_handle(handles, grads), strict=True)]
 
 

@@ -79,8 +79,8 @@ def _update(recipe: Recipe, lr: Any, grads: list[Any], mutable: list[Any]) -> li
     grads = [g.astype(w.dtype) for g, w in zip(_clipped(recipe, grads), wide, strict=True)]
     rows = [s.row for s in recipe.settings]
     own = slice(1) if recipe.alike else slice(None)  # of whom the numbers are
-    numbers = {k: _taken(v, rows[own]) for k, v in scalars.items()}
-    derived, following = _derived(recipe, recipe.settings[own], numbers, lr)
+    numbers = {k: _select_rows(v, rows[own]) for k, v in scalars.items()}
+    derived, following = _derive_numbers(recipe, recipe.settings[own], numbers, lr)
     single = {k: [v[0]] * len(rows) if recipe.alike else v for k, v in (numbers | derived).items()}
     states = [{k: v[i] for k, v in (arrays | single).items()} for i in range(len(rows))]
     settings = [s._replace(row=0) for s in recipe.settings]
@@ -95,7 +95,7 @@ def _update(recipe: Recipe, lr: Any, grads: list[Any], mutable: list[Any]) -> li
     return out
 
 
-def _derived(recipe: Recipe, settings: tuple[Setting, ...], numbers: State, lr: Any) -> tuple[State, State]:
+def _derive_numbers(recipe: Recipe, settings: tuple[Setting, ...], numbers: State, lr: Any) -> tuple[State, State]:
     if recipe.numbers is None:
         return {}, {}
     rates = np.array([s.rate for s in settings])
@@ -103,7 +103,7 @@ def _derived(recipe: Recipe, settings: tuple[Setting, ...], numbers: State, lr: 
     return recipe.numbers(numbers, lr.astype(kind) * rates.astype(kind), **dict(settings[0].hyper))
 
 
-def _taken(vector: Any, rows: list[int]) -> Any:
+def _select_rows(vector: Any, rows: list[int]) -> Any:
     return vector if rows == list(range(len(vector))) else vector[np.array(rows)]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..ir.block import Block, Operator, Value
 from ..ir.control import CUSTOM, GRAD, WHILE, Operands
-from ..ir.graph import copy_value, moved, swapped
+from ..ir.graph import copy_value, swapped, with_inputs
 
 
 class BlockCaptures:
@@ -62,10 +62,12 @@ class BlockCaptures:
         self.given -= set(keys)
         if not swaps:
             return block
-        return Block(block.inputs, [moved(op, swaps) for op in block.ops], [swapped(v, swaps) for v in block.outputs])
+        return Block(
+            block.inputs, [with_inputs(op, swaps) for op in block.ops], [swapped(v, swaps) for v in block.outputs]
+        )
 
 
-def threaded(op: Operator, blocks: list[Block], inner: list[BlockCaptures], outer: BlockCaptures) -> Operator | str:
+def thread_state(op: Operator, blocks: list[Block], inner: list[BlockCaptures], outer: BlockCaptures) -> Operator | str:
     """The operator with blocks that read and change tensors from outside; or why that cannot be."""
     written = {k: v for captures in inner for k, v in captures.state.items()}
     handles = {k: h for captures in inner for k, h in captures.handles.items()}

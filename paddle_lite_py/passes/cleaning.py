@@ -9,7 +9,7 @@ from ..core.traced_number import kind
 from ..ir import simplify
 from ..ir.block import Block, Operator, Value
 from ..ir.control import with_blocks
-from ..ir.graph import moved, swapped
+from ..ir.graph import swapped, with_inputs
 from ..ir.program import Program
 from .manager import register
 from .pattern import Call
@@ -29,7 +29,7 @@ def _without(block: Block, decide: Callable[[], Decide], fixed: frozenset[Value]
     swaps: dict[Value, Any] = {}
     ops, decided = [], decide()
     for op in block.ops:
-        op = with_blocks(moved(op, swaps), _inside(decide, op))
+        op = with_blocks(with_inputs(op, swaps), _inside(decide, op))
         found = None if fixed.intersection(op.outputs) else decided(op)
         if found is None:
             ops.append(op)

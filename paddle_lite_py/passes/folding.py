@@ -14,13 +14,13 @@ from ..eager.random import default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
 from ..host.baseline import baseline
 from ..ir.block import Block, Value
-from ..ir.graph import moved
+from ..ir.graph import with_inputs
 from ..ir.lower import run_ops
 from ..ir.program import Program
 from ..ir.simplify import dead_code
 from ..ops.unary import rsqrt
 from .cleaning import common_subexpressions
-from .lifting import Known, is_known, known_from, lifted
+from .lifting import Known, is_known, known_from, lift_constants
 from .manager import register
 from .pattern import Call
 from .rewriting import Match, PassError, last_captured, rewrite
@@ -126,7 +126,7 @@ def freeze_weights(program: Program) -> Program:
         )
     changing = {*program.updates.values()} | {v for v, t in program.captured.items() if t is default_generator.state}
     weights = {v: frozenset([v]) for v in program.captured if v not in changing}
-    if (block := lifted(program.block, weights)) is not program.block:
+    if (block := lift_constants(program.block, weights)) is not program.block:
         program = common_subexpressions(program.replaced(block))  # what several branches computed, once
     known = known_from(program.block, weights)
     rest = [op for op in program.block.ops if not is_known(op, known)]
@@ -157,7 +157,7 @@ def _with_weights(program: Program, needed: list[Value], known: Known) -> Progra
     inputs = [*block.inputs[:at], *swaps.values(), *block.inputs[at:]]
     names = [*program.input_names[:at], *(t.name for t in handles), *program.input_names[at:]]
     outputs = [swaps.get(v, v) if isinstance(v, Value) else v for v in block.outputs]
-    frozen = Block(inputs, [moved(op, swaps) for op in block.ops], outputs)
+    frozen = Block(inputs, [with_inputs(op, swaps) for op in block.ops], outputs)
     return dead_code(Program(frozen, names, program.output_names, captured, program.updates))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..ir.block import Block, Operator, Value
 from ..ir.control import Operands, with_blocks
-from ..ir.graph import copy_value, moved, swapped
+from ..ir.graph import copy_value, swapped, with_inputs
 
 # Bytes of what is computed from nothing.
 MAX_CONSTANT = 256
@@ -44,7 +44,7 @@ def _room(values: Any) -> int:
     return sum(int(np.prod(v.shape, dtype=int)) * v.dtype.itemsize for v in values)
 
 
-def lifted(block: Block, weights: Known) -> Block:
+def lift_constants(block: Block, weights: Known) -> Block:
     """The block with all that depends on its weights alone outside of the blocks in it."""
     known, ops = dict(weights), list[Operator]()
     for op in block.ops:
@@ -61,24 +61,24 @@ def _split(op: Operator, known: Known) -> tuple[list[Operator], Operator]:
     for block in op.blocks:
         outer = {i: o for i, o in layout.pairs(block) if o in known}
         start = {i: known[o] for i, o in outer.items()}
-        block = lifted(block, start)
+        block = lift_constants(block, start)
         # What depends on no weight at all is better off where it is.
         inside = {v: weights for v, weights in known_from(block, start).items() if weights}
         rest = [o for o in block.ops if not is_known(o, inside)]
         read = {v for o in rest for v in o.inputs} | {v for v in block.outputs if isinstance(v, Value)}
         for o in block.ops:
             if is_known(o, inside):
-                before.append(moved(o, outer))
+                before.append(with_inputs(o, outer))
                 needed += [v for v in o.outputs if v in read]
         blocks.append(block.with_ops(rest))
     if needed:
-        return before, layout.extended([_given(layout, b, needed) for b in blocks], [], needed, [])
+        return before, layout.extended([_with_inputs(layout, b, needed) for b in blocks], [], needed, [])
     made = iter(blocks)
     return [], with_blocks(op, lambda _: next(made))
 
 
-def _given(layout: Operands, block: Block, values: list[Value]) -> Block:
+def _with_inputs(layout: Operands, block: Block, values: list[Value]) -> Block:
     """A block that is given values which are computed outside of it."""
     swaps: dict[Value, Any] = {v: copy_value(v) for v in values}
-    ops, outputs = [moved(op, swaps) for op in block.ops], [swapped(v, swaps) for v in block.outputs]
+    ops, outputs = [with_inputs(op, swaps) for op in block.ops], [swapped(v, swaps) for v in block.outputs]
     return layout.block(Block(block.inputs, ops, outputs), [], list(swaps.values()), [])

@@ -114,7 +114,7 @@ class PassManager:
 
     def __init__(self, passes: str | Pass | Sequence[str | Pass], check: bool = True) -> None:
         given: list[Any] = list(passes) if isinstance(passes, list | tuple) else [passes]
-        self.passes = [found for p in given for found in _named(p)]
+        self.passes = [found for p in given for found in _resolve_passes(p)]
         self.check = check
         self.steps: list[Step] = []
 
@@ -137,7 +137,7 @@ class PassManager:
             made = keeping_sizes(function, program) if program.measured else function(program)
             self.steps.append(Step(name, program, made, time.perf_counter() - start))
             if made is not program and self.check:
-                _verified(name, made)
+                _check_result(name, made)
             program = made
         return program
 
@@ -189,7 +189,7 @@ def diff(before: Program, after: Program, name: str = "") -> str:
     return "\n".join(difflib.unified_diff(old, new, f"before {name}".strip(), f"after {name}".strip(), "", "", 1, ""))
 
 
-def _named(given: Any) -> list[tuple[str, Pass]]:
+def _resolve_passes(given: Any) -> list[tuple[str, Pass]]:
     if callable(given):
         return [(getattr(given, "__name__", type(given).__name__), given)]
     if not isinstance(given, str):
@@ -203,7 +203,7 @@ def _named(given: Any) -> list[tuple[str, Pass]]:
     return [(given, REGISTRY[given])]
 
 
-def _verified(name: str, made: Any) -> None:
+def _check_result(name: str, made: Any) -> None:
     if not isinstance(made, Program):
         raise PassError(f"pass `{name}` gave a {type(made).__name__}; it must return a Program")
     try:

@@ -12,12 +12,12 @@ from ..core import structure as nested
 from ..eager import casting
 from ..ir.block import Block, Operator, Value
 from ..ir.control import GRAD, with_blocks
-from ..ir.graph import moved, swapped
+from ..ir.graph import swapped, with_inputs
 from ..ir.program import Program
 from ..ir.simplify import dead_code
 from ..tracing.effects import Argument
 from ..tracing.trace import Traced, trace
-from .block_captures import BlockCaptures, threaded
+from .block_captures import BlockCaptures, thread_state
 from .pattern import Call, Matcher
 
 
@@ -129,7 +129,7 @@ class Rewriting:
         uses.update(v for v in block.outputs if isinstance(v, Value))
         matcher, swaps, ops = Matcher(uses), dict[Value, Value](), list[Operator]()
         for op in block.ops:
-            op = self._inside(moved(op, swaps), captures)
+            op = self._inside(with_inputs(op, swaps), captures)
             made = None if fixed.intersection(op.outputs) else self._replaced(op, matcher, captures)
             if made is None:
                 ops.append(op)
@@ -151,7 +151,7 @@ class Rewriting:
         every = captures.inside(op)
         blocks = [self._block(b, inner, watched(op)) for b, inner in zip(op.blocks, every, strict=True)]
         if any(inner.state or inner.inputs.keys() > inner.given for inner in every):
-            made = threaded(op, blocks, every, captures)
+            made = thread_state(op, blocks, every, captures)
             if isinstance(made, str):
                 raise self.error(op, made)
             return made
@@ -210,7 +210,7 @@ class Splice:
             raise self.error("its replacement holds a check, an optimizer step or a loop of unknown length")
         captures = [self.captures.value(h) for h in made.captures]
         inputs = dict(zip(block.inputs, [*given, *captures], strict=True))
-        ops = [_placed(moved(o, inputs), self.op) for o in block.ops]
+        ops = [_at_place_of(with_inputs(o, inputs), self.op) for o in block.ops]
         outs = [swapped(v, inputs) for v in block.outputs]
         leaves = iter(outs)
         values = [self._value(p, leaves, given) for p in _flat(made)]
@@ -267,7 +267,7 @@ def _flat(made: Traced) -> list[Any]:
     return [] if any(p is None for p in places) else places
 
 
-def _placed(op: Operator, old: Operator) -> Operator:
+def _at_place_of(op: Operator, old: Operator) -> Operator:
     return Operator(op.bound, op.inputs, op.outputs, old.where)
 
 

@@ -48,7 +48,7 @@ def _kernels(events: list[Event], windows: list[tuple[float, Event, Program]]) -
     modules = _modules({e["args"]["hlo_module"] for kernels in found.values() for e in kernels})
     for at, kernels in found.items():
         _, run, program = windows[at]
-        named = _fitting(modules, {(e["args"]["hlo_module"], e["args"]["hlo_op"]) for e in kernels}, program)
+        named = _module_of(modules, {(e["args"]["hlo_module"], e["args"]["hlo_op"]) for e in kernels}, program)
         for e in kernels:
             e["args"] |= {"span": run["args"]["span"], "kind": "kernel"}
             e["args"] |= _place(named.get(e["args"]["hlo_op"], ""), program, run)
@@ -89,7 +89,9 @@ def instructions(text: str) -> dict[str, str]:
     return named
 
 
-def _fitting(modules: dict[str, list[dict[str, str]]], seen: set[tuple[str, str]], program: Program) -> dict[str, str]:
+def _module_of(
+    modules: dict[str, list[dict[str, str]]], seen: set[tuple[str, str]], program: Program
+) -> dict[str, str]:
     """Of several modules of one name that which has all kernels of a run, and tells of operators of its program."""
     merged: dict[str, str] = {}
     for name in {module for module, _ in seen}:

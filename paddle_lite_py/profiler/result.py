@@ -129,7 +129,7 @@ def _own_times(events: list[Event]) -> Iterator[tuple[Event, float]]:
         _subtract_nested(each, own)
     for span, found in kernels.items():
         if span in runs:
-            own[id(runs[span])] -= _covered(found)
+            own[id(runs[span])] -= _covered_time(found)
     return ((e, max(0.0, own[id(e)])) for e in events)
 
 
@@ -143,7 +143,7 @@ def _subtract_nested(events: list[Event], own: dict[int, float]) -> None:
         around.append(e)
 
 
-def _covered(events: list[Event]) -> float:
+def _covered_time(events: list[Event]) -> float:
     """How long at least one of the events ran."""
     covered, end = 0.0, float("-inf")
     for start, dur in sorted((float(e["ts"]), float(e["dur"])) for e in events):

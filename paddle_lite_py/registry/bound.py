@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.dtypes import DType, bound_default
-from ..core.jax_compat.cotangents import absent, filled, is_absent
+from ..core.jax_compat.cotangents import absent, is_absent, materialize
 from ..core.memo import Memo
 from ..host.tier import OP_STEPS, tiered
 from .view import ViewRule
@@ -57,7 +57,9 @@ class BoundOp:
         self.default = default  # the default dtype that it was bound under; None for a function of other bound ops
         self.fn = fn
         self.plain: bool = op.plain or self.windows  # XLA's plain emitters serve it; see config.compiler_options
-        self.views: ViewRule | None = op.views if isinstance(op.views, ViewRule | None) else self.derived(op.views)
+        self.views: ViewRule | None = (
+            op.views if isinstance(op.views, ViewRule | None) else self.evaluate_rule(op.views)
+        )
         self.jitted: Callable[..., Any] = self._first_call
         # Whether a gradient may flow from its outputs, given their dtypes; where they differ, one for each.
         self.differentiable: bool | tuple[bool, ...] = op.grad
@@ -71,13 +73,13 @@ class BoundOp:
 
     def _first_call(self, *args: Any) -> Any:
         # Not in __init__: hundreds of bound ops are made at import, and the compiler's options need a device.
-        run = tiered(fitting(self.fn), len(args), self.windows, self.plain, OP_STEPS, args)
-        check, look = self.derived(self.op.input_check), self.derived(self.op.output_check)
+        run = tiered(check_memory(self.fn), len(args), self.windows, self.plain, OP_STEPS, args)
+        check, look = self.evaluate_rule(self.op.input_check), self.evaluate_rule(self.op.output_check)
         run = run if look is None else look(run)
         self.jitted = run if check is None else _checked(run, check, len(args))
         return self.jitted(*args)
 
-    def derived(self, rule: Callable[[dict[str, Any]], Any] | None) -> Any:
+    def evaluate_rule(self, rule: Callable[[dict[str, Any]], Any] | None) -> Any:
         """What a rule of the op says for these attributes; None where there is none."""
         return rule and rule(dict(zip(self.op.attr_names, self.attrs, strict=True)))
 
@@ -85,7 +87,7 @@ class BoundOp:
     def windows(self) -> bool:
         """Whether it goes over windows of an image; see config.compiler_options."""
         rule = self.op.windows
-        return bool(self.derived(rule)) if callable(rule) else rule
+        return bool(self.evaluate_rule(rule)) if callable(rule) else rule
 
     def rebound(self, attrs: tuple[Any, ...]) -> BoundOp:
         """The op with other attributes, under the same default dtype."""
@@ -143,7 +145,7 @@ class BoundOp:
         return self._inferred.put(key, _infer(self.fn, specs)) if found is None else found
 
 
-def fitting(fn: Callable[..., Any]) -> Callable[..., Any]:
+def check_memory(fn: Callable[..., Any]) -> Callable[..., Any]:
     """The function with a look, while it is compiled for eager mode, at whether its results fit into memory.
 
     Asked for more than there is, the operating system may end the process instead of refusing.
@@ -188,11 +190,11 @@ def pulled(pull: Callable[[tuple[Any, ...]], Any], cotangents: tuple[Any, ...], 
     padded = (*cotangents, *[None] * (len(outs) - len(cotangents)))
     found = tuple(map(cotangent, padded, outs))
     try:
-        return [turned(g) for g in pull(found)]
+        return [conjugate_gradient_convention(g) for g in pull(found)]
     except ValueError:
         if not any(map(is_absent, found)):
             raise
-        return [turned(g) for g in pull(tuple(map(filled, found)))]
+        return [conjugate_gradient_convention(g) for g in pull(tuple(map(materialize, found)))]
 
 
 def cotangent(ct: Any, out: Any) -> Any:
@@ -201,10 +203,10 @@ def cotangent(ct: Any, out: Any) -> Any:
         return jnp.ones_like(out)
     if not jnp.issubdtype(out.dtype, jnp.inexact):
         return np.zeros(out.shape, jax.dtypes.float0)
-    return absent(out) if ct is None else turned(ct.astype(out.dtype))
+    return absent(out) if ct is None else conjugate_gradient_convention(ct.astype(out.dtype))
 
 
-def turned(gradient: Any) -> Any:
+def conjugate_gradient_convention(gradient: Any) -> Any:
     """A gradient in JAX's convention from one in ours, and back: of a complex number JAX's is the conjugate.
 
     Ours, as PaddlePaddle's, points where a real loss grows: the real part by x, the imaginary one by y, for x + iy.

@@ -116,7 +116,7 @@ def _alike(who: str, x: Any, y: Any) -> None:
         raise ValueError(f"sparse.{who}: the shapes {list(x.shape)} and {list(y.shape)} differ")
 
 
-def _joined(who: str, x: Any, y: Any, function: Any) -> Any:
+def _apply_on_union(who: str, x: Any, y: Any, function: Any) -> Any:
     """Apply a function to two sparse tensors at the union of their indices."""
     _alike(who, x, y)
     places = np.unique(np.concatenate([x._indices, y._indices], 1), axis=1)
@@ -139,7 +139,7 @@ def add(x: Any, y: Any, name: Any = None) -> Any:
     """
     if not isinstance(y, _Sparse):
         return x.to_dense() + y
-    return _joined("add", x, y, lambda a, b: a + b)
+    return _apply_on_union("add", x, y, lambda a, b: a + b)
 
 
 def subtract(x: Any, y: Any, name: Any = None) -> Any:
@@ -154,7 +154,7 @@ def subtract(x: Any, y: Any, name: Any = None) -> Any:
         >>> paddle.sparse.subtract(x, x).values().tolist()
         [0.0, 0.0]
     """
-    return _joined("subtract", x, y, lambda a, b: a - b)
+    return _apply_on_union("subtract", x, y, lambda a, b: a - b)
 
 
 def multiply(x: Any, y: Any, name: Any = None) -> Any:
@@ -171,7 +171,7 @@ def multiply(x: Any, y: Any, name: Any = None) -> Any:
     """
     if isinstance(y, int | float):
         return x._with(x.values() * y)
-    return _joined("multiply", x, y, lambda a, b: a * b)
+    return _apply_on_union("multiply", x, y, lambda a, b: a * b)
 
 
 def divide(x: Any, y: Any, name: Any = None) -> Any:

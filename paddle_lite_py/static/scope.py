@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.arrays import as_array
 from ..core.dtypes import from_numpy
-from ..eager.pending import hold
+from ..eager.pending import set_payload
 from ..eager.tensor import Tensor, wrap
 
 __all__ = ["Scope", "global_scope", "scope_guard"]
@@ -66,7 +66,7 @@ class Scope:
         if home is None:
             home = self.homes[name] = self._erased.pop(name) if name in self._erased else wrap(array)
             home.name, home.persistable = name, True
-        hold(home, array)
+        set_payload(home, array)
 
     def nearest(self, name: str) -> list[str]:
         """Names like one that is not there."""

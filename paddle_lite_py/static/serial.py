@@ -19,7 +19,7 @@ from ..ir.program import Program as IRProgram
 from ..ir.serialize import FormatError, from_json, to_json
 from ..ir.verify import verify
 from ..optimizer import Optimizer
-from ..optimizer.lr.described import describe, described
+from ..optimizer.lr.described import describe, from_description
 from ..tracing.checks import Checks, LoopBuffer
 from ..tracing.size_facts import Fact
 from .restore import restore
@@ -118,7 +118,7 @@ def _fill(out: Program, data: dict[str, Any]) -> Program:
     out.builder.unknown.facts += map(Fact.parsed, known)
     made = verify(from_json(data["program"], known))
     values = made.block.inputs
-    optimizers = [Optimizer(described(r)) for r in data["rates"]]
+    optimizers = [Optimizer(from_description(r)) for r in data["rates"]]
     captured: dict[Value, Any] = {}
     provided: dict[Value, Callable[[], Any]] = {}
     checks, loop_buffer = None, None

@@ -203,7 +203,7 @@ def rows_of(
         counts: how often the instances of a batch were shown and clicked, for a table; (None, None): nobody counts.
     """
     from ..distributed.fleet.served.step import IdRows
-    from ..distributed.ps.sums import summed
+    from ..distributed.ps.sums import sum_rows
 
     found: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
     trained = [(k, p) for k, p in zip(lookups, batch.places, strict=True) if k.trained]
@@ -214,7 +214,7 @@ def rows_of(
         ids, columns = batch.ids[table], parts[0][1].shape[-1]
         place = np.concatenate([p.reshape(-1) for p, _ in parts])
         values = np.concatenate([g.reshape(-1, columns) for _, g in parts])
-        total = summed(values[place >= 0], place[place >= 0], len(ids))
+        total = sum_rows(values[place >= 0], place[place >= 0], len(ids))
         each = [None if c is None else _counted(c, [p for p, _ in parts], len(ids)) for c in counts(table)]
         there = np.zeros(len(ids), bool)
         there[place[place >= 0]] = True

@@ -11,8 +11,8 @@ from jax import export
 from ..core import symbolic
 from ..core.errors import UNKNOWN, user_frame
 from ..ir.block import Block, Operator
-from ..tracing.fitting import fitting, substituted
-from ..tracing.size_facts import Fact, full_cuts, replaced, undecided, windows_fit
+from ..tracing.fitting import fit_symbols, substituted
+from ..tracing.size_facts import Fact, full_cuts, replace_weaker, undecided, windows_fit
 
 if TYPE_CHECKING:
     from .builder import StaticBuilder
@@ -62,7 +62,7 @@ class Unknown(symbolic.Symbols):
                     continue
                 if (made := self._of_any_size(emit)) is not None:
                     return made
-                found = fitting(given, bound, inputs) if given else None
+                found = fit_symbols(given, bound, inputs) if given else None
                 if found is None:
                     raise
             for name, other in found:
@@ -93,7 +93,7 @@ class Unknown(symbolic.Symbols):
         return True
 
     def _take_for_granted(self, builder: StaticBuilder, found: list[Fact]) -> None:
-        self.facts = replaced(self.facts, found)
+        self.facts = replace_weaker(self.facts, found)
         self.scope = export.SymbolicScope(self.constraints)
         self._substitute(builder, {n: export.symbolic_shape(n, scope=self.scope)[0] for n in self.symbols})
 

@@ -55,7 +55,7 @@ def findings(text: str) -> list[Finding]:
     lines = text.splitlines()
     places: dict[str, str] = {found[1]: found[2] for line in lines if (found := _LOCATION.match(line))}
     counts: dict[tuple[str, str, str], int] = {}
-    for kind, name, place in _found(lines):
+    for kind, name, place in _find_costly(lines):
         op, where = source(_resolved(place, places))
         key = kind, (op if where else name), where
         counts[key] = counts.get(key, 0) + 1
@@ -63,7 +63,7 @@ def findings(text: str) -> list[Finding]:
     return sorted((Finding(*k, n) for k, n in counts.items()), key=lambda f: (order.index(f.kind), -f.times))
 
 
-def _found(lines: list[str]) -> Iterator[tuple[str, str, str]]:
+def _find_costly(lines: list[str]) -> Iterator[tuple[str, str, str]]:
     """(kind, operation, location) of each operation that costs more than it looks."""
     widened: set[str] = set()
     for line in lines:

@@ -241,7 +241,7 @@ class Module:
             return self._peaks[name]
         instructions = self.computations.get(name, [])
         roots, last = _lifetimes(instructions)
-        made = _made(instructions, roots, elsewhere)
+        made = _memory_made(instructions, roots, elsewhere)
         inside = [max((self._peak(c, {}) for c in self._called(i)), default=(0, []), key=_first) for i in instructions]
         totals, total = [], sum(given.values())
         for n, i in enumerate(instructions):
@@ -299,7 +299,7 @@ def _beside(i: Instruction, around: list[Instruction]) -> Iterator[Instruction]:
     yield from (k for k in around if i.name in k.operands)
 
 
-def _made(
+def _memory_made(
     instructions: list[Instruction], roots: dict[str, frozenset[str]], elsewhere: Sequence[str]
 ) -> dict[str, int]:
     """The memory that each instruction of a computation takes anew."""

@@ -91,10 +91,10 @@ def has_compiler(platform: str) -> bool:
         >>> has_compiler("cpu")
         True
     """
-    return platform == "cpu" or any(map(_found, _COMPILERS[platform]))
+    return platform == "cpu" or any(map(_is_installed, _COMPILERS[platform]))
 
 
-def _found(package: str) -> bool:
+def _is_installed(package: str) -> bool:
     try:
         return importlib.util.find_spec(package) is not None
     except ModuleNotFoundError:  # its parent is not there

@@ -36,7 +36,7 @@ from .measuring import Measuring
 from .places import attribute
 from .schedules import ScheduleTracing, TracedSchedule
 from .speculation import Speculation
-from .traced_scalars import as_number, chosen, following, is_number
+from .traced_scalars import as_number, cast_numbers, element_at, is_number
 
 
 class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
@@ -215,7 +215,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         if state.casting is not None:
             args = state.casting.inputs(bound, args)
         numbers = any(map(is_number, args))
-        inputs = tuple([self._input(a) for a in (following(args, bound.op) if numbers else args)])
+        inputs = tuple([self._input(a) for a in (cast_numbers(args, bound.op) if numbers else args)])
         needs = state.grad_enabled and any(isinstance(v, TracedValue) and v.requires_grad for v in inputs)
         values = self.emit(bound, inputs, needs)
         outs = tuple(map(self.handle, values))
@@ -390,7 +390,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         """One element as a traced Python number; see scalars."""
         if is_number(tensor):
             return tensor
-        (value,) = self.emit(identity(), (self.value_of(chosen(tensor, index)),), requires_grad=False)
+        (value,) = self.emit(identity(), (self.value_of(element_at(tensor, index)),), requires_grad=False)
         return as_number(self.handle(value))
 
 

@@ -28,7 +28,7 @@ class Check(NamedTuple):
     shown: list[int]
 
 
-def told(entry: dict[str, str]) -> BaseException:
+def error_from_text(entry: dict[str, str]) -> BaseException:
     """The error that Checks.texts() wrote of."""
     kind = getattr(builtins, entry["type"], RuntimeError)
     usable = inspect.isclass(kind) and issubclass(kind, Exception)
@@ -94,7 +94,7 @@ class Checks:
         """Those that texts() wrote of, for a program called `where`."""
         out = cls()
         for entry in texts:
-            out.add(functools.partial(told, entry), where)
+            out.add(functools.partial(error_from_text, entry), where)
         return out
 
     def add(self, error: Callable[..., BaseException], where: Any) -> Check:

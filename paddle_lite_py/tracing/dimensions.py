@@ -21,9 +21,9 @@ from ..core.unknown_size import plain
 from ..ir.block import Value
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY
-from .fitting import fitting, flat, inferred_by_samples, is_possible, symbols_in
+from .fitting import fit_symbols, flat, inferred_by_samples, is_possible, symbols_in
 from .size_conditions import size_condition
-from .size_facts import NAMES, OPPOSITE, Fact, full_cuts, replaced, undecided, windows_fit
+from .size_facts import NAMES, OPPOSITE, Fact, full_cuts, replace_weaker, undecided, windows_fit
 
 # Facts that one trace may learn.
 MAX_FACTS = 200
@@ -204,7 +204,7 @@ class Dimensions:
         """Learn what an op takes for granted that gives these shapes."""
         dims = self.at_hand
         if found := [f for f in windows_fit(bound, out, self.symbols) if dims is None or f.holds(dims)]:
-            self.facts = replaced(self.facts, found)
+            self.facts = replace_weaker(self.facts, found)
             raise Learned
 
     def refused(self, bound: BoundOp, inputs: tuple[Any, ...], error: Exception) -> Any:
@@ -225,7 +225,7 @@ class Dimensions:
             if fact.text not in known and (self.at_hand is None or fact.holds(self.at_hand)):
                 self.facts.append(fact)
                 raise Learned
-        found = fitting(self.symbols, bound, inputs, self.at_hand)
+        found = fit_symbols(self.symbols, bound, inputs, self.at_hand)
         if self.for_file and not all(symbolic.is_symbolic(other) for _, other in found or ((names[0], 0),)):
             specs = inferred_by_samples(bound, inputs, self.symbols | self.measured.symbols, names, alike=False)
             if specs is not None:

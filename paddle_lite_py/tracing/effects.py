@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..core import structure as nested
 from ..core.traced_number import TracedNumber
-from ..eager.pending import held, hold
+from ..eager.pending import payload_of, set_payload
 from ..eager.tensor import ZEROS, Tensor, wrap
 from ..eager.views import replaced
 from .frame import Write
@@ -78,10 +78,10 @@ def found_in(structure: Any) -> Any:
     return structure
 
 
-def valued(structure: Any) -> Any:
+def settle_numbers(structure: Any) -> Any:
     """A structure with the numbers of the call under way."""
     if isinstance(structure, nested.Nest):
-        return structure._replace(children=tuple([valued(c) for c in structure.children]))
+        return structure._replace(children=tuple([settle_numbers(c) for c in structure.children]))
     return nested.Static(structure.value.get()) if mentions(structure, TracedNumber) else structure
 
 
@@ -106,10 +106,10 @@ def put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:
     """Set state."""
     write, owner = effect.write, owner_of(effect, args)
     if write.key == "_data" and effect.structure is nested.LEAF and isinstance(arrays[0], Tensor):
-        hold(owner, held(arrays[0]))
+        set_payload(owner, payload_of(arrays[0]))
         return join(owner, arrays[0])
     if write.key == "_data":
-        return hold(owner, arrays[0] if effect.structure is nested.LEAF else effect.structure.value)
+        return set_payload(owner, arrays[0] if effect.structure is nested.LEAF else effect.structure.value)
     value = nested.unflatten(effect.structure, iter([a if isinstance(a, Tensor) else wrap(a) for a in arrays]))
     if write.key == "_grad" and isinstance(value, Tensor):
         value.stop_gradient = False

@@ -13,7 +13,7 @@ from .frame import Write
 _IN_A_VARIABLE = 2  # references to the value of a variable: the variable's, and that of the tuple of all values
 
 
-def unescaped(log: list[Write], before: Sequence[Any] = (), after: Sequence[Any] = ()) -> set[int]:
+def find_unescaped(log: list[Write], before: Sequence[Any] = (), after: Sequence[Any] = ()) -> set[int]:
     """Ids of the objects that the body made: only variables that it set refer to them, or other objects that it made.
 
     Arguments:
@@ -22,10 +22,10 @@ def unescaped(log: list[Write], before: Sequence[Any] = (), after: Sequence[Any]
     """
     known = Counter([id(w.owner) for w in log] + _IN_A_VARIABLE * list(map(id, after)))
     there = {id(v) for v in _within(before)}
-    return _accounted([*[w.owner for w in log], *after], known, there)
+    return _without_other_references([*[w.owner for w in log], *after], known, there)
 
 
-def _accounted(queue: list[Any], known: Counter[int], there: set[int]) -> set[int]:
+def _without_other_references(queue: list[Any], known: Counter[int], there: set[int]) -> set[int]:
     """Of the objects, and of what they hold, those to which there are no references but the known ones."""
     waiting = Counter(map(id, queue))
     found: set[int] = set()

@@ -18,9 +18,9 @@ from ..core.errors import DataDependentError
 from ..core.interpreter import state
 from ..core.uninitialized import Uninitialized
 from ..cpu_compiler import prepare
-from ..eager.deferred import waiting
+from ..eager.deferred import defer_op
 from ..eager.gradients import custom_gradient
-from ..eager.pending import held, hold
+from ..eager.pending import payload_of, set_payload
 from ..eager.residuals import Forward
 from ..eager.tape import Node, Output
 from ..eager.tensor import Tensor, wrap
@@ -37,7 +37,20 @@ from .across import AcrossBackward, pullback
 from .body import Body, reached
 from .call_that_waits import CallThatWaits, call_of
 from .checks import look_at_indices, note_failure
-from .effects import Argument, AtPath, Sorted, found, found_in, join, mentions, owner_of, put, resolve, show, valued
+from .effects import (
+    Argument,
+    AtPath,
+    Sorted,
+    found,
+    found_in,
+    join,
+    mentions,
+    owner_of,
+    put,
+    resolve,
+    settle_numbers,
+    show,
+)
 from .parts import PartedBlock
 from .schedules import finish, have_room
 from .speculation import compare
@@ -227,7 +240,7 @@ class Executable:
         look_at_indices(self.index_reads, (*args, *self.traced.captures))
         if self.fresh:
             self.fresh = False
-            with memory.returned(), memory.uncollected():
+            with memory.trim_afterwards(), memory.paused_collection():
                 result = self._run(args)
                 jax.block_until_ready([h._data for h in self.mutable])  # so that the step's own buffers are free
                 return result
@@ -260,7 +273,7 @@ class Executable:
         if traced.same:
             tensors = [tensors[traced.same.get(i, i)] for i in range(len(tensors))]
         structure = found_in(traced.structure) if self.gives_by_path else traced.structure
-        structure = valued(structure) if self.gives_numbers else structure
+        structure = settle_numbers(structure) if self.gives_numbers else structure
         if self.acts:
             self._apply(outs, args, tensors, {i: made[i] for i in traced.left} if len(made) > len(tensors) else {})
         if structure is nested.LEAF:
@@ -289,9 +302,9 @@ class Executable:
             raise error
         others = self.effects.others if not self.by_path else [(at, found(e)) for at, e in self.effects.others]
         if self.sets_numbers:
-            others = [(at, e._replace(structure=valued(e.structure))) for at, e in others]
+            others = [(at, e._replace(structure=settle_numbers(e.structure))) for at, e in others]
         for tensor, at in self.effects.renewed:
-            hold(tensor, outs[at])
+            set_payload(tensor, outs[at])
         for tensor, gradient in self.effects.cleared:
             tensor.__dict__["_grad"] = gradient
         made = dict[int, Tensor]()
@@ -346,10 +359,10 @@ class Executable:
         if self.watched:
             self._look_for_shared(args)
         pairs = zip(handles, self._reached, strict=True)
-        takes = tuple([r and not h.stop_gradient and is_inexact(held(h).dtype) for h, r in pairs])
+        takes = tuple([r and not h.stop_gradient and is_inexact(payload_of(h).dtype) for h, r in pairs])
         made = self._defer(handles, takes, provided)
         if made is not None:
-            return self._finished(list(map(held, made)), made, args)
+            return self._finished(list(map(payload_of, made)), made, args)
         arrays = [for_xla(h._data) for h in handles] + provided
         self._foresee(arrays)
         takes += (False,) * len(provided)
@@ -362,7 +375,7 @@ class Executable:
             arrays[-len(provided) :] = [get() for get in self.traced.providers]
             outs, pull, saved = self.forward(takes, arrays)
         again = saved.again[0] if self.repeatable else self._again.forward.again
-        saved.again = again, [*map(held, handles), *provided]  # arrays by which leaves are known again
+        saved.again = again, [*map(payload_of, handles), *provided]  # arrays by which leaves are known again
         sources = [(h._source or h) if t else None for h, t in zip(handles, takes, strict=False)]
         sources += [None] * len(provided)
         tensors = self._on_tape(outs, Node(pull, saved, tuple(sources)))
@@ -374,7 +387,7 @@ class Executable:
             return None
         shown = any(t._views is not None or t._view is not None for t, _ in self.effects.renewed)
         odd = any(not t and not h.stop_gradient for h, t in zip(handles, takes, strict=True))
-        return None if shown or odd else waiting(self._that_waits, (*handles, *provided))
+        return None if shown or odd else defer_op(self._that_waits, (*handles, *provided))
 
     @functools.cached_property
     def _reached(self) -> list[bool]:

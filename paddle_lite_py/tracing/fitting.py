@@ -29,7 +29,7 @@ def symbols_in(dim: Any, symbols: Iterable[str]) -> list[str]:
     return [w for w in dict.fromkeys(words) if w in symbols]
 
 
-def fitting(
+def fit_symbols(
     symbols: dict[str, Any], bound: BoundOp, inputs: tuple[Any, ...], at_hand: dict[str, int] | None = None
 ) -> tuple[tuple[str, Any], ...] | None:
     """Symbols in the inputs of an op, and what they must be for it to be possible: other ones, a product, a number.

@@ -50,7 +50,7 @@ def _run(op: Operator, args: list[Any], measured: dict[str, Measured], dims: sym
         return _on_host(op, args)
     if is_apart(op, measured):
         return _apart(op, args, measured, dims)
-    out = state.interpreter.run(control.sized(op, dims).bound, tuple(args))
+    out = state.interpreter.run(control.with_sizes(op, dims).bound, tuple(args))
     return out if isinstance(out, tuple) else (out,)
 
 
@@ -75,7 +75,7 @@ def _apart(op: Operator, args: list[Any], measured: dict[str, Measured], dims: s
     def block(i: int, given: Sequence[Any]) -> list[Tensor]:
         return interpret(op.blocks[i], measured, given, dims)
 
-    return control.chosen(op, args, block)
+    return control.run_chosen(op, args, block)
 
 
 def _refused(op: Operator) -> Exception:

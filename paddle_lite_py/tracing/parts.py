@@ -10,7 +10,7 @@ from ..core.interpreter import no_grad, state, use
 from ..core.memo import Memo
 from ..cpu_compiler import prepare
 from ..eager.execute import EAGER
-from ..eager.pending import held
+from ..eager.pending import payload_of
 from ..eager.tensor import wrap
 from ..host.tier import for_xla, on_host, program_jit, tiered
 from ..host.varying import sizes_vary
@@ -130,7 +130,7 @@ class PreparedPart:
         with use(EAGER), no_grad(), symbolic.known(dims), sizes_vary():
             for op in self.part.block.ops:
                 self._run(op, tensors)
-        return {v: held(tensors[v]) for v in self.part.block.outputs}
+        return {v: payload_of(tensors[v]) for v in self.part.block.outputs}
 
     def _run(self, op: Operator, tensors: dict[Value, Any]) -> None:
         args = tuple([tensors[v] if isinstance(v, Value) else v for v in op.inputs])
@@ -154,4 +154,4 @@ class ApartOperator:
         """What it gives."""
         if not self.blocks:
             return self.operator.bound.fn(*args)
-        return control.chosen(self.operator, args, lambda i, given: self.blocks[i](given, dims))
+        return control.run_chosen(self.operator, args, lambda i, given: self.blocks[i](given, dims))

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..ir import control
 from ..ir.block import Block, Operator, Value
-from ..ir.graph import acts, ancestors, close, copy_value, moved, swapped
+from ..ir.graph import acts, ancestors, close, copy_value, swapped, with_inputs
 from ..registry.op import REGISTRY
 from .frame import Frame, TracedValue, traced_copy
 
@@ -19,14 +19,14 @@ def reopen(frame: Frame, roots: Sequence[TracedValue], wanted: Callable[[Value],
 
     The grad operator stays, for its gradients alone: what it computes twice, XLA computes once.
     """
-    frame.block.ops = _reopened(frame.block.ops, roots, wanted, lambda v: traced_copy(v, frame))
+    frame.block.ops = _reopen(frame.block.ops, roots, wanted, lambda v: traced_copy(v, frame))
 
 
-def _reopened(
+def _reopen(
     ops: list[Operator], roots: Sequence[Any], wanted: Callable[[Value], bool], copy: Callable[[Value], Value]
 ) -> list[Operator]:
     while True:
-        found = next((op for op in ancestors(ops, roots) if _holds(op, wanted)), None)
+        found = next((op for op in ancestors(ops, roots) if _is_gradient_of(op, wanted)), None)
         if found is None:
             return ops
         at, op = ops.index(found), _flat(found, wanted)
@@ -42,11 +42,11 @@ def _flat(op: Operator, wanted: Callable[[Value], bool]) -> Operator:
     """The operator, with the grad operators in its block reopened that give a wanted value."""
     block, n_forward = op.blocks[0], control.Operands(op).results
     names = dict(zip(block.outputs[:n_forward], op.outputs[:n_forward], strict=True))
-    inner = _reopened(block.ops, block.outputs, lambda v: v in names and wanted(names[v]), copy_value)
+    inner = _reopen(block.ops, block.outputs, lambda v: v in names and wanted(names[v]), copy_value)
     return control.with_blocks(op, lambda b: Block(b.inputs, inner, b.outputs)) if inner is not block.ops else op
 
 
-def _holds(op: Operator, wanted: Callable[[Value], bool]) -> bool:
+def _is_gradient_of(op: Operator, wanted: Callable[[Value], bool]) -> bool:
     if op.bound.op is not control.GRAD or acts(op):
         return False
     given = zip(op.outputs, op.blocks[0].outputs[: control.Operands(op).results], strict=False)
@@ -72,18 +72,18 @@ def _gradients(op: Operator, names: dict[Value, Any]) -> Operator:
     """The grad operator for its gradients alone, which reads what they do not go through."""
     block, wrt, inner, n_roots, again = op.bound.attrs
     n_forward, n_in = control.Operands(op).results, len(block.inputs)
-    decided = _decided(block, [*[block.inputs[i] for i in wrt], *block.outputs[n_forward:]])
+    decided = _dependents(block, [*[block.inputs[i] for i in wrt], *block.outputs[n_forward:]])
     made = [v for o in block.ops for v in o.outputs]
     read = {v: copy_value(v) for v in made if v not in decided}
     outputs = [swapped(v, read) for v in block.outputs]
-    cut = Block([*block.inputs, *read.values()], [moved(o, read) for o in block.ops], outputs)
+    cut = Block([*block.inputs, *read.values()], [with_inputs(o, read) for o in block.ops], outputs)
     inputs = (*op.inputs[:n_in], *[names[v] for v in read], *op.inputs[n_in:])
     unread = tuple([copy_value(v) for v in outputs[:n_forward]])
     bound = control.grad(cut, wrt, inner, n_roots, again)
     return Operator(bound, inputs, (*unread, *op.outputs[n_forward:]), op.where)
 
 
-def _decided(block: Block, by: Sequence[Value]) -> set[Value]:
+def _dependents(block: Block, by: Sequence[Value]) -> set[Value]:
     """Some values of a block, and those that depend on them."""
     found = set(by)
     for op in block.ops:
@@ -95,7 +95,7 @@ def _decided(block: Block, by: Sequence[Value]) -> set[Value]:
 def _on_way(op: Operator, names: dict[Value, Any]) -> list[Value]:
     """The values of its block that gradients of a grad operator go through, roots aside, and that have names."""
     block, _, _, n_roots, _ = op.bound.attrs
-    decided = _decided(block, _differentiated_by(op)) - set(block.outputs[:n_roots])
+    decided = _dependents(block, _differentiated_by(op)) - set(block.outputs[:n_roots])
     read = {v for o in block.ops for v in o.inputs if isinstance(v, Value)}
     return [v for o in block.ops for v in o.outputs if v in decided and v in names and v in read]
 
@@ -143,7 +143,7 @@ def _to(op: Operator, cut: Value, given: Value, grads: dict[Value, Value]) -> Op
     n_in, read = len(block.inputs), copy_value(cut)
     inner = [v for v in block.outputs[control.Operands(op).results :] if v is not cut]
     outputs = [*block.outputs[:n_roots], *inner]
-    ops = ancestors([moved(o, {cut: read}) for o in block.ops], outputs)
+    ops = ancestors([with_inputs(o, {cut: read}) for o in block.ops], outputs)
     bound = control.grad(
         Block([*block.inputs, read], ops, outputs), (*wrt, n_in), tuple(range(len(inner))), n_roots, again
     )

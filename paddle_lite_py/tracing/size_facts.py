@@ -92,7 +92,7 @@ def _least(size: Any, name: str) -> int | None:
     return values[at] if 0 < at < len(values) else None
 
 
-def replaced(facts: list[Fact], stronger: list[Fact]) -> list[Fact]:
+def replace_weaker(facts: list[Fact], stronger: list[Fact]) -> list[Fact]:
     """Facts with other ones in the place of those that say the same of less."""
     return [*[f for f in facts if all(f[:2] != s[:2] for s in stronger)], *stronger]
 

@@ -30,10 +30,10 @@ def size_of(value: Any) -> Any:
     if value.frame is None or value.dtype.kind not in "iu":
         return None
     maker = next((op for op in reversed(value.frame.block.ops) if value in op.outputs), None)
-    return None if maker is None else _made(maker)
+    return None if maker is None else _known_result(maker)
 
 
-def _made(op: Operator) -> Any:
+def _known_result(op: Operator) -> Any:
     name, inputs, attrs = op.name, op.inputs, op.bound.attrs
     if name == "shape":
         return list(inputs[0].shape)
@@ -50,14 +50,14 @@ def _made(op: Operator) -> Any:
     if name == "getitem":
         return _item(size_of(inputs[0]), inputs[1:], attrs[0])
     if name == "_range_count":
-        return _counted(*map(size_of, inputs))
+        return _range_length(*map(size_of, inputs))
     if name in ARITHMETIC and len(inputs) == 2:
         a, b = map(size_of, inputs)
         return ARITHMETIC[name](a, b) if _single(a) and _single(b) else None
     return None
 
 
-def _counted(start: Any, end: Any, step: Any) -> Any:
+def _range_length(start: Any, end: Any, step: Any) -> Any:
     """The length of a range."""
     start, end, step = (n[0] if _listed(n) and len(n) == 1 else n for n in (start, end, step))
     if all(isinstance(n, int) for n in (start, end, step)) and step:

@@ -44,7 +44,7 @@ def follow(executable: Executable) -> None:
 def follow_caller(caller: Any) -> None:
     """Told of what calls a program past its Executable; caller.recorded() is told to, and to leave it, from now on."""
     _callers.add(caller)
-    caller.recorded(bool(_Recording.profilers))
+    caller.notify_profiler(bool(_Recording.profilers))
 
 
 def record(wanted: bool) -> None:
@@ -54,7 +54,7 @@ def record(wanted: bool) -> None:
         for executable in list(_executables):
             _wrap(executable) if wanted else _unwrap(executable)
         for caller in list(_callers):
-            caller.recorded(wanted)
+            caller.notify_profiler(wanted)
 
 
 def _wrap(executable: Executable) -> None:

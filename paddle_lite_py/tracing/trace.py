@@ -24,7 +24,7 @@ from .builder import Builder
 from .checks import Cleared
 from .dimensions import Dimensions
 from .effects import Argument, AtPath, Effect
-from .escape import unescaped
+from .escape import find_unescaped
 from .frame import Capture, TracedValue, Write, is_leaf
 from .schedules import TracedSchedule
 from .speculation import Speculated, Speculation
@@ -112,7 +112,7 @@ def trace(
     says which of the tensors are views of which (views.shared); `sizes` has the unknown dimensions of the specs;
     `decided` says which statements data decide, if they may: then Undecided tells of more.
     """
-    with LOCK, memory.uncollected():
+    with LOCK, memory.paused_collection():
         builder = Builder(convert)
         builder.outside, builder.sizes = outside or {}, sizes
         if sizes is not None and sizes.for_file:
@@ -144,9 +144,9 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
             result = fn(*tensors)
             _look_for_stale(builder)
             _forget_put_back(builder)
-            made = unescaped(list(builder.root.log.values()))
+            made = find_unescaped(list(builder.root.log.values()))
             outside = [w for w in builder.root.log.values() if id(w.owner) not in made and builder.is_outside(w)]
-            builder.replaced = _replaced(builder, outside)
+            builder.replaced = _find_replacements(builder, outside)
             builder.replaced |= {id(handle): Write(t, "_grad", None) for t, handle, _ in builder.stand_ins}
             outside = [w for w in outside if not (w.is_tie or _follows(builder, w))]
             _look_for_kept_aliases(builder, outside)
@@ -272,7 +272,7 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
         leaves.append(builder.value_of(tensor))
         return NUMBER_LEAF if is_number(tensor) else nested.LEAF
 
-    return _with_own_sets(builder, nested.replaced(structure, iter([place(t) for t in tensors])))
+    return _with_own_sets(builder, nested.replace_leaves(structure, iter([place(t) for t in tensors])))
 
 
 def _with_own_sets(builder: Builder, structure: Any) -> Any:
@@ -285,7 +285,7 @@ def _with_own_sets(builder: Builder, structure: Any) -> Any:
     return nested.Nest(set, None, tuple(map(nested.Static, value)))
 
 
-def _replaced(builder: Builder, outside: list[Write]) -> dict[int, Write]:
+def _find_replacements(builder: Builder, outside: list[Write]) -> dict[int, Write]:
     """By ids of tensors from outside, where a run puts others in their place: a later run finds another one there."""
     written = [w for w in outside if isinstance(w.before, Tensor) and w.key not in ("_data", "_grad")]
     held = [w for w in written if builder.is_outside(Write(w.before, "_data", None))]

@@ -110,7 +110,7 @@ def number_text(value: Any, conversion: int, spec: str) -> str:
     return format(str(number) if conversion == NUMBER_TEXT else number, spec)
 
 
-def chosen(tensor: Any, index: tuple[int, ...]) -> Tensor:
+def element_at(tensor: Any, index: tuple[int, ...]) -> Tensor:
     """The element that item(*index) means, as a tensor of no dimensions.
 
     Raises:
@@ -123,7 +123,7 @@ def chosen(tensor: Any, index: tuple[int, ...]) -> Tensor:
     return plain(tensor).reshape([])
 
 
-def following(args: tuple[Any, ...], op: Any) -> tuple[Any, ...]:
+def cast_numbers(args: tuple[Any, ...], op: Any) -> tuple[Any, ...]:
     """The arguments of an op, with the numbers among them in the dtype that a Python number would get there."""
     if op.effect or op.name in _AS_THEY_ARE:
         return args

@@ -11,7 +11,7 @@ from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
 from ..ops.dynamic import concrete
 from ..ops.on_host import HostResult, on_host
-from .proposals import _remaining
+from .proposals import _suppress
 
 __all__ = ["anchor_generator", "multiclass_nms3"]
 
@@ -52,13 +52,15 @@ def anchor_generator(
     return to_tensor(anchors), to_tensor(np.broadcast_to(np.array(variances, np.float32), anchors.shape).copy())
 
 
-def _found(boxes: np.ndarray, scores: np.ndarray, least: float, most: int, rule: Any, background: int) -> np.ndarray:
+def _suppress_by_class(
+    boxes: np.ndarray, scores: np.ndarray, least: float, most: int, rule: Any, background: int
+) -> np.ndarray:
     """Of a picture, class and number of the boxes [found, 2] that stay of each class; boxes [m, 1 or classes, 4]."""
     kinds: list[np.ndarray] = []
     for kind in (k for k in range(scores.shape[1]) if k != background):
         order = np.argsort(-scores[:, kind], kind="stable")
         order = order[scores[order, kind] > least][: most if most > -1 else None]
-        kept = order[_remaining(boxes[order, kind % boxes.shape[1]], *rule)]
+        kept = order[_suppress(boxes[order, kind % boxes.shape[1]], *rule)]
         kinds.append(np.stack([np.full_like(kept, kind), kept], -1))
     return np.concatenate([np.zeros((0, 2), np.int64), *kinds])
 
@@ -116,7 +118,7 @@ def multiclass_nms3(
     given: Any = (t if t is None else concrete(t, "multiclass_nms3()", "all boxes") for t in (bboxes, scores, rois_num))
     rule, rows, places, counts = (nms_threshold, nms_eta, -1, float(not normalized)), [], [], []
     for boxes, marks, first in _pictures(*given):
-        kind, number = _found(boxes, marks, score_threshold, nms_top_k, rule, background_label).T
+        kind, number = _suppress_by_class(boxes, marks, score_threshold, nms_top_k, rule, background_label).T
         if -1 < keep_top_k < len(kind):
             best = np.argsort(-marks[number, kind], kind="stable")[:keep_top_k]
             best = best[np.argsort(kind[best], kind="stable")]

@@ -82,7 +82,7 @@ def _decoded(anchor: np.ndarray, delta: np.ndarray, variance: np.ndarray, size: 
     return np.clip(corners, 0, np.array([width, height, width, height], corners.dtype) - one)
 
 
-def _remaining(boxes: np.ndarray, threshold: float, eta: float, most: int, one: float) -> list[int]:
+def _suppress(boxes: np.ndarray, threshold: float, eta: float, most: int, one: float) -> list[int]:
     """Those of the boxes, the best first, that overlap no better one too much; the threshold falls by eta."""
     area = np.prod(boxes[:, 2:] - boxes[:, :2] + one, 1)
     kept: list[int] = []
@@ -161,7 +161,7 @@ def generate_proposals(
         found = _decoded(anchor.reshape(-1, 4)[order], moved[order], variance.reshape(-1, 4)[order], size[i], one)
         extent = found[:, 2:] - found[:, :2] + one
         order, found = (t[(extent >= max(min_size, 1.0)).all(1)] for t in (order, found))
-        best = _remaining(found, nms_thresh, eta, int(post_nms_top_n), one)
+        best = _suppress(found, nms_thresh, eta, int(post_nms_top_n), one)
         boxes.append(found[best])
         marks.append(mark[order][best, None])
     counts = to_tensor(np.array([len(b) for b in boxes], np.int32)) if return_rois_num else None

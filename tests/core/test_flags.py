@@ -9,9 +9,11 @@ from paddle_lite_py.core.switches import baseline_tier
 
 
 def test_flags_are_kept():
-    with pytest.warns(UserWarning, match="FLAGS_cudnn_exhaustive_search=True has no effect"):
-        paddle.set_flags({"FLAGS_cudnn_exhaustive_search": True})
-    assert paddle.get_flags(["FLAGS_cudnn_exhaustive_search"]) == {"FLAGS_cudnn_exhaustive_search": True}
+    with pytest.warns(UserWarning, match="FLAGS_cudnn_batchnorm_spatial_persistent=True has no effect"):
+        paddle.set_flags({"FLAGS_cudnn_batchnorm_spatial_persistent": True})
+    assert paddle.get_flags(["FLAGS_cudnn_batchnorm_spatial_persistent"]) == {
+        "FLAGS_cudnn_batchnorm_spatial_persistent": True
+    }
     with pytest.raises(TypeError, match="'deterministic' is no name of a flag"):
         paddle.set_flags({"deterministic": True})
     with pytest.raises(ValueError, match="FLAGS_nothing is no flag, and was not set"):

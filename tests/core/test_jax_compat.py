@@ -16,7 +16,7 @@ from jax import lax
 import house
 import paddle_lite_py as paddle
 from paddle_lite_py.core.jax_compat import calls, equations, jaxprs, versions, xla
-from paddle_lite_py.core.jax_compat.equations import FORMS, UnknownFormError, called, check_forms, settings
+from paddle_lite_py.core.jax_compat.equations import FORMS, UnknownFormError, called_jaxpr, check_forms, settings
 from paddle_lite_py.core.jax_compat.versions import JAX, JaxVersionWarning
 from paddle_lite_py.cpu_compiler import chained, compared, flattening, fusion, kernels, layouts, prepare, updates
 from paddle_lite_py.cpu_compiler.fingerprints import fingerprint
@@ -207,9 +207,9 @@ def test_a_scan_says_how_many_are_constant_and_carried():
 
 @pytest.mark.parametrize("name", ["jit", "custom_jvp_call", "custom_vjp_call"])
 def test_a_call_says_what_it_calls(name):
-    body, constants = called(equation(name))
+    body, constants = called_jaxpr(equation(name))
     assert len(body.eqns) >= 1 and len(body.invars) == 1 and not constants
-    assert called(equation("sin")) is None
+    assert called_jaxpr(equation("sin")) is None
 
 
 def test_constants_are_kept_apart_from_equations():

@@ -69,9 +69,9 @@ def test_a_choice_of_the_user_is_left_alone(choice: str):
 
 
 def test_the_collector_waits_during_a_block():
-    with memory.uncollected():
+    with memory.paused_collection():
         assert not gc.isenabled()
-        with memory.uncollected():
+        with memory.paused_collection():
             pass
         assert not gc.isenabled()
     assert gc.isenabled()
@@ -86,7 +86,7 @@ def test_a_program_with_much_temporary_memory_faults_no_pages():
 def test_memory_is_given_back_after_a_block_that_grew_the_process(monkeypatch):
     calls: list[int] = []
     monkeypatch.setattr(memory, "give_back", lambda: calls.append(0))
-    with memory.returned():
+    with memory.trim_afterwards():
         held = bytearray(2 * memory.MIN_GROWTH)
     assert len(held) and len(calls) == (sys.platform == "linux")
 
@@ -94,7 +94,7 @@ def test_memory_is_given_back_after_a_block_that_grew_the_process(monkeypatch):
 def test_a_block_that_needs_little_is_not_held_up(monkeypatch):
     calls: list[int] = []
     monkeypatch.setattr(memory, "give_back", lambda: calls.append(0))
-    with memory.returned():
+    with memory.trim_afterwards():
         pass
     assert not calls
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from launching import PROGRAMS, ROOT
-from paddle_lite_py.distributed.kubernetes import described, manifests
+from paddle_lite_py.distributed.kubernetes import manifests, parse_description
 from paddle_lite_py.distributed.kubernetes.__main__ import main
 from pods import Pods
 
@@ -52,7 +52,7 @@ def test_manifests_are_valid(tmp_path, capsys, more, kinds):
 def test_an_unknown_field_is_no_manifest():
     cluster_schemas = pytest.importorskip("cluster_schemas", reason="needs the package kubernetes-validate")
     for form, at in (("job", -1), ("jobset", 0)):
-        document = manifests(described(BASE | {"form": form}))[at]
+        document = manifests(parse_description(BASE | {"form": form}))[at]
         document["spec"]["completion"] = 3
         with pytest.raises(Exception, match="completion"):
             cluster_schemas.check(document)
@@ -103,7 +103,7 @@ def test_files_that_are_no_description(tmp_path, capsys, text, message):
 @pytest.mark.parametrize("form", ["job", "jobset"])
 def test_servers_and_workers_of_a_manifest_find_each_other(tmp_path, form):
     job = BASE | SERVED | {"form": form, "nodes": 2, "servers": 1, "program": [str(PROGRAMS / "roles.py")]}
-    run = Pods(manifests(described(job)), tmp_path)
+    run = Pods(manifests(parse_description(job)), tmp_path)
     for pod in run.pods:  # the command without the package, which takes seconds to import
         pod.container["command"] = [w for w in pod.container["command"] if w not in ("-m", "paddle_lite_py", "run")]
     run.run(60)
@@ -116,7 +116,7 @@ def test_pods_of_servers_and_workers_that_are_killed_go_on_from_the_volume(tmp_p
     subprocess.run([sys.executable, str(folder / "data.py"), str(clicks), "1600"], check=True)
     program = [str(folder / "train.py"), str(clicks), "--rate", "0.1"]
     job = SERVED | {"nodes": 1, "servers": 1, "checkpoints": {"claim": "c"}, "program": program}
-    run = Pods(manifests(described(BASE | job)), tmp_path)
+    run = Pods(manifests(parse_description(BASE | job)), tmp_path)
     noted = tmp_path / "checkpoints" / ".digits" / "uid-of-digits-trainer" / "worker-0" / "progress"
     killed: list[str] = []
 
@@ -135,7 +135,7 @@ def test_pods_of_servers_and_workers_that_are_killed_go_on_from_the_volume(tmp_p
 
 def test_pods_of_servers_without_a_volume_do_not_come_back():
     for volume, limit in (({}, 0), (VOLUME, 3)):
-        jobs = [d["spec"] for d in manifests(described(BASE | SERVED | volume)) if d["kind"] == "Job"]
+        jobs = [d["spec"] for d in manifests(parse_description(BASE | SERVED | volume)) if d["kind"] == "Job"]
         assert [j["backoffLimit"] for j in jobs] == [limit] * 2
         assert all(("podFailurePolicy" in j) == bool(volume) for j in jobs)
 
@@ -144,7 +144,7 @@ def test_pods_of_servers_without_a_volume_do_not_come_back():
 def test_the_pods_of_a_manifest_train_and_one_is_evicted(tmp_path, index):
     program = [str(PROGRAMS / "elastic.py"), "/checkpoints", 12]
     job = {"nodes": "2:2", "elastic_timeout": 5, "checkpoints": {"claim": "c"}, "program": program}
-    run = Pods(manifests(described(BASE | job)), tmp_path)
+    run = Pods(manifests(parse_description(BASE | job)), tmp_path)
     evicted: list[bool] = []
     (tmp_path / "checkpoints").mkdir()
     (tmp_path / "checkpoints" / "pause").write_text("0.1")

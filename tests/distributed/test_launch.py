@@ -193,7 +193,7 @@ def test_keys_of_a_file_without_effect_are_named(tmp_path):
     ],
 )
 def test_the_metric_in_a_log(log, expected):
-    assert history.averaged(history.values(log, "ips")) == expected
+    assert history.recent_mean(history.values(log, "ips")) == expected
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_the_metric_in_a_log(log, expected):
 def test_how_a_trial_is_judged(tmp_path, log, code, late, metric, out, error):
     plan = plan_of(tmp_path)
     (tmp_path / "workerlog.0").write_text(log)
-    trial = history.judged(plan, {}, tmp_path, code, late, 2.0)
+    trial = history.judge(plan, {}, tmp_path, code, late, 2.0)
     assert (trial.metric, trial.out, trial.error) == (metric, out, error)
 
 

@@ -45,7 +45,7 @@ class Strangers:
 
     def _one(self, kind):
         if kind == 5:
-            return members.connected(self.at, members.key_of("another secret"), 5.0)
+            return members.connect(self.at, members.key_of("another secret"), 5.0)
         s = socket.create_connection(self.at, 5.0)
         if kind == 0:
             self.held.append(s)  # says nothing
@@ -92,11 +92,11 @@ def test_a_reception_waits_for_nobody_and_names_those_it_drops(caplog):
     with Strangers(listener.address) as strangers, caplog.at_level(logging.WARNING):
         strangers.come()
         for _ in range(3):
-            with at_once(lambda: members.connected(listener.address, KEY)) as connection:
+            with at_once(lambda: members.connect(listener.address, KEY)) as connection:
                 connection.send_bytes(b"hello")
                 assert met.get(timeout=10).recv_bytes() == b"hello"
         with pytest.raises((AuthenticationError, EOFError, OSError)):
-            members.connected(listener.address, b"wrong")
+            members.connect(listener.address, b"wrong")
         until = time.monotonic() + 10
         while "unavailable" not in caplog.text and time.monotonic() < until:
             time.sleep(0.05)  # the silent ones are dropped in their turn
@@ -111,7 +111,7 @@ def test_a_flood_of_silent_connections_keeps_no_member_out(monkeypatch):
     listener, met = Listener(("127.0.0.1", 0), backlog=64), queue.SimpleQueue()
     address, reception = listener.address, members.Reception(listener, KEY, met.put, "the test")
     silent = [socket.create_connection(address) for _ in range(50)]
-    at_once(lambda: members.connected(address, KEY, 10.0)).close()
+    at_once(lambda: members.connect(address, KEY, 10.0)).close()
     met.get(timeout=10).close()
     for s in silent:
         s.close()
@@ -120,7 +120,7 @@ def test_a_flood_of_silent_connections_keeps_no_member_out(monkeypatch):
 
 def test_whoever_answers_with_nothing_is_not_waited_for():
     with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises((OSError, EOFError)):
-        at_once(lambda: members.connected(silent.getsockname(), KEY, 1.0))
+        at_once(lambda: members.connect(silent.getsockname(), KEY, 1.0))
 
 
 def test_messengers_answer_among_strangers():

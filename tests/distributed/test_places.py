@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paddle_lite_py.distributed import fleet
-from paddle_lite_py.distributed.fleet.places import SERVER, WORKER, told
+from paddle_lite_py.distributed.fleet.places import SERVER, WORKER, from_environment
 
 ENV = {
     "PADDLE_PSERVERS_IP_PORT_LIST": "10.0.0.1:6000,10.0.0.2:6000",
@@ -17,10 +17,10 @@ SERVING = {"TRAINING_ROLE": "PSERVER", "POD_IP": "10.0.0.2", "PADDLE_PORT": "600
 
 
 def test_the_environment_says_what_a_process_is():
-    worker, server = told(ENV), told({**ENV, **SERVING})
+    worker, server = from_environment(ENV), from_environment({**ENV, **SERVING})
     assert (worker.role, worker.number, worker.workers, worker.endpoint) == (WORKER, 2, 3, "")
     assert (server.role, server.number, server.endpoint) == (SERVER, 1, "10.0.0.2:6000")
-    assert told({"PADDLE_TRAINERS_NUM": "2"}) is None
+    assert from_environment({"PADDLE_TRAINERS_NUM": "2"}) is None
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_the_environment_says_what_a_process_is():
 )
 def test_what_does_not_fit_is_named(change, message):
     with pytest.raises(ValueError, match=message):
-        told({**ENV, **change})
+        from_environment({**ENV, **change})
 
 
 def test_a_program_says_what_a_process_is():

@@ -9,7 +9,7 @@ import pytest
 from jax import lax
 
 from paddle_lite_py.host import windows
-from paddle_lite_py.host.baseline import baseline, dropping
+from paddle_lite_py.host.baseline import baseline, drop_unread
 
 RS = np.random.RandomState(0)
 
@@ -165,4 +165,4 @@ def test_what_takes_long_or_has_no_rule_is_left_to_the_compiler():
 
 def test_arrays_are_dropped_when_they_were_read_last():
     lines = ["v1 = a0 + k2", "v2 = v1 * v1", "v3, v4 = f5(v2)", "return [v4, v1]"]
-    assert dropping(lines) == [*lines[:3], "del v3, v2", "return [v4, v1]"]
+    assert drop_unread(lines) == [*lines[:3], "del v3, v2", "return [v4, v1]"]

@@ -17,7 +17,7 @@ from jax import lax
 from paddle_lite_py.host import draws
 from paddle_lite_py.host.rules import RULES
 from paddle_lite_py.host.steps import Steps, UnknownStepError
-from paddle_lite_py.host.tier import written
+from paddle_lite_py.host.tier import write_function
 from paddle_lite_py.ops.threefry import random_words
 
 FLOATS, INTS = ("float32", "float64"), ("int8", "int32", "int64", "uint8", "uint32")
@@ -318,7 +318,7 @@ def results(case: Case, dtype: str) -> tuple[Any, Any]:
     jitted = jax.jit(case.function)
     traced = jitted.trace(*args)
     steps = Steps(traced.jaxpr)
-    ours = written(steps, traced.out_info).function()(*args)
+    ours = write_function(steps, traced.out_info).function()(*args)
     return ours, jitted(*args)
 
 
@@ -348,7 +348,7 @@ def test_what_has_no_rule_is_left_to_xla():
         Steps(jax.jit(lambda x: x * 1j).trace(np.ones(3)).jaxpr)
     traced = jax.jit(lambda x: jnp.linalg.inv(x)).trace(np.ones((3, 3)))
     with pytest.raises(UnknownStepError):
-        written(Steps(traced.jaxpr), traced.out_info)
+        write_function(Steps(traced.jaxpr), traced.out_info)
 
 
 def test_keys_of_a_stream_are_those_of_jax_in_any_order():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from paddle_lite_py.ir import recorded_loop
-from paddle_lite_py.ir.recorded_loop import recorded
+from paddle_lite_py.ir.recorded_loop import record_loop
 
 RNG = np.random.default_rng(0)
 X, W, B = (RNG.normal(size=s).astype("float32") for s in ((3, 4), (4, 4), (4,)))
@@ -36,7 +36,7 @@ def loop(body, keeps, size=8):
         return i + 1, body(x, *fixed)
 
     def run(x, w, b):
-        (_, out), count = recorded(going, step, step, size, keeps)((jnp.int32(0), x), (w, b, jnp.int32(2)))
+        (_, out), count = record_loop(going, step, step, size, keeps)((jnp.int32(0), x), (w, b, jnp.int32(2)))
         return jnp.sum(jnp.sin(out)), count
 
     return run

@@ -18,7 +18,7 @@ import paddle_lite_py as paddle
 import schedule_cases
 from paddle_lite_py import nn, static
 from paddle_lite_py.ir.serialize import FormatError
-from paddle_lite_py.optimizer.lr.described import describe, described
+from paddle_lite_py.optimizer.lr.described import describe, from_description
 
 pytestmark = pytest.mark.usefixtures("static_mode")
 
@@ -87,7 +87,7 @@ def test_each_schedule_goes_on(case):
     metrics = [[m] * (case in schedule_cases.PLATEAUS) for m in schedule_cases.METRICS]
     for metric in metrics[:4]:
         schedule.step(*metric)
-    other = described(json.loads(json.dumps(describe(schedule))))
+    other = from_description(json.loads(json.dumps(describe(schedule))))
     for metric in metrics[4:]:
         assert other() == schedule()
         schedule.step(*metric), other.step(*metric)

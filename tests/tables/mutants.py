@@ -274,7 +274,7 @@ MUTANTS = [
         "a parameter that is thawed is not seen",
         f"{JIT}/entry.py",
         "            if handle.stop_gradient is not flag:\n"
-        "                return _thawed(handle, flag)\n            if (",
+        "                return _describe_unfrozen(handle, flag)\n            if (",
         "            if (",
         f"{GUARDS} tests/jit/test_settings.py tests/jit/test_cache.py",
     ),

@@ -9,7 +9,7 @@ import pytest
 
 import paddle_lite_py as paddle
 from agreement import SIGNS, agree
-from paddle_lite_py.tracing.escape import unescaped
+from paddle_lite_py.tracing.escape import find_unescaped
 from paddle_lite_py.tracing.frame import Write
 
 CASES = []
@@ -160,12 +160,12 @@ def test_made_here():
     alias.v = outside
     log = [Write(own, 0, 0, True), Write(own, 1, 0, True), Write(outside, 0, 0, True), Write(Box(), "v", None)]
     values, alone = (own,), id(log[3].owner)  # the variable refers to its value, and the tuple of all values does
-    assert unescaped(log, (), values) == {alone, id(own)}
-    assert unescaped(log, values, values) == {alone}
+    assert find_unescaped(log, (), values) == {alone, id(own)}
+    assert find_unescaped(log, values, values) == {alone}
     values = (own, outside)
-    assert unescaped(log, (), values) == {alone, id(own)}
+    assert find_unescaped(log, (), values) == {alone, id(own)}
     alias.w = own
-    assert unescaped(log, (), values) == {alone}
+    assert find_unescaped(log, (), values) == {alone}
 
 
 # -- messages -------------------------------------------------------------------------------------------------------

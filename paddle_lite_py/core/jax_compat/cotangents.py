@@ -18,6 +18,6 @@ def is_absent(cotangent: Any) -> bool:
     return isinstance(cotangent, Zero)
 
 
-def filled(cotangent: Any) -> Any:
+def materialize(cotangent: Any) -> Any:
     """A cotangent as an array: zeros where it is absent."""
     return instantiate_zeros(cotangent)

@@ -105,7 +105,7 @@ def check_forms(jaxpr: Any) -> None:
 _CALLS = {"jit": "jaxpr", "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "closed_call": "call_jaxpr"}
 
 
-def called(eqn: Any) -> tuple[Any, Sequence[Any]] | None:
+def called_jaxpr(eqn: Any) -> tuple[Any, Sequence[Any]] | None:
     """The function that an equation calls, as equations and constants; None where it calls none."""
     place = _CALLS.get(eqn.primitive.name)
     return None if place is None else (body_of(eqn.params[place]), constants_of(eqn.params[place]))

@@ -16,12 +16,12 @@ from ...core.interpreter import state
 from ...core.processes import world
 from ...dispatch.define import add_methods, op
 from ...eager.execute import EAGER
-from ...eager.pending import held, hold
+from ...eager.pending import payload_of, set_payload
 from ...eager.tensor import Parameter, Tensor, wrap
 from ...nn import Layer
 from ...ops.convert import to_tensor
-from .layouts import Planned, complete, mesh_of, missing, partial_axes, parts_of, placements_of, sharding
-from .moving import as_parts, laid, moved, placed, stacked_sharding
+from .layouts import Planned, complete, describe_missing, mesh_of, partial_axes, parts_of, placements_of, sharding
+from .moving import as_parts, laid, place_over_mesh, reshard_payload, stacked_sharding
 from .process_mesh import Placement, ProcessMesh, Replicate
 from .reading import agree, whole
 
@@ -58,7 +58,7 @@ def shard_tensor(
         return reshard(given, mesh, placements)
     agree("shard_tensor", given, mesh, placements)
     made = copy.copy(data) if isinstance(data, Parameter) else wrap(None)
-    hold(made, placed(given._data, mesh, placements))
+    set_payload(made, place_over_mesh(given._data, mesh, placements))
     made.__dict__.pop("_view", None), made.__dict__.pop("_views", None)
     if not isinstance(made, Parameter) or stop_gradient is not None:
         was = getattr(data, "stop_gradient", True)
@@ -80,13 +80,13 @@ def dtensor_from_local(local_tensor: Tensor, mesh: ProcessMesh, placements: Sequ
     shape = [
         n * math.prod(mesh.shape[i] for i, p in enumerate(each) if p.is_shard(d)) for d, n in enumerate(local.shape)
     ]
-    if missing(mesh):
+    if describe_missing(mesh):
         return wrap(Planned(mesh, each, shape, local.dtype))
     where, whole = stacked_sharding(mesh, each, shape)
     part = local.reshape((1,) * (len(whole) - local.ndim) + local.shape)
     stacked = jax.make_array_from_callback(whole, where, lambda _: part, dtype=local.dtype)
     out = wrap(None)
-    hold(out, as_parts(stacked, mesh, each))
+    set_payload(out, as_parts(stacked, mesh, each))
     out.stop_gradient = local_tensor.stop_gradient
     return out
 
@@ -117,7 +117,7 @@ def dtensor_from_fn(
 
 
 @op(name="_laid")
-def constrained(x: Any, /, where: Any) -> Any:
+def constrain(x: Any, /, where: Any) -> Any:
     """A tensor that lies in a given way, in a program."""
     return jax.lax.with_sharding_constraint(x, where)
 
@@ -127,20 +127,20 @@ def _moves_now(tensor: Tensor, placements: Sequence[Placement]) -> bool:
     if not state.interpreter.is_eager:
         return False
     waits = state.interpreter is not EAGER and world().size == 1
-    return not waits or parts_of(held(tensor)) is not None or bool(partial_axes(placements))
+    return not waits or parts_of(payload_of(tensor)) is not None or bool(partial_axes(placements))
 
 
 class _Moved(PyLayer):
     @staticmethod
     def forward(ctx: Any, x: Tensor, mesh: ProcessMesh, placements: Any) -> Tensor:
-        source = held(x)
+        source = payload_of(x)
         ctx.mesh, old = mesh_of(source), placements_of(source)
         ctx.placements = old and [Replicate() if p.is_partial() else p for p in old]
         out = wrap(None)
         if ctx.mesh is None or isinstance(source, Planned):
-            hold(out, placed(source.data if isinstance(source, Planned) else x._data, mesh, placements))
+            set_payload(out, place_over_mesh(source.data if isinstance(source, Planned) else x._data, mesh, placements))
         else:
-            hold(out, moved(parts_of(source) or source, mesh, complete(mesh, placements, x.ndim)))
+            set_payload(out, reshard_payload(parts_of(source) or source, mesh, complete(mesh, placements, x.ndim)))
         return out
 
     @staticmethod
@@ -174,7 +174,7 @@ def reshard(dist_tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Placeme
     """
     if not _moves_now(dist_tensor, placements):
         lying = [Replicate() if p.is_partial() else p for p in placements]  # in a program XLA reduces what is partial
-        return constrained(dist_tensor, sharding(mesh, lying, dist_tensor.shape))
+        return constrain(dist_tensor, sharding(mesh, lying, dist_tensor.shape))
     agree("reshard", dist_tensor, mesh, placements)
     return _Moved.apply(dist_tensor, mesh, placements)
 
@@ -196,7 +196,7 @@ def unshard_dtensor(dist_tensor: Tensor) -> Tensor:
         [1.0, 1.0, 1.0, 1.0]
     """
     out = copy.copy(dist_tensor) if isinstance(dist_tensor, Parameter) else wrap(None)
-    hold(out, from_host(np.array(whole(dist_tensor._data))))
+    set_payload(out, from_host(np.array(whole(dist_tensor._data))))
     out.stop_gradient = dist_tensor.stop_gradient
     return out
 
@@ -231,8 +231,8 @@ def shard_layer(
         if shard_fn is not None:
             shard_fn(name, sublayer, process_mesh)
         for own in (*sublayer.parameters(include_sublayers=False), *sublayer.buffers(include_sublayers=False)):
-            if mesh_of(held(own)) is None:
-                own._set_payload(placed(own._data, process_mesh, []))
+            if mesh_of(payload_of(own)) is None:
+                own._set_payload(place_over_mesh(own._data, process_mesh, []))
     if input_fn is not None:
         layer.register_forward_pre_hook(lambda _, inputs: input_fn(inputs, process_mesh))
     if output_fn is not None:
@@ -242,7 +242,7 @@ def shard_layer(
 
 def _to_dist_(self: Tensor, placements: Sequence[Placement], mesh: ProcessMesh) -> Tensor:
     """Make the values of this process its part of a tensor over a mesh, in place."""
-    hold(self, held(dtensor_from_local(self.detach(), mesh, placements)))
+    set_payload(self, payload_of(dtensor_from_local(self.detach(), mesh, placements)))
     return self
 
 

@@ -22,7 +22,7 @@ def devices() -> Sequence[Any]:
     return exchanges().devices if world().size > 1 else jax.devices()
 
 
-def missing(mesh: ProcessMesh) -> str:
+def describe_missing(mesh: ProcessMesh) -> str:
     """Which processes of a mesh there are not, in words; empty if all are there."""
     count = len(devices())
     absent = [i for i in mesh.process_ids if not 0 <= i < count]
@@ -48,7 +48,7 @@ def xla_mesh(mesh: ProcessMesh) -> jax.sharding.Mesh:
 @memo(256, context=False)
 def _xla_mesh(shape: tuple[int, ...], process_ids: tuple[int, ...], names: tuple[str, ...]) -> jax.sharding.Mesh:
     mesh = ProcessMesh(shape=shape, process_ids=process_ids, dim_names=list(names))
-    if absent := missing(mesh):
+    if absent := describe_missing(mesh):
         raise ValueError(absent)
     made = jax.sharding.Mesh(np.array([devices()[i] for i in process_ids]).reshape(shape), names)
     _met[made] = mesh
@@ -130,7 +130,7 @@ class Planned(jax.ShapeDtypeStruct):
         Raises:
             RuntimeError: with the processes that are missing.
         """
-        raise RuntimeError(f"{what} needs a tensor whose parts lie in other processes: {missing(self.mesh)}")
+        raise RuntimeError(f"{what} needs a tensor whose parts lie in other processes: {describe_missing(self.mesh)}")
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         return self.concrete("NumPy")

@@ -9,7 +9,7 @@ from ...autograd import PyLayer
 from ...core.interpreter import state
 from ...core.processes import world
 from ...eager.execute import EAGER
-from ...eager.pending import held
+from ...eager.pending import payload_of
 from ...eager.tensor import Tensor, wrap
 from ...nn import Layer
 from .api import dtensor_from_local, reshard
@@ -23,8 +23,10 @@ __all__ = ["LocalLayer", "local_map"]
 class _ToLocal(PyLayer):
     @staticmethod
     def forward(ctx: Any, x: Tensor, grad_placements: Any) -> Tensor:
-        ctx.mesh = mesh_of(held(x))
-        own = [Replicate() if p.is_partial() else p for p in placements_of(held(x)) or ()]  # each part gets all of it
+        ctx.mesh = mesh_of(payload_of(x))
+        own = [
+            Replicate() if p.is_partial() else p for p in placements_of(payload_of(x)) or ()
+        ]  # each part gets all of it
         ctx.placements = grad_placements or own
         return wrap(own_part(x))
 
@@ -58,7 +60,7 @@ def _check(name: str, mesh: ProcessMesh) -> None:
 
 def local_part(x: Any, grad_placements: Sequence[Placement] | None = None) -> Any:
     """The part that this process has of a tensor; others as they are. Gradients flow back."""
-    return _ToLocal.apply(x, grad_placements) if isinstance(x, Tensor) and mesh_of(held(x)) is not None else x
+    return _ToLocal.apply(x, grad_placements) if isinstance(x, Tensor) and mesh_of(payload_of(x)) is not None else x
 
 
 class LocalLayer(Layer):
@@ -136,7 +138,9 @@ def local_map(
     """
 
     def call(*args: Any) -> Any:
-        mesh = process_mesh or next(m for a in args if isinstance(a, Tensor) and (m := mesh_of(held(a))) is not None)
+        mesh = process_mesh or next(
+            m for a in args if isinstance(a, Tensor) and (m := mesh_of(payload_of(a))) is not None
+        )
         _check("local_map", mesh)
         asked = in_placements or [None] * len(args)
         given = [_as_asked(a, mesh, p, reshard_inputs) for a, p in zip(args, asked, strict=True)]
@@ -151,8 +155,10 @@ def local_map(
 
 
 def _as_asked(x: Any, mesh: ProcessMesh, placements: Any, may_move: bool) -> Any:
-    if not isinstance(x, Tensor) or placements is None or placements_of(held(x)) == list(placements):
+    if not isinstance(x, Tensor) or placements is None or placements_of(payload_of(x)) == list(placements):
         return x
     if not may_move:
-        raise ValueError(f"local_map: an argument lies as {placements_of(held(x))}; in_placements has {placements}")
+        raise ValueError(
+            f"local_map: an argument lies as {placements_of(payload_of(x))}; in_placements has {placements}"
+        )
     return reshard(x, mesh, placements)

@@ -15,7 +15,7 @@ from ...core.memo import memo
 from ...core.processes import world
 from ...core.uninitialized import Uninitialized
 from ...host.tier import xla_jit
-from .layouts import PartialParts, Planned, complete, mesh_of, missing, partial_axes, placements_of, sharding
+from .layouts import PartialParts, Planned, complete, describe_missing, mesh_of, partial_axes, placements_of, sharding
 from .pieces import in_pieces
 from .process_mesh import Partial, Placement, ProcessMesh, ReduceType, Replicate, Shard
 
@@ -41,25 +41,25 @@ def laid(data: Any, where: jax.sharding.NamedSharding) -> Any:
     return laid_over(data, where)
 
 
-def placed(data: Any, mesh: ProcessMesh, placements: Sequence[Placement]) -> Any:
+def place_over_mesh(data: Any, mesh: ProcessMesh, placements: Sequence[Placement]) -> Any:
     """The payload of a tensor over a mesh, from data that each process has whole.
 
     Raises:
         ValueError: if the tensor cannot be split so.
     """
     each = complete(mesh, placements, len(data.shape))
-    if missing(mesh):
+    if describe_missing(mesh):
         known = None if isinstance(data, jax.ShapeDtypeStruct) else np.asarray(data)
         return Planned(mesh, each, data.shape, data.dtype, known)
     whole = laid(data, sharding(mesh, _reduced(each), data.shape))
-    return moved(whole, mesh, each) if partial_axes(each) else whole
+    return reshard_payload(whole, mesh, each) if partial_axes(each) else whole
 
 
 def _reduced(placements: Sequence[Placement]) -> list[Placement]:
     return [Replicate() if isinstance(p, Partial) else p for p in placements]
 
 
-def moved(source: Any, mesh: ProcessMesh, placements: Sequence[Placement]) -> Any:
+def reshard_payload(source: Any, mesh: ProcessMesh, placements: Sequence[Placement]) -> Any:
     """The payload of a tensor in other placements, perhaps over another mesh.
 
     Arguments:
@@ -80,7 +80,7 @@ def moved(source: Any, mesh: ProcessMesh, placements: Sequence[Placement]) -> An
 def placed_from(source: Any, mesh: ProcessMesh, placements: Sequence[Placement]) -> Any:
     """The same between meshes of other processes."""
     whole = laid(source, sharding(mesh, _reduced(placements), source.shape))
-    return moved(whole, mesh, placements) if partial_axes(placements) else whole
+    return reshard_payload(whole, mesh, placements) if partial_axes(placements) else whole
 
 
 # -- within the processes of a mesh: one program ---------------------------------------------------------------------
@@ -95,7 +95,9 @@ def as_parts(stacked: Any, mesh: ProcessMesh, placements: Sequence[Placement]) -
     """The payload of parts that lie over a mesh: what waits for their reduction, or themselves if none is Partial."""
     if not partial_axes(placements):
         return stacked
-    return PartialParts(stacked, mesh, placements, lambda parts: moved(parts, mesh, _reduced(placements))).pending
+    return PartialParts(
+        stacked, mesh, placements, lambda parts: reshard_payload(parts, mesh, _reduced(placements))
+    ).pending
 
 
 def stacked_sharding(mesh: ProcessMesh, placements: Sequence[Placement], shape: Sequence[int]) -> Any:

@@ -12,12 +12,12 @@ from jax.sharding import NamedSharding, PartitionSpec
 from ...core.interpreter import state
 from ...core.no_effect import Immaterial, no_effect
 from ...eager.execute import EAGER
-from ...eager.pending import held
+from ...eager.pending import payload_of
 from ...eager.tensor import Tensor
 from ...nn import Layer
-from .api import constrained, get_mesh, reshard, shard_layer
+from .api import constrain, get_mesh, reshard, shard_layer
 from .layouts import placements_of, xla_mesh
-from .moving import placed
+from .moving import place_over_mesh
 from .process_mesh import Placement, ProcessMesh, Replicate, Shard
 from .training import ShardingStage1, ShardingStage2, ShardingStage3, shard_optimizer
 
@@ -38,12 +38,12 @@ class SplitPoint(enum.Enum):
 _STAGES: dict[int, Any] = {1: ShardingStage1, 2: ShardingStage2, 3: ShardingStage3}
 
 
-def _cut(tensor: Tensor, mesh: ProcessMesh, axis: str, dim: int | None) -> Tensor:
+def _shard(tensor: Tensor, mesh: ProcessMesh, axis: str, dim: int | None) -> Tensor:
     """A tensor cut along one of its dimensions over an axis of the mesh, or whole there; as it was over others."""
     if state.interpreter is not EAGER:  # XLA chooses how it lies over other axes, and whether to make it whole
         spec = [axis if i == dim else PartitionSpec.UNCONSTRAINED for i in range(tensor.ndim)]
-        return tensor if dim is None else constrained(tensor, NamedSharding(xla_mesh(mesh), PartitionSpec(*spec)))
-    placements = placements_of(held(tensor)) or [Replicate() for _ in mesh.dim_names]
+        return tensor if dim is None else constrain(tensor, NamedSharding(xla_mesh(mesh), PartitionSpec(*spec)))
+    placements = placements_of(payload_of(tensor)) or [Replicate() for _ in mesh.dim_names]
     placements[mesh.dim_names.index(axis)] = Replicate() if dim is None else Shard(dim)
     return reshard(tensor, mesh, placements)
 
@@ -74,7 +74,7 @@ class PlanBase:
                 dim = dims.get(name, dims["weight"] if p.ndim > 1 else dims["bias"])
                 placements: list[Placement] = [Replicate() for _ in mesh.dim_names]
                 placements[mesh.dim_names.index("mp")] = Replicate() if dim is None else Shard(dim)
-                p._set_payload(placed(p._data, mesh, placements))  # its optimizer has it too
+                p._set_payload(place_over_mesh(p._data, mesh, placements))  # its optimizer has it too
 
 
 class ColWiseParallel(PlanBase):
@@ -101,7 +101,7 @@ class ColWiseParallel(PlanBase):
         self._lay(layer, process_mesh, shard_param_list, {"weight": 1, "bias": 0})
         if self.gather_output:
             layer.register_forward_post_hook(
-                lambda _, inputs, out: _each(out, lambda t: _cut(t, process_mesh, "mp", None))
+                lambda _, inputs, out: _each(out, lambda t: _shard(t, process_mesh, "mp", None))
             )
 
 
@@ -129,7 +129,7 @@ class RowWiseParallel(PlanBase):
         self._lay(layer, process_mesh, shard_param_list, {"weight": 0, "bias": None})
         if not self.is_input_parallel:
             layer.register_forward_pre_hook(
-                lambda _, inputs: _each(inputs, lambda t: _cut(t, process_mesh, "mp", t.ndim - 1))
+                lambda _, inputs: _each(inputs, lambda t: _shard(t, process_mesh, "mp", t.ndim - 1))
             )
 
 
@@ -202,11 +202,11 @@ class _Sequences(PlanBase):
 
     def begin(self, mesh: ProcessMesh, tensors: Any) -> Any:
         """Cut."""
-        return _each(tensors, lambda t: _cut(self._turned(t), mesh, "mp", 0))
+        return _each(tensors, lambda t: _shard(self._turned(t), mesh, "mp", 0))
 
     def end(self, mesh: ProcessMesh, tensors: Any) -> Any:
         """Make whole."""
-        return _each(tensors, lambda t: self._turned(_cut(t, mesh, "mp", None)))
+        return _each(tensors, lambda t: self._turned(_shard(t, mesh, "mp", None)))
 
     def _turned(self, t: Tensor) -> Tensor:
         return t.transpose([1, 0, *range(2, t.ndim)]) if self.need_transpose else t
@@ -314,7 +314,7 @@ class PrepareContextParallel(PlanBase):
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: Sequence[str]) -> None:
         """See PlanBase."""
-        layer.register_forward_pre_hook(lambda _, args: _each(args, lambda t: _cut(t, process_mesh, "sep", 1)))
+        layer.register_forward_pre_hook(lambda _, args: _each(args, lambda t: _shard(t, process_mesh, "sep", 1)))
 
 
 class ContextParallel(PrepareContextParallel):
@@ -332,8 +332,8 @@ class ContextParallel(PrepareContextParallel):
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: Sequence[str]) -> None:
         """See PlanBase."""
-        layer.register_forward_pre_hook(lambda _, args: _each(args, lambda t: _cut(t, process_mesh, "sep", 2)))
-        layer.register_forward_post_hook(lambda _, args, out: _each(out, lambda t: _cut(t, process_mesh, "sep", 1)))
+        layer.register_forward_pre_hook(lambda _, args: _each(args, lambda t: _shard(t, process_mesh, "sep", 2)))
+        layer.register_forward_post_hook(lambda _, args, out: _each(out, lambda t: _shard(t, process_mesh, "sep", 1)))
 
 
 # -- a whole model ---------------------------------------------------------------------------------------------------
@@ -395,7 +395,7 @@ def _keep_rows_apart(model: Layer, mesh: ProcessMesh) -> None:
 
     def cut(t: Tensor) -> Tensor:
         rows = t.shape[0]
-        return _cut(t, mesh, "dp", 0) if isinstance(rows, int) and rows % mesh.get_dim_size("dp") == 0 else t
+        return _shard(t, mesh, "dp", 0) if isinstance(rows, int) and rows % mesh.get_dim_size("dp") == 0 else t
 
     for layer in model.sublayers(include_self=True):
         if layer.parameters(include_sublayers=False):

@@ -12,12 +12,12 @@ import numpy as np
 from ...core.memo import Memo, memo
 from ...core.processes import blamed_process, gathered_arrays, world
 from ...dispatch.define import add_methods
-from ...eager.pending import held
+from ...eager.pending import payload_of
 from ...eager.tensor import Tensor, wrap
 from ...host.tier import xla_jit
 from ..exchange import exchanges
 from ..group import Group
-from .layouts import Planned, mesh_of, missing, parts_of, placements_of
+from .layouts import Planned, describe_missing, mesh_of, parts_of, placements_of
 from .process_mesh import Placement, ProcessMesh
 
 _groups: dict[tuple[int, ...], Group] = {}
@@ -42,9 +42,9 @@ def agree(name: str, tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Pla
     Raises:
         RuntimeError: if one has done something else.
     """
-    if world().size == 1 or missing(mesh):
+    if world().size == 1 or describe_missing(mesh):
         return
-    before = mesh_of(held(tensor))
+    before = mesh_of(payload_of(tensor))
     ranks = tuple(sorted({*mesh.process_ids, *(before.process_ids if before is not None else ())}))
     if world().rank in ranks:
         what = f"{name}({tensor.dtype.name}{[*tensor.shape]}, {[*placements]}) over the mesh {mesh}"
@@ -70,12 +70,12 @@ def whole(data: Any) -> Any:
         with exchanges().waiting(group, what):
             return np.asarray(data.addressable_data(0))
     with exchanges().watched(group, what, _is_new(group, what)):
-        return np.asarray(_gathering(mesh)(data).addressable_data(0))
+        return np.asarray(_gather_program(mesh)(data).addressable_data(0))
 
 
 # Key: the mesh; jax.jit has shapes, dtypes and placements.
 @memo(64, context=False)
-def _gathering(mesh: jax.sharding.Mesh) -> Any:
+def _gather_program(mesh: jax.sharding.Mesh) -> Any:
     """What gives all processes of a mesh the whole of an array."""
     return xla_jit(lambda x: x, out_shardings=jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec()))
 
@@ -93,24 +93,24 @@ if world().size > 1:
 
 def own_part(tensor: Tensor) -> Any:
     """The part of a tensor that this process has, on its first device; no elements where it has none."""
-    source = held(tensor)
+    source = payload_of(tensor)
     if isinstance(source, Planned):
         part = source.part()
     elif (parts := parts_of(source)) is not None:
-        part = _addressed(parts.stacked)
+        part = _local_data(parts.stacked)
         part = part if part is None else part.reshape(part.shape[-tensor.ndim :] if tensor.ndim else ())
     else:
-        part = _addressed(source) if mesh_of(source) is not None else tensor._data
+        part = _local_data(source) if mesh_of(source) is not None else tensor._data
     return np.zeros(0, source.dtype) if part is None else part
 
 
-def _addressed(data: jax.Array) -> Any:
+def _local_data(data: jax.Array) -> Any:
     return data.addressable_data(0) if data.sharding.addressable_devices else None
 
 
 def _has_part(self: Tensor) -> bool:
     """Whether this process has values of the tensor."""
-    if mesh_of(source := held(self)) is None:
+    if mesh_of(source := payload_of(self)) is None:
         return not isinstance(source, jax.ShapeDtypeStruct)
     return own_part(self).size > 0
 
@@ -124,17 +124,17 @@ def _local_value(self: Tensor) -> Tensor:
 
 def _layout_text(self: Tensor) -> str:
     """How the tensor lies over a mesh, as its text has it; empty if it lies over none."""
-    mesh = mesh_of(held(self))
+    mesh = mesh_of(payload_of(self))
     if mesh is None:
         return ""
     ids = f"shape: {mesh.shape}, process_ids: {mesh.process_ids}, dim_names: {mesh.dim_names}".replace("'", "")
-    return f"process_mesh={{{ids}}}, placements={placements_of(held(self))}"
+    return f"process_mesh={{{ids}}}, placements={placements_of(payload_of(self))}"
 
 
 add_methods([
-    ("is_dist", lambda self: mesh_of(held(self)) is not None),
-    ("placements", property(lambda self: placements_of(held(self)))),
-    ("process_mesh", property(lambda self: mesh_of(held(self)))),
+    ("is_dist", lambda self: mesh_of(payload_of(self)) is not None),
+    ("placements", property(lambda self: placements_of(payload_of(self)))),
+    ("process_mesh", property(lambda self: mesh_of(payload_of(self)))),
     ("_is_initialized", _has_part),
     ("_local_value", _local_value),
     ("_local_shape", property(lambda self: list(own_part(self).shape))),

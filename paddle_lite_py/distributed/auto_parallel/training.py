@@ -14,14 +14,14 @@ from ...core.interpreter import no_grad, state, use
 from ...core.no_effect import Immaterial, no_effect
 from ...core.processes import world
 from ...eager.execute import EAGER
-from ...eager.pending import held
+from ...eager.pending import payload_of
 from ...eager.tensor import Tensor
 from ...nn import ClipGradByGlobalNorm, Layer
 from ...ops.convert import to_tensor
 from ...tracing.builder import is_traced
-from .api import constrained, dtensor_from_local, shard_tensor
+from .api import constrain, dtensor_from_local, shard_tensor
 from .layouts import mesh_of, placements_of
-from .moving import placed
+from .moving import place_over_mesh
 from .process_mesh import Placement, ProcessMesh, Replicate, Shard
 from .strategy import refuse_unknown
 
@@ -40,14 +40,14 @@ class _Stage:
     @no_effect(key=Immaterial("all arrays of state are spread alike"))
     def __call__(self, key: str, param: Tensor, accumulator: Tensor) -> Tensor:
         """An array of state, laid."""
-        return self.spread(accumulator, mesh_of(held(param)) or self.mesh)
+        return self.spread(accumulator, mesh_of(payload_of(param)) or self.mesh)
 
     def spread(self, tensor: Tensor, mesh: ProcessMesh | None) -> Tensor:
         """A tensor cut once more; as it is where it cannot be."""
         if mesh is None:
             return tensor
         at = mesh.dim_names.index(self.dim) if isinstance(self.dim, str) else self.dim
-        placements: list[Placement] = placements_of(held(tensor)) or [Replicate() for _ in mesh.dim_names]
+        placements: list[Placement] = placements_of(payload_of(tensor)) or [Replicate() for _ in mesh.dim_names]
         taken = {p.dim for p in placements if isinstance(p, Shard)}
         for axis, size in enumerate(tensor.shape):
             if isinstance(placements[at], Replicate) and axis not in taken and size % mesh.shape[at] == 0:
@@ -129,7 +129,7 @@ class ShardOptimizer:
         self._where: dict[int, tuple[Any, Any]] = {}  # how parameters and states lie, which an update does not change
         if isinstance(shard_fn, ShardingStage3):
             for p in optimizer._parameter_list:
-                p._set_payload(shard_fn.spread(p.detach(), mesh_of(held(p)) or shard_fn.mesh)._data)
+                p._set_payload(shard_fn.spread(p.detach(), mesh_of(payload_of(p)) or shard_fn.mesh)._data)
         optimizer._groups = [part for group in optimizer._groups for part in _by_mesh(optimizer, group)]
 
     def prepare(self) -> None:
@@ -143,14 +143,14 @@ class ShardOptimizer:
                     if column[i] is not None and id(column[i]) not in self._laid:
                         self._lay(name, group.params[i], column[i])
             # Numbers lie as an update leaves them, so that the first one is the program that all others are.
-            mesh = next((m for p in group.params if (m := mesh_of(held(p))) is not None), None)
+            mesh = next((m for p in group.params if (m := mesh_of(payload_of(p))) is not None), None)
             if mesh is not None:
                 self._lay_numbers(group, mesh)
 
     def _lay_numbers(self, group: Any, mesh: ProcessMesh) -> None:
         for number in group.scalars.values():
-            if not is_spread(held(number)):
-                number._set_payload(placed(number._data, mesh, []))
+            if not is_spread(payload_of(number)):
+                number._set_payload(place_over_mesh(number._data, mesh, []))
             self._laid[id(number)] = number
 
     def _lay(self, name: str, param: Tensor, accumulator: Tensor) -> None:
@@ -166,8 +166,8 @@ class ShardOptimizer:
             with use(EAGER):  # state is made while a program is traced, not by it
                 self.prepare()
             for t in (*self._inner_opt._parameter_list, *self._laid.values()):
-                if is_spread(held(t)) and not is_traced(t):  # an array, or what stands for one
-                    self._where[id(t)] = t, held(t).sharding
+                if is_spread(payload_of(t)) and not is_traced(t):  # an array, or what stands for one
+                    self._where[id(t)] = t, payload_of(t).sharding
             self._inner_opt.step()
             with no_grad():
                 for tensor, where in self._where.values():
@@ -188,17 +188,17 @@ class ShardOptimizer:
 
 def _as_parameter(name: str, param: Tensor, accumulator: Tensor) -> Tensor:
     """A state that lies as its parameter does."""
-    mesh = mesh_of(held(param))
+    mesh = mesh_of(payload_of(param))
     if mesh is None or list(accumulator.shape) != list(param.shape):
         return accumulator
-    return shard_tensor(accumulator, mesh, placements_of(held(param)) or [])
+    return shard_tensor(accumulator, mesh, placements_of(payload_of(param)) or [])
 
 
 def _by_mesh(optimizer: Any, group: Any) -> list[Any]:
     """The parameters of a group, those of each mesh together: one program updates what lies over one mesh."""
     parts: dict[Any, list[Any]] = {}
     for p in group.params:
-        mesh = mesh_of(held(p))
+        mesh = mesh_of(payload_of(p))
         parts.setdefault(mesh and tuple(mesh.process_ids), []).append(p)
     if len([key for key in parts if key is not None]) < 2:
         return [group]
@@ -213,7 +213,7 @@ def _by_mesh(optimizer: Any, group: Any) -> list[Any]:
 def _keep(tensor: Any, where: Any) -> None:
     """Lay a parameter or a state as it lay before an update."""
     if state.interpreter is not EAGER:
-        tensor._set_payload(constrained(tensor, where)._data)
+        tensor._set_payload(constrain(tensor, where)._data)
     elif tensor._data.sharding != where:
         tensor._set_payload(jax.device_put(tensor._data, where))
 

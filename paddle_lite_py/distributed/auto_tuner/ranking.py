@@ -109,7 +109,7 @@ def rank(
     for plan in plans(machine.devices or 1) if among is None else among:
         if not every and any(c.fits and c.plan[:2] == plan[:2] for c in found):
             continue
-        _need(plan.chips)
+        _check_chips(plan.chips)
         found.append(_candidate(make, plan, machine, depth, depths))
         if told is not None:
             told(found[-1])
@@ -138,7 +138,7 @@ def table(candidates: Sequence[Candidate]) -> str:
     return "\n".join(lines)
 
 
-def _need(chips: int) -> None:
+def _check_chips(chips: int) -> None:
     here = len(jax.devices())
     if here < chips:
         raise ValueError(

@@ -10,7 +10,9 @@ from typing import Any
 from .. import collective, point_to_point
 
 
-def _streamed(exchange: Callable[..., collective.Task | None], **names: str) -> Callable[..., collective.Task | None]:
+def _stream_form(
+    exchange: Callable[..., collective.Task | None], **names: str
+) -> Callable[..., collective.Task | None]:
     """An exchange with other names for some of its parameters, and one more for the stream."""
     found = inspect.signature(exchange)
     stream = inspect.Parameter("use_calc_stream", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=False)
@@ -28,21 +30,21 @@ def _streamed(exchange: Callable[..., collective.Task | None], **names: str) -> 
 
 _PARTS = {"tensor_list": "tensor_or_tensor_list"}
 
-all_gather = _streamed(collective.all_gather, **_PARTS)
-all_reduce = _streamed(collective.all_reduce)
-alltoall = _streamed(
+all_gather = _stream_form(collective.all_gather, **_PARTS)
+all_reduce = _stream_form(collective.all_reduce)
+alltoall = _stream_form(
     collective.alltoall,
     out_tensor_list="out_tensor_or_tensor_list",
     in_tensor_list="in_tensor_or_tensor_list",
 )
-alltoall_single = _streamed(
+alltoall_single = _stream_form(
     collective.alltoall_single, in_split_sizes="out_split_sizes", out_split_sizes="in_split_sizes"
 )
-broadcast = _streamed(collective.broadcast)
-gather = _streamed(collective.gather)
-reduce = _streamed(collective.reduce)
-reduce_scatter = _streamed(collective.reduce_scatter, **_PARTS)
-scatter = _streamed(collective.scatter, **_PARTS)
-recv = _streamed(point_to_point.recv)
-send = _streamed(point_to_point.send)
+broadcast = _stream_form(collective.broadcast)
+gather = _stream_form(collective.gather)
+reduce = _stream_form(collective.reduce)
+reduce_scatter = _stream_form(collective.reduce_scatter, **_PARTS)
+scatter = _stream_form(collective.scatter, **_PARTS)
+recv = _stream_form(point_to_point.recv)
+send = _stream_form(point_to_point.send)
 all_to_all = alltoall

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection, Listener
 
 import numpy as np
 
-from ..members import Reception, connected, job_secret, key_of
+from ..members import Reception, connect, job_secret, key_of
 from .line import PeerLine
 from .places import ServedPlace
 from .said import Said
@@ -151,7 +151,7 @@ class Peers:
         Raises:
             OSError: if it is not there.
         """
-        connection = connected(self._address(rank), self._key)
+        connection = connect(self._address(rank), self._key)
         connection.send_bytes(self.rank.to_bytes(4, "big") + self._lines[rank].wanted.to_bytes(8, "big"))
         self._lines[rank].connect(connection, int.from_bytes(connection.recv_bytes(8), "big"))
 

@@ -37,7 +37,7 @@ class ServedPlace(NamedTuple):
         return self.role == SERVER
 
 
-def told(env: Mapping[str, str] | None = None) -> ServedPlace | None:
+def from_environment(env: Mapping[str, str] | None = None) -> ServedPlace | None:
     """What the environment says, in the words of the reference's launcher; None where it names no servers.
 
     Raises:

@@ -49,7 +49,7 @@ class PaddleCloudRoleMaker:
     @no_effect(more=_MORE)
     def __init__(self, is_collective: bool = False, **more: Any) -> None:
         self._is_collective = is_collective
-        self.place = None if is_collective else places.told()
+        self.place = None if is_collective else places.from_environment()
 
     def _worker_num(self) -> int:
         return get_world_size() if self.place is None else self.place.workers

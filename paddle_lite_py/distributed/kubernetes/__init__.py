@@ -6,7 +6,7 @@ python -m paddle_lite_py.distributed.kubernetes JOB.yaml [--out FOLDER]
 from __future__ import annotations
 
 from ...utils.manifests import Manifest
-from .description import JobDescription, described
+from .description import JobDescription, parse_description
 from .jobs import collective, parameter_server
 from .ray import ray
 
@@ -17,7 +17,7 @@ def manifests(job: JobDescription) -> list[Manifest]:
     """The documents that make up a job.
 
     Examples:
-        >>> job = described({"name": "digits", "image": "x/y:1", "program": ["train.py"], "nodes": "2:4"})
+        >>> job = parse_description({"name": "digits", "image": "x/y:1", "program": ["train.py"], "nodes": "2:4"})
         >>> [d["kind"] for d in manifests(job)]
         ['Service', 'Job']
     """

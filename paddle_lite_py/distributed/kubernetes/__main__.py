@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...utils.manifests import to_text, to_yaml
-from . import described, manifests
+from . import manifests, parse_description
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -19,7 +19,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="a file for each document, instead of one text")
     given = parser.parse_args(argv)
     try:
-        documents = manifests(described(_read(given.job)))
+        documents = manifests(parse_description(_read(given.job)))
     except (OSError, ValueError) as e:
         parser.error(f"{given.job}: {e}")
     if given.out is None:

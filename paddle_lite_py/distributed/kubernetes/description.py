@@ -100,22 +100,22 @@ class JobDescription:
         return given.claim or (f"{self.name}-checkpoints" if given.size else "")
 
 
-def described(found: Any) -> JobDescription:
+def parse_description(found: Any) -> JobDescription:
     """A job description from plain data, as YAML gives it.
 
     Raises:
         ValueError: if it makes no sense: each field that is wrong is named.
 
     Examples:
-        >>> described({"name": "digits", "image": "x/y:1", "program": ["train.py"], "nodes": "2:4"}).limits
+        >>> parse_description({"name": "digits", "image": "x/y:1", "program": ["train.py"], "nodes": "2:4"}).limits
         (2, 4)
-        >>> described({"name": "digits", "image": "x/y:1", "program": ["train.py"], "node": 4})
+        >>> parse_description({"name": "digits", "image": "x/y:1", "program": ["train.py"], "node": 4})
         Traceback (most recent call last):
         ...
         ValueError: node: there is no such field; did you mean 'nodes'?
     """
     wrong: list[str] = []
-    made = _filled(JobDescription, found, "", wrong)
+    made = _parse_object(JobDescription, found, "", wrong)
     if not wrong and made is not None:
         made.form = made.form or KINDS.get(made.kind, ("",))[0]
         wrong += _senseless(made)
@@ -124,7 +124,7 @@ def described(found: Any) -> JobDescription:
     return made
 
 
-def _filled(kind: Any, found: Any, at: str, wrong: list[str]) -> Any:
+def _parse_object(kind: Any, found: Any, at: str, wrong: list[str]) -> Any:
     """An object of a class from a dict; what does not fit is noted."""
     if not isinstance(found, dict):
         wrong.append(f"{at.rstrip('.') or 'the job'} is {found!r}; expected fields and their values")
@@ -145,7 +145,7 @@ def _filled(kind: Any, found: Any, at: str, wrong: list[str]) -> Any:
 def _value(kind: Any, found: Any, at: str, wrong: list[str]) -> Any:
     """A value of a field, of the type that the field has; numbers stand for text where text is wanted."""
     if dataclasses.is_dataclass(kind):
-        return _filled(kind, found, f"{at}.", wrong)
+        return _parse_object(kind, found, f"{at}.", wrong)
     plain = isinstance(found, str | int | float) and not isinstance(found, bool)
     if kind is str and plain:
         return str(found)

@@ -12,7 +12,7 @@ from .pods import (
     SERVING,
     environment,
     field,
-    indexed,
+    indexed_job_spec,
     launcher_probes,
     pod,
     server_probes,
@@ -39,7 +39,7 @@ def collective(job: JobDescription) -> list[Manifest]:
         "--log_dir", LOGS, *job.program,
     ]  # fmt: skip
     env = environment(job, field("POD_IP", "status.podIP"), variable("PADDLE_LAUNCH_ALIVE", ALIVE))
-    spec = indexed(job, most, pod(job, command, env, launcher_probes()), launched=True)
+    spec = indexed_job_spec(job, most, pod(job, command, env, launcher_probes()), launched=True)
     if job.form == "jobset":
         return [*volume_claim(job), _jobset(job, {TRAINERS: spec})]
     return [*volume_claim(job), service(job), document("batch/v1", "Job", job.name, spec=spec)]
@@ -67,10 +67,10 @@ def parameter_server(job: JobDescription) -> list[Manifest]:
             variable("PADDLE_TRAINERS_NUM", str(count[TRAINERS])), variable("POD_IP", own),
             variable("PADDLE_PORT", str(SERVING)), variable("PADDLE_CURRENT_ENDPOINT", f"{own}:{SERVING}"),
             *([variable("PADDLE_TRAINER_ID", "$(PADDLE_POD_INDEX)")] if role == TRAINERS else []),
-            *_kept(job, SERVER_FOLDER if role == SERVERS else WORKER_FOLDER),
+            *_resume_variable(job, SERVER_FOLDER if role == SERVERS else WORKER_FOLDER),
         )  # fmt: skip
         probes = server_probes() if role == SERVERS else {}
-        specs[role] = indexed(
+        specs[role] = indexed_job_spec(
             job, count[role], pod(job, command, env, probes), launched=False, comes_back=bool(job.claim)
         )
     if job.form == "jobset":
@@ -79,7 +79,7 @@ def parameter_server(job: JobDescription) -> list[Manifest]:
     return [*volume_claim(job), service(job), *made]
 
 
-def _kept(job: JobDescription, name: str) -> list[Manifest]:
+def _resume_variable(job: JobDescription, name: str) -> list[Manifest]:
     """The variable that names the folder from which a pod goes on, where there is a volume for it."""
     if not job.claim:
         return []

@@ -74,7 +74,9 @@ def server_probes() -> Manifest:
     }
 
 
-def indexed(job: JobDescription, count: int, template: Manifest, launched: bool, comes_back: bool = True) -> Manifest:
+def indexed_job_spec(
+    job: JobDescription, count: int, template: Manifest, launched: bool, comes_back: bool = True
+) -> Manifest:
     """The spec of a Job with pods that have a number.
 
     A pod that is evicted, or that says "begin me again", is replaced and counts as no failure.

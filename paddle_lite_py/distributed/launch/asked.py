@@ -32,7 +32,7 @@ class Asked:
 
 
 @contextmanager
-def heeded() -> Iterator[Asked]:
+def catch_sigterm() -> Iterator[Asked]:
     """Take SIGTERM down."""
     asked = Asked()
     before = signal.signal(signal.SIGTERM, asked.note)

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from . import served, tuning
-from .asked import heeded
+from .asked import catch_sigterm
 from .elastic import run_elastic
 from .environment import defaults
-from .job import Job, ranks, run, tried
+from .job import Job, ranks, run, run_once
 from .meeting import meet
 from .options import parse, parser
 from .terms import elastic_of, node_range
@@ -28,13 +28,13 @@ def launch(argv: Sequence[str] | None = None) -> NoReturn:
     """
     arguments = parser()
     try:
-        asked = _asked(parse(arguments, argv, defaults()))
+        asked = _choose_action(parse(arguments, argv, defaults()))
     except ValueError as e:
         arguments.error(str(e))
     sys.exit(asked())
 
 
-def _asked(given: argparse.Namespace) -> Callable[[], int]:
+def _choose_action(given: argparse.Namespace) -> Callable[[], int]:
     """What is asked for: called, it runs, and gives the exit code.
 
     Raises:
@@ -48,14 +48,14 @@ def _asked(given: argparse.Namespace) -> Callable[[], int]:
     elastic = elastic_of(given, master, count)
     nodes = node_range(given.nnodes)[1]
     if given.auto_tuner_json:
-        return _tuned(given, count, tasks, nodes)
+        return _tuning(given, count, tasks, nodes)
     job = Job(_command(given, given.training_script_args), tasks, given.log_dir, given.job_id, given.max_restart)
     if elastic is not None:
         return lambda: run_elastic(job, elastic)
     return lambda: run(job, lambda attempt: meet(master, nodes, given.rank, count, given.host, job.id, attempt))
 
 
-def _tuned(given: argparse.Namespace, count: int, tasks: Any, nodes: int) -> Callable[[], int]:
+def _tuning(given: argparse.Namespace, count: int, tasks: Any, nodes: int) -> Callable[[], int]:
     """The trials of --auto_tuner_json, each a job of its own."""
     if nodes > 1 or _has_servers(given):
         raise ValueError("--auto_tuner_json: trials run on one node without servers; leave --nnodes and servers away")
@@ -63,12 +63,14 @@ def _tuned(given: argparse.Namespace, count: int, tasks: Any, nodes: int) -> Cal
 
     def start(words: list[str], logs: Path, name: str, asked: Callable[[], str]) -> int:
         place = meet("", 1, 0, count, given.host, name, 0)
-        return tried(Job(_command(given, words), tasks, str(logs), name, 0), tasks(place, secrets.token_hex(32)), asked)
+        return run_once(
+            Job(_command(given, words), tasks, str(logs), name, 0), tasks(place, secrets.token_hex(32)), asked
+        )
 
     search = tuning.Search(plan, count, given.training_script_args, start)
 
     def tuned() -> int:
-        with heeded() as asked:
+        with catch_sigterm() as asked:
             return search.run(asked)
 
     return tuned

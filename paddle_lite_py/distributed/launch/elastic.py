@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from ..elastic import RESTART_CODE
 from ..spawning import free_ports
-from .asked import Asked, alive, heeded
-from .job import Job, tried
+from .asked import Asked, alive, catch_sigterm
+from .job import Job, run_once
 from .link import Link
 from .meeting import NodePlace, address_towards
 from .membership import PATIENCE, Terms, Word
@@ -38,7 +38,7 @@ class Elastic(NamedTuple):
 
 def run_elastic(job: Job, how: Elastic) -> int:
     """Run the processes of this node in one world after the other; the exit code."""
-    with heeded() as asked:
+    with catch_sigterm() as asked:
         node = _Node(job, how, asked)
         try:
             return node.run()
@@ -114,7 +114,7 @@ class _Node:
         }
         tasks = [t._replace(env=t.env | told) for t in self.job.tasks(place, word["key"])]
         heard: list[Word] = []
-        code = tried(self.job, tasks, self._called(heard))
+        code = run_once(self.job, tasks, self._called(heard))
         return code, self._what_follows(code, heard)
 
     def _called(self, heard: list[Word]) -> Callable[[], str]:

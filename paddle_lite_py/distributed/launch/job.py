@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ..elastic import RESTART_CODE, SERVER_FOLDER, WORKER_FOLDER
 from ..spawning import variables
-from .asked import alive, heeded
+from .asked import alive, catch_sigterm
 from .environment import INSIDE
 from .meeting import NodePlace
 
@@ -101,15 +101,15 @@ def run(job: Job, meet: Callable[[int], NodePlace]) -> int:
     key = secrets.token_hex(32)
     for attempt in range(job.max_restart + 1):
         place = meet(attempt)
-        with heeded() as asked:
-            code = tried(job, job.tasks(place, key), asked)
+        with catch_sigterm() as asked:
+            code = run_once(job, job.tasks(place, key), asked)
         if code == 0 or asked() or attempt == job.max_restart:
             return code
         print(f"launch: attempt {attempt + 1} of {job.max_restart + 1} has failed; beginning again", file=sys.stderr)
     return code
 
 
-def tried(job: Job, tasks: list[Process], asked: Callable[[], str]) -> int:
+def run_once(job: Job, tasks: list[Process], asked: Callable[[], str]) -> int:
     """Run the processes of this node once; the exit code.
 
     Arguments:
@@ -117,10 +117,10 @@ def tried(job: Job, tasks: list[Process], asked: Callable[[], str]) -> int:
         asked: "stop" when they are to save and leave, "end" when they are to end at once.
     """
     with tempfile.TemporaryDirectory(prefix="workers-") as folder:
-        return _tried(job, [_noting(t, folder) for t in tasks] if job.max_restart else tasks, asked)
+        return _run_tasks(job, [_noting(t, folder) for t in tasks] if job.max_restart else tasks, asked)
 
 
-def _tried(job: Job, tasks: list[Process], asked: Callable[[], str]) -> int:
+def _run_tasks(job: Job, tasks: list[Process], asked: Callable[[], str]) -> int:
     workers: list[Worker] = []
     try:
         for task in tasks:
@@ -172,7 +172,7 @@ def _watch(job: Job, workers: list[Worker], asked: Callable[[], str]) -> int:
                 continue
             if failed:
                 _wait(workers, 0.0 if asked() == "end" else NOTICE)
-                return _told(_culprit(failed))
+                return _report_failure(_culprit(failed))
             if asked() == "end":
                 return 128 + signal.SIGTERM
             if len(trained) < len(workers) and alone and trained and all(w.process.poll() == 0 for w in trained):
@@ -239,7 +239,7 @@ def _why(worker: Worker) -> str:
     return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
-def _told(worker: Worker) -> int:
+def _report_failure(worker: Worker) -> int:
     code = worker.process.returncode
     print(
         f"launch: {worker.task.name} has failed ({_why(worker)}); the last lines of {worker.log}:\n{_tail(worker)}",

@@ -12,8 +12,8 @@ from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, Listener
 from typing import Any
 
-from ..members import Reception, connected, job_secret, key_of
-from .meeting import LONGEST, listening, stranger
+from ..members import Reception, connect, job_secret, key_of
+from .meeting import LONGEST, listen, stranger
 from .membership import Membership, Terms, Word
 
 # Seconds between two signs of life.
@@ -124,10 +124,10 @@ class Link:
         end = time.monotonic() + patience
         while not given_up():
             leads = self.leader is not None and self.leader.thread.is_alive()
-            if not leads and (listener := listening(self.at)) is not None:
+            if not leads and (listener := listen(self.at)) is not None:
                 self.leader = Leader(listener, self.key, self.terms)
             try:
-                return self._begin(connected(self.at, self.key))
+                return self._begin(connect(self.at, self.key))
             except AuthenticationError:
                 raise stranger(self.at) from None
             except (OSError, EOFError):

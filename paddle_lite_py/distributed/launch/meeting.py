@@ -11,7 +11,7 @@ from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, Listener
 from typing import Any, NamedTuple
 
-from ..members import KEY, KEY_FILE, Reception, connected, job_secret, key_of
+from ..members import KEY, KEY_FILE, Reception, connect, job_secret, key_of
 from ..spawning import free_ports
 
 # Seconds that launchers wait for each other.
@@ -55,7 +55,7 @@ def meet(master: str, nodes: int, rank: int, count: int, host: str | None, job: 
     here = host or address_towards(at)
     ports = free_ports(count + 1, here)
     card = {"rank": rank, "host": here, "ports": ports, "attempt": attempt}
-    listener = listening(at) if rank in (-1, 0) else None
+    listener = listen(at) if rank in (-1, 0) else None
     return _lead(listener, key, nodes, card) if listener is not None else _follow(at, key, card)
 
 
@@ -66,7 +66,7 @@ def address_towards(at: tuple[str, int]) -> str:
         return s.getsockname()[0]
 
 
-def listening(at: tuple[str, int]) -> Listener | None:
+def listen(at: tuple[str, int]) -> Listener | None:
     """What listens there; None if another launcher does, or if it is another node."""
     try:
         return Listener(at, backlog=64)
@@ -126,7 +126,7 @@ def _follow(at: tuple[str, int], key: bytes, card: dict[str, Any]) -> NodePlace:
     end = time.monotonic() + PATIENCE
     while True:
         try:
-            with connected(at, key) as connection:
+            with connect(at, key) as connection:
                 connection.send_bytes(json.dumps(card).encode())
                 return NodePlace(*json.loads(connection.recv_bytes(LONGEST)))
         except AuthenticationError:

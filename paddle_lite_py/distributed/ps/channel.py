@@ -13,7 +13,7 @@ import numpy as np
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-from .seals import ANSWERS, ASKS, NONCE, UNKNOWN, Sealed, coverage, key_of, sealed, unsealed
+from .seals import ANSWERS, ASKS, NONCE, UNKNOWN, Sealed, coverage, key_of, seal, unseal
 from .wire import pack, raised, split, unpack
 
 # Milliseconds: between signs of life, after which silence a connection is closed, and between attempts to connect.
@@ -68,7 +68,7 @@ class _Link:
     def _send_again(self) -> None:
         """Seal the request for the server as it is now, and send it."""
         assert self._request is not None
-        self.sent = sealed(self._key, ASKS, self._to, pack(*self._request))
+        self.sent = seal(self._key, ASKS, self._to, pack(*self._request))
         self.socket.send_multipart(self.sent, copy=False)
 
     def notice(self) -> None:
@@ -97,7 +97,7 @@ class _Link:
             PermissionError: if who answers does not know the token.
         """
         frames = [frame.buffer for frame in self.socket.recv_multipart(copy=False)]
-        found = unsealed(self._key, ANSWERS, frames, self._to.covers)
+        found = unseal(self._key, ANSWERS, frames, self._to.covers)
         if not found.authentic:
             raise PermissionError(f"parameter server {self.endpoint}: the token is not that of the server")
         header, arrays = unpack(found.frames)

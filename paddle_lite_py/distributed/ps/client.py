@@ -16,7 +16,7 @@ from ..members import job_secret
 from .channel import Channel, Finder
 from .config import Config, DenseConfig, SparseConfig, from_json, to_json
 from .hashing import home_of, shard_of
-from .sums import distinct, summed
+from .sums import distinct, sum_rows
 from .wire import SERVERS, split
 
 Ids = Any  # whatever NumPy makes an array of int64 or uint64 of
@@ -149,7 +149,7 @@ class Client:
         config = self._sparse(name)
         flat, values = _checked(name, ids, gradients, config)
         unique, inverse, counts = distinct(flat)
-        arrays = [unique, summed(values, inverse, len(unique))]
+        arrays = [unique, sum_rows(values, inverse, len(unique))]
         if config.wants_counts:
             arrays.append(counts.astype(np.float32) if shows is None else _counts(shows, inverse, len(unique)))
             arrays.append(_counts(np.zeros(len(flat)) if clicks is None else clicks, inverse, len(unique)))
@@ -160,7 +160,7 @@ class Client:
         """Add to rows, past the optimizer; what is for one id is added up first. Arguments as in `push_sparse`."""
         flat, values = _checked(name, ids, deltas, self._sparse(name))
         unique, inverse, _ = distinct(flat)
-        self._ask_split({"op": "add_sparse", "table": name}, [unique, summed(values, inverse, len(unique))])
+        self._ask_split({"op": "add_sparse", "table": name}, [unique, sum_rows(values, inverse, len(unique))])
 
     def pull_sparse_async(self, name: str, ids: Ids) -> Future[np.ndarray]:
         """`pull_sparse` in the background; what runs there runs in its order."""
@@ -360,4 +360,4 @@ def _counts(given: Any, inverse: np.ndarray, count: int) -> np.ndarray:
     array = np.asarray(given, np.float32).reshape(-1, 1)
     if len(array) != len(inverse):
         raise ValueError(f"shows or clicks are {len(array)} numbers for {len(inverse)} ids; expected one for each")
-    return summed(array, inverse, count)[:, 0]
+    return sum_rows(array, inverse, count)[:, 0]

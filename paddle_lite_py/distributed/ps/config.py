@@ -31,7 +31,7 @@ ENTRIES: dict[str, dict[str, float | None]] = {
 Numbers = Mapping[str, float]
 
 
-def _completed(what: str, name: str, known: Mapping[str, Mapping[str, Any]], given: Numbers) -> dict[str, float]:
+def _with_defaults(what: str, name: str, known: Mapping[str, Mapping[str, Any]], given: Numbers) -> dict[str, float]:
     """Numbers with the defaults filled in.
 
     Raises:
@@ -70,7 +70,7 @@ class Rule:
     numbers: Numbers = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        full = _completed("rule", self.name, RULES, self.numbers)
+        full = _with_defaults("rule", self.name, RULES, self.numbers)
         if not math.isfinite(self.rate):
             raise ValueError(f"rule {self.name!r}: rate is {self.rate!r}; expected a finite number")
         object.__setattr__(self, "numbers", MappingProxyType(full))
@@ -192,7 +192,7 @@ def _kind(what: str, given: Any, known: Mapping[str, Mapping[str, Any]]) -> Mapp
     if not isinstance(given, Mapping) or "kind" not in given:
         raise ValueError(f"{what} is {given!r}; expected a dict with a 'kind', one of {', '.join(known)}")
     rest = {key: value for key, value in given.items() if key != "kind"}
-    return MappingProxyType({"kind": given["kind"], **_completed(what, given["kind"], known, rest)})
+    return MappingProxyType({"kind": given["kind"], **_with_defaults(what, given["kind"], known, rest)})
 
 
 def to_json(config: Config) -> dict[str, Any]:

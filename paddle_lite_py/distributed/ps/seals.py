@@ -48,7 +48,7 @@ def coverage(host: str) -> bytes:
     return HEADER if here and os.environ.get(VARIABLE) != "whole" else WHOLE
 
 
-def sealed(key: bytes, way: bytes, to: Sealed, frames: Sequence[Any]) -> list[Any]:
+def seal(key: bytes, way: bytes, to: Sealed, frames: Sequence[Any]) -> list[Any]:
     """The frames of a message as they travel.
 
     Args:
@@ -58,7 +58,7 @@ def sealed(key: bytes, way: bytes, to: Sealed, frames: Sequence[Any]) -> list[An
     return [b"".join([context, _seal(key, way, context, frames), frames[0]]), *frames[1:]]
 
 
-def unsealed(key: bytes, way: bytes, frames: Sequence[Any], least: bytes = HEADER) -> Sealed:
+def unseal(key: bytes, way: bytes, frames: Sequence[Any], least: bytes = HEADER) -> Sealed:
     """What has come; nothing of it is read yet.
 
     Args:

@@ -17,7 +17,7 @@ from ..members import Dropped, job_secret
 from .barrier import Barrier
 from .recovery import Recovery
 from .saving import commit, load_share, save_share
-from .seals import ANSWERS, ASKS, NONCE, Sealed, coverage, key_of, sealed, unsealed
+from .seals import ANSWERS, ASKS, NONCE, Sealed, coverage, key_of, seal, unseal
 from .tables import CHANGES, Arrays, Tables
 from .wire import SERVERS, WireError, failure, pack, split, unpack
 
@@ -139,7 +139,7 @@ class Server:
     def _handle(self, client: bytes, frames: list[Any]) -> None:
         """Answer one message; what goes wrong with it is told to who sent it."""
         try:
-            asked = unsealed(self._key, ASKS, frames, self._covers)
+            asked = unseal(self._key, ASKS, frames, self._covers)
         except WireError as e:
             return self._dropped.tell("a message", e)
         caller, number = Caller(client, asked._replace(server=self._nonce, frames=[])), None
@@ -157,7 +157,7 @@ class Server:
             self._send(caller, {"id": number, **answer[0]}, answer[1])
 
     def _send(self, caller: Caller, header: dict[str, Any], arrays: Arrays) -> None:
-        frames = sealed(self._key, ANSWERS, caller.to, pack(header, arrays))
+        frames = seal(self._key, ANSWERS, caller.to, pack(header, arrays))
         self._socket.send_multipart([caller.client, *frames], copy=False)
 
     def _once(self, caller: Caller, header: dict[str, Any], arrays: Arrays, frames: list[Any]) -> Any:

@@ -27,7 +27,7 @@ def _distinct(ids, table, first, inverse, counts):
 
 
 @compiled
-def _summed(values, inverse, out):
+def _sum_rows(values, inverse, out):
     for i in range(len(inverse)):
         for c in range(values.shape[1]):
             out[inverse[i], c] += values[i, c]
@@ -53,11 +53,11 @@ def distinct(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return ids[first[order]], rank[inverse.reshape(-1)], counts[order]
 
 
-def summed(values: np.ndarray, inverse: np.ndarray, count: int) -> np.ndarray:
+def sum_rows(values: np.ndarray, inverse: np.ndarray, count: int) -> np.ndarray:
     """Rows of values that belong together, added in their order: [count, columns]."""
     out = np.zeros((count, values.shape[1]), values.dtype)
     if HAS_NUMBA:
-        _summed(values, inverse, out)
+        _sum_rows(values, inverse, out)
     else:
         np.add.at(out, inverse, values)
     return out

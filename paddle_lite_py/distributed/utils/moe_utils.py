@@ -16,7 +16,7 @@ from ..group import Group
 __all__ = ["global_gather", "global_scatter"]
 
 
-def _cut(x: Tensor, counts: np.ndarray) -> list[Tensor]:
+def _split_rows(x: Tensor, counts: np.ndarray) -> list[Tensor]:
     """As many rows as counted, one block after the other; none at all where nothing is counted."""
     kept = [int(n) for n in counts]
     if sum(kept) != x.shape[0]:
@@ -27,18 +27,18 @@ def _cut(x: Tensor, counts: np.ndarray) -> list[Tensor]:
 def _sent(x: Tensor, giving: np.ndarray, taking: np.ndarray, group: Group) -> Tensor:
     """Blocks of rows, given by process and expert, taken by expert and process."""
     ends = np.cumsum(giving.reshape(group.nranks, -1).sum(1))[:-1]
-    own = _cut(x, np.diff(np.concatenate([[0], ends, [x.shape[0]]])))
+    own = _split_rows(x, np.diff(np.concatenate([[0], ends, [x.shape[0]]])))
     found: list[Tensor] = []
     alltoall(found, [*own], group)
     by_process = taking.reshape(group.nranks, -1)
-    blocks = [_cut(rows, counts) for rows, counts in zip(found, by_process, strict=True)]
+    blocks = [_split_rows(rows, counts) for rows, counts in zip(found, by_process, strict=True)]
     return concat([blocks[p][e] for e in range(by_process.shape[1]) for p in range(group.nranks)], 0)
 
 
-def _returned(x: Tensor, giving: np.ndarray, taking: np.ndarray, group: Group) -> Tensor:
+def _return_rows(x: Tensor, giving: np.ndarray, taking: np.ndarray, group: Group) -> Tensor:
     """The way back: blocks given by expert and process, taken by process and expert."""
     by_process = taking.reshape(group.nranks, -1)
-    blocks = _cut(x, by_process.T.reshape(-1))
+    blocks = _split_rows(x, by_process.T.reshape(-1))
     experts = range(by_process.shape[1])
     found: list[Tensor] = []
     alltoall(found, [concat([blocks[e * group.nranks + p] for e in experts], 0) for p in range(group.nranks)], group)
@@ -49,12 +49,12 @@ class _Sent(PyLayer):
     @staticmethod
     def forward(ctx: Any, x: Tensor, giving: Any, taking: Any, group: Group, back: bool) -> Tensor:
         ctx.how = giving, taking, group, back
-        return (_returned if back else _sent)(x, giving, taking, group)
+        return (_return_rows if back else _sent)(x, giving, taking, group)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Tensor:
         giving, taking, group, back = ctx.how
-        return (_sent if back else _returned)(grad, giving, taking, group)
+        return (_sent if back else _return_rows)(grad, giving, taking, group)
 
 
 def _exchanged(x: Tensor, local_count: Any, global_count: Any, group: Group | None, back: bool) -> Tensor:

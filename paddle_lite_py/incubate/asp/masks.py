@@ -56,7 +56,7 @@ def _tiles(mat: np.ndarray, height: int, width: int) -> np.ndarray:
     return padded.reshape(rows // height, height, columns // width, width).swapaxes(1, 2)
 
 
-def _joined(tiles: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def _join_tiles(tiles: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """The matrix of a shape that tiles are of."""
     rows, columns, height, width = tiles.shape
     return tiles.swapaxes(1, 2).reshape(rows * height, columns * width)[: shape[0], : shape[1]]
@@ -116,7 +116,7 @@ def get_mask_1d(mat: Any, n: int, m: int) -> np.ndarray:
     tiles = _tiles(mat, 1, m)
     mask = np.ones_like(tiles)
     np.put_along_axis(mask, np.argsort(np.abs(tiles), axis=-1)[..., :n], 0, -1)
-    return _joined(mask, mat.shape)
+    return _join_tiles(mask, mat.shape)
 
 
 def _greedy(tile: np.ndarray, n: int) -> np.ndarray:
@@ -139,7 +139,7 @@ def get_mask_2d_greedy(mat: Any, n: int, m: int) -> np.ndarray:
     mat = _matrix(mat, n, m)
     tiles = _tiles(mat, m, m)
     masks = [_greedy(tile, n) for tile in tiles.reshape(-1, m, m)]
-    return _joined(np.reshape(masks, tiles.shape), mat.shape)
+    return _join_tiles(np.reshape(masks, tiles.shape), mat.shape)
 
 
 # Key: both sizes; pure.
@@ -167,7 +167,7 @@ def get_mask_2d_best(mat: Any, n: int, m: int) -> np.ndarray:
     mat = _matrix(mat, n, m)
     tiles, squares = _tiles(mat, m, m), _squares(n, m)
     sums = np.abs(tiles).reshape(-1, m * m) @ squares.reshape(-1, m * m).T
-    return _joined(squares[sums.argmax(-1)].reshape(tiles.shape), mat.shape)
+    return _join_tiles(squares[sums.argmax(-1)].reshape(tiles.shape), mat.shape)
 
 
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {

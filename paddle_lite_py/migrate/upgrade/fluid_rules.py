@@ -18,7 +18,7 @@ MODULES = {
 LAYERS = {"relu": "ReLU", "tanh": "Tanh", "sigmoid": "Sigmoid", "softmax": "Softmax", "leaky_relu": "LeakyReLU"}
 
 
-def _then(args: Arguments) -> str:
+def _with_activation(args: Arguments) -> str:
     """A layer followed by its activation."""
     act = args.get("act")
     if act is None or (isinstance(act, cst.Name) and act.value == "None"):
@@ -154,11 +154,11 @@ RULES: dict[str, Rule] = {
     "paddle.fluid.dygraph.load_dygraph": Rule("paddle.load", todo="paddle.load gives one dict, not a pair"),
     "paddle.fluid.dygraph.Linear": Rule(
         "paddle.nn.Linear", "input_dim output_dim param_attr bias_attr act dtype", 2,
-        {"input_dim": "in_features", "output_dim": "out_features", **_ATTR}, after=_then),
+        {"input_dim": "in_features", "output_dim": "out_features", **_ATTR}, after=_with_activation),
     "paddle.fluid.dygraph.Conv2D": Rule(
         "paddle.nn.Conv2D", _CONV, 3,
         {"num_channels": "in_channels", "num_filters": "out_channels", "filter_size": "kernel_size", **_ATTR},
-        after=_then),
+        after=_with_activation),
     "paddle.fluid.dygraph.Pool2D": Rule("", _POOLED, 1, _POOL, lambda a: _pool(a, False)),
     "paddle.fluid.dygraph.BatchNorm": Rule(
         "paddle.nn.BatchNorm", "num_channels act is_test momentum epsilon param_attr", 1, {"is_test": ""}),

@@ -84,7 +84,7 @@ class Imports(cst.CSTVisitor):
         if isinstance(imported, cst.ImportStar):
             self.notes.add((line, f"from {source} import *", "name what is imported", True))
             return [f"from {own(names.module_here(source) or source)} import *"]
-        return _joined([self._name(source, a, line) for a in imported])
+        return _join_imports([self._name(source, a, line) for a in imported])
 
     def _name(self, source: str, alias: Any, line: int) -> str:
         name = alias.name.value
@@ -159,7 +159,7 @@ class Imports(cst.CSTVisitor):
         return _without_repeats(module.with_changes(body=body))
 
 
-def _joined(statements: list[str]) -> list[str]:
+def _join_imports(statements: list[str]) -> list[str]:
     """Imports from one module as one."""
     groups: dict[str, list[str]] = {}
     for text in statements:

@@ -9,7 +9,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 
 from . import names
 from .imports import Imports, dotted
-from .rule import Misfit, changed, code
+from .rule import Misfit, apply_rule, code
 from .torch_rules import PAIRS
 
 
@@ -134,7 +134,7 @@ class Rewriter(cst.CSTTransformer):
 
     def _call(self, node: cst.Call, updated: cst.Call, name: str, rule: Any) -> cst.BaseExpression:
         try:
-            new, args, after = changed(rule, updated.args)
+            new, args, after = apply_rule(rule, updated.args)
         except Misfit as e:
             self._told(node, name, f"{e}; compare with {rule.new or 'its successor'}", True)
             return updated

@@ -38,7 +38,7 @@ class Misfit(Exception):
     """A call whose arguments a rule does not know; it is left to the user."""
 
 
-def named(rule: Rule, args: Any) -> dict[str, cst.Arg]:
+def by_old_names(rule: Rule, args: Any) -> dict[str, cst.Arg]:
     """The arguments by their old names."""
     order = rule.order.split()
     found: dict[str, cst.Arg] = {}
@@ -51,27 +51,27 @@ def named(rule: Rule, args: Any) -> dict[str, cst.Arg]:
     return found
 
 
-def changed(rule: Rule, args: Any) -> tuple[str, list[cst.Arg], str]:
+def apply_rule(rule: Rule, args: Any) -> tuple[str, list[cst.Arg], str]:
     """The new name, the new arguments, and the text that the call is put into."""
     if rule.listed and not any(a.keyword for a in args):
         elements = [cst.StarredElement(a.value) if a.star else cst.Element(a.value) for a in args]
         return rule.new, [cst.Arg(cst.List(elements))], ""
     if not (rule.order or rule.names or rule.edit):
         return rule.new, list(args), ""
-    given = named(rule, args)
+    given = by_old_names(rule, args)
     old: Arguments = {k: a.value for k, a in given.items()}
     unnamed = {k for i, (k, a) in enumerate(given.items()) if a.keyword is None and i < rule.keep}
     values = dict(old)
     new = (rule.edit(values) if rule.edit else None) or rule.new
     made = [
-        _written(given.get(k, cst.Arg(v)).with_changes(value=v), None if k in unnamed else rule.names.get(k, k))
+        _write_argument(given.get(k, cst.Arg(v)).with_changes(value=v), None if k in unnamed else rule.names.get(k, k))
         for k, v in values.items()
         if rule.names.get(k, k)
     ]
-    return new, _parted(made, args[-1].comma if args else None), rule.after(old) if rule.after else ""
+    return new, _with_commas(made, args[-1].comma if args else None), rule.after(old) if rule.after else ""
 
 
-def _written(arg: cst.Arg, name: str | None) -> cst.Arg:
+def _write_argument(arg: cst.Arg, name: str | None) -> cst.Arg:
     if name is None:
         return arg
     tight = cst.SimpleWhitespace("")
@@ -79,7 +79,7 @@ def _written(arg: cst.Arg, name: str | None) -> cst.Arg:
     return arg.with_changes(keyword=cst.Name(name), equal=equal)
 
 
-def _parted(args: list[cst.Arg], last: Any) -> list[cst.Arg]:
+def _with_commas(args: list[cst.Arg], last: Any) -> list[cst.Arg]:
     """Arguments with commas between them, as they were where there were any."""
     comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
     out = [a if isinstance(a.comma, cst.Comma) else a.with_changes(comma=comma) for a in args[:-1]]

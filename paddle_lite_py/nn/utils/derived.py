@@ -29,7 +29,7 @@ class _Derived(Initializer):
             return np.asarray(self.function(*map(wrap, arrays))._data).astype(dtype.np)
 
 
-def derived(layer: Layer, shape: list[int], function: Callable[..., Any], *sources: Any) -> Parameter:
+def derive_parameter(layer: Layer, shape: list[int], function: Callable[..., Any], *sources: Any) -> Parameter:
     """A parameter for a layer, which starts as a function of other parameters."""
     attr = ParamAttr(initializer=_Derived(function, sources))
     return layer.create_parameter(shape, attr, sources[0].dtype)

@@ -11,7 +11,7 @@ from ..base import Layer
 from ..common import Linear
 from ..conv import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
 from ..norm import spectral_norm as normalized
-from .derived import derived
+from .derived import derive_parameter
 
 
 class SpectralNormHook:
@@ -64,7 +64,7 @@ def spectral_norm(
     rows = weight.shape[dim]
     draw = ParamAttr(initializer=initializer.Normal(0.0, 1.0), trainable=False)
     delattr(layer, name)
-    layer.add_parameter(f"{name}_orig", derived(layer, list(weight.shape), lambda w: w, weight))
+    layer.add_parameter(f"{name}_orig", derive_parameter(layer, list(weight.shape), lambda w: w, weight))
     for suffix, size in (("u", rows), ("v", weight.size // rows)):
         layer.register_buffer(f"{name}_{suffix}", layer.create_parameter([size], draw, weight.dtype))
     setattr(layer, name, weight * 1.0)

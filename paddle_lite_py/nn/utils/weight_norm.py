@@ -8,7 +8,7 @@ from typing import Any
 from ...core.interpreter import state
 from ...eager.tensor import RemoveHandle, Tensor
 from ..base import Layer
-from .derived import derived
+from .derived import derive_parameter
 
 
 def _length(v: Tensor, dim: int | None) -> Tensor:
@@ -67,8 +67,8 @@ def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Laye
     hook = WeightNorm(name, dim)
     delattr(layer, name)
     lengths = [] if dim is None else [weight.shape[dim]]
-    layer.add_parameter(f"{name}_v", derived(layer, list(weight.shape), lambda w: w, weight))
-    layer.add_parameter(f"{name}_g", derived(layer, lengths, lambda w: _length(w, dim), weight))
+    layer.add_parameter(f"{name}_v", derive_parameter(layer, list(weight.shape), lambda w: w, weight))
+    layer.add_parameter(f"{name}_g", derive_parameter(layer, lengths, lambda w: _length(w, dim), weight))
     hook(layer, None)
     hook.handle = layer.register_forward_pre_hook(hook)
     return layer
@@ -99,7 +99,9 @@ def remove_weight_norm(layer: Layer, name: str = "weight") -> Layer:
             v, g = getattr(layer, f"{name}_v"), getattr(layer, f"{name}_g")
             for gone in (name, f"{name}_v", f"{name}_g"):
                 delattr(layer, gone)
-            layer.add_parameter(name, derived(layer, list(v.shape), functools.partial(_weight, dim=found.dim), v, g))
+            layer.add_parameter(
+                name, derive_parameter(layer, list(v.shape), functools.partial(_weight, dim=found.dim), v, g)
+            )
             if found.handle is not None:
                 found.handle.remove()
             return layer

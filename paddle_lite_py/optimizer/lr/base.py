@@ -106,7 +106,7 @@ class LRScheduler:
     def forked(self) -> Any:
         """Return an independent copy, which prints nothing."""
         made = object.__new__(type(self))
-        made.__dict__.update({k: _forked(v) for k, v in self.__dict__.items()}, verbose=False)
+        made.__dict__.update({k: _fork_value(v) for k, v in self.__dict__.items()}, verbose=False)
         return made
 
     def become(self, other: Any) -> None:
@@ -165,7 +165,7 @@ def _step(schedule: LRScheduler) -> None:
     schedule._advance(None)
 
 
-def _forked(value: Any) -> Any:
+def _fork_value(value: Any) -> Any:
     """What a copy of a schedule holds: steps may change containers, and the schedules inside."""
     if type(value) is TracedNumber:
         return value.value

@@ -39,19 +39,19 @@ def describe(rate: Any) -> Any:
 _REMEDY = "train with a schedule of paddle.optimizer.lr, or with a number that set_lr() changes"
 
 
-def described(data: Any) -> Any:
+def from_description(data: Any) -> Any:
     """What describe() wrote.
 
     Raises:
         ValueError: if the data are damaged.
     """
     if isinstance(data, list):
-        return [described(d) for d in data]
+        return [from_description(d) for d in data]
     if not isinstance(data, dict):
         return data
     try:
         made = SCHEDULES[data["schedule"]](
-            *described(data["args"]), **{k: described(v) for k, v in data["kwargs"].items()}
+            *from_description(data["args"]), **{k: from_description(v) for k, v in data["kwargs"].items()}
         )
         made.set_state_dict(_numbers(data["state"]))
         float(made())

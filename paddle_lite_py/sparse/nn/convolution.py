@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from ...dispatch.define import op
 from ...ops.convolution import tuple_of
 from ..tensors import SparseCooTensor
-from .sites import Meeting, Window, meeting
+from .sites import Meeting, Window, find_neighbors
 
 __all__ = [
     *("conv2d", "conv3d", "max_pool3d", "subm_conv2d", "subm_conv2d_igemm", "subm_conv3d", "subm_conv3d_igemm"),
@@ -67,7 +67,7 @@ def _convolve(
             f"sparse {who}: weight has the shape {list(weight.shape)}, and x {x.shape[-1]} channels; "
             f"expected [{n} sizes, {x.shape[-1]}, out]"
         )
-    met = meeting(x, Window.of(weight.shape[:n], stride, padding, dilation, same_sites=same_sites))
+    met = find_neighbors(x, Window.of(weight.shape[:n], stride, padding, dilation, same_sites=same_sites))
     fn: Any = _convolution
     return _with_sites(x, met, fn(x.values(), weight, met.table, bias))
 
@@ -99,7 +99,7 @@ Examples:
 _SPACE = {2: "[N, H, W, C]", 3: "[N, D, H, W, C]"}
 
 
-def _defined(name: str, n: int, same_sites: bool) -> Any:
+def _define(name: str, n: int, same_sites: bool) -> Any:
     def plain(
         x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
         data_format: str = _FORMATS[n], name: str | None = None,
@@ -129,9 +129,9 @@ def _defined(name: str, n: int, same_sites: bool) -> Any:
     return function
 
 
-conv2d, conv3d = _defined("conv2d", 2, False), _defined("conv3d", 3, False)
-subm_conv2d, subm_conv3d = _defined("subm_conv2d", 2, True), _defined("subm_conv3d", 3, True)
-subm_conv2d_igemm, subm_conv3d_igemm = _defined("subm_conv2d_igemm", 2, True), _defined("subm_conv3d_igemm", 3, True)
+conv2d, conv3d = _define("conv2d", 2, False), _define("conv3d", 3, False)
+subm_conv2d, subm_conv3d = _define("subm_conv2d", 2, True), _define("subm_conv3d", 3, True)
+subm_conv2d_igemm, subm_conv3d_igemm = _define("subm_conv2d_igemm", 2, True), _define("subm_conv3d_igemm", 3, True)
 
 
 def max_pool3d(
@@ -164,6 +164,6 @@ def max_pool3d(
     """
     x = _checked("max_pool3d", x, 3, data_format)
     kernel = tuple_of(kernel_size, 3, "kernel_size")
-    met = meeting(x, Window.of(kernel, kernel if stride is None else stride, padding, 1, ceil=ceil_mode))
+    met = find_neighbors(x, Window.of(kernel, kernel if stride is None else stride, padding, 1, ceil=ceil_mode))
     fn: Any = _max_pool
     return _with_sites(x, met, fn(x.values(), met.table))

@@ -57,18 +57,18 @@ class Meeting(NamedTuple):
 _known = IdentityMemo("rulebooks of places")
 
 
-def meeting(x: SparseCooTensor, window: Window) -> Meeting:
+def find_neighbors(x: SparseCooTensor, window: Window) -> Meeting:
     """Compute the neighbor table of a tensor [batch, *space, channels] with dense channels."""
     held: dict[Any, Meeting] | None = _known.find(x._indices)
     if held is None:
         held = _known.put(x._indices, {})
     key = (window, tuple(x.shape))
     if key not in held:
-        held[key] = _found(x._indices, x.shape, window)
+        held[key] = _neighbor_table(x._indices, x.shape, window)
     return held[key]
 
 
-def _found(places: np.ndarray, shape: list[int], window: Window) -> Meeting:
+def _neighbor_table(places: np.ndarray, shape: list[int], window: Window) -> Meeting:
     n, count = len(window.kernel), places.shape[1]
     pad, space = window.placed(shape[1:-1])
     if (space < 1).any():

@@ -131,7 +131,7 @@ class DenseNet(Classifier):
         return self._finish(F.relu(self.batch_norm(x)), self.pool2d_avg, self.out)
 
 
-def _made(layers: int, pretrained: bool, options: dict[str, Any]) -> DenseNet:
+def _build(layers: int, pretrained: bool, options: dict[str, Any]) -> DenseNet:
     no_weights(f"densenet{layers}", pretrained)
     return DenseNet(layers, **options)
 
@@ -145,7 +145,7 @@ def densenet121(pretrained: bool = False, **kwargs: Any) -> DenseNet:
     Returns:
         The network, a DenseNet.
     """
-    return _made(121, pretrained, kwargs)
+    return _build(121, pretrained, kwargs)
 
 
 def densenet161(pretrained: bool = False, **kwargs: Any) -> DenseNet:
@@ -157,7 +157,7 @@ def densenet161(pretrained: bool = False, **kwargs: Any) -> DenseNet:
     Returns:
         The network, a DenseNet.
     """
-    return _made(161, pretrained, kwargs)
+    return _build(161, pretrained, kwargs)
 
 
 def densenet169(pretrained: bool = False, **kwargs: Any) -> DenseNet:
@@ -169,7 +169,7 @@ def densenet169(pretrained: bool = False, **kwargs: Any) -> DenseNet:
     Returns:
         The network, a DenseNet.
     """
-    return _made(169, pretrained, kwargs)
+    return _build(169, pretrained, kwargs)
 
 
 def densenet201(pretrained: bool = False, **kwargs: Any) -> DenseNet:
@@ -181,7 +181,7 @@ def densenet201(pretrained: bool = False, **kwargs: Any) -> DenseNet:
     Returns:
         The network, a DenseNet.
     """
-    return _made(201, pretrained, kwargs)
+    return _build(201, pretrained, kwargs)
 
 
 def densenet264(pretrained: bool = False, **kwargs: Any) -> DenseNet:
@@ -193,4 +193,4 @@ def densenet264(pretrained: bool = False, **kwargs: Any) -> DenseNet:
     Returns:
         The network, a DenseNet.
     """
-    return _made(264, pretrained, kwargs)
+    return _build(264, pretrained, kwargs)

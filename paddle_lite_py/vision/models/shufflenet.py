@@ -116,7 +116,7 @@ class ShuffleNetV2(Classifier):
         return self._finish(self._last_conv(x), self._pool2d_avg, self._fc)
 
 
-def _made(name: str, pretrained: bool, scale: float, act: str, options: dict[str, Any]) -> ShuffleNetV2:
+def _build(name: str, pretrained: bool, scale: float, act: str, options: dict[str, Any]) -> ShuffleNetV2:
     no_weights(name, pretrained)
     return ShuffleNetV2(scale, act, **options)
 
@@ -130,7 +130,7 @@ def shufflenet_v2_x0_25(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2
     Returns:
         The network, a ShuffleNetV2.
     """
-    return _made("shufflenet_v2_x0_25", pretrained, 0.25, "relu", kwargs)
+    return _build("shufflenet_v2_x0_25", pretrained, 0.25, "relu", kwargs)
 
 
 def shufflenet_v2_x0_33(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
@@ -142,7 +142,7 @@ def shufflenet_v2_x0_33(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2
     Returns:
         The network, a ShuffleNetV2.
     """
-    return _made("shufflenet_v2_x0_33", pretrained, 0.33, "relu", kwargs)
+    return _build("shufflenet_v2_x0_33", pretrained, 0.33, "relu", kwargs)
 
 
 def shufflenet_v2_x0_5(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
@@ -154,7 +154,7 @@ def shufflenet_v2_x0_5(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
     Returns:
         The network, a ShuffleNetV2.
     """
-    return _made("shufflenet_v2_x0_5", pretrained, 0.5, "relu", kwargs)
+    return _build("shufflenet_v2_x0_5", pretrained, 0.5, "relu", kwargs)
 
 
 def shufflenet_v2_x1_0(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
@@ -166,7 +166,7 @@ def shufflenet_v2_x1_0(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
     Returns:
         The network, a ShuffleNetV2.
     """
-    return _made("shufflenet_v2_x1_0", pretrained, 1.0, "relu", kwargs)
+    return _build("shufflenet_v2_x1_0", pretrained, 1.0, "relu", kwargs)
 
 
 def shufflenet_v2_x1_5(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
@@ -178,7 +178,7 @@ def shufflenet_v2_x1_5(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
     Returns:
         The network, a ShuffleNetV2.
     """
-    return _made("shufflenet_v2_x1_5", pretrained, 1.5, "relu", kwargs)
+    return _build("shufflenet_v2_x1_5", pretrained, 1.5, "relu", kwargs)
 
 
 def shufflenet_v2_x2_0(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
@@ -190,7 +190,7 @@ def shufflenet_v2_x2_0(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
     Returns:
         The network, a ShuffleNetV2.
     """
-    return _made("shufflenet_v2_x2_0", pretrained, 2.0, "relu", kwargs)
+    return _build("shufflenet_v2_x2_0", pretrained, 2.0, "relu", kwargs)
 
 
 def shufflenet_v2_swish(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2:
@@ -202,4 +202,4 @@ def shufflenet_v2_swish(pretrained: bool = False, **kwargs: Any) -> ShuffleNetV2
     Returns:
         The network, a ShuffleNetV2.
     """
-    return _made("shufflenet_v2_swish", pretrained, 1.0, "swish", kwargs)
+    return _build("shufflenet_v2_swish", pretrained, 1.0, "swish", kwargs)

@@ -204,14 +204,14 @@ class Stranger:
         self.socket.connect(f"tcp://{endpoint}")
 
     def sealed(self, frames):
-        return seals.sealed(self.key, seals.ASKS, self.to, frames)
+        return seals.seal(self.key, seals.ASKS, self.to, frames)
 
     def said(self, frames, seconds=10.0):
         """The header of the answer to raw frames; None if none comes."""
         self.socket.send_multipart(frames)
         if not self.socket.poll(int(1000 * seconds)):
             return None
-        found = seals.unsealed(self.key, seals.ANSWERS, self.socket.recv_multipart())
+        found = seals.unseal(self.key, seals.ANSWERS, self.socket.recv_multipart())
         header, _ = wire.unpack(found.frames)
         if header.get("stale"):
             self.to = self.to._replace(server=found.server)
@@ -257,7 +257,7 @@ def test_what_strangers_send_is_not_read(client):
         stranger.socket.send_multipart(sealed)
         stranger.key = member.key  # to read what the server says
         assert stranger.socket.poll(10_000)
-        found = seals.unsealed(member.key, seals.ANSWERS, stranger.socket.recv_multipart())
+        found = seals.unseal(member.key, seals.ANSWERS, stranger.socket.recv_multipart())
         assert "the token is not that of the server" in wire.unpack(found.frames)[0]["message"]
         for _ in range(int(os.environ.get("BAD_MESSAGES", "30"))):
             frames = [rng.randbytes(rng.randrange(200)) for _ in range(rng.randrange(1, 5))]
@@ -331,7 +331,7 @@ def test_answers_of_others_are_not_taken():
                 caller, first, *_ = fake.recv_multipart()
                 header = wire.pack({"id": 1, "config": {}}, [])
                 to = seals.Sealed(first[1:17], b"s" * 16, first[:1], True, [])
-                fake.send_multipart([caller, *seals.sealed(b"no key", seals.ANSWERS, to, header)])
+                fake.send_multipart([caller, *seals.seal(b"no key", seals.ANSWERS, to, header)])
 
             thread = threading.Thread(target=answer)
             thread.start()

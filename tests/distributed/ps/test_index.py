@@ -10,7 +10,7 @@ from paddle_lite_py.distributed.ps.growing import GrowingArray
 from paddle_lite_py.distributed.ps.hashing import PARTS
 from paddle_lite_py.distributed.ps.index import PlainIndex, SegmentedIndex
 from paddle_lite_py.distributed.ps.rows import RowStore
-from paddle_lite_py.distributed.ps.sums import distinct, summed
+from paddle_lite_py.distributed.ps.sums import distinct, sum_rows
 
 needs_numba = pytest.mark.skipif(not HAS_NUMBA, reason="loops are not compiled")
 
@@ -91,7 +91,7 @@ def test_distinct_ids_and_their_sums():
     assert np.array_equal(unique[inverse], ids)
     assert counts.tolist() == [ids.tolist().count(i) for i in first]
     expected = [values[ids == i].sum(axis=0).tolist() for i in first]
-    assert summed(values, inverse, len(unique)).tolist() == expected
+    assert sum_rows(values, inverse, len(unique)).tolist() == expected
 
 
 def test_no_ids_at_all():

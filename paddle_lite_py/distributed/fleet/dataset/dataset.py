@@ -16,8 +16,8 @@ from ....core.no_effect import ONE_PROCESS, Immaterial, Refused, no_effect, only
 from ....core.processes import job
 from ....eager.random import host_draw
 from .ahead import ahead
-from .shuffling import spread, taken
-from .slots import SlotValues, joined, parse
+from .shuffling import select_instances, spread
+from .slots import SlotValues, join_slots, parse
 
 __all__ = ["DatasetBase", "InMemoryDataset", "QueueDataset"]
 
@@ -124,7 +124,7 @@ class DatasetBase:
             yield self._feed(slots, order[at : at + self.batch_size], declared)
 
 
-def _declared() -> Any:
+def _declared_names() -> Any:
     """The names of the data of this thread's program under construction; none outside of static mode."""
     return getattr(getattr(state.interpreter, "program", None), "feeds", ())
 
@@ -162,7 +162,7 @@ class InMemoryDataset(DatasetBase):
                 parts = list(pool.map(self._read, self.files))
         else:
             parts = [self._read(f) for f in self.files]
-        self._slots = [joined([p[i] for p in parts]) for i in range(len(self.use_var))] if parts else []
+        self._slots = [join_slots([p[i] for p in parts]) for i in range(len(self.use_var))] if parts else []
         self._order = np.arange(len(self._slots[0].starts) - 1 if self._slots else 0)
         if is_shuffle:
             self.local_shuffle()
@@ -193,7 +193,7 @@ class InMemoryDataset(DatasetBase):
         for i, var in enumerate(self.use_var):
             if var.name in slots:
                 rows = host_draw().permutation(len(self._order))
-                self._slots[i : i + 1] = taken([self._slots[i]], rows)
+                self._slots[i : i + 1] = select_instances([self._slots[i]], rows)
 
     def release_memory(self) -> None:
         """Forget what was read."""
@@ -208,7 +208,7 @@ class InMemoryDataset(DatasetBase):
     get_shuffle_data_size = get_memory_data_size
 
     def __iter__(self) -> Iterator[dict[str, np.ndarray]]:
-        return self._batches(self._slots, self._order, _declared())
+        return self._batches(self._slots, self._order, _declared_names())
 
 
 class QueueDataset(DatasetBase):
@@ -221,7 +221,7 @@ class QueueDataset(DatasetBase):
     """
 
     def __iter__(self) -> Iterator[dict[str, np.ndarray]]:
-        return self._each(_declared())
+        return self._each(_declared_names())
 
     def _each(self, declared: Any) -> Iterator[dict[str, np.ndarray]]:
         for slots in ahead(map(self._read, self.files), 1):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .slots import SlotValues, joined
+from .slots import SlotValues, join_slots
 
 
 def spread(
@@ -19,18 +19,18 @@ def spread(
         exchange: gives all workers what is theirs, and what they have for this one.
         rank, size: the number of this worker, and how many there are.
     """
-    dealt = [taken(slots, order[(worker - rank) % size :: size]) for worker in range(size)]
-    found = exchange([_named(part) for part in dealt])
+    dealt = [select_instances(slots, order[(worker - rank) % size :: size]) for worker in range(size)]
+    found = exchange([_named_arrays(part) for part in dealt])
     parts = [[SlotValues(f[f"values/{i}"], f[f"starts/{i}"]) for i in range(len(slots))] for f in found]
-    return [joined([part[i] for part in parts]) for i in range(len(slots))]
+    return [join_slots([part[i] for part in parts]) for i in range(len(slots))]
 
 
-def taken(slots: list[SlotValues], rows: np.ndarray) -> list[SlotValues]:
+def select_instances(slots: list[SlotValues], rows: np.ndarray) -> list[SlotValues]:
     """Some instances, in this order.
 
     Examples:
         >>> ids = SlotValues(np.array([7, 8, 9]), np.array([0, 2, 3]))
-        >>> taken([ids], np.array([1, 0]))[0].values.tolist()
+        >>> select_instances([ids], np.array([1, 0]))[0].values.tolist()
         [9, 7, 8]
     """
     out = []
@@ -42,5 +42,5 @@ def taken(slots: list[SlotValues], rows: np.ndarray) -> list[SlotValues]:
     return out
 
 
-def _named(slots: list[SlotValues]) -> dict[str, np.ndarray]:
+def _named_arrays(slots: list[SlotValues]) -> dict[str, np.ndarray]:
     return {f"{field}/{i}": a for i, slot in enumerate(slots) for field, a in slot._asdict().items()}

@@ -55,11 +55,11 @@ def parse(
             lines = text.split(b"\n", at + 1)
             raise ValueError(
                 f"line {at + 1} of {name} does not hold {len(kinds)} slots, each a count and that many numbers, as "
-                f"'2 0.1 0.2 1 7' does: {_what(e, len(kinds), slots)}; the line is {_shortened(lines[at])}"
+                f"'2 0.1 0.2 1 7' does: {_what(e, len(kinds), slots)}; the line is {_shorten(lines[at])}"
             ) from None
 
     parts = in_pieces(text, read, threads) or [[SlotValues(np.zeros(0, k), np.zeros(1, np.int64)) for k in kinds]]
-    return [joined([p[i] for p in parts]) for i in range(len(kinds))]
+    return [join_slots([p[i] for p in parts]) for i in range(len(kinds))]
 
 
 class _Line(Exception):
@@ -72,15 +72,15 @@ class _Line(Exception):
 
 def _what(error: _Line, count: int, names: Sequence[str]) -> str:
     if error.slot == count:
-        return f"something follows after slot {_named(count - 1, names)}, the last one"
-    return f"slot {_named(error.slot, names)} has no count, or another number of values than its count says"
+        return f"something follows after slot {_slot_name(count - 1, names)}, the last one"
+    return f"slot {_slot_name(error.slot, names)} has no count, or another number of values than its count says"
 
 
-def _named(slot: int, names: Sequence[str]) -> str:
+def _slot_name(slot: int, names: Sequence[str]) -> str:
     return f"'{names[slot]}'" if slot < len(names) else str(slot)
 
 
-def _shortened(line: bytes, most: int = 60) -> str:
+def _shorten(line: bytes, most: int = 60) -> str:
     text = line.decode(errors="replace").strip()
     return repr(text if len(text) <= most else text[:most] + "...")
 
@@ -107,7 +107,7 @@ def _check(wrong: np.ndarray, lines: np.ndarray, slot: int) -> None:
         raise _Line(int(lines[np.argmax(wrong)]), slot)
 
 
-def joined(parts: list[SlotValues]) -> SlotValues:
+def join_slots(parts: list[SlotValues]) -> SlotValues:
     """The instances of several, one after another."""
     if len(parts) == 1:
         return parts[0]

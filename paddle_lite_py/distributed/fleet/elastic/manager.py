@@ -61,7 +61,7 @@ class ElasticManager:
     @no_effect(etcd_client=Immaterial("launchers meet without it"))
     def __init__(self, args: Any, etcd_client: Any = None) -> None:
         self.args = args
-        self.server, self.name, self.np = (_given(args, n) for n in ("elastic_server", "job_id", "np"))
+        self.server, self.name, self.np = (_read_setting(args, n) for n in ("elastic_server", "job_id", "np"))
         self.min_np, self.max_np = _parsed(self.np)
         self.host = getattr(args, "host", None) or os.environ.get("POD_IP")
         self.elastic_timeout = int(os.environ.get("PADDLE_ELASTIC_TIMEOUT") or ELASTIC_TIMEOUT)
@@ -93,7 +93,7 @@ def enable_elastic(args: Any, distribute_mode: Any) -> bool:
         >>> enable_elastic(SimpleNamespace(elastic_server="10.0.0.1:6070", job_id="digits", np=None), None)
         False
     """
-    return all(_given(args, name) for name in ("elastic_server", "job_id", "np"))
+    return all(_read_setting(args, name) for name in ("elastic_server", "job_id", "np"))
 
 
 @no_effect(distribute_mode=Immaterial("the program says how it shares work"))
@@ -115,7 +115,7 @@ def launch_elastic(args: Any, distribute_mode: Any) -> NoReturn:
     ElasticManager(args).run()
 
 
-def _given(args: Any, name: str) -> str:
+def _read_setting(args: Any, name: str) -> str:
     variable = f"PADDLE_ELASTIC_{name.removeprefix('elastic_').upper()}"
     return str(getattr(args, name, None) or os.environ.get(variable) or "")
 

@@ -104,7 +104,7 @@ class DGCMomentumOptimizer:
             velocity = self._moved(p, g)
             rest = self._rest.get(id(p), zeros_like(velocity)) + velocity
             count = max(1, round(p.size * (1 - self._sparsity[at])))
-            value, place, velocity_left, rest_left = _taken(rest._data, velocity._data, count)
+            value, place, velocity_left, rest_left = _take_largest(rest._data, velocity._data, count)
             self._rest[id(p)], self._velocity[id(p)] = wrap(rest_left), wrap(velocity_left)
             values.append(value)
             places.append(place + start)
@@ -150,7 +150,7 @@ class DGCMomentumOptimizer:
 
 
 @functools.partial(jax.jit, static_argnums=2)
-def _taken(rest: Any, velocity: Any, count: int) -> Any:
+def _take_largest(rest: Any, velocity: Any, count: int) -> Any:
     """The largest numbers of an array, where they stand, and what remains; the velocity begins anew there."""
     flat = rest.reshape(-1)
     _, place = jax.lax.top_k(jnp.abs(flat), count)

@@ -21,7 +21,7 @@ def _along(group: Group | None) -> Group:
     return group or hybrid_group().get_sep_parallel_group()
 
 
-def mirrored(x: Tensor, count: int, axis: int, back: bool = False) -> Tensor:
+def balance_causal(x: Tensor, count: int, axis: int, back: bool = False) -> Tensor:
     """Pieces in an order in which equal stretches have equal work under a causal mask: first with last, and so on.
 
     Raises:
@@ -56,7 +56,7 @@ def split_sequence(x: Tensor, axis: int = 1, group: Group | None = None, balance
     among = _along(group)
     if among.nranks == 1:
         return x
-    return Scattered.apply(mirrored(x, among.nranks, axis) if balanced else x, among, axis)
+    return Scattered.apply(balance_causal(x, among.nranks, axis) if balanced else x, among, axis)
 
 
 def join_sequence(x: Tensor, axis: int = 1, group: Group | None = None, balanced: bool = False) -> Tensor:
@@ -65,7 +65,7 @@ def join_sequence(x: Tensor, axis: int = 1, group: Group | None = None, balanced
     if among.nranks == 1:
         return x
     whole = Gathered.apply(x, among, axis)
-    return mirrored(whole, among.nranks, axis, back=True) if balanced else whole
+    return balance_causal(whole, among.nranks, axis, back=True) if balanced else whole
 
 
 class _Ring(PyLayer):
@@ -104,7 +104,7 @@ def ring_attention(
     return _Ring.apply(query, key, value, among, bool(is_causal), bool(balanced))
 
 
-def _moved(x: Tensor, group: Group, cut: int, joined: int) -> Tensor:
+def _exchange_axes(x: Tensor, group: Group, cut: int, joined: int) -> Tensor:
     """Parts along one axis become parts along another."""
     count = group.nranks
     if x.shape[cut] % count:
@@ -120,10 +120,10 @@ def sequence_to_heads(x: Tensor, group: Group | None = None) -> Tensor:
         ValueError: if the heads cannot be divided among the processes.
     """
     among = _along(group)
-    return x if among.nranks == 1 else _moved(x, among, 2, 1)
+    return x if among.nranks == 1 else _exchange_axes(x, among, 2, 1)
 
 
 def heads_to_sequence(x: Tensor, group: Group | None = None) -> Tensor:
     """The way back from sequence_to_heads()."""
     among = _along(group)
-    return x if among.nranks == 1 else _moved(x, among, 1, 2)
+    return x if among.nranks == 1 else _exchange_axes(x, among, 1, 2)

@@ -98,7 +98,7 @@ class PipelineLayer(nn.Layer):
         self._loss_fn, self._recompute_interval = loss_fn, recompute_interval
         self.segment_parts = segments(layers, stages * self._num_virtual, seg_method)
         self.shared_layers = nn.LayerDict()
-        self._sharing = _sharing(layers, self.segment_parts, hcg)
+        self._sharing = _find_shared(layers, self.segment_parts, hcg)
         self._chunks = [
             [self._made(i, layers[i]) for i in range(self.segment_parts[at], self.segment_parts[at + 1])]
             for at in range(self._pipe.rank, stages * self._num_virtual, stages)
@@ -211,7 +211,7 @@ def _name(described: Any) -> str:
     return getattr(made, "__name__", "")
 
 
-def _sharing(layers: Sequence[Any], parts: list[int], hcg: Any) -> dict[str, tuple[str, Group]]:
+def _find_shared(layers: Sequence[Any], parts: list[int], hcg: Any) -> dict[str, tuple[str, Group]]:
     """Weights that stand in several places: the attribute, and who has it; all processes make all groups."""
     found: dict[str, tuple[str, list[int]]] = {}
     count = hcg.get_num_stages()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...ps.sums import summed
+from ...ps.sums import sum_rows
 
 
 class IdRows(NamedTuple):
@@ -56,7 +56,7 @@ def merged(parts: Sequence[IdRows]) -> IdRows:
     """
     ids, place = np.unique(np.concatenate([p.ids for p in parts]), return_inverse=True)
     values = np.concatenate([p.values for p in parts])
-    out = summed(np.ascontiguousarray(values, np.float32), place, len(ids))
+    out = sum_rows(np.ascontiguousarray(values, np.float32), place, len(ids))
     if any(p.shows is None for p in parts):
         return IdRows(ids, out)
     counts = [np.bincount(place, np.concatenate([p[i] for p in parts]), len(ids)).astype(np.float32) for i in (2, 3)]

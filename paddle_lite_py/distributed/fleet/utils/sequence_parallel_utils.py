@@ -157,8 +157,8 @@ def register_sequence_parallel_allreduce_hooks(model: Any, accumulation_steps: i
         return
     for p in model.parameters():
         if getattr(p, "sequence_parallel", False):
-            p.register_hook(lambda grad: _summed(grad, group))
+            p.register_hook(lambda grad: _all_reduce(grad, group))
 
 
-def _summed(grad: Tensor, group: Any) -> Tensor:
+def _all_reduce(grad: Tensor, group: Any) -> Tensor:
     return exchanged("all_reduce", grad, group, ReduceOp.SUM)

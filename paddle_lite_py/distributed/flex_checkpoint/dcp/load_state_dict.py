@@ -111,7 +111,7 @@ def _reader(path: str, unique_id: int | None) -> _CheckpointReader:
     return _CheckpointReader(folder, from_bytes(file.read_bytes()))
 
 
-def _asked(target: Tensor | ShardedWeight) -> tuple[int, ...]:
+def _global_shape(target: Tensor | ShardedWeight) -> tuple[int, ...]:
     return target.global_shape if isinstance(target, ShardedWeight) else tuple(target.shape)
 
 
@@ -120,9 +120,9 @@ def _check(targets: dict[str, Tensor | ShardedWeight], metadata: Metadata, path:
     if missing := sorted(targets.keys() - known.keys()):
         raise ValueError(f"load_state_dict: the checkpoint in {path} lacks {', '.join(missing)}")
     wrong = [
-        f"{key} is {list(shape)} there and {list(_asked(t))} here"
+        f"{key} is {list(shape)} there and {list(_global_shape(t))} here"
         for key, t in targets.items()
-        if (shape := _shape(known[key])) != _asked(t)
+        if (shape := _shape(known[key])) != _global_shape(t)
     ]
     if wrong:
         raise ValueError(f"load_state_dict: {'; '.join(wrong)}")

@@ -73,7 +73,7 @@ def save_state_dict(
         _note(metadata, held, key, value, file)
     everyone: list[Any] = []
     objects.all_gather_object(everyone, (metadata.state_dict_metadata, metadata.storage_metadata), group)
-    whole = _joined(everyone, paths)
+    whole = _join_metadata(everyone, paths)
 
     def write() -> None:
         Path(path).mkdir(parents=True, exist_ok=True)
@@ -158,7 +158,7 @@ def _note(metadata: Metadata, held: dict[str, np.ndarray], key: str, value: Any,
         metadata.state_dict_metadata[key] = found
 
 
-def _joined(everyone: list[Any], paths: dict[str, tuple[Any, ...]]) -> Metadata:
+def _join_metadata(everyone: list[Any], paths: dict[str, tuple[Any, ...]]) -> Metadata:
     whole = Metadata(flat_mapping=paths)
     for tensors, files in everyone:
         whole.storage_metadata = files | whole.storage_metadata  # of copies, the first one is read

@@ -15,7 +15,7 @@ _OTHERS = (*_STAGES, "generate_launch_cfg")
 _FORMS = '["--flag", ""], ["-o", "Name"], or ["file.json", "name.of.key"]'
 
 
-def derived(setting: Setting, plan: SearchPlan) -> Setting:
+def derive_setting(setting: Setting, plan: SearchPlan) -> Setting:
     """A setting with what follows from it, as run_cmd may ask for it."""
     local = plan.batch // setting["sharding_degree"] // setting["dp_degree"]
     return setting | {
@@ -32,7 +32,7 @@ def check(plan: SearchPlan, setting: Setting) -> None:
     Raises:
         ValueError: if it names what is no dimension, says it in no known form, or names a file that does not fit.
     """
-    known = {*DIMENSIONS, *plan.custom, *derived(dict.fromkeys(DIMENSIONS, 1), plan)}
+    known = {*DIMENSIONS, *plan.custom, *derive_setting(dict.fromkeys(DIMENSIONS, 1), plan)}
     for key, form in plan.run_cmd.items():
         if key in _STAGES and not isinstance(form, dict):
             raise ValueError(f"{plan.file}: run_cmd.{key} is {form!r}; expected a table, as {{...}}")
@@ -41,7 +41,7 @@ def check(plan: SearchPlan, setting: Setting) -> None:
         for name, each in form.items() if key in _STAGES else [(key, form)] * (key not in _OTHERS):
             _check_form(plan, f"run_cmd.{name}", each)
     for last in (False, True):
-        _told(plan, [], setting, last)
+        _fill_arguments(plan, [], setting, last)
 
 
 def _check_form(plan: SearchPlan, name: str, form: Any) -> None:
@@ -62,7 +62,7 @@ def arguments(plan: SearchPlan, given: list[str], setting: Setting, folder: str 
     Raises:
         ValueError: if a file cannot be changed so.
     """
-    found, changed = _told(plan, given, setting, last=folder is None)
+    found, changed = _fill_arguments(plan, given, setting, last=folder is None)
     for path, data in changed.items():
         text = _text(path, data)
         path.write_text(text)
@@ -71,10 +71,12 @@ def arguments(plan: SearchPlan, given: list[str], setting: Setting, folder: str 
     return found
 
 
-def _told(plan: SearchPlan, given: list[str], setting: Setting, last: bool) -> tuple[list[str], dict[Path, Any]]:
+def _fill_arguments(
+    plan: SearchPlan, given: list[str], setting: Setting, last: bool
+) -> tuple[list[str], dict[Path, Any]]:
     """The arguments, and what files are to hold."""
     found, changed = list(given), dict[Path, Any]()
-    for key, value in derived(setting, plan).items():
+    for key, value in derive_setting(setting, plan).items():
         if key in plan.run_cmd:
             flag, place, *prefix = plan.run_cmd[key]
             if flag.startswith("-"):

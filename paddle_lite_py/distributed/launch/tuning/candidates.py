@@ -74,7 +74,7 @@ def _wrong(plan: SearchPlan, key: str, expected: str) -> ValueError:
     return ValueError(f"{plan.file}: {key} is {plan.given[key]!r}; expected {expected}")
 
 
-def listed(plan: SearchPlan) -> list[Setting]:
+def read_candidates(plan: SearchPlan) -> list[Setting]:
     """The settings of the table that configs_csv names, as they stand there.
 
     Raises:

@@ -34,7 +34,7 @@ class Trial(NamedTuple):
         return Tried(self.setting, self.metric is not None, self.out)
 
 
-def judged(plan: SearchPlan, setting: Setting, folder: Path, code: int, late: bool, seconds: float) -> Trial:
+def judge(plan: SearchPlan, setting: Setting, folder: Path, code: int, late: bool, seconds: float) -> Trial:
     """What the logs of a trial say.
 
     Arguments:
@@ -46,7 +46,7 @@ def judged(plan: SearchPlan, setting: Setting, folder: Path, code: int, late: bo
         seconds: that it took.
     """
     logs = [p.read_text(errors="replace") for p in sorted(folder.glob("workerlog.*"))]
-    metric = averaged(values(logs[0], plan.metric)) if logs else None
+    metric = recent_mean(values(logs[0], plan.metric)) if logs else None
     failed = code != 0 and not late
     out = (failed or metric is None) and any(_OUT.search(log) for log in logs)
     error = "Out of memory" if out else _error(logs, code) if failed else ""
@@ -68,7 +68,7 @@ def values(log: str, metric: str) -> list[float]:
     return [float(next(filter(None, m.groups()))) for m in found if m]
 
 
-def averaged(found: list[float]) -> float | None:
+def recent_mean(found: list[float]) -> float | None:
     """The last of a few values; of many the mean of the last ones, since programs take time to get going."""
     if not found:
         return None
@@ -140,7 +140,7 @@ def known(plan: SearchPlan) -> list[dict[str, str]]:
     return rows
 
 
-def remembered(setting: Setting, plan: SearchPlan, rows: list[dict[str, str]]) -> Trial | None:
+def find_earlier(setting: Setting, plan: SearchPlan, rows: list[dict[str, str]]) -> Trial | None:
     """What a setting gave when it was tried before."""
     wanted = {k: _text(v) for k, v in {**setting, "global_batch_size": plan.batch}.items()}
     for row in rows:

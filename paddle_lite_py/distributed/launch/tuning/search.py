@@ -68,7 +68,7 @@ class Search:
         if found is None:
             self._say(f"no setting has given {self.plan.metric}; see error_info in {self._table()}")
             return 1
-        best = described(found.setting, self.plan)
+        best = describe(found.setting, self.plan)
         self._say(f"the best is {best}: {self.plan.metric} {found.metric}; all are in {self._table()}")
         return self._best(found, asked) if self.plan.run_best else 0
 
@@ -76,7 +76,7 @@ class Search:
         """One trial, or what was found before; the exit code if this launcher is asked to end."""
         number = len(self.trials) + 1
         name = folder(number, setting, self.plan)
-        if known := history.remembered(setting, self.plan, self.rows):
+        if known := history.find_earlier(setting, self.plan, self.rows):
             self._say(f"trial {number}, {name}: as in {self.plan.resume}")
             return known
         self._say(f"trial {number}, {name}")
@@ -93,7 +93,7 @@ class Search:
         code = self.start(words, logs, f"auto_tuner_{number}", called)
         if asked() or code == _INTERRUPTED:
             return _INTERRUPTED if code == _INTERRUPTED else _ASKED
-        return history.judged(self.plan, setting, logs, code, late, time.monotonic() - begun)
+        return history.judge(self.plan, setting, logs, code, late, time.monotonic() - begun)
 
     def _note(self, trial: Trial) -> None:
         self.trials[len(self.trials) + 1] = trial
@@ -104,7 +104,7 @@ class Search:
     def _leave_out(self, setting: Setting, other: Tried) -> None:
         differs = ", ".join(f"{k} {v}" for k, v in other.setting.items() if setting[k] != v)
         why = "runs, and needs more memory for less time" if other.ran else "is out of memory, and needs less"
-        self._say(f"left out {described(setting, self.plan)}: the same with {differs} {why}")
+        self._say(f"left out {describe(setting, self.plan)}: the same with {differs} {why}")
         self.known.append(other._replace(setting=setting))
 
     def _ran(self) -> list[Trial]:
@@ -125,10 +125,10 @@ class Search:
 
 def folder(number: int, setting: Setting, plan: SearchPlan) -> str:
     """The name of a trial's folder, as the reference names it."""
-    return f"Job{number}_{described(setting, plan)}"
+    return f"Job{number}_{describe(setting, plan)}"
 
 
-def described(setting: Setting, plan: SearchPlan) -> str:
+def describe(setting: Setting, plan: SearchPlan) -> str:
     """A setting in one word."""
     s = setting
     name = (

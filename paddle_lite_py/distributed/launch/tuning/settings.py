@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from .candidates import DEGREES, GRANULARITIES, Setting, candidates, listed
+from .candidates import DEGREES, GRANULARITIES, Setting, candidates, read_candidates
 from .plan import SearchPlan
 
 _SHORT = {
@@ -25,7 +25,7 @@ def settings(plan: SearchPlan, processes: int) -> list[Setting]:
         ValueError: if none fits, or the plan names what is no value of a dimension.
     """
     if plan.configs is not None:
-        return listed(plan)
+        return read_candidates(plan)
     values = candidates(plan, processes)
     degrees, others = ([values[k] for k in values if (k in DEGREES) == wanted] for wanted in (True, False))
     chosen = [d for d in itertools.product(*degrees) if math.prod(d) == processes]

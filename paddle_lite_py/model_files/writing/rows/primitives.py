@@ -10,7 +10,7 @@ import jax
 import numpy as np
 
 from ....core.config import portable
-from ....core.jax_compat.equations import UnknownFormError, called, check_form
+from ....core.jax_compat.equations import UnknownFormError, called_jaxpr, check_form
 from ....core.jax_compat.jaxprs import Literal, body_of, constants_of
 from ....core.symbolic import is_symbolic
 from ....ir.block import Operator, Value
@@ -75,7 +75,7 @@ def _type(aval: Any) -> TensorType:
 
 def _equation(w: Emitter, eqn: Any, inputs: list[FileValue]) -> Sequence[FileValue]:
     name, types = eqn.primitive.name, [_type(v.aval) for v in eqn.outvars]
-    if (inner := called(eqn)) is not None:
+    if (inner := called_jaxpr(eqn)) is not None:
         return _evaluated(w, *inner, inputs)
     if name not in PRIMITIVES:
         raise Unwritable(f"it holds JAX's `{name}`")

@@ -25,7 +25,7 @@ def _sum(x: Tensor, group: Group) -> Tensor:
     return exchanged("all_reduce", x, group, ReduceOp.SUM)
 
 
-def _joined(x: Tensor, group: Group, axis: int) -> Tensor:
+def _gather_along(x: Tensor, group: Group, axis: int) -> Tensor:
     return concat(exchanged("all_gather", x, group).unbind(0), axis)
 
 
@@ -76,7 +76,7 @@ class Gathered(PyLayer):
     def forward(ctx: Any, x: Tensor, group: Group, axis: int, summed: bool = False) -> Tensor:
         """The whole."""
         ctx.group, ctx.axis, ctx.summed = group, axis, summed
-        return _joined(x, group, axis)
+        return _gather_along(x, group, axis)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Tensor:
@@ -96,7 +96,7 @@ class Scattered(PyLayer):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Tensor:
         """The parts of the gradient, joined."""
-        return _joined(grad, ctx.group, ctx.axis)
+        return _gather_along(grad, ctx.group, ctx.axis)
 
 
 class AllToAll(PyLayer):
