@@ -72,7 +72,9 @@ def from_json(data: Mapping[str, Any]) -> dict[str, Any]:
     found = {name: value for name, value in data.items() if name in ModelConfig.__dataclass_fields__}
     if data.get("rope_scaling_type"):
         found["rope_scaling"] = {"rope_type": "linear", "factor": data["rope_scaling_factor"]}
-    found |= {"norm_eps": data[name] for name in ("rms_norm_eps", "layer_norm_eps") if name in data}
+    for name in ("rms_norm_eps", "layer_norm_eps"):
+        if name in data:
+            found["norm_eps"] = data[name]
     return {**found, "dtype": data.get("dtype") or "float32", **_FIXED.get(kind, {})}
 
 
