@@ -94,7 +94,7 @@ def save_weights(model: Any, config: ModelConfig, folder: str | os.PathLike[str]
     """Write config.json and the weights, in several files if they are larger than max_bytes.
 
     Raises:
-        ValueError: The model has adapters or 8-bit weights.
+        ValueError: The model has adapters or quantized weights.
         OSError: A file cannot be written.
     """
     own = ("lora_A", "lora_B", "weight_scale")

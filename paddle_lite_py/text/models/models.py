@@ -110,7 +110,7 @@ class PretrainedModel(Layer):
             max_shard_bytes: Size above which weights are divided into several files.
 
         Raises:
-            ValueError: The model has adapters, or 8-bit weights.
+            ValueError: The model has adapters, or quantized weights.
             OSError: A file cannot be written.
 
         Example:
