@@ -101,6 +101,44 @@ def test_a_conversation(server, model):
     assert parts[-1]["usage"]["completion_tokens"] == 4
 
 
+def test_the_generate_extension(server, model):
+    def post(address, **fields):
+        body = json.dumps({"text_input": "Hello", **fields}).encode()
+        request = urllib.request.Request(f"{server.url}/v2/models/lm{address}", body)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as e:
+            return e.code, e.read().decode()
+
+    text, head = wanted(model, "Hello", 6), {"model_name": "lm", "model_version": "1"}
+    settings = {"temperature": 0, "max_tokens": 6}
+    for address, fields in (
+        ("/generate", {"parameters": {**settings, "stream": False}}), ("/versions/1/generate", settings)
+    ):  # fmt: skip
+        status, found = post(address, **fields)
+        assert status == 200 and json.loads(found) == {
+            **head, "text_output": text, "details": {"finish_reason": "length"}
+        }  # fmt: skip
+    status, found = post("/generate_stream", parameters=settings)
+    parts = [json.loads(line.removeprefix("data: ")) for line in found.split("\n\n") if line]
+    assert "".join(part["text_output"] for part in parts) == text and len(parts) > 2
+    assert [part.get("details") for part in parts] == [None] * (len(parts) - 1) + [{"finish_reason": "length"}]
+    for address, fields, code, words in (
+        ("/generate", {"text_input": 3}, 400, "text_input must be a string"),
+        ("/generate", {"text_input": None}, 400, "lacks text_input"),
+        ("/generate", {"parameters": [1]}, 400, "parameters must be a JSON object"),
+        ("/generate", {"parameters": {"stream": True}}, 400, "stream is True; expected false, or /generate_stream"),
+        ("/generate_stream", {"n": 2}, 400, "there is no field 'n'"),
+        ("/generate_stream", {"max_tokens": 999}, 400, "room for 96"),
+        ("/versions/2/generate", {}, 404, "no version '2'"),
+    ):  # fmt: skip
+        status, found = post(address, **fields)
+        assert status == code and words in json.loads(found)["error"], found
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        urllib.request.urlopen(f"{server.url}/v2/models/other/generate", b"{}", timeout=60)
+
+
 def test_a_stream_of_several_choices(server, model):
     found = {0: "", 1: ""}
     for event in events(server, "/completions", prompt=["x", "yz"], max_tokens=5):
