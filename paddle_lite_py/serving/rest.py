@@ -153,7 +153,7 @@ class _Rest:
 
     async def model_ready(self, request: Request) -> Response:
         name, version = _named(request)
-        self._service.version(name, version)
+        self._service.require(name, version)
         return _json({"name": name, "ready": True})
 
     async def statistics(self, request: Request) -> Response:

@@ -131,12 +131,29 @@ def test_the_generate_extension(server, model):
         ("/generate", {"parameters": {"stream": True}}, 400, "stream is True; expected false, or /generate_stream"),
         ("/generate_stream", {"n": 2}, 400, "there is no field 'n'"),
         ("/generate_stream", {"max_tokens": 999}, 400, "room for 96"),
-        ("/versions/2/generate", {}, 404, "no version '2'"),
+        ("/versions/2/generate", {}, 404, "no version '2'; it has 1"),
     ):  # fmt: skip
         status, found = post(address, **fields)
         assert status == code and words in json.loads(found)["error"], found
     with pytest.raises(urllib.error.HTTPError, match="404"):
         urllib.request.urlopen(f"{server.url}/v2/models/other/generate", b"{}", timeout=60)
+
+
+def test_the_open_inference_protocol_knows_language_models(server):
+    def get(address, data=None):
+        with urllib.request.urlopen(f"{server.url}/v2{address}", data, timeout=60) as answer:
+            return json.load(answer)
+
+    assert get("/models/lm/ready") == get("/models/lm/versions/1/ready") == {"name": "lm", "ready": True}
+    texts = [[{"name": name, "datatype": "BYTES", "shape": [1]}] for name in ("text_input", "text_output")]
+    found = get("/models/lm")
+    assert [found["inputs"], found["outputs"]] == texts and found["versions"] == ["1"]
+    assert {"name": "lm", "version": "1", "state": "READY", "reason": ""} in get("/repository/index", b"{}")
+    with pytest.raises(urllib.error.HTTPError, match="400"):
+        get("/models/lm/infer", b"{}")
+    for address in ("/models/lm/versions/2/ready", "/models/lm/versions/2", "/models/other/ready"):
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            get(address)
 
 
 def test_a_stream_of_several_choices(server, model):

@@ -16,6 +16,7 @@ from ..metrics import GenerationMetrics
 from .model import LanguageModel
 
 _log = logging.getLogger("paddle_lite_py.serving")
+VERSION = "1"  # language models have one
 
 
 @dataclass

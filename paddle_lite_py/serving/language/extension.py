@@ -12,10 +12,9 @@ from starlette.responses import Response, StreamingResponse
 from ..errors import ServingError
 from ..service import Service
 from .answers import Answer, ReadBody, engine_of, event, json_response, unless_gone
+from .engine import VERSION
 from .requests import CompletionRequest, read_generate
 from .tokenizers import Tokenizer
-
-VERSION = "1"  # language models have one
 
 
 class GenerateExtension:
@@ -51,10 +50,9 @@ class GenerateExtension:
         return StreamingResponse(events, media_type="text/event-stream")
 
     async def _read(self, request: Request, is_stream: bool) -> CompletionRequest:
-        model, version = request.path_params["model"], request.path_params.get("version", VERSION)
+        model = request.path_params["model"]
         engine_of(self._service, model)  # before the body is read
-        if version != VERSION:
-            raise ServingError("unknown", f"{model!r} has no version {version[:80]!r}; there is {VERSION}")
+        self._service.require(model, request.path_params.get("version", ""))
         return read_generate(await self._body(request, self._service), model, is_stream, self._tokenizer)
 
     def _tokenizer(self, name: str) -> Tokenizer:
