@@ -21,12 +21,6 @@ def cache_update(cache: Array, new: Array, starts: Array, /) -> Any:
     return jax.vmap(lambda row, part, at: jax.lax.dynamic_update_slice_in_dim(row, part, at, 1))(cache, new, starts)
 
 
-@op(name="cache_insert")
-def cache_insert(cache: Array, new: Array, row: Array, /) -> Any:
-    """Write new [1, heads, n, size] into the beginning of one row of cache [batch, heads, capacity, size]."""
-    return jax.lax.dynamic_update_slice_in_dim(cache, new.astype(cache.dtype), row.reshape(()), 0)
-
-
 @op(name="cached_attention", amp="white")
 def cached_attention(q: Array, keys: Array, values: Array, starts: Array, /, *, scale: float) -> Any:
     """Attend from q [batch, n, heads, size] to caches [batch, key heads, capacity, size].

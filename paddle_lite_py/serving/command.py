@@ -54,6 +54,10 @@ def _parser() -> argparse.ArgumentParser:
         "--context", type=int, metavar="TOKENS",
         help="with generate: tokens of prompt and answer (default: those of the model, at most 2048)",
     )  # fmt: skip
+    add(
+        "--cache-tokens", type=int, metavar="TOKENS",
+        help="with generate: tokens that the cache of all requests has memory for (default: slots x context)",
+    )  # fmt: skip
     add("--host", default="127.0.0.1", help="address to listen at (default: this machine only)")
     add("--port", type=int, default=8000, help="for HTTP (default 8000; 0: a free one; -1: none)")
     add("--grpc-port", type=int, default=8001, help="for gRPC (default 8001; 0: a free one; -1: none)")
@@ -112,9 +116,11 @@ def _language_models(given: argparse.Namespace) -> dict[str, Any]:
     if given.workers or given.repository:
         raise ServingError("invalid", "--task generate serves the named models in one process: no --workers and no "
                            "--repository")  # fmt: skip
-    if given.slots < 1:
-        raise ServingError("invalid", f"--slots {given.slots}: expected at least 1")
-    return {name: LanguageModel.load(path, given.context) for name, path in map(split_name, given.models)}
+    for name in ("slots", "cache_tokens"):
+        if (value := getattr(given, name)) is not None and value < 1:
+            raise ServingError("invalid", f"--{name.replace('_', '-')} {value}: expected at least 1")
+    limits = given.context, given.cache_tokens
+    return {name: LanguageModel.load(path, *limits) for name, path in map(split_name, given.models)}
 
 
 def _sizes(texts: list[str]) -> dict[str, int]:

@@ -82,13 +82,14 @@ class _GenerationCounters:
             return kind(f"paddle_serving_{name}", text, ["model"], registry=registry, **options)
 
         self.prompt_tokens = made(Counter, "prompt_tokens", "Tokens of prompts that were read")
+        self.shared_tokens = made(Counter, "prefix_hit_tokens", "Tokens of prompts that were in the cache already")
         self.generated_tokens = made(Counter, "generated_tokens", "Tokens generated")
         self.first_token = made(
             Histogram, "time_to_first_token_seconds", "From a request to its first token", buckets=_LATENCIES
         )
         self.waiting = made(Gauge, "generation_queue", "Requests that wait for a slot")
         self.running = made(Gauge, "generation_slots_used", "Requests that are being answered")
-        self.cache = made(Gauge, "cache_use_ratio", "Part of the cache that has tokens")
+        self.cache = made(Gauge, "cache_use_ratio", "Part of the cache that requests use")
 
 
 class GenerationMetrics:
@@ -106,9 +107,10 @@ class GenerationMetrics:
         self._generated = counters.generated_tokens.labels(model)
         self._first = counters.first_token.labels(model)
 
-    def prompt(self, tokens: int) -> None:
-        """Count a prompt that is read."""
+    def prompt(self, tokens: int, shared: int) -> None:
+        """Count a prompt that is read, and its tokens that were in the cache already."""
         self._counters.prompt_tokens.labels(self._model).inc(tokens)
+        self._counters.shared_tokens.labels(self._model).inc(shared)
 
     def first_token(self, seconds: float) -> None:
         """Count the time until the first token of a request."""
@@ -119,7 +121,7 @@ class GenerationMetrics:
         self._generated.inc()
 
     def watch(self, waiting: Callable[[], int], running: Callable[[], int], cache: Callable[[], float]) -> None:
-        """Show how many requests wait and run, and the part of the cache that has tokens."""
+        """Show how many requests wait and run, and the part of the cache that requests use."""
         for gauge, value in (
             (self._counters.waiting, waiting), (self._counters.running, running), (self._counters.cache, cache)
         ):  # fmt: skip

@@ -44,6 +44,8 @@ _LANGUAGE = [
     ("get", "/v1/models", "Names of the language models"),
     ("post", "/v1/completions", "Continue prompts, as in OpenAI's API"),
     ("post", "/v1/chat/completions", "Continue a conversation, as in OpenAI's API"),
+    ("post", "/v2/models/{model}/generate", "Continue a text"),
+    ("post", "/v2/models/{model}/generate_stream", "Continue a text, as server-sent events"),
 ]
 
 

@@ -21,6 +21,7 @@ from starlette.routing import Route
 
 from .errors import ServingError
 from .language.api import OpenAI, error_body
+from .language.extension import GenerateExtension
 from .openapi import description, page
 from .payloads import HEADER, chosen, read_request, write_answer
 from .service import Service
@@ -52,6 +53,7 @@ def application(service: Service, token: str = "", log: bool = False) -> Starlet
     for prefix in (_MODEL, _VERSION):
         routes += [("POST", f"{prefix}/infer", site.infer), ("GET", prefix, site.model)]
         routes += [("GET", f"{prefix}/ready", site.model_ready), ("GET", f"{prefix}/stats", site.statistics)]
+    routes += GenerateExtension(service, _body).routes()
     wrap, wrap_openai = _Wrapper(token, log), _Wrapper(token, log, error_body)
     handlers = [(method, path, wrap(handler)) for method, path, handler in routes]
     handlers += [(method, path, wrap_openai(h)) for method, path, h in OpenAI(service, _body).routes()]
@@ -151,7 +153,7 @@ class _Rest:
 
     async def model_ready(self, request: Request) -> Response:
         name, version = _named(request)
-        self._service.version(name, version)
+        self._service.require(name, version)
         return _json({"name": name, "ready": True})
 
     async def statistics(self, request: Request) -> Response:

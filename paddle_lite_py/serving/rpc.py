@@ -89,7 +89,7 @@ class _Rpc:
 
     async def ModelReady(self, request: Any) -> Any:
         try:
-            self._service.version(request.name, request.version)
+            self._service.require(request.name, request.version)
         except ServingError:
             return MESSAGES["ModelReadyResponse"](ready=False)
         return MESSAGES["ModelReadyResponse"](ready=True)

@@ -15,7 +15,7 @@ from .batching import Batcher, Limits
 from .errors import ServingError
 from .executors import ModelExecutor
 from .host import ModelInfo
-from .language.engine import GenerationEngine
+from .language.engine import VERSION, GenerationEngine
 from .language.model import LanguageModel
 from .metrics import Metrics
 from .repository import ModelSource, Repository
@@ -234,6 +234,8 @@ class Service:
             ServingError: if it is not served.
         """
         versions = self._served.get(name)
+        if name in self.engines:
+            raise ServingError("invalid", f"`{name}` is a language model; see its addresses in /openapi.json")
         if not versions:
             if name in self._repository.named():
                 why = self._failures.get(name, "it is being loaded" if not self.ready else "it was unloaded")
@@ -247,12 +249,28 @@ class Service:
             raise ServingError("unknown", f"model `{name}` has no version {version[:80]!r}; it has {have}")
         return found
 
+    def require(self, name: str, version: str = "") -> None:
+        """Do nothing if a model, or a language model, is ready.
+
+        Raises:
+            ServingError: It is not.
+        """
+        if name not in self.engines:
+            self.version(name, version)
+        elif version not in ("", VERSION):
+            raise ServingError("unknown", f"model `{name}` has no version {version[:80]!r}; it has {VERSION}")
+
     def server_metadata(self) -> dict[str, Any]:
         """Name, version and extensions."""
         return {"name": "paddle_lite_py", "version": full_version, "extensions": EXTENSIONS}
 
     def model_metadata(self, name: str, version: str = "") -> dict[str, Any]:
         """What a model takes and gives."""
+        self.require(name, version)
+        if name in self.engines:
+            inputs, outputs = ([{"name": n, "datatype": "BYTES", "shape": [1]}] for n in ("text_input", "text_output"))
+            head = {"name": name, "versions": [VERSION], "platform": "paddle_lite_py"}
+            return {**head, "inputs": inputs, "outputs": outputs}
         return self.version(name, version).metadata(list(self._served[name]))
 
     def index(self, ready: bool = False) -> list[dict[str, str]]:
@@ -261,6 +279,7 @@ class Service:
             {"name": n, "version": v, "state": "READY", "reason": self._failures.get(n, "")}
             for n, versions in self._served.items() for v in versions
         ]  # fmt: skip
+        found += [{"name": n, "version": VERSION, "state": "READY", "reason": ""} for n in self.engines]
         absent = [n for n in self._repository.named() if n not in self._served and not ready]
         return found + [
             {"name": n, "version": "", "state": "UNAVAILABLE", "reason": self._failures.get(n, "unloaded")}

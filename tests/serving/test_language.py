@@ -101,6 +101,61 @@ def test_a_conversation(server, model):
     assert parts[-1]["usage"]["completion_tokens"] == 4
 
 
+def test_the_generate_extension(server, model):
+    def post(address, **fields):
+        body = json.dumps({"text_input": "Hello", **fields}).encode()
+        request = urllib.request.Request(f"{server.url}/v2/models/lm{address}", body)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as e:
+            return e.code, e.read().decode()
+
+    text, head = wanted(model, "Hello", 6), {"model_name": "lm", "model_version": "1"}
+    settings = {"temperature": 0, "max_tokens": 6}
+    for address, fields in (
+        ("/generate", {"parameters": {**settings, "stream": False}}), ("/versions/1/generate", settings)
+    ):  # fmt: skip
+        status, found = post(address, **fields)
+        assert status == 200 and json.loads(found) == {
+            **head, "text_output": text, "details": {"finish_reason": "length"}
+        }  # fmt: skip
+    status, found = post("/generate_stream", parameters=settings)
+    parts = [json.loads(line.removeprefix("data: ")) for line in found.split("\n\n") if line]
+    assert "".join(part["text_output"] for part in parts) == text and len(parts) > 2
+    assert [part.get("details") for part in parts] == [None] * (len(parts) - 1) + [{"finish_reason": "length"}]
+    for address, fields, code, words in (
+        ("/generate", {"text_input": 3}, 400, "text_input must be a string"),
+        ("/generate", {"text_input": None}, 400, "lacks text_input"),
+        ("/generate", {"parameters": [1]}, 400, "parameters must be a JSON object"),
+        ("/generate", {"parameters": {"stream": True}}, 400, "stream is True; expected false, or /generate_stream"),
+        ("/generate_stream", {"n": 2}, 400, "there is no field 'n'"),
+        ("/generate_stream", {"max_tokens": 999}, 400, "room for 96"),
+        ("/versions/2/generate", {}, 404, "no version '2'; it has 1"),
+    ):  # fmt: skip
+        status, found = post(address, **fields)
+        assert status == code and words in json.loads(found)["error"], found
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        urllib.request.urlopen(f"{server.url}/v2/models/other/generate", b"{}", timeout=60)
+
+
+def test_the_open_inference_protocol_knows_language_models(server):
+    def get(address, data=None):
+        with urllib.request.urlopen(f"{server.url}/v2{address}", data, timeout=60) as answer:
+            return json.load(answer)
+
+    assert get("/models/lm/ready") == get("/models/lm/versions/1/ready") == {"name": "lm", "ready": True}
+    texts = [[{"name": name, "datatype": "BYTES", "shape": [1]}] for name in ("text_input", "text_output")]
+    found = get("/models/lm")
+    assert [found["inputs"], found["outputs"]] == texts and found["versions"] == ["1"]
+    assert {"name": "lm", "version": "1", "state": "READY", "reason": ""} in get("/repository/index", b"{}")
+    with pytest.raises(urllib.error.HTTPError, match="400"):
+        get("/models/lm/infer", b"{}")
+    for address in ("/models/lm/versions/2/ready", "/models/lm/versions/2", "/models/other/ready"):
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            get(address)
+
+
 def test_a_stream_of_several_choices(server, model):
     found = {0: "", 1: ""}
     for event in events(server, "/completions", prompt=["x", "yz"], max_tokens=5):
@@ -132,13 +187,15 @@ def test_models_and_metrics(server):
     assert ask(server, "/models/lm")[1]["object"] == "model" and ask(server, "/models/other")[0] == 404
     with urllib.request.urlopen(f"{server.url}/openapi.json") as answer:
         assert {"/v1/completions", "/v1/chat/completions", "/v1/models"} <= json.load(answer)["paths"].keys()
-    complete(server, max_tokens=3)
+    for _ in range(2):
+        complete(server, prompt="a prompt of two blocks, and some more", max_tokens=3)
     with urllib.request.urlopen(f"{server.url}/metrics") as answer:
         text = answer.read().decode()
     numbers = dict(line.rsplit(" ", 1) for line in text.splitlines() if line.startswith("paddle_serving"))
     label = '{model="lm"}'
     assert float(numbers[f"paddle_serving_generated_tokens_total{label}"]) >= 3
     assert float(numbers[f"paddle_serving_prompt_tokens_total{label}"]) >= 2
+    assert float(numbers[f"paddle_serving_prefix_hit_tokens_total{label}"]) >= 32
     assert float(numbers[f"paddle_serving_time_to_first_token_seconds_count{label}"]) >= 1
     assert numbers[f"paddle_serving_generation_slots_used{label}"] == "0.0"
     assert numbers[f"paddle_serving_cache_use_ratio{label}"] == "0.0"
@@ -245,6 +302,16 @@ def test_too_many_requests_and_too_little_time(model):
         assert ask(server, "/completions", {**fields, "max_tokens": 2})[0] == 200
 
 
+def test_requests_wait_for_room_in_the_cache(model):
+    settings = ServerSettings(port=0, grpc_port=None, slots=2, watch=0)
+    with Server({"lm": LanguageModel(model, context=64, cache_tokens=64)}, settings=settings) as server:
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            found = list(pool.map(lambda p: complete(server, prompt=p, max_tokens=40), ("a", "b", "c")))
+        assert [f["choices"][0]["text"] for f in found] == [wanted(model, p, 40) for p in ("a", "b", "c")]
+        status, answer = ask(server, "/completions", {"model": "lm", "prompt": "a", "max_tokens": 64})
+        assert status == 400 and "room for 64" in answer["error"]["message"]
+
+
 def test_a_model_that_fails_answers_the_next_request(model):
     settings = ServerSettings(port=0, grpc_port=None, slots=1, watch=0)
     with Server({"lm": LanguageModel(model, context=64)}, settings=settings) as server:
@@ -280,6 +347,7 @@ def test_from_the_command_line(tmp_path, model, capsys):
         server.stop()
     for arguments, text in (
         (["--workers", "2"], "no --workers"), (["--context", "999"], "at most 256"), (["--slots", "0"], "at least 1"),
+        (["--cache-tokens", "0"], "at least 1"),
     ):  # fmt: skip
         with pytest.raises(SystemExit, match=text):
             main([str(tmp_path / "lm"), "--task", "generate", *arguments])

@@ -1,4 +1,4 @@
-"""Adapters and 8-bit weights in place of linear layers."""
+"""Adapters and weights of few bits in place of linear layers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import paddle_lite_py as paddle
 from paddle_lite_py import nn
 from paddle_lite_py.text.models import (
     CausalLM,
-    Int8Linear,
+    QuantizedLinear,
     add_lora,
     lora_state_dict,
     merge_lora,
@@ -71,9 +71,67 @@ def test_weights_of_8_bits_generate_the_tokens_of_their_rounded_values(tmp_path)
         if isinstance(layer, nn.Linear):
             weight, scale = nn.quant.weight_quantize(layer.weight)
             layer.weight.set_value(nn.quant.weight_dequantize(weight, scale, out_dtype="float32"))
-    assert len(quantize_weights(model)) == 8 and isinstance(model.lm_head, Int8Linear)
+    assert len(quantize_weights(model)) == 8 and isinstance(model.lm_head, QuantizedLinear)
     np.testing.assert_allclose(model(IDS).numpy(), rounded(IDS).numpy(), atol=1e-5)
     assert model.generate(IDS, max_new_tokens=4)[0].tolist() == rounded.generate(IDS, max_new_tokens=4)[0].tolist()
     assert tokens.shape == [1, 4]
     with pytest.raises(ValueError, match="before quantize_weights"):
         model.save_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize("group", [-1, 64])
+def test_adapters_over_weights_of_4_bits(group):
+    model = made()
+    quantize_weights(model, bits=4, group_size=group)
+    first = model(IDS).numpy()
+    names = ["q_proj", "down_proj"]
+    assert len(add_lora(model, r=2, target_modules=names)) == 2
+    np.testing.assert_array_equal(model(IDS).numpy(), first)
+    opt = paddle.optimizer.AdamW(0.05, parameters=[p for p in model.parameters() if p.trainable])
+
+    @paddle.jit.to_static
+    def step():
+        loss = nn.functional.cross_entropy(model(IDS[:, :-1]), IDS[:, 1:])
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        return loss
+
+    losses = [float(step()) for _ in range(15)]
+    assert losses[-1] < 0.8 * losses[0]
+    trained = model(IDS).numpy()
+    again = made()
+    quantize_weights(again, bits=4, group_size=group)
+    add_lora(again, r=2, target_modules=names)
+    again.set_state_dict({**again.state_dict(), **lora_state_dict(model)})
+    np.testing.assert_array_equal(again(IDS).numpy(), trained)
+    merge_lora(model)
+    np.testing.assert_allclose(model(IDS).numpy(), trained, rtol=1e-4, atol=1e-4)
+    assert type(model.model.layers[0].self_attn.q_proj) is nn.Linear and not lora_state_dict(model)
+
+
+def test_bits_that_are_not_available():
+    with pytest.raises(ValueError, match="bits is 2"):
+        quantize_weights(made(), bits=2)
+
+
+def test_experts_of_each_token_compute_what_all_experts_give():
+    """With adapters that add nothing, all experts compute all tokens; else, only those of a token do."""
+    paddle.seed(0)
+    model = CausalLM(tiny_config("mixtral", vocab_size=8, num_hidden_layers=1))
+
+    def results():
+        loss = nn.functional.cross_entropy(model(IDS[:, :-1]), IDS[:, 1:])
+        loss.backward()
+        grads = {n: p.grad.numpy() for n, p in model.named_parameters() if p.grad is not None and "lora" not in n}
+        model.clear_gradients()
+        return float(loss), grads
+
+    loss, grads = results()
+    add_lora(model, r=2, target_modules=["up_proj"])
+    for parameter in model.parameters():
+        parameter.stop_gradient = False
+    wanted, others = results()
+    assert abs(loss - wanted) < 1e-5 and grads.keys() == others.keys()
+    for name, grad in grads.items():
+        np.testing.assert_allclose(grad, others[name], atol=1e-5, err_msg=name)

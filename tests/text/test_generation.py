@@ -12,6 +12,7 @@ import pytest
 import paddle_lite_py as paddle
 from paddle_lite_py import nn
 from paddle_lite_py.text.generation import GenerationConfig, KeyValueCache, generate, stream
+from paddle_lite_py.text.generation.prompts import padded, read_prompts
 from paddle_lite_py.text.models import CausalLM, tiny_config
 
 WORDS, PROMPTS = 32, [[1, 2, 3], [4], [7, 8, 9, 10, 11]]
@@ -143,7 +144,7 @@ def test_seeds(model):
 
 
 def beams(model, prompt, count, width, ends, power):
-    """Beam search as a plain loop over texts."""
+    """Beam search as a plain loop over texts; sequences of tokens end an answer."""
     running, done = [(0.0, [])], []
     for step in range(1, count + 1):
         found = []
@@ -151,7 +152,7 @@ def beams(model, prompt, count, width, ends, power):
             scores = plain(model, prompt + ids, 1)[1][0]
             found += [(total + s, [*ids, t]) for t, s in enumerate(scores)]
         found = sorted(found, key=lambda f: -f[0])[: 2 * width]
-        is_end = [ids[-1] in ends or step == count for _, ids in found]
+        is_end = [any(ids[-len(e) :] == e for e in ends) or step == count for _, ids in found]
         done += [(s / step**power, ids) for (s, ids), e in zip(found[:width], is_end, strict=False) if e]
         done = sorted(done, key=lambda f: -f[0])[:width]
         running = [f for f, e in zip(found, is_end, strict=True) if not e][:width]
@@ -160,14 +161,91 @@ def beams(model, prompt, count, width, ends, power):
     return done[0]
 
 
-@pytest.mark.parametrize("power", [1.0, 0.0])
-def test_beam_search_finds_what_a_plain_loop_finds(model, power):
+@pytest.mark.parametrize(("power", "stops"), [(1.0, []), (0.0, []), (0.0, [[13, 16, 16], [11, 31], [17]])])
+def test_beam_search_finds_what_a_plain_loop_finds(model, power, stops):
     settings = {"decode_strategy": "beam_search", "num_beams": 3, "length_penalty": power, "pad_token_id": 31}
+    settings["stop_sequences"] = stops
     tokens, scores = generate(model, PROMPTS, max_new_tokens=5, eos_token_id=[9, 12], **settings)
     for prompt, row, score in zip(PROMPTS, tokens.tolist(), scores.tolist(), strict=True):
-        wanted_score, wanted = beams(model, prompt, 5, 3, (9, 12), power)
+        wanted_score, wanted = beams(model, prompt, 5, 3, [[9], [12], *stops], power)
         assert row[: len(wanted)] == wanted and set(row[len(wanted) :]) <= {31}
         assert abs(score - wanted_score) < 1e-3
+
+
+def agreeing(model):
+    """A model that often chooses the tokens of another one."""
+    draft = copy.deepcopy(model)
+    paddle.seed(1)
+    draft.lm_head.weight.set_value(draft.lm_head.weight + 0.05 * paddle.randn(draft.lm_head.weight.shape))
+    return draft
+
+
+SPECULATIVE = [
+    {}, {"decode_strategy": "sampling", "seed": 4, "temperature": 1.5, "top_k": 9, "draft_tokens": 1},
+    {"repetition_penalty": 1.5, "eos_token_id": [9, 12], "min_new_tokens": 3, "stop_sequences": [[30, 30], [14]]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", SPECULATIVE)
+def test_a_draft_changes_nothing(model, settings):
+    """One that often agrees, and one that seldom does."""
+    paddle.seed(2)
+    other = CausalLM(tiny_config("gpt2", vocab_size=WORDS, num_hidden_layers=1, hidden_size=16))
+    settings = {"max_new_tokens": 12, "draft_tokens": 2, "pad_token_id": 31, **settings}
+    tokens, scores = generate(model, PROMPTS, **settings)
+    for draft in (agreeing(model), other):
+        found = generate(model, PROMPTS, draft=draft, **settings)
+        assert found[0].tolist() == tokens.tolist()
+        np.testing.assert_allclose(found[1].numpy(), scores.numpy(), rtol=1e-4)
+    steps = [t.tolist() for t in stream(model, PROMPTS, draft=other, **settings)]
+    assert np.transpose(steps).tolist() == tokens.tolist()
+
+
+def test_a_draft_saves_runs_of_the_model(model):
+    """The loop of the compiled program makes as many rounds as proposals that are accepted allow."""
+    from paddle_lite_py.text.generation.speculative import SpeculativeDecoder
+
+    class Counting(SpeculativeDecoder):
+        def start(self, prompts, config):
+            return super().start(prompts, config) | {"rounds": paddle.zeros([], "int64")}
+
+        def _next(self, rows):
+            rows["rounds"].add_(paddle.ones([], "int64"))
+            super()._next(rows)
+
+    fresh, rounds, read = copy.deepcopy(model), {}, read_prompts(PROMPTS)
+    for name, draft in (("same", fresh), ("often", agreeing(model))):
+        decoder = Counting(fresh, draft, 3)
+        for _ in range(2):
+            rows = decoder.start(read, GenerationConfig(max_new_tokens=17))
+            with paddle.no_grad():
+                decoder.read(rows, *padded(read, rows["ids"].shape[1]))
+                decoder.extend(rows, paddle.to_tensor(17))
+        rounds[name] = int(rows["rounds"])
+        assert len(decoder.read.cache) == len(decoder.extend.cache) == 1
+    assert rounds["same"] == 4 < rounds["often"] < 16
+
+
+def test_a_draft_at_the_end_of_the_positions_of_a_model():
+    """Proposals behind the last position are rejected, and do no harm."""
+    paddle.seed(0)
+    small = CausalLM(tiny_config("gpt2", vocab_size=WORDS, num_hidden_layers=1, max_position_embeddings=16))
+    tokens = generate(small, [[1, 2, 3], [4, 5]], max_new_tokens=13)[0].tolist()
+    assert generate(small, [[1, 2, 3], [4, 5]], max_new_tokens=13, draft=small)[0].tolist() == tokens
+    with pytest.raises(ValueError, match="the model takes 16"):
+        generate(small, [[1, 2, 3]], max_new_tokens=14, draft=small)
+
+
+def test_drafts_that_cannot_be_used(model):
+    other = CausalLM(tiny_config(vocab_size=WORDS + 1, num_hidden_layers=1, hidden_size=16))
+    with pytest.raises(ValueError, match="draft has 33 tokens, and the model 32"):
+        generate(model, PROMPTS, draft=other)
+    with pytest.raises(ValueError, match="draft cannot be combined"):
+        generate(model, PROMPTS, draft=model, decode_strategy="beam_search")
+    with pytest.raises(TypeError, match="Linear has no method new_cache"):
+        generate(model, PROMPTS, draft=nn.Linear(2, 2))
+    with pytest.raises(ValueError, match="draft_tokens is 0"):
+        generate(model, PROMPTS, draft=model, draft_tokens=0)
 
 
 def test_a_model_in_training_mode_generates_without_dropout(model):
@@ -197,7 +275,6 @@ BAD = [
     ({"temperature": 0.0}, ValueError, "temperature is 0.0"),
     ({"stop_sequences": [[]]}, ValueError, "at least one token"),
     ({"tempreature": 1.0}, TypeError, "unknown setting tempreature"),
-    ({"decode_strategy": "beam_search", "stop_sequences": [[1]]}, ValueError, "cannot be combined"),
 ]
 
 

@@ -111,6 +111,30 @@ def test_files_that_are_not_there(tmp_path):
         CausalLM.from_pretrained(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("index", "text"),
+    [
+        ('{"weight_map": {"a": "../a.safetensors", "b": "/b.safetensors", "c": "m.safetensors"}}',
+         r"not in its folder:\n  a: '../a.safetensors'\n  b: '/b.safetensors'$"),
+        ('{"weight_map": {"a": "x/a.safetensors", "b": ["c"], "c": "..\\\\c", "d": "..", "e": ""}}',
+         r"a: 'x/a.safetensors'\n  b: \['c'\]\n  c: .*\n  d: '..'\n  e: ''$"),
+        ("{", "not an index"), ("[]", "not an index"), ('{"weight_map": []}', "not an index"), ("{}", "not an index"),
+        ('{"weight_map": {"lm_head.weight": "model.safetensors", "a.b": "model.safetensors"}}',
+         r"not in their files:\n  a\.b: model\.safetensors$"),
+    ],
+)  # fmt: skip
+def test_an_index_that_is_wrong(tmp_path, index, text):
+    (written(tmp_path, "llama") / "model.safetensors.index.json").write_text(index)
+    with pytest.raises(ValueError, match=text):
+        CausalLM.from_pretrained(tmp_path)
+
+
+def test_a_file_that_is_no_safetensors_file(tmp_path):
+    (written(tmp_path, "llama") / "model.safetensors").write_bytes(b"abc")
+    with pytest.raises(ValueError, match="is not a safetensors file"):
+        CausalLM.from_pretrained(tmp_path)
+
+
 def test_a_model_of_the_other_kind():
     with pytest.raises(ValueError, match="use TextEncoder"):
         CausalLM(tiny_config("bert"))

@@ -16,6 +16,7 @@ from ..metrics import GenerationMetrics
 from .model import LanguageModel
 
 _log = logging.getLogger("paddle_lite_py.serving")
+VERSION = "1"  # language models have one
 
 
 @dataclass
@@ -60,7 +61,7 @@ class GenerationEngine:
 
     def __init__(self, language: LanguageModel, slots: int, queue: int, metrics: GenerationMetrics) -> None:
         self.language, self._most_waiting, self._metrics = language, queue, metrics
-        self._batch = SlotBatch(language.model, slots, language.capacity)
+        self._batch = SlotBatch(language.model, slots, language.capacity, language.cache_tokens)
         self._waiting: collections.deque[Generation] = collections.deque()
         self._running: dict[int, Generation] = {}
         self._changed, self._is_closed = threading.Condition(), False
@@ -69,10 +70,10 @@ class GenerationEngine:
     def start(self) -> None:
         """Compile all programs, and begin to serve."""
         self._batch.warm_up()
-        total = self._batch.slots * self._batch.capacity
         self._metrics.watch(
-            lambda: len(self._waiting), lambda: len(self._running), lambda: int(self._batch.lengths.sum()) / total
-        )
+            lambda: len(self._waiting), lambda: len(self._running),
+            lambda: self._batch.blocks.used / (self._batch.blocks.count - 1),
+        )  # fmt: skip
         self._thread.start()
 
     def close(self) -> None:
@@ -164,8 +165,13 @@ class GenerationEngine:
             if (found := self._next()) is None:
                 return
             self._running[slot] = found
-            self._batch.admit(slot, found.prompt, found.sampling)
-            self._metrics.prompt(len(found.prompt))
+            shared = self._batch.admit(slot, found.prompt, found.sampling, found.most)
+            if shared is None:  # the cache has no room: it is first again when others have ended
+                del self._running[slot]
+                with self._changed:
+                    self._waiting.appendleft(found)
+                return
+            self._metrics.prompt(len(found.prompt), shared)
 
     def _next(self) -> Generation | None:
         """Take the request that has waited longest; None if there is none."""

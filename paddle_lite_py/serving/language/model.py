@@ -20,6 +20,7 @@ class LanguageModel:
         tokenizer: has `encode(text)`, `decode(tokens)`, `chat(messages)` and `size`. Default: bytes.
         ends: tokens that end an answer.
         context: tokens of prompt and answer; None: `max_length` of the model, at most 2048.
+        cache_tokens: tokens that the cache of all requests has memory for; None: as many as all slots can have.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -31,6 +32,7 @@ class LanguageModel:
     tokenizer: Tokenizer = ByteTokenizer()
     ends: tuple[int, ...] = ()
     context: int | None = None
+    cache_tokens: int | None = None
 
     @property
     def capacity(self) -> int:
@@ -38,12 +40,13 @@ class LanguageModel:
         return self.context or min(getattr(self.model, "max_length", 2048), 2048)
 
     @classmethod
-    def load(cls, folder: str, context: int | None = None) -> LanguageModel:
+    def load(cls, folder: str, context: int | None = None, cache_tokens: int | None = None) -> LanguageModel:
         """Read a model and its tokenizer from a folder in Hugging Face's format.
 
         Args:
             folder: Has config.json, safetensors files, and the tokenizer's files.
             context: As for LanguageModel.
+            cache_tokens: As for LanguageModel.
 
         Returns:
             The model.
@@ -68,4 +71,4 @@ class LanguageModel:
                 "invalid", f"--context {context}: the model takes at most {config.max_position_embeddings} tokens"
             )
         ends = () if end is None else (end,) if isinstance(end, int) else tuple(end)
-        return cls(model, read_tokenizer(Path(folder), config.vocab_size), ends, context)
+        return cls(model, read_tokenizer(Path(folder), config.vocab_size), ends, context, cache_tokens)

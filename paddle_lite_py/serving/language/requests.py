@@ -1,4 +1,4 @@
-"""Requests of OpenAI's API, checked."""
+"""Requests of OpenAI's API and of the generate extension, checked."""
 
 from __future__ import annotations
 
@@ -106,18 +106,51 @@ def read_chat(body: bytes, tokenizer_of: Callable[[str], Tokenizer]) -> Completi
     return _request(data, [prompt], data.get("max_completion_tokens", data.get("max_tokens")))
 
 
+def read_generate(
+    body: bytes, model: str, is_stream: bool, tokenizer_of: Callable[[str], Tokenizer]
+) -> CompletionRequest:
+    """Read a request of the generate extension to a model; settings are in `parameters`, or beside it.
+
+    Raises:
+        ServingError: It is invalid, or there is no such model.
+    """
+    data = _object(body)
+    settings = data.pop("parameters", {})
+    if not isinstance(settings, dict):
+        raise ServingError("invalid", "parameters must be a JSON object")
+    fields = {name: field for name, field in _SHARED.items() if name not in ("n", "stream_options")}
+    expected = "true, or /generate" if is_stream else "false, or /generate_stream"
+    fields["stream"] = (lambda x: x is is_stream, expected)
+    data = _checked({**data, **settings}, {"text_input"}, fields)
+    tokenizer = tokenizer_of(model)
+    if not isinstance(data["text_input"], str):
+        raise ServingError("invalid", "text_input must be a string")
+    prompt = tokenizer.encode(_plain(data["text_input"], "text_input"))
+    return _request({**data, "model": model, "stream": is_stream}, [prompt], data.get("max_tokens", 16))
+
+
 def _read(body: bytes, required: set[str], fields: dict[str, tuple[_Check, str]]) -> dict[str, Any]:
+    data = _checked(_object(body), required, fields)
+    if not isinstance(data["model"], str):
+        raise ServingError("invalid", "model must be a string")
+    return data
+
+
+def _object(body: bytes) -> dict[str, Any]:
     try:
         data = orjson.loads(body)
     except orjson.JSONDecodeError as e:
         raise ServingError("invalid", f"the request is not valid JSON: {e}") from None
     if not isinstance(data, dict):
         raise ServingError("invalid", "the request must be a JSON object")
+    return data
+
+
+def _checked(data: dict[str, Any], required: set[str], fields: dict[str, tuple[_Check, str]]) -> dict[str, Any]:
+    """Return the fields that are not null."""
     data = {name: value for name, value in data.items() if value is not None}
     if missing := sorted(required - data.keys()):
         raise ServingError("invalid", f"the request lacks {', '.join(missing)}")
-    if not isinstance(data["model"], str):
-        raise ServingError("invalid", "model must be a string")
     for name, value in data.items():
         _check_field(name, value, required, fields)
     return data

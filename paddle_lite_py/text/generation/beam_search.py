@@ -13,7 +13,7 @@ from ...ops.joining import concat
 from ...ops.search import topk, where
 from .choice import Rows, processed
 from .config import GenerationConfig
-from .decoder import TokenDecoder, append, occurring
+from .decoder import TokenDecoder, append, is_stopped, occurring
 from .prompts import Prompts, padded
 
 NEVER = -1e9  # a score below that of any candidate
@@ -30,17 +30,11 @@ class BeamSearch(TokenDecoder):
     """
 
     def search(self, prompts: Prompts, config: GenerationConfig) -> tuple[Tensor, Tensor]:
-        """Return the best answer to each prompt, [batch, k], and its ranking score, [batch].
-
-        Raises:
-            ValueError: There are stop sequences.
-        """
-        if config.stop_sequences:
-            raise ValueError("stop_sequences cannot be combined with decode_strategy='beam_search'; use eos_token_id")
+        """Return the best answer to each prompt, [batch, k], and its ranking score, [batch]."""
         repeated = Prompts(*(np.repeat(a, config.num_beams, axis=0) for a in prompts))
         rows = self.start(repeated, config)
         self.read(rows, *padded(repeated, rows["ids"].shape[1]))
-        self.extend(rows, to_tensor(config.max_new_tokens - 1))
+        self.extend(rows, to_tensor(config.max_new_tokens))
         best, count = rows["answers"][:, 0].numpy(), int(rows["counts"][:, 0].max())
         answers = np.stack([row[n : n + count] for row, n in zip(best, prompts.lengths, strict=True)])
         return to_tensor(answers), rows["ranks"][:, 0]
@@ -58,6 +52,9 @@ class BeamSearch(TokenDecoder):
             "power": to_tensor(float(config.length_penalty), dtype="float32"), "early": config.early_stopping,
         }  # fmt: skip
 
+    def _is_short(self, rows: Rows, count: Tensor) -> Tensor:
+        return (rows["step"] < count) & ~rows["finished"].all()
+
     def _advance(self, rows: Rows, tokens: Tensor, added: Tensor | None = None, is_empty: bool = False) -> None:
         logits = self.logits(rows, tokens, added, is_empty)
         words, (batch, beams) = logits.shape[-1], rows["running"].shape
@@ -68,7 +65,7 @@ class BeamSearch(TokenDecoder):
         best, places = topk((rows["running"].unsqueeze(2) + scores).reshape([batch, -1]), count)
         rows["step"].add_(zeros([], "int64") + 1)
         chosen, parents = places % words, places // words
-        is_end = (chosen.unsqueeze(2) == rows["ends"]).any(2) | (rows["step"] == rows["most"])
+        is_end = is_stopped(rows, chosen, parents) | (rows["step"] == rows["most"])
         self._end(rows, best, is_end, chosen, parents)
         self._continue(rows, best + where(is_end, NEVER, 0.0), chosen, parents)
         reachable = rows["running"][:, 0] / rows["step"].astype("float32") ** rows["power"]

@@ -11,6 +11,7 @@ from ...ops.convert import assign
 from ...ops.creation import arange, zeros
 from ...ops.decoding import cache_update, cached_attention
 from ...ops.gather import take_along_axis
+from ...ops.paging import paged_attention, paged_update
 
 __all__ = ["KeyValueCache"]
 
@@ -94,14 +95,18 @@ class KeyValueCache:
         Returns:
             A tensor [batch, n, heads, head_dim].
         """
-        write: Any = cache_update
         for cache, new in ((self.keys[layer], key), (self.values[layer], value)):
-            assign(write(cache, new, self.lengths), cache)
+            assign(self._written(cache, new), cache)
         factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
         if self._is_empty:
             return scaled_dot_product_attention(query, key, value, is_causal=True, scale=factor)
-        read: Any = cached_attention
-        return read(query, self.keys[layer], self.values[layer], self.lengths, scale=factor)
+        return self._attended(query, self.keys[layer], self.values[layer], factor)
+
+    def _written(self, cache: Any, new: Any) -> Any:
+        return cache_update(cache, new, self.lengths)
+
+    def _attended(self, query: Any, keys: Any, values: Any, scale: float) -> Any:
+        return cached_attention(query, keys, values, self.lengths, scale=scale)
 
     def last(self, x: Tensor) -> Tensor:
         """Return the part [batch, 1, ...] of x [batch, n, ...] that belongs to the last new token of each row."""
@@ -113,3 +118,39 @@ class KeyValueCache:
     def advance(self, count: int | Tensor) -> None:
         """Count new tokens as part of the cache: the next ones stand behind them."""
         self.lengths.add_(count if isinstance(count, Tensor) else zeros([], "int64") + count)
+
+
+class PagedCache(KeyValueCache):
+    """A cache whose rows are in blocks of tokens, in any order: rows with equal beginnings can share blocks.
+
+    Arguments:
+        keys: tensors [blocks, key_heads, block, head_dim], one for each layer; they are written in place.
+        values: the same for values.
+        tables: integer tensor [batch, n], the blocks of each row in order; 0 where it has none.
+        lengths: as for KeyValueCache.
+        added: as for KeyValueCache.
+
+    Source: Kwon et al., Efficient Memory Management for Large Language Model Serving with PagedAttention, 2023.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> pool = KeyValueCache.empty(4, 2, layers=1, heads=2, head_dim=4)
+        >>> tables, lengths = paddle.to_tensor([[3, 1]]), paddle.to_tensor([0])
+        >>> x = paddle.ones([1, 3, 2, 4])
+        >>> PagedCache(pool.keys, pool.values, tables, lengths).attend(0, x, x, x).shape
+        paddle.Size([1, 3, 2, 4])
+        >>> pool.keys[0][:, 0, :, 0].tolist()
+        [[0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [1.0, 1.0]]
+    """
+
+    def __init__(
+        self, keys: list[Tensor], values: list[Tensor], tables: Tensor, lengths: Tensor, added: Tensor | None = None
+    ) -> None:
+        super().__init__(keys, values, lengths, added)
+        self._tables = tables
+
+    def _written(self, cache: Any, new: Any) -> Any:
+        return paged_update(cache, new, self._tables, self.lengths)
+
+    def _attended(self, query: Any, keys: Any, values: Any, scale: float) -> Any:
+        return paged_attention(query, keys, values, self._tables, self.lengths, scale=scale)

@@ -38,6 +38,7 @@ class GenerationConfig:
             `paddle.seed()`.
         cache_capacity: tokens of prompt and answer that the cache has memory for; None: a rounded number. The same
             capacity avoids compilations when lengths vary.
+        draft_tokens: with a draft model, number of tokens that it proposes at a time. Default: 4.
 
     Raises:
         TypeError: if a setting has the wrong type.
@@ -66,11 +67,12 @@ class GenerationConfig:
     stop_sequences: Sequence[Sequence[int]] = ()
     seed: int | None = None
     cache_capacity: int | None = None
+    draft_tokens: int = 4
 
     def __post_init__(self) -> None:
         if self.decode_strategy not in STRATEGIES:
             raise ValueError(f"decode_strategy is {self.decode_strategy!r}; expected one of {', '.join(STRATEGIES)}")
-        for name in ("max_new_tokens", "num_beams"):
+        for name in ("max_new_tokens", "num_beams", "draft_tokens"):
             _check(name, getattr(self, name), int, lambda n: n >= 1, "an integer of at least 1")
         for name in ("min_new_tokens", "top_k"):
             _check(name, getattr(self, name), int, lambda n: n >= 0, "an integer of at least 0")

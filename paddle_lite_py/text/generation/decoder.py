@@ -17,6 +17,7 @@ from ...nn import functional as F
 from ...ops.convert import assign, to_tensor
 from ...ops.creation import arange, zeros
 from ...ops.gather import take_along_axis
+from ...ops.joining import concat
 from ...ops.search import where
 from .cache import KeyValueCache
 from .choice import Rows, choose, log_probability
@@ -32,15 +33,18 @@ class TokenDecoder:
     [batch], "scores" [batch] with the sum of log-probabilities, and what choose() needs.
     """
 
+    spare = 0  # tokens that may be in the cache behind the last one
+
     def __init__(self, model: Any) -> None:
         self.model = model
+        self.arguments: tuple[Any, ...] = (model,)
         self.read, self.extend = compiled(self._read), compiled(self._extend)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> TokenDecoder:
-        return type(self)(copy.deepcopy(self.model, memo))
+        return type(self)(*copy.deepcopy(self.arguments, memo))
 
     def __reduce__(self) -> Any:
-        return type(self), (self.model,)
+        return type(self), self.arguments
 
     def start(self, prompts: Prompts, config: GenerationConfig) -> Rows:
         """Return the state of rows whose prompts have not been read."""
@@ -49,12 +53,11 @@ class TokenDecoder:
         ids = np.full((batch, capacity), config.padding, np.int64)
         for row, prompt, n in zip(ids, prompts.ids, prompts.lengths, strict=True):
             row[:n] = prompt[:n]
-        cache = self.model.new_cache(batch, capacity)
+        cache = self.model.new_cache(batch, capacity + self.spare)
         rows = {
             "ids": to_tensor(ids), "keys": cache.keys, "values": cache.values, "lengths": cache.lengths,
             "finished": zeros([batch], "bool"), "scores": zeros([batch], "float32"),
             "prompts": to_tensor(prompts.lengths), "ends": to_tensor(config.ends or [-1]),
-            "padding": to_tensor(config.padding),
         }  # fmt: skip
         return rows | _choice(prompts, config)
 
@@ -62,19 +65,28 @@ class TokenDecoder:
         self._advance(rows, tokens, added, is_empty=True)
 
     def _extend(self, rows: Rows, count: Tensor) -> None:
-        def is_unfinished(n: Tensor) -> Tensor:
-            return (n < count) & ~rows["finished"].all()
+        """Generate until each row that is not finished has count tokens."""
+
+        def is_short(_n: Tensor) -> Tensor:
+            return self._is_short(rows, count)
 
         def body(n: Tensor) -> Tensor:
-            self._advance(rows, take_along_axis(rows["ids"], rows["lengths"].unsqueeze(1), 1))
+            self._next(rows)
             return n + 1
 
         n = zeros([], "int64")
         if state.interpreter is not EAGER:
-            while_loop(is_unfinished, body, [n])
+            while_loop(is_short, body, [n])
             return
-        while is_unfinished(n):  # a small model on shapes that have not recurred: see "Shapes that do not recur"
+        while is_short(n):  # a small model on shapes that have not recurred: see "Shapes that do not recur"
             n = body(n)
+
+    def _is_short(self, rows: Rows, count: Tensor) -> Tensor:
+        return (~rows["finished"] & (rows["lengths"] - rows["prompts"] + 1 < count)).any()
+
+    def _next(self, rows: Rows) -> None:
+        """Extend each row by a token."""
+        self._advance(rows, take_along_axis(rows["ids"], rows["lengths"].unsqueeze(1), 1))
 
     def logits(self, rows: Rows, tokens: Tensor, added: Tensor | None = None, is_empty: bool = False) -> Tensor:
         """Run the model on tokens [batch, n], and return the logits [batch, words] after the last one of each row."""
@@ -87,13 +99,18 @@ class TokenDecoder:
         logits = self.logits(rows, tokens, added, is_empty)
         if "seen" in rows and is_empty:
             assign(occurring(rows, logits.shape[-1]), rows["seen"])
-        chosen, finished = choose(logits, rows), rows["finished"]
-        assign(rows["scores"] + where(finished, 0.0, log_probability(logits, chosen)), rows["scores"])
-        chosen = where(finished, rows["padding"], chosen)
-        append(rows, chosen)
+        self._choose(rows, logits, ~rows["finished"])
+
+    def _choose(self, rows: Rows, logits: Tensor, is_open: Tensor) -> Tensor:
+        """Choose a token of each row, and put it behind those that are in the cache, in rows that are open [batch]."""
+        chosen = choose(logits, rows)
+        assign(rows["scores"] + where(is_open, log_probability(logits, chosen), 0.0), rows["scores"])
+        is_end = is_stopped(rows, chosen.unsqueeze(1)).squeeze(1)
+        append(rows, chosen, is_open)
         if "seen" in rows:
-            assign(rows["seen"] | (F.one_hot(chosen, logits.shape[-1]) > 0), rows["seen"])
-        assign(finished | (chosen.unsqueeze(1) == rows["ends"]).any(1) | is_stopped(rows), finished)
+            assign(rows["seen"] | ((F.one_hot(chosen, logits.shape[-1]) > 0) & is_open.unsqueeze(1)), rows["seen"])
+        assign(rows["finished"] | (is_open & is_end), rows["finished"])
+        return chosen
 
 
 def compiled(method: Any) -> Any:
@@ -103,22 +120,37 @@ def compiled(method: Any) -> Any:
     return made
 
 
-def append(rows: Rows, tokens: Tensor) -> None:
-    """Put a token of each row behind those that are in the cache."""
+def append(rows: Rows, tokens: Tensor, is_open: Tensor | None = None) -> None:
+    """Put a token of each row behind those that are in the cache, or of rows that are open [batch]."""
     is_next = arange(rows["ids"].shape[1]).unsqueeze(0) == rows["lengths"].unsqueeze(1)
+    if is_open is not None:
+        is_next = is_next & is_open.unsqueeze(1)
     assign(where(is_next, tokens.unsqueeze(1), rows["ids"]), rows["ids"])
 
 
-def is_stopped(rows: Rows) -> Tensor:
-    """Return whether the answer of each row ends with a stop sequence, [batch]."""
+def is_stopped(rows: Rows, tokens: Tensor, parents: Tensor | None = None) -> Tensor:
+    """Return whether an answer ends when tokens [rows, n] are appended, each to its row or to one of its beams.
+
+    Args:
+        rows: "ends" are single tokens that end it, "stops" [sequences, longest] sequences, with -1 before shorter ones.
+        tokens: Of each row (or of each batch entry).
+        parents: The beams [batch, n] that the tokens continue; None: there are none.
+
+    Returns:
+        Booleans [rows, n].
+    """
+    is_end = (tokens.unsqueeze(2) == rows["ends"]).any(2)
     if "stops" not in rows:
-        return zeros([1], "bool")
-    stops = rows["stops"]  # [sequences, longest], -1 before shorter ones
-    places = rows["lengths"].unsqueeze(1) - arange(stops.shape[1] - 1, -1, -1)
-    ends = take_along_axis(rows["ids"], places.clip(min=0), 1)
-    is_answer = places >= rows["prompts"].unsqueeze(1)
-    is_same = (ends.unsqueeze(1) == stops) & is_answer.unsqueeze(1)
-    return (is_same | (stops < 0)).all(-1).any(-1)
+        return is_end
+    stops, (batch, n) = rows["stops"], tokens.shape
+    places = rows["lengths"].unsqueeze(1) - arange(stops.shape[1] - 1, 0, -1)
+    before = take_along_axis(rows["ids"], places.clip(min=0), 1)
+    before = where(places >= rows["prompts"].unsqueeze(1), before, -2)  # prompts match nothing
+    before = before.reshape([batch, -1, stops.shape[1] - 1])
+    chosen = zeros([batch, n], "int64") if parents is None else parents
+    before = take_along_axis(before, chosen.unsqueeze(2).expand([batch, n, stops.shape[1] - 1]), 1)
+    ends = concat([before, tokens.unsqueeze(2)], 2).unsqueeze(2)
+    return is_end | ((ends == stops) | (stops < 0)).all(-1).any(-1)
 
 
 def occurring(rows: Rows, words: int) -> Tensor:

@@ -10,10 +10,10 @@ import numpy as np
 from ...autograd.mode import no_grad
 from ...core.switches import baseline_tier
 from ...eager.tensor import Tensor
-from ...ops.convert import assign, to_tensor
+from ...ops.convert import to_tensor
 from ...ops.creation import zeros
-from ...ops.decoding import cache_insert
-from .cache import KeyValueCache
+from .blocks import BLOCK, Blocks, needed_blocks
+from .cache import PagedCache
 from .choice import Rows, choose
 from .decoder import compiled
 
@@ -29,14 +29,22 @@ class Sampling(NamedTuple):
     seed: int = 0
 
 
+class SlotUse(NamedTuple):
+    """Tokens of prompt and answer in a slot, the blocks for them, and how they are drawn."""
+
+    tokens: list[int]
+    blocks: list[int]
+    sampling: Sampling
+
+
 class SlotPrograms:
-    """The programs of a model: `write` puts a prompt into a slot, `step` generates a token in each slot.
+    """The programs of a model: `write` puts a prompt into blocks, `step` generates a token in each slot.
 
     The cache is state of the programs and no argument of theirs, so that they update it in place.
     """
 
-    def __init__(self, model: Any, slots: int, capacity: int) -> None:
-        cache = model.new_cache(slots, capacity)
+    def __init__(self, model: Any, blocks: int) -> None:
+        cache = model.new_cache(blocks, BLOCK)
         self.model, self.keys, self.values = model, cache.keys, cache.values
         self.write, self.step = compiled(self._write), compiled(self._step)
 
@@ -45,57 +53,60 @@ class SlotPrograms:
         for tensor in (*self.keys, *self.values):
             tensor.set_value(np.zeros(tensor.shape, tensor.dtype.np))
 
-    def _write(self, slot: Tensor, tokens: Tensor) -> None:
-        fresh = self.model.new_cache(1, tokens.shape[1])
+    def _write(self, tables: Tensor, lengths: Tensor, tokens: Tensor) -> None:
         one = zeros([1], "int64") + 1  # logits are not needed, so those of the first token do
-        own = KeyValueCache(fresh.keys, fresh.values, fresh.lengths, one, is_empty=True)
-        self.model(tokens, cache=own)
-        insert: Any = cache_insert
-        for cache, new in zip([*self.keys, *self.values], [*own.keys, *own.values], strict=True):
-            assign(insert(cache, new, slot), cache)
+        self.model(tokens, cache=PagedCache(self.keys, self.values, tables, lengths, one))
 
-    def _step(self, tokens: Tensor, rows: Rows) -> Tensor:
-        cache = KeyValueCache(self.keys, self.values, rows["lengths"])
+    def _step(self, tables: Tensor, tokens: Tensor, rows: Rows) -> Tensor:
+        cache = PagedCache(self.keys, self.values, tables, rows["lengths"])
         logits = cache.last(self.model(tokens, cache=cache)).squeeze(1).astype("float32")
         return choose(logits, {**rows, "lengths": rows["lengths"] + 1})
 
 
 class SlotBatch:
-    """A cache with a fixed number of slots, each for one prompt and its answer.
+    """A fixed number of slots, each for one prompt and its answer, over a paged cache.
 
     All slots generate their next token in one call of one program, whether they are in use or not; prompts are padded
     to powers of two. So few programs serve all requests, and after warm_up() nothing is compiled.
 
+    The cache takes `2 * layers * key_heads * head_dim * itemsize` bytes a token. A slot uses blocks of 16 tokens for
+    its prompt and answer; prompts that begin with the tokens of an earlier prompt or answer share its blocks.
+
     Arguments:
         model: as for generate(); it is put in eval mode.
         slots: number of slots.
-        capacity: tokens of prompt and answer that a slot has memory for.
+        capacity: largest number of tokens of prompt and answer.
+        cache_tokens: tokens that the cache has memory for; None: slots * capacity.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> batch = SlotBatch(paddle.text.models.CausalLM(paddle.text.models.tiny_config()), slots=2, capacity=32)
-        >>> batch.admit(0, [1, 2, 3], Sampling())
+        >>> batch.admit(0, [1, 2, 3], Sampling(), 5)
+        0
         >>> sorted(batch.step())
         [0]
     """
 
-    def __init__(self, model: Any, slots: int, capacity: int) -> None:
+    def __init__(self, model: Any, slots: int, capacity: int, cache_tokens: int | None = None) -> None:
         model.eval()
-        self.programs, self.slots, self.capacity = SlotPrograms(model, slots, capacity), slots, capacity
+        count = slots * needed_blocks(capacity) if cache_tokens is None else needed_blocks(cache_tokens)
+        self.slots, self.capacity, self.blocks = slots, min(capacity, count * BLOCK), Blocks(1 + count)
+        self.programs = SlotPrograms(model, self.blocks.count)
         self.lengths = np.zeros(slots, np.int64)
-        self._tokens = np.zeros(slots, np.int64)
-        self._sampling: dict[int, Sampling] = {}
+        self._tables = np.zeros((slots, needed_blocks(self.capacity)), np.int64)
+        self._uses: dict[int, SlotUse] = {}
 
     def clear(self) -> None:
         """Empty all slots, with new memory."""
         self.programs.clear()
-        for slot in range(self.slots):
-            self.release(slot)
+        for slot in list(self._uses):
+            self._empty(slot)
+        self.blocks = Blocks(self.blocks.count)
 
     @property
     def free(self) -> list[int]:
         """The slots that are not in use."""
-        return [i for i in range(self.slots) if i not in self._sampling]
+        return [i for i in range(self.slots) if i not in self._uses]
 
     def sizes(self) -> list[int]:
         """The lengths that prompts are padded to."""
@@ -110,35 +121,56 @@ class SlotBatch:
                 for size in self.sizes():
                     self._write(0, [0] * size)
                 for sampling in kinds:
-                    self._sampling[0] = sampling
+                    self._uses[0] = SlotUse([0], [], sampling)
                     self.step()
-                    self.release(0)
+                    self._empty(0)
 
-    def admit(self, slot: int, prompt: Sequence[int], sampling: Sampling) -> None:
-        """Put a prompt into a free slot: its first token comes with the next step."""
-        if len(prompt) > 1:
-            self._write(slot, list(prompt[:-1]))
-        self.lengths[slot], self._tokens[slot] = len(prompt) - 1, prompt[-1]
-        self._sampling[slot] = sampling
+    def admit(self, slot: int, prompt: Sequence[int], sampling: Sampling, most: int) -> int | None:
+        """Put a prompt into a free slot: its first token comes with the next step.
+
+        Args:
+            slot: Its number.
+            prompt: Tokens.
+            sampling: How the tokens of the answer are drawn.
+            most: Largest number of tokens of the answer.
+
+        Returns:
+            How many tokens of the prompt were in the cache already; None, and nothing is changed: the cache has no
+            room before other slots are released.
+        """
+        read = prompt[:-1]  # the last token is read by the step that gives the first new one
+        if (found := self.blocks.acquire(read, len(prompt) + most)) is None:
+            return None
+        blocks, shared = found
+        self._uses[slot] = SlotUse(list(prompt), blocks, sampling)
+        self._tables[slot, : len(blocks)], self.lengths[slot] = blocks, shared
+        if len(read) > shared:
+            self._write(slot, list(read[shared:]))
+            self.lengths[slot] = len(read)
+        self.blocks.publish(blocks, read)
+        return shared
 
     def _write(self, slot: int, prompt: list[int]) -> None:
         size = next(n for n in self.sizes() if n >= len(prompt))
         tokens = to_tensor(np.array([prompt + [0] * (size - len(prompt))], np.int64))
         with no_grad():
-            self.programs.write(to_tensor(slot), tokens)
+            self.programs.write(*(to_tensor(a[slot : slot + 1]) for a in (self._tables, self.lengths)), tokens)
 
     def step(self) -> dict[int, int]:
         """Generate a token in each slot that is in use; return them by slot."""
+        tokens = np.zeros((self.slots, 1), np.int64)
+        for slot, use in self._uses.items():
+            tokens[slot] = use.tokens[-1]
         with no_grad():
-            found = self.programs.step(to_tensor(self._tokens[:, None]), self._rows()).numpy()
-        for slot in self._sampling:
+            found = self.programs.step(to_tensor(self._tables), to_tensor(tokens), self._rows()).numpy()
+        for slot, use in self._uses.items():
             self.lengths[slot] += 1
-            self._tokens[slot] = found[slot]
-        return {slot: int(found[slot]) for slot in self._sampling}
+            use.tokens.append(int(found[slot]))
+        return {slot: use.tokens[-1] for slot, use in self._uses.items()}
 
     def _rows(self) -> Rows:
         """Return what choose() needs; of slots that are not in use, anything."""
-        every = [self._sampling.get(i, Sampling()) for i in range(self.slots)]
+        every = [self._uses[i].sampling if i in self._uses else Sampling() for i in range(self.slots)]
         rows: Rows = {"lengths": to_tensor(self.lengths)}
         if all(s.temperature == 0 for s in every):
             return rows
@@ -151,6 +183,12 @@ class SlotBatch:
         return rows
 
     def release(self, slot: int) -> None:
-        """End what is in a slot."""
-        self._sampling.pop(slot, None)
-        self.lengths[slot] = self._tokens[slot] = 0
+        """End what is in a slot. Its blocks can be shared until their memory is needed."""
+        tokens, blocks, _ = self._uses[slot]
+        self.blocks.publish(blocks, tokens[: self.lengths[slot]])
+        self.blocks.release(blocks)
+        self._empty(slot)
+
+    def _empty(self, slot: int) -> None:
+        del self._uses[slot]
+        self.lengths[slot] = self._tables[slot] = 0

@@ -2,12 +2,12 @@
 
 from ...core.argument_docs import document as _document
 from .config import ModelConfig, tiny_config
-from .int8 import Int8Linear, quantize_weights
 from .lora import LoRALinear, add_lora, lora_state_dict, merge_lora
 from .models import CausalLM, TextEncoder
+from .quantized import QuantizedLinear, quantize_weights
 
 __all__ = [
-    *("CausalLM", "Int8Linear", "LoRALinear", "ModelConfig", "TextEncoder", "add_lora", "lora_state_dict"),
+    *("CausalLM", "QuantizedLinear", "LoRALinear", "ModelConfig", "TextEncoder", "add_lora", "lora_state_dict"),
     *("merge_lora", "quantize_weights", "tiny_config"),
 ]
 

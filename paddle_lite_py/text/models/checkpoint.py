@@ -1,4 +1,4 @@
-"""Folders of Hugging Face's format: config.json and safetensors files, one or several with an index."""
+"""Folders with config.json and weights: Hugging Face's safetensors files, read and written, and PaddleNLP's, read."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import ml_dtypes  # noqa: F401  (safetensors finds bfloat16 there)
 import numpy as np
-from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from ...ops.convert import to_tensor
+from . import paddlenlp
 from .config import ModelConfig, from_json, to_json
-from .names import IGNORED, PREFIXES, StoredWeight, stored_weights
-
-INDEX, SINGLE = "model.safetensors.index.json", "model.safetensors"
+from .names import IGNORED, Layout, StoredWeight, layout_of, stored_weights
+from .weight_files import INDEX, SINGLE, WeightFiles
 
 
 def read_config(folder: str | os.PathLike[str], dtype: str | None = None) -> ModelConfig:
@@ -28,28 +26,44 @@ def read_config(folder: str | os.PathLike[str], dtype: str | None = None) -> Mod
         ValueError: It is not valid, or not implemented.
         OSError: It cannot be read.
     """
+    data = _read_json(folder)
+    config = ModelConfig(**paddlenlp.from_json(data)) if paddlenlp.is_paddlenlp(data) else from_json(data)
+    return config if dtype is None else dataclasses.replace(config, dtype=dtype)
+
+
+def _read_json(folder: str | os.PathLike[str]) -> dict[str, Any]:
     path = Path(folder) / "config.json"
     try:
         data = json.loads(path.read_text())
     except json.JSONDecodeError as e:
         raise ValueError(f"{path} is not valid JSON: {e}") from None
-    config = from_json(data)
-    return config if dtype is None else dataclasses.replace(config, dtype=dtype)
+    if not isinstance(data, dict):
+        raise ValueError(f"{path} is not a JSON object")
+    return data
+
+
+def _open_weights(config: ModelConfig, folder: str | os.PathLike[str]) -> tuple[Any, Layout]:
+    """Return the weights in a folder of Hugging Face's or PaddleNLP's format, and their names and layout."""
+    data = _read_json(folder)
+    if not paddlenlp.is_paddlenlp(data):
+        return WeightFiles(Path(folder)), layout_of(config.model_type)
+    task = data.get("task_id", 0) if data.get("use_task_id") else None
+    return paddlenlp.ParameterFile(Path(folder), task), paddlenlp.layout(data["model_type"])
 
 
 def load_weights(model: Any, config: ModelConfig, folder: str | os.PathLike[str]) -> None:
     """Set the parameters of a model to the weights in a folder, reading one weight at a time.
 
     Raises:
-        ValueError: Names or shapes differ; all differences are listed, and the model is unchanged.
+        ValueError: A file is invalid, or names or shapes differ; all differences are listed, and the model is
+            unchanged.
         OSError: A file is missing.
     """
-    files = WeightFiles(Path(folder))
+    files, layout = _open_weights(config, folder)
     parameters = dict(model.named_parameters())
-    wanted = stored_weights(config.model_type, ((n, len(p.shape)) for n, p in parameters.items()))
-    prefix = PREFIXES.get(config.model_type, "")
-    if prefix and not any(name.startswith(prefix) for name in files.names):
-        wanted = [w._replace(name=w.name.removeprefix(prefix)) for w in wanted]
+    wanted = stored_weights(layout, ((n, len(p.shape)) for n, p in parameters.items()))
+    if layout.prefix and not any(name.startswith(layout.prefix) for name in files.names):
+        wanted = [w._replace(name=w.name.removeprefix(layout.prefix)) for w in wanted]
     _check(files, wanted, parameters, config, folder)
     for weight in wanted:
         data = files.read(weight.name)
@@ -59,7 +73,7 @@ def load_weights(model: Any, config: ModelConfig, folder: str | os.PathLike[str]
 
 
 def _check(
-    files: WeightFiles, wanted: list[StoredWeight], parameters: dict[str, Any], config: ModelConfig, folder: Any
+    files: Any, wanted: list[StoredWeight], parameters: dict[str, Any], config: ModelConfig, folder: Any
 ) -> None:
     names, there = {w.name for w in wanted}, set(files.names)
     extra = {n for n in there - names if not IGNORED.search(n)}
@@ -76,34 +90,11 @@ def _check(
         raise ValueError(f"the weights in {folder} do not fit {config.model_type}:\n  " + "\n  ".join(found))
 
 
-class WeightFiles:
-    """The weights in the safetensors files of a folder, by name."""
-
-    def __init__(self, folder: Path) -> None:
-        index = folder / INDEX
-        if index.is_file():
-            places = json.loads(index.read_text())["weight_map"]
-            self._open = {f: safe_open(folder / f, "numpy") for f in sorted(set(places.values()))}
-            self._places = {name: self._open[f] for name, f in places.items()}
-        else:
-            single = safe_open(folder / SINGLE, "numpy")
-            self._places = dict.fromkeys(single.keys(), single)
-        self.names = list(self._places)
-
-    def shape(self, name: str) -> list[int]:
-        """Return the shape of a weight, without reading it."""
-        return list(self._places[name].get_slice(name).get_shape())
-
-    def read(self, name: str) -> np.ndarray:
-        """Return a weight."""
-        return self._places[name].get_tensor(name)
-
-
 def save_weights(model: Any, config: ModelConfig, folder: str | os.PathLike[str], max_bytes: int) -> None:
     """Write config.json and the weights, in several files if they are larger than max_bytes.
 
     Raises:
-        ValueError: The model has adapters or 8-bit weights.
+        ValueError: The model has adapters or quantized weights.
         OSError: A file cannot be written.
     """
     own = ("lora_A", "lora_B", "weight_scale")
@@ -133,7 +124,7 @@ def save_weights(model: Any, config: ModelConfig, folder: str | os.PathLike[str]
 def _shards(model: Any, config: ModelConfig, max_bytes: int) -> Iterator[dict[str, np.ndarray]]:
     parameters = dict(model.named_parameters())
     shard: dict[str, np.ndarray] = {}
-    for weight in stored_weights(config.model_type, ((n, len(p.shape)) for n, p in parameters.items())):
+    for weight in stored_weights(layout_of(config.model_type), ((n, len(p.shape)) for n, p in parameters.items())):
         data = np.concatenate([np.asarray(parameters[n]._data) for n in weight.parts], -1)
         data = np.ascontiguousarray(data.T if weight.is_transposed else data)
         if shard and sum(a.nbytes for a in shard.values()) + data.nbytes > max_bytes:

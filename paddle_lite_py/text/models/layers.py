@@ -13,6 +13,8 @@ from ...nn.initializer import Normal
 from ...nn.norm import LayerNorm, RMSNorm
 from ...ops.attention import scaled_dot_product_attention
 from ...ops.creation import arange
+from ...ops.gather import index_select
+from ...ops.grouped_matmul import grouped_matmul
 from ...ops.search import topk
 from .config import ModelConfig
 from .rotary import rotate
@@ -125,24 +127,44 @@ class FeedForward(Layer):
 
 
 class ExpertMixture(Layer):
-    """A weighted sum of the best experts of each token. All experts are computed: shapes do not depend on the choice.
+    """A weighted sum of the best experts of each token. Each token is computed by its own experts only.
+
+    Where linear layers of experts have been replaced (adapters, weights of few bits) or have biases, all experts
+    compute all tokens.
 
     Source: Jiang et al., Mixtral of Experts, 2024.
     """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.chosen = config.num_experts_per_tok
+        self.chosen, self.activation = config.num_experts_per_tok, config.hidden_act
         self.gate = linear(config, config.hidden_size, config.num_local_experts, False)
         self.experts = LayerList([FeedForward(config) for _ in range(config.num_local_experts)])
 
     def forward(self, x: Tensor) -> Tensor:
         """Mix the experts of each token of x [batch, n, hidden_size]."""
-        weights, index = topk(F.softmax(self.gate(x).astype("float32"), -1), self.chosen)
-        weights = weights / weights.sum(-1, keepdim=True)
-        shares = (F.one_hot(index, len(self.experts)) * weights.unsqueeze(-1)).sum(-2).astype(x.dtype)
-        mixed = [expert(x) * shares[..., i : i + 1] for i, expert in enumerate(self.experts)]
+        shares, index = topk(F.softmax(self.gate(x).astype("float32"), -1), self.chosen)
+        shares = (shares / shares.sum(-1, keepdim=True)).astype(x.dtype)
+        layers = [layer for expert in self.experts for layer in expert.children()]
+        if all(type(layer) is Linear and layer.bias is None for layer in layers):
+            return self._sparse(x.flatten(0, 1), shares.flatten(0, 1), index.flatten()).reshape(x.shape)
+        by_expert = (F.one_hot(index, len(self.experts)).astype(x.dtype) * shares.unsqueeze(-1)).sum(-2)
+        mixed = [expert(x) * by_expert[..., i : i + 1] for i, expert in enumerate(self.experts)]
         return sum(mixed[1:], mixed[0])
+
+    def _sparse(self, x: Tensor, shares: Tensor, index: Tensor) -> Tensor:
+        """Mix the experts, given by index [tokens * chosen], of x [tokens, hidden_size]."""
+        order = index.argsort(stable=True)  # the rows of each expert are neighbors
+        sizes = F.one_hot(index, len(self.experts)).sum(0)
+
+        def product(rows: Tensor, name: str) -> Any:
+            multiply: Any = grouped_matmul
+            return multiply(rows, sizes, [getattr(expert, name).weight for expert in self.experts])
+
+        rows = index_select(x, order // self.chosen)
+        rows = activate(self.activation, product(rows, "gate_proj")) * product(rows, "up_proj")
+        found = index_select(product(rows, "down_proj"), order.argsort())
+        return (found.reshape([-1, self.chosen, x.shape[-1]]) * shares.unsqueeze(-1)).sum(1)
 
 
 class TransformerBlock(Layer):

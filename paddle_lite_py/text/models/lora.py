@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ...autograd.mode import no_grad
@@ -12,6 +12,8 @@ from ...nn.base import Layer
 from ...nn.common import Linear
 from ...nn.initializer import Constant, KaimingUniform
 from ...ops.linalg import matmul
+from .places import layer_places
+from .quantized import QuantizedLinear
 
 __all__ = ["LoRALinear", "add_lora", "lora_state_dict", "merge_lora"]
 
@@ -20,12 +22,13 @@ class LoRALinear(Layer):
     """A linear layer whose weight is frozen, with a trainable low-rank addition: `x W + b + (x A) B * alpha / r`.
 
     Arguments:
-        linear: the layer; its parameters are shared and frozen.
+        linear: the layer, a Linear or a QuantizedLinear; its parameters are shared and frozen.
         r: rank of the addition.
         lora_alpha: its scale is lora_alpha / r.
         lora_dropout: dropout probability of the addition's input. Default: 0.0.
 
-    Source: Hu et al., LoRA: Low-Rank Adaptation of Large Language Models, 2021.
+    Source: Hu et al., LoRA: Low-Rank Adaptation of Large Language Models, 2021; Dettmers et al., QLoRA: Efficient
+    Finetuning of Quantized LLMs, 2023.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -35,27 +38,36 @@ class LoRALinear(Layer):
         True
     """
 
-    def __init__(self, linear: Linear, r: int, lora_alpha: float, lora_dropout: float = 0.0) -> None:
+    def __init__(self, linear: Linear | QuantizedLinear, r: int, lora_alpha: float, lora_dropout: float = 0.0) -> None:
         super().__init__()
-        inputs, outputs = linear.weight.shape
-        self.weight, self.bias = linear.weight, linear.bias
-        self.scale, self.dropout = lora_alpha / r, lora_dropout
-        dtype = self.weight.dtype
+        self.scale, self.dropout, self.base = lora_alpha / r, lora_dropout, None
+        if isinstance(linear, QuantizedLinear):
+            self.base, dtype = linear, linear.dtype
+            outputs, inputs = linear.weight_scale.shape[-1], linear.weight.shape[1]
+        else:
+            self.weight, self.bias, dtype = linear.weight, linear.bias, linear.weight.dtype
+            inputs, outputs = linear.weight.shape
         self.lora_A = self.create_parameter([inputs, r], dtype=dtype, default_initializer=KaimingUniform())
         self.lora_B = self.create_parameter([r, outputs], dtype=dtype, default_initializer=Constant(0.0))
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply the layer to x [..., in]."""
         dropped = F.dropout(x, self.dropout, training=self.training) if self.dropout else x
-        return F.linear(x, self.weight, self.bias) + matmul(matmul(dropped, self.lora_A), self.lora_B) * self.scale
+        plain = F.linear(x, self.weight, self.bias) if self.base is None else self.base(x)
+        return plain + matmul(matmul(dropped, self.lora_A), self.lora_B) * self.scale
 
     def merged(self) -> Linear:
-        """Return a linear layer that has the addition in its weight."""
-        inputs, outputs = self.weight.shape
-        plain = Linear(inputs, outputs, bias_attr=False)
+        """Return a linear layer that has the addition in its weight, which is no longer quantized."""
+        plain = Linear(self.lora_A.shape[0], self.lora_B.shape[1], bias_attr=False)
         with no_grad():
-            self.weight.set_value(self.weight + matmul(self.lora_A, self.lora_B) * self.scale)
-        plain.weight, plain.bias = self.weight, self.bias
+            added = matmul(self.lora_A, self.lora_B) * self.scale
+            if self.base is None:
+                self.weight.set_value(self.weight + added)
+                plain.weight, plain.bias = self.weight, self.bias
+            else:
+                plain.to(dtype=self.base.dtype)
+                plain.weight.set_value(self.base.expanded() + added)
+                plain.bias = self.base.bias
         return plain
 
 
@@ -87,9 +99,10 @@ def add_lora(
     """
     if r < 1:
         raise ValueError(f"add_lora: r is {r}; expected at least 1")
-    places = [p for p in layer_places(model, Linear) if p[1] in target_modules]
+    there = list(layer_places(model, (Linear, QuantizedLinear)))
+    places = [p for p in there if p[1] in target_modules]
     if not places:
-        names = sorted({name for _, name, _, _ in layer_places(model, Linear)})
+        names = sorted({name for _, name, _, _ in there})
         raise ValueError(
             f"add_lora: no linear layer is called {', '.join(target_modules)}; there are {', '.join(names)}"
         )
@@ -135,11 +148,3 @@ def lora_state_dict(model: Any) -> dict[str, Tensor]:
         ['lora_A', 'lora_B']
     """
     return {n: t for n, t in model.state_dict().items() if n.rpartition(".")[2] in ("lora_A", "lora_B")}
-
-
-def layer_places(model: Any, kind: type) -> Iterator[tuple[Any, str, Any, str]]:
-    """The layers of a kind: the layer that has it, its name there, itself, and its full name."""
-    for prefix, owner in list(model.named_sublayers(include_self=True)):
-        for name, layer in list(owner.named_children()):
-            if isinstance(layer, kind):
-                yield owner, name, layer, f"{prefix}.{name}" if prefix else name

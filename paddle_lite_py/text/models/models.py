@@ -71,10 +71,11 @@ class PretrainedModel(Layer):
 
     @classmethod
     def from_pretrained(cls: type[M], folder: str | os.PathLike[str], dtype: str | None = None) -> M:
-        """Build a model from a folder in Hugging Face's format: config.json and safetensors files.
+        """Build a model from a folder in the format of Hugging Face or PaddleNLP.
 
         Args:
-            folder: Has config.json, and model.safetensors or model.safetensors.index.json with its files.
+            folder: Has config.json, and model.safetensors or model.safetensors.index.json with its files; of PaddleNLP
+                (GPT, LLaMA, Qwen 2, BERT, ERNIE), config.json and model_state.pdparams.
             dtype: Of the weights; None: that of the files.
 
         Returns:
@@ -109,7 +110,7 @@ class PretrainedModel(Layer):
             max_shard_bytes: Size above which weights are divided into several files.
 
         Raises:
-            ValueError: The model has adapters, or 8-bit weights.
+            ValueError: The model has adapters, or quantized weights.
             OSError: A file cannot be written.
 
         Example:

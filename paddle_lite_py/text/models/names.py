@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 # Replacements that lead from our names to those of the files; [i] marks part i of a fused weight.
@@ -40,6 +40,27 @@ PREFIXES = {"gpt2": "transformer.", "bert": "bert."}
 IGNORED = re.compile(r"\.attn\.(masked_)?bias$|rotary_emb\.inv_freq$|position_ids$|^cls\.|^classifier\.|^qa_outputs\.")
 
 
+class Layout(NamedTuple):
+    """How the weights of an architecture are stored in files.
+
+    Arguments:
+        table: replacements that lead from our names to those of the files.
+        prefix: what names in the files of a model without a head lack.
+        is_transposed: for our name of a linear layer's weight, whether it is stored as [out, in].
+    """
+
+    table: Mapping[str, str]
+    prefix: str
+    is_transposed: Callable[[str], bool]
+
+
+def layout_of(kind: str) -> Layout:
+    """Return names and layout in Hugging Face's files, for a model_type."""
+    return Layout(
+        TABLES.get(kind, {}), PREFIXES.get(kind, ""), lambda name: kind != "gpt2" or name.startswith("lm_head")
+    )
+
+
 class StoredWeight(NamedTuple):
     """A weight in a file, and the parameters that are its parts along the last axis of our layout."""
 
@@ -48,29 +69,29 @@ class StoredWeight(NamedTuple):
     is_transposed: bool
 
 
-def stored_weights(kind: str, parameters: Iterable[tuple[str, int]]) -> list[StoredWeight]:
+def stored_weights(layout: Layout, parameters: Iterable[tuple[str, int]]) -> list[StoredWeight]:
     """Return the weights in the files of an architecture.
 
     Args:
-        kind: model_type of the configuration.
+        layout: Of the files.
         parameters: Names and numbers of dimensions of the model's parameters.
 
     Returns:
         One entry for each weight in a file.
 
     Example:
-        >>> stored_weights("gpt2", [("model.layers.0.mlp.up_proj.weight", 2)])[0].name
+        >>> stored_weights(layout_of("gpt2"), [("model.layers.0.mlp.up_proj.weight", 2)])[0].name
         'transformer.h.0.mlp.c_fc.weight'
     """
     found: dict[str, dict[int, str]] = {}
     transposed = {}
     for ours, ndim in parameters:
         theirs, part = ours, 0
-        for old, new in TABLES.get(kind, {}).items():
+        for old, new in layout.table.items():
             theirs = theirs.replace(old, new)
         if fused := re.search(r"\[(\d)\]", theirs):
             theirs, part = theirs.replace(fused.group(), ""), int(fused.group(1))
         found.setdefault(theirs, {})[part] = ours
         is_linear = ndim == 2 and "embed_" not in ours
-        transposed[theirs] = is_linear and (kind != "gpt2" or ours.startswith("lm_head"))
+        transposed[theirs] = is_linear and layout.is_transposed(ours)
     return [StoredWeight(name, [parts[i] for i in sorted(parts)], transposed[name]) for name, parts in found.items()]

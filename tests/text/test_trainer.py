@@ -1,0 +1,83 @@
+"""The trainer of the tutorials: its batches, the same losses over a mesh, and runs that are killed."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import house
+from paddle_lite_py.text.models import CausalLM
+
+SCRIPT = house.ROOT / "tutorials" / "train_language_model.py"
+sys.path.insert(0, str(SCRIPT.parent))
+import train_language_model as trainer  # noqa: E402
+
+LINES = [f"{n} and {n} are {2 * n}" for n in range(40)]
+SIZES = ["--rows", "8", "--length", "16", "--steps", "4", "--log", "1", "--save", "1"]
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    for i in (0, 1):
+        (tmp_path / f"{i}.txt").write_text("\n\n".join(LINES[20 * i : 20 * i + 20]) + "\n")
+    return str(tmp_path / "*.txt")
+
+
+def started(corpus, folder, *options, devices=1):
+    env = {**os.environ, "PYTHONPATH": str(house.ROOT), "JAX_PLATFORMS": "cpu"}
+    env["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
+    command = [sys.executable, str(SCRIPT), corpus, "--folder", str(folder), *SIZES, *options]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+
+
+def losses(running):
+    """The losses that a run prints, by step."""
+    text, errors = running.communicate(timeout=240)
+    assert running.returncode == 0, errors
+    return {int(n): loss for n, loss in re.findall(r"step (\d+): loss ([\d.]+)", text)}
+
+
+def test_rows_are_full_and_have_the_documents_in_order(corpus):
+    tokens = trainer.documents([corpus], lambda line: list(line.strip().encode()))
+    (first, second) = itertools.islice(trainer.batches(tokens, 3, 16), 2)
+    text = "".join(LINES).encode()
+    ids = np.concatenate([first.input_ids.numpy(), second.input_ids.numpy()])
+    assert ids.shape == (6, 16) and bytes(ids.ravel().tolist()) == text[:96]
+    assert first.segment_ids[0].tolist() == [1] * len(LINES[0]) + [2] * (16 - len(LINES[0]))
+    assert (first.segment_ids.numpy() > 0).all()
+    assert first.labels[0, len(LINES[0]) - 1] == -100  # a document does not predict the next one
+    endless = list(itertools.islice(trainer.documents([corpus], lambda line: [1]), 200))
+    assert len(endless) == 200
+    with pytest.raises(SystemExit, match="there is no text"):
+        next(trainer.documents([corpus], lambda line: []))
+
+
+@pytest.mark.parametrize("kind", ["tiny", "tiny-moe"])
+def test_eight_devices_give_the_losses_of_one_and_each_goes_on_where_the_other_was(kind, corpus, tmp_path):
+    mesh = ["--model", kind, "--mesh", "dp=4,mp=2,sharding=3,recompute"]
+    runs = [started(corpus, tmp_path / "a", "--model", kind), started(corpus, tmp_path / "b", *mesh, devices=8)]
+    one, many = map(losses, runs)
+    assert list(one) == [1, 2, 3, 4]
+    np.testing.assert_allclose([float(x) for x in many.values()], [float(x) for x in one.values()], rtol=2e-4)
+    assert sorted(f.name for f in (tmp_path / "b").glob("*.metadata")) == ["3.metadata", "4.metadata"]
+    (tmp_path / "b" / "4.metadata").unlink()
+    again = losses(started(corpus, tmp_path / "b", "--model", kind, "--steps", "5"))
+    assert list(again) == [4, 5] and abs(float(again[4]) - float(one[4])) < 2e-3
+    model = CausalLM.from_pretrained(tmp_path / "b")
+    assert model.generate([[65]], max_new_tokens=2)[0].shape == [1, 2]
+
+
+def test_a_killed_run_goes_on_to_the_same_losses(corpus, tmp_path):
+    whole = losses(started(corpus, tmp_path / "whole"))
+    with started(corpus, tmp_path / "killed") as running:
+        for line in running.stdout:
+            if line == "saved step 2\n":
+                running.kill()
+    rest = losses(started(corpus, tmp_path / "killed"))
+    assert rest and max(rest) == 4 and min(rest) >= 3 and rest.items() <= whole.items()
