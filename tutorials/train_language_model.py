@@ -203,7 +203,6 @@ def resume(folder: str, model: Any, adam: Any, step: Any, batch: PackedBatch) ->
     step(*batch)  # makes the states of the optimizer, to be loaded into
     state = _state(model, adam, 0)
     dist.load_state_dict(state, folder)
-    adam.set_state_dict(state["optimizer"])  # some states, such as the number of steps, are copies
     return int(state["step"])
 
 

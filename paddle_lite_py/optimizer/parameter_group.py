@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -89,7 +90,8 @@ class ParameterGroup:
             values = np.asarray(self.scalars[slot.name].numpy()) if slot.scalar and self.scalars else None
             for i, param in enumerate(self.params):
                 if self.started[i]:
-                    held = self.arrays[slot.name][i] if values is None else Tensor(values[i : i + 1])
+                    write = functools.partial(self._load, i, slot)
+                    held = self.arrays[slot.name][i] if values is None else _SharedNumber(values[i : i + 1], write)
                     out[f"{param.name}_{slot.name}_0"] = held  # type: ignore[assignment]
         return out
 
@@ -129,6 +131,31 @@ class ParameterGroup:
         numbers[i] = value.reshape(-1)[0]
         self.scalars[slot.name].set_value(numbers)
         self.shared.compare([scalar.numpy() for scalar in self.scalars.values()])
+
+
+class _SharedNumber(Tensor):
+    """A copy of a number of one parameter: what it is set to becomes the number, as loaders of a state_dict expect.
+
+    Arguments:
+        write: sets the number of the parameter.
+    """
+
+    def __init__(self, value: np.ndarray, write: Callable[[np.ndarray], None]) -> None:
+        super().__init__(value)
+        self._write = write
+
+    def _set_payload(self, data: Any) -> None:
+        super()._set_payload(data)
+        self._write(np.asarray(data))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        return Tensor(self.numpy())  # on its own, as are those that are pickled
+
+    def __copy__(self) -> Tensor:
+        return Tensor(self.numpy())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tensor(self.numpy()).__reduce__()
 
 
 def _handle(shape: tuple[int, ...], kind: Any, fill: Any, name: str, like: Parameter | None = None) -> Tensor:
