@@ -26,6 +26,15 @@ def shortest(value: Any, symbols: dict[str, Any]) -> Any:
     return value if merged == text else symbolic.evaluate_text(merged, symbols)
 
 
+def are_same(shape: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    """Whether two shapes are the same, however the divisions in them are nested."""
+    return shape == other or list(map(_merged, shape)) == list(map(_merged, other))
+
+
+def _merged(size: Any) -> Any:
+    return _text(_sum(symbolic.parsed(str(size)))) if symbolic.is_symbolic(size) else size
+
+
 def _sum(node: ast.expr) -> Counter[str]:
     """An expression as coefficients of the terms it is the sum of; the constant is the coefficient of ''."""
     match node:

@@ -7,6 +7,7 @@ from collections.abc import Set
 from typing import Any
 
 from ..core import symbolic
+from ..core.quotients import are_same
 from .block import Block, Operator, Value
 from .parts import symbols_of, words
 from .program import Program
@@ -71,7 +72,7 @@ def _types(op: Operator, measured: Set[str]) -> None:
         raise ProgramError(f"{op}: {len(op.outputs)} outputs, but its function gives {len(outs)}")
     for value, spec in zip(op.outputs, outs, strict=True):
         shape = symbolic.substitute(tuple(value.shape), dims) if dims else value.shape
-        if (shape, value.dtype) != (spec.shape, spec.dtype):
+        if value.dtype != spec.dtype or not are_same(tuple(shape), tuple(spec.shape)):
             raise ProgramError(f"{op}: {value!r} is {value.dtype}{list(value.shape)}, its function gives {spec}")
 
 

@@ -342,6 +342,7 @@ def main(kind, folder, first, count):
     signal.signal(signal.SIGALRM, late)
     (folder / "whole").mkdir()
     reader = KINDS[kind](folder / "whole")
+    config.user_secret()  # which the first file would have made, beside the folder of compiled programs
     touched = Touched(folder, config.kept_in() or folder, "/dev/")
     for seed in range(first, first + count):
         place = folder / "altered"
