@@ -191,11 +191,9 @@ class Method:
         outs = list(out) if isinstance(out, tuple) else [out]
         if self._checks and (failed := int(outs[-2 if self._room else -1])):
             known = 0 < failed <= len(self._checks)
-            raise (
-                error_from_text(self._checks[failed - 1])
-                if known
-                else ArtifactError(f"`{self.name}` has no check {failed}")
-            )
+            if not known:
+                raise ArtifactError(f"`{self.name}` has no check {failed}")
+            raise error_from_text(self._checks[failed - 1])
         if self._room and not outs[0].stop_gradient and int(outs[-1]) > self._room:
             # The values are right, but the gradient would lack iterations.
             return [t.detach() for t in outs]

@@ -6,6 +6,7 @@ To trace a net, and to rewrite what was traced, takes longer than to load its ex
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -40,6 +41,11 @@ class NamedPrograms:
     def __init__(self, text: Callable[[], str] | None, name: str, donated: Sequence[int]) -> None:
         self.text, self.name, self.donated = text, name, donated
 
+    @functools.cached_property
+    def _written(self) -> str:
+        """The text, which takes its time to write."""
+        return "" if self.text is None else self.text()
+
     def of(self, args: Sequence[Any]) -> NamedExecutable:
         """That for arguments like these."""
         return NamedExecutable(self.name, self._path(args), args)
@@ -68,7 +74,7 @@ class NamedPrograms:
         flags = sorted((n, v) for n, v in os.environ.items() if n.startswith(("FLAGS_", "XLA_FLAGS")))
         weak = [not a.shape and getattr(a, "weak_type", False) for a in args]
         passes, calls_onednn = [p.name for p in CHOSEN], find_spec("llvmlite") is not None
-        said = [self.text(), package_stamp(), JAX, traced_by(), settings.default_dtype.name, flags]
+        said = [self._written, package_stamp(), JAX, traced_by(), settings.default_dtype.name, flags]
         name = executables.digest([*said, passes, calls_onednn, self.name, self.donated, weak])
         return executables.folder() / f"{executables.alike(self.name, args)}-{name}.known"
 

@@ -90,9 +90,11 @@ class ParameterGroup:
             values = np.asarray(self.scalars[slot.name].numpy()) if slot.scalar and self.scalars else None
             for i, param in enumerate(self.params):
                 if self.started[i]:
-                    write = functools.partial(self._load, i, slot)
-                    held = self.arrays[slot.name][i] if values is None else _SharedNumber(values[i : i + 1], write)
-                    out[f"{param.name}_{slot.name}_0"] = held  # type: ignore[assignment]
+                    key = f"{param.name}_{slot.name}_0"
+                    if values is None:
+                        out[key] = self.arrays[slot.name][i]  # type: ignore[assignment]
+                    else:
+                        out[key] = _SharedNumber(values[i : i + 1], functools.partial(self._load, i, slot))
         return out
 
     def plan_load(self, found: dict[str, Any]) -> list[Callable[[], None]]:

@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from ..core import symbolic
+from ..core.arrays import full_on_host
 from ..core.interpreter import state, use
 from ..eager.execute import EAGER
 from ..eager.pending import payload_of
@@ -115,7 +115,7 @@ def _seed(root: Tensor, cotangent: Tensor) -> Tensor:
 
 def _zeros(tensor: Tensor) -> Tensor:
     array = payload_of(tensor)
-    return wrap(jnp.zeros(array.shape, array.dtype))
+    return wrap(full_on_host(0, array.shape, array.dtype))
 
 
 def _as_tensor(value: Any) -> Tensor:

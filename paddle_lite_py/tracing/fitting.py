@@ -57,7 +57,8 @@ def fit_symbols(
     several = [itertools.combinations(some, n) for some in (pairs, every) for n in (2, 3)]
     tries = itertools.chain(((p,) for p in every), _along_axes(symbols, inputs, at_hand), *several)
     for chosen in itertools.islice(tries, MAX_TRIES):
-        if len({name for name, _ in chosen}) == len(chosen) and _fits(bound, inputs, kept | dict(chosen)):
+        is_choice = len({name for name, _ in chosen}) == len(chosen)
+        if is_choice and _inferred(bound, inputs, kept | dict(chosen)) is not None:
             return chosen
     return None
 
@@ -81,12 +82,12 @@ def _along_axes(
         yield tuple(found.items())
 
 
-def _fits(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any]) -> bool:
+def _inferred(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any]) -> Any:
+    """What an op gives with these sizes; None where it is not possible with them."""
     try:
-        infer_with(bound, inputs, known)
-    except Exception:  # not with these
-        return False
-    return True
+        return infer_with(bound, inputs, known)
+    except Exception:
+        return None
 
 
 def flat(value: Any) -> list[Any]:
@@ -179,8 +180,8 @@ def _near(
     given = dict.fromkeys([1, *[n for n in (*sizes, *flat(bound.attrs)) if type(n) is int and n > 1]])
     for chosen in itertools.islice(itertools.product(given, repeat=len(names)), MAX_NEAR):
         dims = dict(zip(names, chosen, strict=True))
-        if _fits(bound, inputs, symbols | dims):
-            yield dims, infer_with(bound, inputs, symbols | dims)
+        if (out := _inferred(bound, inputs, symbols | dims)) is not None:
+            yield dims, out
 
 
 def _quotients(inputs: tuple[Any, ...], size: Any) -> list[Any]:

@@ -18,7 +18,7 @@ _BITS = {"weight_only_int8": 8, "llm.int8": 8, "weight_only_int4": 4}
 GROUPS = (-1, 64, 128)
 
 
-def _known(who: str, algo: str, group_size: int) -> int:
+def _bits_of(who: str, algo: str, group_size: int) -> int:
     """Return the bits of an algorithm."""
     if algo not in _BITS:
         raise NotImplementedError(f"{who}: {algo!r} is not available; use 'weight_only_int8' or 'weight_only_int4'")
@@ -80,7 +80,7 @@ def weight_quantize(x: Any, algo: str = "weight_only_int8", arch: Any = None, gr
         ([[127, -64], [0, 127]], paddle.Size([2]))
     """
     fn: Any = _quantize
-    return fn(x, bits=_known("weight_quantize", algo, group_size), group=group_size)
+    return fn(x, bits=_bits_of("weight_quantize", algo, group_size), group=group_size)
 
 
 def weight_dequantize(
@@ -99,7 +99,7 @@ def weight_dequantize(
         The weight [in, out] in out_dtype.
     """
     fn: Any = _dequantize
-    return fn(x, scale, bits=_known("weight_dequantize", algo, group_size), group=group_size).astype(out_dtype)
+    return fn(x, scale, bits=_bits_of("weight_dequantize", algo, group_size), group=group_size).astype(out_dtype)
 
 
 @op(name="weight_dequantize", grad=False)
@@ -154,7 +154,7 @@ def weight_only_linear(
     Returns:
         A tensor [*, out] in the dtype of x.
     """
-    bits = _known("weight_only_linear", f"weight_only_{weight_dtype}", group_size)
+    bits = _bits_of("weight_only_linear", f"weight_only_{weight_dtype}", group_size)
     fn: Any = _linear
     return fn(x, weight, weight_scale, bias, bits=bits, group=group_size)
 

@@ -14,7 +14,6 @@ from ..service import Service
 from .answers import Answer, ReadBody, engine_of, event, json_response, unless_gone
 from .engine import VERSION
 from .requests import CompletionRequest, read_generate
-from .tokenizers import Tokenizer
 
 
 class GenerateExtension:
@@ -51,12 +50,9 @@ class GenerateExtension:
 
     async def _read(self, request: Request, is_stream: bool) -> CompletionRequest:
         model = request.path_params["model"]
-        engine_of(self._service, model)  # before the body is read
+        engine = engine_of(self._service, model)  # before the body is read
         self._service.require(model, request.path_params.get("version", ""))
-        return read_generate(await self._body(request, self._service), model, is_stream, self._tokenizer)
-
-    def _tokenizer(self, name: str) -> Tokenizer:
-        return engine_of(self._service, name).language.tokenizer
+        return read_generate(await self._body(request, self._service), model, is_stream, engine.language.tokenizer)
 
 
 async def _events(answer: Answer, model: str) -> AsyncIterator[bytes]:

@@ -106,13 +106,11 @@ def read_chat(body: bytes, tokenizer_of: Callable[[str], Tokenizer]) -> Completi
     return _request(data, [prompt], data.get("max_completion_tokens", data.get("max_tokens")))
 
 
-def read_generate(
-    body: bytes, model: str, is_stream: bool, tokenizer_of: Callable[[str], Tokenizer]
-) -> CompletionRequest:
+def read_generate(body: bytes, model: str, is_stream: bool, tokenizer: Tokenizer) -> CompletionRequest:
     """Read a request of the generate extension to a model; settings are in `parameters`, or beside it.
 
     Raises:
-        ServingError: It is invalid, or there is no such model.
+        ServingError: It is invalid.
     """
     data = _object(body)
     settings = data.pop("parameters", {})
@@ -122,7 +120,6 @@ def read_generate(
     expected = "true, or /generate" if is_stream else "false, or /generate_stream"
     fields["stream"] = (lambda x: x is is_stream, expected)
     data = _checked({**data, **settings}, {"text_input"}, fields)
-    tokenizer = tokenizer_of(model)
     if not isinstance(data["text_input"], str):
         raise ServingError("invalid", "text_input must be a string")
     prompt = tokenizer.encode(_plain(data["text_input"], "text_input"))
