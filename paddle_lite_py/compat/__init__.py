@@ -76,7 +76,7 @@ def _write_out(out: Any, made: Any) -> Any:
 
 
 def _at(input: Any, where: Any, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
-    """What stands where along a dimension, of which the gradient goes there."""
+    """Return the element at each index along a dimension; gradients flow to those elements."""
     found: Any = gather.take_along_axis
     values = found(input, where, dim)
     return (values, where) if keepdim else (values.squeeze(dim), where.squeeze(dim))

@@ -88,7 +88,7 @@ class SavedProgram:
         return [_numbers(rng, s, i.dtype.np) for s, i in zip(self.shapes(sizes), self.inputs, strict=True)]
 
     def results(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
-        """What the saved program itself gives."""
+        """Return the outputs of the saved program itself."""
         found = self._method._run(arrays)
         return [np.asarray(t._data if hasattr(t, "_data") else t) for t in jax.tree.leaves(found)]
 

@@ -32,7 +32,7 @@ def to_stablehlo(source: SavedProgram, output: str, shapes: Sequence[tuple[int, 
     """Write a program as StableHLO.
 
     Arguments:
-        output: the file of the text; the portable form is beside it, with the ending .mlirbc.
+        output: the text file to write; the portable form is written next to it, with the suffix .mlirbc.
         shapes: of the inputs; those that it was saved with if absent, unknown ones among them.
 
     Returns:

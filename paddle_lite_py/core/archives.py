@@ -52,7 +52,7 @@ def members(tar: tarfile.TarFile, path: Any) -> Iterator[tarfile.TarInfo]:
 
 
 def check_zip(archive: zipfile.ZipFile, path: Any) -> None:
-    """See that names stay within a zip file, and that sizes are in proportion to it.
+    """Check that the names in a zip file stay inside it, and that unpacked sizes are in proportion to it.
 
     Raises:
         ValueError: if they are not.
@@ -69,7 +69,7 @@ def _too_large(path: Any, limit: int) -> ValueError:
 
 
 def check_name(name: str, path: Any) -> None:
-    """See that the name of a member leads to no place outside.
+    """Check that the name of an archive member does not lead outside the target folder.
 
     Raises:
         ValueError: if it does.
@@ -80,7 +80,7 @@ def check_name(name: str, path: Any) -> None:
 
 
 def unpacked(path: Path) -> Path:
-    """Where the content of an archive lies, unpacked beside it: its one top folder, or a folder named after it.
+    """Unpack an archive next to itself and return the path of its content: its one top folder, or a folder of its name.
 
     Raises:
         ValueError: if it names files outside, or unpacks to much more than data do.

@@ -15,13 +15,13 @@ from .memo import Memo, once
 
 
 def is_array(x: Any) -> bool:
-    """True for what the payload of an eager tensor may be: an array of NumPy's, if it is small, or of JAX's."""
+    """Whether `x` can be the payload of an eager tensor: a NumPy array if it is small, or a JAX array."""
     return isinstance(x, np.ndarray) or isinstance(x, jax.Array)
 
 
 @once
 def array_class() -> type:
-    """The class of JAX's arrays, which is known once there is a device."""
+    """The class of JAX arrays, which is known only once a device exists."""
     return type(jax.device_put(0))
 
 

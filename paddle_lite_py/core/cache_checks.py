@@ -54,7 +54,7 @@ def _alike(a: Any, b: Any) -> bool:
 
 
 def content(obj: Any) -> Any:
-    """What tells the content of an array from another one; None for other objects."""
+    """Return a value that identifies the content of an array; None for other objects."""
     if isinstance(obj, np.ndarray):
         return obj.shape, obj.dtype, obj.tobytes()
     return content(np.asarray(obj)) if isinstance(obj, jax.Array) and not obj.is_deleted() else None

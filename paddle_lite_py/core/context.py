@@ -1,4 +1,4 @@
-"""What a computation depends on beside its arguments: the settings of the thread and of the process."""
+"""The settings of the thread and process that a computation depends on, besides its arguments."""
 
 from __future__ import annotations
 

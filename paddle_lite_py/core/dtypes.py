@@ -257,7 +257,7 @@ class VarType(IntEnum):
 
 
 class FloatLimits:
-    """What numpy.finfo tells of a floating dtype, as Python numbers."""
+    """The values of numpy.finfo for a floating dtype, as Python numbers."""
 
     def __init__(self, dtype: Any) -> None:
         limits = ml_dtypes.finfo(dtype)
@@ -272,7 +272,7 @@ class FloatLimits:
 
 
 class IntegerLimits:
-    """What numpy.iinfo tells of an integer dtype."""
+    """The values of numpy.iinfo for an integer dtype."""
 
     def __init__(self, dtype: Any) -> None:
         limits = ml_dtypes.iinfo(dtype)

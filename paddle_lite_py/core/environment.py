@@ -1,4 +1,4 @@
-"""What this process runs on: versions, devices, and which of the optional packages are installed."""
+"""The environment of this process: versions, devices, and which optional packages are installed."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class EscapedTensorError(RuntimeError):
 
 
 class TracedValueError(TypeError):
-    """Python asked a traced tensor for its value (``bool(x)``, ``x.numpy()``) while a program was traced."""
+    """Python read the value of a traced tensor (``bool(x)``, ``x.numpy()``) while a program was being traced."""
 
 
 class DataDependentError(TracedValueError, NotImplementedError):
@@ -66,7 +66,7 @@ class LeafChangeError(RuntimeError, ValueError):
 
 
 class NoGradientError(RuntimeError, ValueError):
-    """A gradient was asked for that there is none of; PaddlePaddle raises either."""
+    """A gradient was requested that does not exist; PaddlePaddle raises an error as well."""
 
 
 def user_traceback(tb: TracebackType | None) -> TracebackType | None:
@@ -97,7 +97,7 @@ def note(error: BaseException) -> None:
 
 
 def original(error: BaseException) -> BaseException:
-    """What the user's Python raised, if that is what an error of XLA tells of; else the error itself."""
+    """Return the exception raised by the user's Python code if an XLA error wraps one; else the error itself."""
     if _raised and type(error).__name__ == "JaxRuntimeError" and str(_raised[0]) in str(error):
         return _raised.pop()
     return error

@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """What an interpreter is told of, and may decide, beside ops: here as Python has it outside of any program."""
+    """The callbacks of an interpreter besides ops; the defaults are those of plain Python outside of a program."""
 
     def looked_at(self, tensor: Any) -> None:
-        """Told that Python has looked at the data of a tensor."""
+        """Called after Python has read the data of a tensor."""
 
     def rebound(self, obj: Any, attribute: str) -> None:
-        """Told before an attribute that is state (a payload, a gradient) is replaced."""
+        """Called before an attribute that is state (a payload, a gradient) is replaced."""
 
     def gradient_state(self, tensor: Any, only_if_empty: bool = False) -> None:
-        """Told before .grad of a tensor is read or replaced."""
+        """Called before .grad of a tensor is read or replaced."""
 
     def entered(self, layer: Any) -> None:
-        """Told that a layer is called."""
+        """Called when a layer is called."""
 
     def assumes(self, fact: Any) -> bool:
         """Whether code may rely on a fact that holds now.
@@ -42,7 +42,7 @@ class Observer:
         return draw()
 
     def created(self, parameter: Any) -> Any:
-        """Told of a new parameter; returns it, or the one that has its name in the program under construction."""
+        """Called with each new parameter; returns it, or the one of that name in the program under construction."""
         return parameter
 
     def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> Any:
@@ -58,7 +58,7 @@ class Observer:
         return nullcontext()
 
     def callee(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """What to call for a user's function that the framework itself calls, such as a layer's forward."""
+        """Return what to call in place of a user's function that the framework calls, such as a layer's forward."""
         return function
 
     def flush(self) -> None:
@@ -69,7 +69,7 @@ class Observer:
 
     # Schedules: Python objects that steps change, and that give numbers.
     def made_schedule(self, schedule: Any) -> None:
-        """Told of a new one."""
+        """Called with each new schedule."""
 
     def advance(self, schedule: Any, change: Callable[[Any], None], _counted: bool = False) -> None:
         """Change a schedule when the code runs: now, or after each run of the program under construction.
@@ -115,7 +115,7 @@ class UpdateRule(NamedTuple):
 
 
 class Interpreter(Observer, ABC):
-    """What gives ops a meaning: eager execution, or a Program under construction."""
+    """The implementation of ops in one mode: eager execution, or a Program under construction."""
 
     is_eager = False  # whether ops run, at once or in a queue
     waits = False  # whether it is a queue of ops that have not run yet
@@ -164,7 +164,7 @@ class Interpreter(Observer, ABC):
 
     @abstractmethod
     def cleared(self, tensor: Any) -> Any:
-        """What .grad of a tensor holds once it is cleared to zeros: None stays None."""
+        """Return the value of a tensor's .grad after it is cleared to zeros: None stays None."""
 
     def as_gradient(self, tensor: Any) -> Any:
         """The value of a tensor as a gradient, which nothing made: eager ones are leaves that have gradients."""

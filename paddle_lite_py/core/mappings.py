@@ -28,7 +28,7 @@ dropping: list[Callable[[], None]] = []  # what else holds programs
 
 
 def listen() -> None:
-    """Be told by JAX of programs compiled or loaded."""
+    """Register a JAX listener for programs that are compiled or loaded."""
     if _LIMIT.exists():
         monitoring.register_event_duration_secs_listener(_on_compilation)
 

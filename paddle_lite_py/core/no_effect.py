@@ -3,7 +3,7 @@
     @no_effect(use_cudnn="XLA chooses the kernels itself", table_class=Refused("there are no parameter servers"))
     def layer(x, use_cudnn=True, table_class="Table"): ...
 
-A call that gives another value than the default is told so: it warns, once for each argument, where the result is right
+A call that passes another value than the default gets a warning, once for each argument, where the result is right
 and only a wish (speed, memory, place) is not met, and raises where the result would be wrong. docs/differences.md has
 the table of all declarations.
 """
@@ -47,7 +47,7 @@ class Refused(str):
 
 
 class Immaterial(str):
-    """The reason why nothing is said of an argument: with any value the user gets what was asked for."""
+    """The reason why no warning is needed for an argument: any value gives the result that the user expects."""
 
 
 # Arguments of any function that change nothing that a user can see, in PaddlePaddle on a CPU either.
@@ -86,7 +86,7 @@ class Declaration(NamedTuple):
 
     @property
     def told(self) -> str:
-        """What a call with the argument does."""
+        """Return what a call with the argument does."""
         return {Refused: "raises", Immaterial: "nothing"}.get(type(self.reason), "warns")
 
 

@@ -27,7 +27,7 @@ class Place:
 
     @property
     def name(self) -> str:
-        """As a device is asked for: "cpu", "gpu:0"."""
+        """The name that requests this device: "cpu", "gpu:0"."""
         return self.kind if self.kind == "cpu" else f"{self.kind}:{self.index}"
 
     def __repr__(self) -> str:
@@ -201,7 +201,7 @@ def of_device(device: jax.Device) -> Place:
 
 
 def of_array(array: Any) -> Place:
-    """The Place of an array of JAX's or of NumPy's."""
+    """Return the Place of a JAX or NumPy array."""
     return of_device(next(iter(array.devices()))) if isinstance(array, jax.Array) else CPUPlace()
 
 

@@ -37,7 +37,7 @@ def private_folder(folder: Path, closed: bool = True) -> Path:
 
 
 def check_owner(found: os.stat_result, path: Path) -> None:
-    """See that a file or folder is the user's, and that nobody else can write to it.
+    """Check that a file or folder belongs to the user, and that nobody else can write to it.
 
     Raises:
         NotPrivateError: saying what is not so, and what to do.
@@ -83,7 +83,7 @@ def _read(path: Path) -> bytes:
 
 
 def signature(key: bytes, name: str, content: bytes) -> bytes:
-    """What only who has the key can say of a file's name and content."""
+    """Return the signature of a file's name and content, which only the owner of the key can compute."""
     return hmac.digest(key, name.encode() + b"\0" + content, hashlib.sha256)
 
 

@@ -58,7 +58,7 @@ def on_change(listener: Callable[[], None]) -> None:
 
 
 def reset() -> None:
-    """What the answer depends on has changed: the device, or a flag."""
+    """Forget the limit, since the device or a flag has changed."""
     limit.known = False
     most()
     for listener in _listeners:

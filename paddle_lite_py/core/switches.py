@@ -1,4 +1,4 @@
-"""What users switch off in the environment."""
+"""Features that users can switch off by environment variables."""
 
 from __future__ import annotations
 

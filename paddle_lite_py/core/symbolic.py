@@ -131,5 +131,5 @@ def known(dims: Dims) -> Iterator[Dims]:
 
 
 def resolved(value: Any) -> Any:
-    """An attribute or shape as the lowering under way has it; as it is where types alone are asked for."""
+    """Return an attribute or shape with the sizes of the current lowering; unchanged if only types are needed."""
     return substitute(value, _current.dims) if _current.dims else value

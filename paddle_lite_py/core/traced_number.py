@@ -25,7 +25,7 @@ _TOLD = frozenset((int, str, type(None), tuple))
 
 
 def kind(value: Any) -> Any:
-    """What tells a value from others that equal it: its class, of a zero the sign too, of a tuple that of its items.
+    """Return what distinguishes a value from its equals: its class, the sign of a zero, the same for a tuple's items.
 
     Example:
         >>> kind(1) == kind(True), kind(0.0) == kind(-0.0), kind((1, 2)) == kind((1.0, 2.0))
@@ -53,7 +53,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 class ScalarGuard(NamedTuple):
-    """What a trace saw of a number: a function of the numbers of a call, and its value then."""
+    """A guard on a number that a trace read: a function of the call's numbers, and its value at that time."""
 
     of: Callable[[ScalarInputs], Any]
     value: Any

@@ -1,4 +1,4 @@
-"""What a tensor holds that has no data yet, or never will."""
+"""The payload of a tensor that has no data yet, or never will."""
 
 from __future__ import annotations
 

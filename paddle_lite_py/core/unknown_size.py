@@ -18,7 +18,7 @@ from jax import export
 from .interpreter import state
 from .symbolic import is_symbolic
 
-# The class of JAX's dimensions, which all of JAX takes: a UnknownSize is one of them.
+# JAX's class of dimensions, which all of JAX accepts: an UnknownSize is a subclass.
 _DIMENSION: Any = type(export.symbolic_shape("n")[0])
 
 

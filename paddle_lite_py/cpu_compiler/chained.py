@@ -26,7 +26,7 @@ _TAKEN = ELEMENTWISE | _REDUCTIONS | frozenset("broadcast_in_dim dot_general exp
 
 
 def unfuse_dot_chains(jaxpr: Any) -> Any:
-    """A flat jaxpr whose products are kernels of their own, but for the first one beside a reduction."""
+    """Return a flat jaxpr whose products are separate kernels, except for the first one next to a reduction."""
     chosen = {id(e) for e in repeated(jaxpr)}
     found = never(jaxpr) if chosen else None
     if found is None:

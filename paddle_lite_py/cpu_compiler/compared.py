@@ -1,4 +1,4 @@
-"""What is compared with its own maximum or minimum is read from memory by both.
+"""Arrays that are compared with their own maximum or minimum are materialized, so that both read the same values.
 
 The gradient of a maximum goes to the elements that are equal to it. XLA may compute these once for the maximum and once
 more for the comparison, in kernels that round differently; then none is equal, and the gradient is 0 / 0.

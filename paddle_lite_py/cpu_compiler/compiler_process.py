@@ -114,7 +114,7 @@ class CompilerProcess:
 
             self.end()
             pipe = subprocess.PIPE
-            command = [sys.executable, "-P", compiler.__file__]  # -P: modules beside that file are not JAX's
+            command = [sys.executable, "-P", compiler.__file__]  # -P: modules in that folder must not shadow JAX's
             try:
                 self.child = subprocess.Popen(
                     command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, bufsize=0, env=os.environ | _SETTINGS

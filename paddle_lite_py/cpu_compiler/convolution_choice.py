@@ -41,7 +41,7 @@ def takes(
 ) -> bool:
     """Whether a convolution of x [n, c, *space] and weight [o, c / groups, *sizes] will be oneDNN's, in these kinds.
 
-    It will where transposes are put off, in which case x has its channels last.
+    It will if transposes are deferred, in which case x is channels-last.
     """
     if not transposes_are_free() or x.dtype != np.float32 or weight.dtype != np.float32 or onednn.loaded() is None:
         return False

@@ -1,4 +1,4 @@
-"""JAX's convolutions as oneDNN sees them: one equation of JAX's is a convolution or either of its gradients.
+"""JAX's convolutions as oneDNN sees them: one JAX equation is a convolution or one of its two gradients.
 
 A gradient is known by where the axes stand and how far apart elements are, never by sizes: a kernel may be larger than
 the picture.

@@ -55,7 +55,7 @@ class _Replacement(NamedTuple):
 
 
 def _call(eqn: Any, made: dict[Any, Any], behind: Any) -> _Replacement | None:
-    """What takes the place of a convolution, of the weights' gradient together with the transpose behind it."""
+    """Return the replacement of a convolution, and of the transpose behind it for a weight gradient."""
     (x, weight), (out,) = eqn.invars, eqn.outvars
     if isinstance(x, Literal) or isinstance(weight, Literal):
         return None
@@ -76,7 +76,7 @@ def _call(eqn: Any, made: dict[Any, Any], behind: Any) -> _Replacement | None:
 
 
 class _View(NamedTuple):
-    """What an array is made of: its axis i is axis axes[i] of the variable; turned: its space is mirrored."""
+    """The array that a variable is a view of: its axis i is axis axes[i] of the variable; turned: space is mirrored."""
 
     var: Any
     axes: Axes

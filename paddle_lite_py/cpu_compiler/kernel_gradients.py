@@ -29,7 +29,7 @@ def rewrite_conv_gradients(jaxpr: Any) -> Any:
 
 
 def _form(eqn: Any) -> Any:
-    """What stands in the place of a convolution; None where XLA's own form serves."""
+    """Return the replacement of a convolution; None if XLA's own form is good."""
     if eqn.primitive.name != "conv_general_dilated":
         return None
     p = eqn.params

@@ -50,7 +50,7 @@ def _has_one_shape(eqn: Any) -> bool:
 
 
 class Code:
-    """What a loop does with one element, as text of LLVM's."""
+    """The computation of a loop for one element, as LLVM IR text."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -62,7 +62,7 @@ class Code:
         return name
 
     def call(self, function: str, *args: str) -> str:
-        """What one of LLVM's own functions gives."""
+        """Return the result of calling one of LLVM's intrinsic functions."""
         return self.new(f"call contract float @llvm.{function}.f32({', '.join(f'float {a}' for a in args)})")
 
     def step(self, name: str, *args: str) -> str:
@@ -182,7 +182,7 @@ def _literal(value: Any) -> str:
 
 
 class _Target:
-    """What XLA calls for kernels."""
+    """The FFI target that XLA calls for kernels."""
 
     def __init__(self, llvm: Any) -> None:
         self._table = PlanTable()

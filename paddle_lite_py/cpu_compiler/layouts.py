@@ -1,4 +1,4 @@
-"""Transposes are put off until something needs them, and most never come.
+"""Transposes are deferred until something needs them; most are never made.
 
 XLA's compiler for CPUs does each transpose that a program says, one memory access for each element. A net of
 convolutions says two for each of them: its arrays have the channels second, and the kernels want them last. Here a
@@ -29,7 +29,7 @@ transposes_are_free = _free.get
 
 @contextmanager
 def sink_transposes() -> Iterator[None]:
-    """While a function is traced whose transposes will be put off: an op may say as many as it likes."""
+    """Trace a function whose transposes will be deferred: an op may use as many as it likes."""
     token = _free.set(True)
     try:
         yield
@@ -61,7 +61,7 @@ class Layouts:
         self.broadcasts: dict[Any, Any] = {}  # what is made of a smaller array when it is known in which order
 
     def given(self, atom: Any, order: Order | None = None) -> Any:
-        """The variable that has an array in an order; as it is meant, unless another one is asked for."""
+        """Return the variable that has an array in a given axis order; by default, in its logical order."""
         if isinstance(atom, Literal):
             return atom
         order, forms = order or _meant(atom), self.forms.setdefault(atom, {})

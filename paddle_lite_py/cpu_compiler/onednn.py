@@ -1,4 +1,4 @@
-"""Convolutions of oneDNN, which XLA's programs may call: of the package `onednn-cpu-gomp`, where it is installed."""
+"""oneDNN's convolutions, of the package `onednn-cpu-gomp`, as functions that XLA programs call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..core.switches import is_on
 from .machine_code import CONVOLUTION, Compiler, PlanTable, compiler, key_of
 
 PACKAGE, LIBRARY, MAJOR = "onednn-cpu-gomp", "libdnnl.so.3", 3
-# Each thread of XLA's that calls has a team of OpenMP's threads: on more cores that would be many that sleep.
+# Each XLA thread that calls oneDNN has its own OpenMP team: on more cores that would be many idle threads.
 MOST_CORES = 16
 ALIGNMENT = 64
 # Fewer products than that one thread does as fast, since it wakes no other, and XLA has the rest for other work.
@@ -68,7 +68,7 @@ class Convolution(NamedTuple):
 
 
 class CallPlan(NamedTuple):
-    """What a call says to be known by, the bytes it needs beside its result, and whether threads add up results."""
+    """A call's key, the bytes that it needs besides its result, and whether threads sum partial results."""
 
     key: int
     scratch: int
@@ -76,7 +76,7 @@ class CallPlan(NamedTuple):
 
 
 class OneDNNError(Exception):
-    """What oneDNN does not do."""
+    """oneDNN does not support the convolution."""
 
 
 def convolution_from(data: Sequence[Any]) -> Convolution:
@@ -162,7 +162,7 @@ class OneDNN:
             raise OneDNNError(status)
 
     def new(self, name: str, *args: Any) -> ctypes.c_void_p:
-        """What a function of oneDNN makes; it stays."""
+        """Create an object by a oneDNN function; it is kept for good."""
         made = ctypes.c_void_p()
         self.check(getattr(self.c, name)(ctypes.byref(made), *args))
         return made
@@ -175,7 +175,7 @@ class OneDNN:
         return self.new("dnnl_memory_desc_create_with_strides", n, sizes, _FLOAT32, _ints(array.strides))
 
     def primitive(self, description: ctypes.c_void_p) -> ctypes.c_void_p:
-        """What runs."""
+        """Create an executable primitive."""
         return self.new("dnnl_primitive_create", description)
 
     def asked(self, description: ctypes.c_void_p, what: int) -> ctypes.c_void_p:
@@ -222,7 +222,7 @@ class OneDNN:
 
     @contextmanager
     def _one_thread(self) -> Iterator[None]:
-        """What is made meanwhile is for one thread."""
+        """Create primitives for a single thread in the block."""
         threads = self.c.omp_get_max_threads()
         self.c.omp_set_num_threads(1)
         try:
@@ -270,7 +270,7 @@ class _Steps(NamedTuple):
 
 
 class _Scratch:
-    """The buffer beside the result, and what has a place in it."""
+    """The scratch buffer next to the result, and the offsets in it."""
 
     def __init__(self, library: OneDNN) -> None:
         self.library, self.bytes = library, 0

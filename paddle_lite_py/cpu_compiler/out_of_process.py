@@ -101,7 +101,7 @@ class OutOfProcessJit:
         _all.add(self)
 
     def __call__(self, *args: Any) -> Any:
-        """The results; arrays of the kind that came last are asked for nothing."""
+        """Run the program; arrays of the same kind as in the last call skip all checks."""
         if self._last is not None:
             run, scalars = self._last
             try:
@@ -128,7 +128,7 @@ class OutOfProcessJit:
         return run(*args)
 
     def without_compiler(self, *args: Any) -> Function | None:
-        """What runs arrays like these, which may not come again, and compiles nothing; None where nothing does."""
+        """Return a way to run arrays like these, which may not come again, without compiling; None if there is none."""
         arrays = _arrays(args)
         key = _kinds(arrays)
         run = self._known.get(key)
@@ -183,7 +183,7 @@ class OutOfProcessJit:
         return loaded(executable, since)
 
     def compiled_here(self, traced: TracedFunction) -> Any:
-        """What this process compiles for a kind of arguments, and what refuses all others."""
+        """Compile in this process for one kind of arguments; all others are refused."""
         compiled = self.jit(traced.function(), traced.size >= LARGE).lower(*traced.specs).compile()
         if traced.size >= BASELINE and self.named.text is not None:
             self.named.note(self.executable(traced), compiled)
@@ -201,7 +201,7 @@ class Warming:
         self._calls = 0
 
     def compiled(self) -> Any:
-        """What runs it from now on; None as long as that is the baseline tier."""
+        """Return the compiled program once it exists; None while the baseline tier runs it."""
         self._calls += 1
         if self._calls == 1:
             return None
@@ -245,7 +245,7 @@ def _kinds(args: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _is_weak(a: Any) -> bool:
-    """Whether it is a number, or an array of JAX's that promotes as numbers do."""
+    """Whether `x` is a number, or a JAX array that promotes like one."""
     return a.__class__ in (float, int, bool, complex) or getattr(a, "weak_type", False)
 
 

@@ -1,4 +1,4 @@
-"""What a program is made into before XLA compiles it for CPUs."""
+"""The rewriting of a program before XLA compiles it for CPUs."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class prepare:  # noqa: N801  (a decorator)
             return jax.make_jaxpr(self._fn, return_shape=True)(*args)
 
     def rewritten(self, closed: Any) -> tuple[Any, Sequence[Any]]:
-        """What was traced in that form: equations, and the values of their constants."""
+        """Return the rewritten equations, and the values of their constants."""
         return optimized(closed.jaxpr, self._donated), closed.consts
 
 
 def optimized(jaxpr: Any, donated: Sequence[int] = ()) -> Any:
-    """What the passes make of a jaxpr; itself where a form in it is not known, with a warning."""
+    """Apply the passes to a jaxpr; if it has an unknown form, warn and return it unchanged."""
     try:
         check_forms(jaxpr)
         made = flat(jaxpr)

@@ -14,7 +14,7 @@ from .rewriting import prepare
 
 
 class TracedFunction:
-    """What a function does with arrays of some shapes and dtypes.
+    """A function traced for arrays of given shapes and dtypes.
 
     Arguments:
         fn: the function, which may have been prepared. args: the arrays.

@@ -1,4 +1,4 @@
-"""What a program makes of its arguments element by element and gives back: updates of parameters and other state.
+"""Elementwise updates of a program's arguments, such as parameters and other state, as one kernel each.
 
 Such results that read the same arrays are computed by one kernel (`kernels.py`), in the memory of what they replace.
 """
@@ -142,7 +142,7 @@ class _Graph:
         return sorted(found)
 
     def _arrays(self, i: int) -> Iterator[Any]:
-        """What an equation reads that is no single number."""
+        """Return the operands of an equation that are not scalars."""
         return (v for v in variables(self.eqns[i].invars) if v.aval.shape and self._number(v) is None)
 
     def _number(self, v: Any) -> Any:
@@ -166,7 +166,7 @@ class _Graph:
         return ReplacedSteps(places, kernels.Kernel(eqns, arrays, numbers, results, splats, in_place))
 
     def later_readers(self, groups: Sequence[ReplacedSteps]) -> list[list[Any]]:
-        """What else is made of the arrays that each group overwrites, not on the way to it: else XLA copies these.
+        """Return the other readers of the arrays that each group overwrites, for which XLA would copy these.
 
         Only what is an array in memory in any case.
         """

@@ -1,4 +1,4 @@
-"""Operators compiled from C++: handlers of XLA's foreign function interface, found in a shared library."""
+"""Operators compiled from C++: handlers of XLA's foreign function interface in a shared library."""
 
 from __future__ import annotations
 

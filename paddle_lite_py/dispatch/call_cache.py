@@ -34,7 +34,7 @@ _PLAIN = frozenset((int, float, bool, str, DType, type, type(None)))
 
 
 class CachedCall(NamedTuple):
-    """What a call comes down to: a bound op on its tensors; None where it is more than that."""
+    """The op that a call reduces to: a bound op on its tensors; None if the call does more."""
 
     bound: BoundOp | None = None
     kind: type = Tensor  # of the result: a tensor, or a tuple, a list or a named tuple of them
@@ -138,7 +138,7 @@ def _heads(params: list[inspect.Parameter], others: list[str], env: codegen.Env)
 
 
 class _Part(NamedTuple):
-    """What an argument is in the text: of the key, of the tensors and their data; that it takes no gradient; and where
+    """The role of an argument in the text: in the key, among tensors and data, without gradient; and where
     it may be no tensor, the usual case, and its data then."""
 
     key: str
@@ -271,7 +271,7 @@ class _Recorder(Eager):
 
 
 def _call(seen: list[Any], out: Any, tensors: list[Tensor]) -> CachedCall | None:
-    """What a call comes down to, if to one op that takes the tensors as they stand and gives the result."""
+    """Return the cached form of a call that is one op taking its tensors as they are."""
     if len(seen) != 1 or seen[0] is None:
         return None
     bound, args, made = seen[0]
@@ -282,7 +282,7 @@ def _call(seen: list[Any], out: Any, tensors: list[Tensor]) -> CachedCall | None
 
 
 def _fused(name: str, seen: list[Any], out: Any, tensors: list[Tensor]) -> CachedCall:
-    """What a call comes down to, if to a few ops on its tensors."""
+    """Return the cached form of a call that is a few ops on its tensors."""
     results = [out] if isinstance(out, Tensor) else out
     if any(t._view is not None for t in results if isinstance(t, Tensor)):
         return CachedCall()  # fused, it would not be known as one

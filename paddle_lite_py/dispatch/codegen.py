@@ -111,7 +111,7 @@ def given_twice(name: str, key: str) -> TypeError:
 
 
 def one_of(default: Any, value: Any, name: str, key: str, other: Any) -> Any:
-    """What was given under the other keyword, where nothing was given under the first."""
+    """Return the value given by either of two keywords."""
     if value is not default:
         raise given_twice(name, key)
     return other
@@ -151,7 +151,7 @@ def _stub(*args: Any, **kwargs: Any) -> Any:
 
 
 class Signature:
-    """Stands behind a public function for `inspect.signature`, which is seldom asked."""
+    """The signature of a public function for `inspect.signature`, made on first use."""
 
     def __init__(self, make: Callable[[], inspect.Signature], doc: str | None) -> None:
         self._make = make
@@ -357,7 +357,7 @@ def quick_kind(p: inspect.Parameter) -> str:
 
 
 def is_listed(n: str) -> str:
-    """The text that asks whether `n` is a list; where shapes are common, they are asked for too."""
+    """Return the test whether `n` is a list; where shapes are common, they are tested for too."""
     return f"{n}.__class__ is list" + (f" or {n}.__class__ is _Size" if n in SHAPES else "")
 
 

@@ -1,4 +1,4 @@
-"""What kernels of exchanges do along the axis of the processes: among all of them, or in each group by itself."""
+"""Collective kernels along the axis of the processes: among all of them, or within each group."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def program(groups: Mapping[int, Groups]) -> Iterator[None]:
 
 
 def in_turn(kernel: Callable[..., Any], xs: Sequence[Any], how: Sequence[Any]) -> tuple[Any, ...]:
-    """What a kernel gives, once the exchange before it in the program is over.
+    """Return the result of a kernel, ordered after the previous exchange of the program.
 
     XLA is free to begin what does not depend on each other in any order. Where processes do not run the very same
     program (one of them has constants to give), they would wait for one another in different exchanges.
@@ -131,7 +131,7 @@ def psum_scatter(x: Any) -> Any:
 
 
 def shifted(x: Any) -> Any:
-    """What the process before this one has; before the first comes the last."""
+    """Return the value of the previous process; the first receives from the last."""
     groups = _current.groups or [range(lax.axis_size(AXIS))]
     around = [(group[i - 1], group[i]) for group in groups for i in range(len(group))]
     return lax.ppermute(x, AXIS, around)

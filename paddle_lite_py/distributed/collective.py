@@ -44,7 +44,7 @@ class Task:
 
 # -- the one way to exchange -----------------------------------------------------------------------------------------
 def exchanged(kind: str, tensor: Tensor, group: Group, *how: Any) -> Tensor:
-    """What a process gets from an exchange of the given kind (kernels.KERNELS) among a group."""
+    """Return the result of an exchange of the given kind (kernels.KERNELS) in a group."""
     return kernels.ALONE[kind](tensor) if group.nranks == 1 else programs.exchanged(kind, [tensor], group, *how)[0]
 
 

@@ -39,7 +39,7 @@ LATE = 25.0
 
 
 class UnderWay(NamedTuple):
-    """What this process waits for: the exchange of a number, or (None) a program that others began with it."""
+    """The exchange that this process waits for, by its number, or (None) a program that others began with it."""
 
     group: Group
     number: int | None
@@ -94,7 +94,7 @@ class Exchanges:
             group: who takes part.
             kind: what messages call the exchange.
             fn: of the arrays and `how`, along axis.AXIS.
-            how: what all must agree on beside the shapes and dtypes: hashable.
+            how: what all processes must agree on besides shapes and dtypes: hashable.
             arrays: those of this process.
             donated: which of them the results may be written over.
 
@@ -193,7 +193,7 @@ class Exchanges:
         return f"{now.what} in group {now.group.id} of ranks {now.group.ranks} ({place}rank {self.here.rank})"
 
     def _looked_into(self, now: UnderWay, patience: float = 0.0) -> str:
-        """What is wrong with the members of an exchange; empty if nothing is found."""
+        """Describe what is wrong with the members of an exchange; empty if nothing is."""
         end = time.monotonic() + patience
         while True:
             for rank in self._others(now.group):
@@ -320,5 +320,5 @@ def leave(why: str = "") -> None:
 
 @once
 def exchanges() -> Exchanges:
-    """Those of this process, begun when first asked for."""
+    """The exchanges of this process, created on first use."""
     return Exchanges(world())

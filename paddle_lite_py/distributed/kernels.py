@@ -1,4 +1,4 @@
-"""What processes exchange, as functions of the array of each, along an axis of which every process is one place."""
+"""Collective operations as functions of each process's array, along an axis with one place for each process."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def reduce_scatter(x: Any, op: int) -> Any:
 
 
 def scatter(x: Any, root: int) -> Any:
-    """What one process had for this one."""
+    """Return the part that one process had for this one."""
     return all_to_all(x)[root]
 
 

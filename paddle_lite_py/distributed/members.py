@@ -28,7 +28,7 @@ PENDING = 128
 
 
 def job_secret(*names: str) -> str:
-    """What the processes of a job know: a secret of the environment or of a file, or one of the user's for these names.
+    """Return the secret of a job: from the environment or a file, or derived from the user's for these names.
 
     The last is in a file that the user alone can read, so nodes have the same one where they share the user's home.
 

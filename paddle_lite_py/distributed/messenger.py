@@ -1,4 +1,4 @@
-"""Words between processes beside XLA's exchanges: who is about to do what, tensors from one to one, and goodbyes.
+"""Messages between processes besides XLA's exchanges: announcements, point-to-point tensors, and goodbyes.
 
 What XLA exchanges between processes must be the same program in each: of different sizes it would end the processes, of
 different kinds it would wait for ever. So a process asks the others before it runs an exchange for the first time, and
@@ -36,7 +36,7 @@ class PeerGone(ConnectionError):
 
 
 def job_key() -> bytes:
-    """What the processes of one job know."""
+    """Return the key that the processes of one job share."""
     return key_of(job_secret(os.environ.get("PADDLE_MASTER", ""), os.environ.get("PADDLE_JOB_ID", "")))
 
 
@@ -55,7 +55,7 @@ class Journal:
         return count
 
     def at(self, count: int) -> str | None:
-        """What the exchange of that number is; None if it has not begun."""
+        """Return the exchange of that number; None if it has not begun."""
         if count > self.count:
             return None
         return next((what for n, what in list(self.last) if n == count), "one that is long over")
@@ -87,7 +87,7 @@ class Messenger:
             connection.close()
 
     def _on_ask(self, connection: Connection, word: dict[str, Any]) -> None:
-        """What this process does as its n-th exchange of a group, as soon as it does."""
+        """Handle a query for this process's n-th exchange of a group, as soon as it begins."""
         journal = self.journal(word["group"])
         while (what := journal.at(word["count"])) is None and not (word["now"] or connection.poll()):
             time.sleep(PAUSE)
@@ -100,7 +100,7 @@ class Messenger:
         self.left[word["rank"]] = word["why"]
 
     def _on_stop(self, connection: Connection, _word: dict[str, Any]) -> None:
-        """A process was asked to end; told to the first one, more than once if several are."""
+        """Handle a request to stop; it is sent to the first process, more than once if several are signalled."""
         with self.agreeing:
             if self.stopping.last is None:
                 self.stopping.agreed(self.connect, list(self.peers))
@@ -118,7 +118,7 @@ class Messenger:
             return self.journals.setdefault(group, Journal())
 
     def box(self, group: int, source: int) -> queue.Queue[Any]:
-        """What has come from a process and was not yet taken."""
+        """The messages of a process that were not yet taken."""
         with self.lock:
             return self.inbox.setdefault((group, source), queue.Queue())
 
@@ -135,7 +135,7 @@ class Messenger:
             raise PeerGone(self.gone(rank)) from None
 
     def gone(self, rank: int) -> str:
-        """What is known of a process that does not answer."""
+        """Describe what is known of a process that does not answer."""
         if rank not in self.left:
             return f"rank {rank} has ended or cannot be reached"
         return f"rank {rank} has ended" + (f" ({self.left[rank]})" if self.left[rank] else "")

@@ -21,7 +21,7 @@ from .objects import from_bytes, to_bytes
 
 
 class Transfer(Task):
-    """A tensor on its way, received in the background: whoever reads it waits for it.
+    """A tensor that is received in the background: a reader waits for it.
 
     Arguments:
         tensor: receives it.
@@ -46,7 +46,7 @@ class Transfer(Task):
             self._found = Failed(e)
 
     def flush(self) -> None:
-        """Wait for the array, and give it to the tensor; of what went wrong readers are told."""
+        """Wait for the array, and give it to the tensor; errors are raised at readers."""
         self._thread.join()
         self._pending.array = self._found
 
@@ -147,7 +147,7 @@ def irecv(tensor: Tensor, src: int | None = None, group: Group | None = None) ->
     return transfer
 
 
-# The last transfer from each process: what comes is taken in the order in which it was asked for.
+# The last transfer from each process: messages are taken in the order of their receives.
 _last: dict[tuple[int, int], Transfer] = {}
 
 

@@ -107,7 +107,7 @@ class SpreadProgram:
         return exchanges().run(self._spread.group, self.name, self._run, (), *arrays, donated=self.donated)
 
     def lower(self, *args: Any) -> Any:
-        """What XLA would be given by one process alone, which is not this program."""
+        """Lower for XLA in one process alone, which is not this program."""
         raise NotImplementedError(
             f"{self.name}: a program that exchanges values among {self.groups[0].nranks} processes cannot be lowered "
             "or saved; save the model without the exchange"

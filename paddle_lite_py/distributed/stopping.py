@@ -1,4 +1,4 @@
-"""When the processes of a job stop together: one of them was asked to end, and all must have done the same steps."""
+"""Stopping the processes of a job together: one received SIGTERM, and all must have made the same number of steps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AGREEMENT = 10.0
 class Stopping:
     """The steps of this process, and the one after which all processes stop.
 
-    A process that is asked to end tells the first one, which halts them all before their next step, hears how many
+    A process that receives SIGTERM notifies the first one, which halts all before their next step, collects how many
     steps each has done, and tells them the largest number: who has done fewer goes on up to there. Steps cost nothing
     as long as nobody is asked.
     """

@@ -110,7 +110,7 @@ OBSERVED_EAGER = ObservedEager()
 
 
 def is_watched() -> bool:
-    """Whether somebody is told of each op."""
+    """Whether an observer is called with each op."""
     return bool(state.observers) or state.timer is not None
 
 

@@ -1,6 +1,6 @@
 """Eager ops that wait: what a forward pass does to large arrays is computed together with its backward.
 
-An op that a gradient is recorded of, on an array of XLA's, does not run: its results have a shape and a dtype, and the
+An op that records a gradient, on an XLA array, is not run at once: its results have a shape and a dtype, and the
 op waits. Those that read them wait too. Whoever looks at a value, for which reading `_data` is enough, has all of them
 computed; backward() does, and is part of the same program then, which is what a static function makes of both. So
 eager code takes the time of static code, and holds no more in memory.

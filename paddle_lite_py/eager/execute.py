@@ -26,7 +26,7 @@ from .tensor import ZEROS, Tensor, wrap
 from .views import link, replaced
 
 _new: Any = object.__new__
-# What puts off an op that a gradient is recorded of, on an array of XLA's (deferred.begin); it gives None for one that
+# Defers an op that records a gradient, on an XLA array (deferred.begin); returns None for one that
 # is to run at once.
 begin: list[Callable[[BoundOp, tuple[Any, ...]], Any]] = [lambda bound, args: None]
 NUMBERS = frozenset((float, int, bool, complex))
@@ -297,7 +297,7 @@ UNSPECIFIC = (
 
 
 def _unfit(args: tuple[Any, ...], attrs: dict[str, Any]) -> str:
-    """What is wrong with an axis or a shape among the attributes; empty if neither is."""
+    """Describe what is wrong with an axis or shape among the attributes; empty if nothing is."""
     ndim = next((a.ndim for a in args if isinstance(a, Tensor)), 0)
     for name, value in attrs.items():
         each = value if isinstance(value, tuple) else (value,)

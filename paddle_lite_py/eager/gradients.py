@@ -98,7 +98,7 @@ def grad(
 
 
 def leaf_gradient(array: Any) -> Tensor:
-    """A gradient as hooks and `.grad` show it: a leaf, which gradients may be asked of."""
+    """Return a gradient as hooks and `.grad` show it: a leaf that can itself be differentiated."""
     out = wrap(array)
     out.stop_gradient = False
     return out

@@ -1,4 +1,4 @@
-"""What has to be known of an op that does not run yet: whether it may wait, and what it will give."""
+"""The abstract evaluation of a deferred op: whether it may be deferred, and what it will return."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_TOLD = 64  # elements
 
 
 class AbstractResult(NamedTuple):
-    """What an op gives: shapes and dtypes, whether they come as a tuple, out of which of them gradients flow (none: out
+    """The results of an op: shapes and dtypes, whether they are a tuple, which of them carry gradients (none: out
     of no one), whether XLA makes them of small arrays too, and the array if shapes alone tell it."""
 
     specs: list[Any]
@@ -30,7 +30,7 @@ class AbstractResult(NamedTuple):
 
 
 class LazyOpInfo:
-    """How a bound op is put off.
+    """How a bound op is deferred.
 
     Arguments:
         bound: the op.
@@ -52,7 +52,7 @@ class LazyOpInfo:
         self._known: Memo[Any, AbstractResult] = Memo(f"results of {op.name}, put off", MAX_KNOWN)
 
     def results(self, data: Sequence[Any]) -> AbstractResult:
-        """What the op gives for arguments like these."""
+        """Return the abstract results for such arguments."""
         key = small.most(), *[d.__class__ if d.__class__ in NUMBERS else (d.shape, d.dtype) for d in data]
         found = self._known.get(key)
         if found is None:

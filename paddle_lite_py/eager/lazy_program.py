@@ -23,7 +23,7 @@ MIN_ALIKE = 10  # programs of fewer ops may be of the same ones by chance
 
 
 class Wanted(NamedTuple):
-    """Which results are asked for, of which calls also what their gradients need, and which arrays from outside may be
+    """The results to compute, the calls whose residuals are needed too, and the outside arrays that may be
     overwritten."""
 
     results: tuple[int, ...]
@@ -113,7 +113,7 @@ class LazyProgram(tape.Recurring):
 def checked(
     program: LazyProgram, steps: Steps, outside: Arrays, wanted: Wanted
 ) -> tuple[dict[int, Any], dict[int, Any]]:
-    """What the program gives, compared with the steps op by op; these run first, since it may overwrite arrays."""
+    """Run the program and compare it with the steps op by op; these run first, since it may overwrite arrays."""
     anew, residuals = one_by_one(steps, outside)
     if any(v.__class__ is Failed for v in anew.values()):
         return anew, residuals

@@ -171,6 +171,6 @@ class OneByOne(TracedSteps):
 
 
 def one_by_one(steps: Steps, outside: Arrays) -> tuple[dict[int, Any], dict[int, Any]]:
-    """What LazyProgram.run() gives, op by op."""
+    """Compute the results of LazyProgram.run() op by op."""
     done = OneByOne(outside, steps).run()
     return dict(enumerate(done.values)), done.residuals

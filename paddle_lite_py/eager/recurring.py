@@ -1,4 +1,4 @@
-"""What is compiled if it comes again, so that changing structures and shapes cause no storm of compilations."""
+"""Compilation only of what recurs, so that changing structures and shapes do not compile all the time."""
 
 from __future__ import annotations
 

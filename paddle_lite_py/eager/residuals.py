@@ -1,4 +1,4 @@
-"""Functions that give, beside their results, what their gradient needs: residuals, kept by a node of the tape.
+"""Functions that return, besides their results, what their gradient needs: residuals, kept by a node of the tape.
 
 Most ops do not: a backward that begins with the op itself is no slower, since XLA drops what it does not need. That is
 not so for whole programs, for loops, whose gradient needs each iteration, nor where sums over many elements come first.
@@ -22,7 +22,7 @@ Takes = tuple[bool, ...]
 
 
 class SavedResiduals(tuple):
-    """What a node on the tape keeps: arrays, and (function, its arguments) of which a gradient of the gradient is
+    """The arrays that a tape node keeps, and (function, its arguments) of which a gradient of the gradient is
     taken. Both go when the graph is freed."""
 
     again: Any
@@ -72,7 +72,7 @@ jax.tree_util.register_pytree_node(_Residuals, lambda r: (r.arrays, r.pull), _Re
 
 
 def _residuals(of: Forward, found_by_vjp: Any, specs: list[Any], given: Sequence[Any]) -> _Residuals:
-    """What jax.vjp() gave, in two; arguments and results are not given once more, since XLA would copy them."""
+    """Split the result of jax.vjp() in two; arguments and results are left out, since XLA would copy them."""
     found, tree = jax.tree.flatten(found_by_vjp)
     saved = {id(a): a for a in found if isinstance(a, jax.core.Tracer)}
     place = {id(a): i for i, a in enumerate(given)}

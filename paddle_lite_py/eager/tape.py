@@ -78,7 +78,7 @@ def reachable(roots: Iterable[Node]) -> list[Node]:
 
 
 def saved(node: Node) -> Sequence[Array]:
-    """What a node keeps for its gradient.
+    """Return what a node keeps for its gradient.
 
     Raises:
         GraphFreedError: a backward has freed it.
@@ -246,7 +246,7 @@ def describe(nodes: list[Node], grows: bool) -> tuple[Key, list[Array], list[Sou
 
 
 class Structure(NamedTuple):
-    """What a key stands for."""
+    """The structure that a key identifies."""
 
     bounds: tuple[BoundOp, ...]
     codes: tuple[tuple[int, ...], ...]

@@ -71,7 +71,7 @@ def still(names: Sequence[str]) -> str:
 
 
 def make_unpacker(n: int) -> Callable[..., Any]:
-    """What gives, of n arguments, their arrays and where those came from (None if no gradient flows to any).
+    """Return a function that gives, for n arguments, their arrays and their sources (None without a gradient).
 
     It gives None where an argument is no tensor.
     """

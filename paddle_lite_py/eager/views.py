@@ -33,7 +33,7 @@ _ref: Any = weakref.ref
 
 
 class View(NamedTuple):
-    """What `_view` holds, as a plain tuple: the root, the last step, and `_view` of what that step was made on."""
+    """The content of `_view` as a plain tuple: the root, the last step, and `_view` of what that step was made on."""
 
     root: Any
     bound: Any

@@ -145,7 +145,7 @@ def _umask() -> int:
 
 
 def packed(obj: Any) -> Any:
-    """What is pickled: a dict of tensors as a dict of arrays with their names, other tensors as (name, array)."""
+    """Return the object to pickle: for dicts of tensors, dicts of arrays and names; for others (name, array)."""
     if isinstance(obj, dict) and any(isinstance(v, Tensor) for v in obj.values()):
         names = {k: v.name for k, v in obj.items() if isinstance(v, Tensor)}
         flat = {k: _array(v) if isinstance(v, Tensor) else _plain(v, f"[{k!r}]") for k, v in obj.items()}
@@ -319,7 +319,7 @@ def _with_name(value: Any, names: Any, key: Any) -> Any:
 
 
 class _Restored:
-    """What packed() was given, from what it made; containers and data that a file shares are shared."""
+    """The original of a packed() object; containers and data that are shared in the file stay shared."""
 
     def __init__(self, return_numpy: bool) -> None:
         self.return_numpy = return_numpy

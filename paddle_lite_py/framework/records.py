@@ -56,7 +56,7 @@ class SavedObject:
 
     @staticmethod
     def named(module: str, name: str) -> type[SavedObject]:
-        """What stands for a class."""
+        """Return the record class that stands for a class."""
         return type(name.rpartition(".")[2], (SavedObject,), {"_type": f"{module}.{name}"})
 
 
@@ -91,7 +91,7 @@ _RecordUnpickler.dispatch[pickle.BUILD[0]] = _RecordUnpickler.step_build
 
 
 class _FinishedRecords(Finished):
-    """What has been read; a record may hold itself."""
+    """The objects read so far; a record may contain itself."""
 
     def __call__(self, value: Any) -> Any:
         if _is_record(value):

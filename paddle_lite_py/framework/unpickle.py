@@ -98,7 +98,7 @@ KNOWN: dict[tuple[str, str], Any] = {
 }
 
 
-# What no file of data has: copies of the top of the stack, numbers that stand for types, buffers beside the file.
+# Opcodes that data files do not use: copies of the stack's top, numbered types, out-of-band buffers.
 _REFUSED = b"".join(
     [pickle.DUP, pickle.EXT1, pickle.EXT2, pickle.EXT4, pickle.NEXT_BUFFER, pickle.READONLY_BUFFER, pickle.NEWOBJ_EX]
 )
@@ -107,7 +107,7 @@ WORK, LEAST_WORK = 16, 1 << 20  # of a byte of the file, and of any file
 
 
 class Bounded:
-    """A file that is not asked for more than is left of it."""
+    """A file whose reads are limited to what is left of it."""
 
     def __init__(self, file: Any) -> None:
         if not file.seekable():
@@ -183,7 +183,7 @@ class Unpickler(_READER):
             self.spend(sum(self.sizes.get(id(part), (1, 0))[0] for part in held))
 
     def called(self, function: Any, args: Any) -> Any:
-        """What one of the known functions makes of its arguments."""
+        """Return the result of one of the known functions for its arguments."""
         args = tuple(args)
         self.spend(sum(len(a) for a in args if isinstance(a, str | bytes | bytearray | list | tuple | dict | set)))
         if function in (set, frozenset, dict, OrderedDict):
@@ -309,7 +309,7 @@ _PLAIN = (int, float, str, bytes, bool, type(None))
 
 
 class Finished:
-    """What has been read with arrays in the place of what they were made of; what was shared is shared."""
+    """The result with arrays in place of their descriptions; shared objects stay shared."""
 
     def __init__(self) -> None:
         self.made: dict[int, Any] = {}

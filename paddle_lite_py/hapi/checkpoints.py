@@ -217,7 +217,7 @@ def _parameters(part: Any) -> list[Any]:
 
 
 def unlike(own: dict[str, Any], found: dict[str, Any]) -> list[str]:
-    """What a saved state has otherwise than that of a layer: missing names, more of them, other shapes."""
+    """Describe how a saved state differs from a layer's: missing names, extra names, other shapes."""
     out = [f"'{k}' is missing" for k in own.keys() - found.keys()]
     out += [f"'{k}' is not in the network" for k in found.keys() - own.keys()]
     shapes = [(k, list(found[k].shape), list(own[k].shape)) for k in own.keys() & found.keys()]

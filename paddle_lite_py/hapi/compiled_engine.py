@@ -116,7 +116,7 @@ class HostRandomError(RuntimeError):
 
 
 def drawing_nothing(call: Callable[[], Any]) -> Any:
-    """What a call gives while it is traced.
+    """Return the result of a call while it is traced.
 
     Raises:
         HostRandomError: if it has drawn random numbers of Python or NumPy; their generators are put back.

@@ -12,7 +12,7 @@ Found = tuple[list[Tensor], list[list[Any]]]  # losses, and what each metric tak
 
 
 class Kind(NamedTuple):
-    """What is done with a batch."""
+    """The operation on a batch: train, evaluate or predict."""
 
     what: str  # "train", "eval" or "predict"
     inputs: int  # how many of the tensors are inputs; the others are labels

@@ -51,7 +51,7 @@ class Trainer:
     ) -> None:
         self.model, self.loader, self.judge, self.heard, self.wanted = model, loader, judge, heard, wanted
         self.eval_freq, self.pressed, self.kept = eval_freq, pressed, kept
-        self.leaving = False  # since this process was asked to end, and saves before
+        self.leaving = False  # since this process received SIGTERM, and saves before
         self.epoch, self.begun, self.iterations = 0, 0, 0  # begun: batches of the epoch that were trained on before
 
     def run(self) -> None:
@@ -167,7 +167,7 @@ def predict(model: Any, loader: Iterable[Any], heard: CallbackList) -> list[list
 
 
 def _logs(heard: CallbackList, point: str, step: int, inputs: list[Any], results: Results) -> dict[str, Any]:
-    """What is said of a batch: its numbers only if somebody looks at them."""
+    """Return the log of a batch: its numbers are fetched only if they are read."""
     known = results.read() if heard.reads(point, step) else {}
     return {**known, "step": step, "batch_size": size(inputs)}
 

@@ -1,4 +1,4 @@
-"""What batches gave: losses and metrics, fetched from the device when somebody looks."""
+"""The results of batches: losses and metrics, fetched from the device on first read."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Results:
 
 
 def updated(metrics: list[Any], measures: list[list[Any]]) -> list[Any]:
-    """What the metrics say when they take in a batch."""
+    """Update the metrics with a batch and return their values."""
     return [_updated(m, taken) for m, taken in zip(metrics, measures, strict=True)]
 
 

@@ -14,7 +14,7 @@ from ..core.processes import blamed_process
 class AcrossProcesses:
     """A function of jax.jit that may be called with arrays of which this process has no part.
 
-    JAX then computes shapes alone, but fails on an array of this process beside them, without a word: so that is laid
+    JAX then computes shapes only, but fails on an array of this process without a clear error: so that is laid
     over the same devices, where it needs no memory.
 
     Arguments:

@@ -67,7 +67,7 @@ def drop_unread(lines: Sequence[str]) -> list[str]:
 
 
 def _owned(arrays: Sequence[Any]) -> list[jax.Array]:
-    """Arrays of XLA's, no two of which share memory with each other, or with what the function keeps or was given."""
+    """Return XLA arrays, no two of which share memory with each other, or with what the function keeps or was given."""
     given: set[int] = set()
     made = []
     for a in arrays:

@@ -1,4 +1,4 @@
-"""Steps that draw random numbers: the bits of JAX's generator, threefry, which are the same wherever they are computed.
+"""Random draws on the host: the bits of JAX's generator, threefry, which are the same wherever they are computed.
 
 The key of the generator is two words here, along a last axis.
 """

@@ -187,7 +187,7 @@ def _convert(step: HostStep) -> Any:
 
 
 def _to_integer(wanted: np.dtype) -> Function:
-    """What does not fit becomes the nearest number that does, and NaN 0."""
+    """Convert to integers; what does not fit becomes the nearest value that does, and NaN 0."""
     info = np.iinfo(wanted)
 
     def convert(x: Any) -> Any:

@@ -61,7 +61,7 @@ def _by_parts(step: HostStep, combine: Any) -> Function | None:
 
 
 def _least(name: str, dtype: np.dtype) -> Any:
-    """What a reduction of no elements gives."""
+    """Return the result of a reduction over no elements."""
     if name not in ("max", "min"):
         return None
     if dtype.kind == "f":

@@ -24,7 +24,7 @@ _BROADCAST = "broadcast_in_dim"
 
 
 class HeldValue(NamedTuple):
-    """What a name of the generated code holds."""
+    """The value that a name of the generated code holds."""
 
     name: str
     shape: tuple[int, ...]  # of the array, which may have fewer elements than the value, if it can be broadcast to it
@@ -109,7 +109,7 @@ class FunctionWriter:
         self.head = f"def call({', '.join(names)}):\n"
 
     def function(self) -> Callable[..., Any]:
-        """The function; XLA knows no warnings of NumPy's."""
+        """Return the function; like XLA, it emits no NumPy warnings."""
         if self.quiet:
             return self.plain_function()
         if "_warnings" not in self.env:  # NumPy keeps it otherwise
@@ -257,7 +257,7 @@ class FunctionWriter:
         if value.array is not None:
             value.array.setflags(write=False)
             return value.name
-        # An operation on arrays of no dimensions gives a scalar of NumPy's.
+        # NumPy operations on 0-d arrays return scalars.
         return f"_asarray({value.name})" if not aval.shape else value.name
 
 

@@ -80,7 +80,7 @@ class WindowPlaces(NamedTuple):
         return axis if whole and self.inner == tuple(zip(kept, at, strict=True)) else None
 
     def _offsets(self, strides: Sequence[int], n_indices: tuple[int, ...]) -> np.ndarray:
-        """What is added to the place of each window, for each of its elements."""
+        """Return the offsets of a window's elements from its position."""
         total = np.zeros((1,) * self.rank, np.int64)
         parts = [(axis, at, self.sizes[axis]) for axis, at in self.inner]
         parts += [(axis, self.outer[of], n_indices[of]) for axis, of in self.batched]
@@ -140,7 +140,7 @@ def _known(mode: Any) -> Any:
 
 
 def _fill_value(given: Any, dtype: np.dtype) -> Any:
-    """What stands for an element outside."""
+    """Return the value of elements outside of the array."""
     if given is not None:
         return dtype.type(given)
     if dtype.kind == "f":

@@ -41,7 +41,7 @@ def wide(x: Any) -> Any:
 
 
 def rounded(step: HostStep, several: bool) -> Any:
-    """What rounds the results of the widened step, which come as a tuple, or are one."""
+    """Return the code that rounds the results of the widened step, a tuple or a single one."""
     kinds = [aval.dtype if aval.dtype in LOW else None for aval in step.made]
     if not several:
         return lambda x: x if kinds[0] is None else np.asarray(x).astype(kinds[0])

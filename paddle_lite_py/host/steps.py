@@ -20,7 +20,7 @@ from ..core.small import DTYPES
 
 # Functions that have a rule as a whole.
 _OF_THE_HOST = frozenset(("random_words",))
-# The dtype of the keys of JAX's own generator, threefry: two words each.
+# The dtype of threefry keys, JAX's own generator: two words each.
 _KEY = "key<fry>"
 # Steps that give elements another shape.
 _SHAPING = ("reshape", "broadcast_in_dim")

@@ -1,4 +1,4 @@
-"""Functions of arrays of XLA's whose shapes keep changing: NumPy computes what is not worth a compilation.
+"""Functions of XLA arrays whose shapes keep changing: NumPy computes what is not worth a compilation.
 
 A decode loop whose cache grows by `concat` has new shapes at each token, and XLA takes 20 to 50 ms to compile one op.
 So once a function was compiled for a few kinds of arguments, NumPy runs it for a new kind, until that has taken

@@ -14,7 +14,7 @@ nn: Any = _nn  # whose lists of names mypy cannot read
 
 
 class AvgPool1D(nn.AvgPool1D):
-    """paddle.nn.AvgPool1D, which counts padding unless told otherwise.
+    """paddle.nn.AvgPool1D, but counting padding by default.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -30,7 +30,7 @@ class AvgPool1D(nn.AvgPool1D):
 
 
 class AvgPool2D(nn.AvgPool2D):
-    """paddle.nn.AvgPool2D, which counts padding unless told otherwise.
+    """paddle.nn.AvgPool2D, but counting padding by default.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -47,7 +47,7 @@ class AvgPool2D(nn.AvgPool2D):
 
 
 class AvgPool3D(nn.AvgPool3D):
-    """paddle.nn.AvgPool3D, which counts padding unless told otherwise.
+    """paddle.nn.AvgPool3D, but counting padding by default.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -28,7 +28,7 @@ def inlined(jaxpr: Any, consts: Sequence[Any], args: Sequence[Any]) -> list[Any]
 
 
 def _of_a_call(n_args: int, n_results: int) -> dict[str, Any]:
-    """What an equation says that calls a compiled function, in whose place its own equations are put."""
+    """Return the settings of an equation that calls a compiled function whose equations replace it."""
     params = dict(_with_one())
     for name in _EACH_ARGUMENT:
         params[name] *= n_args

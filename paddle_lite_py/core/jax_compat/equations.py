@@ -1,4 +1,4 @@
-"""What is known of equations: which parameters each primitive has, and what those mean that differ between versions.
+"""The known forms of equations: the parameters of each primitive, and their meaning where versions differ.
 
 Rewriting passes and rules of the host tier read these parameters and no others. Where a primitive of the table has one
 more, it may mean what they do not know of, and the program is left as it is. What is not in the table is no one's
@@ -74,7 +74,7 @@ class UnknownFormError(Exception):
 
 
 def check_form(eqn: Any) -> None:
-    """Look whether an equation says no more than is known of its primitive; a parameter that is None says nothing.
+    """Check that an equation has only the known parameters of its primitive; a parameter that is None is ignored.
 
     Raises:
         UnknownFormError: it does.
@@ -116,7 +116,7 @@ _OF_GRADIENTS = {"custom_jvp_call": {"jvp_jaxpr_fun"}, "custom_vjp_call": {"bwd"
 
 
 def settings(eqn: Any) -> dict[str, Any]:
-    """What an equation says of the computation, in one form for all versions."""
+    """Return the parameters of an equation that affect its result, in one form for all versions."""
     name, params = eqn.primitive.name, eqn.params
     if name == "scan":
         return _of_scan(params)

@@ -1,4 +1,4 @@
-"""Options of XLA's compiler, its flags, and the names by which JAX tells of what it does."""
+"""XLA's compiler options and flags, and the names of the events that JAX reports."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def live_modules() -> list[Any]:
     return [module for executable in get_backend().live_executables() for module in executable.hlo_modules()]
 
 
-# Settings of JAX's that change what it traces.
+# JAX settings that change what is traced.
 _SETTINGS = (
     *("jax_default_matmul_precision", "jax_default_prng_impl", "jax_enable_x64", "jax_numpy_dtype_promotion"),
     *("jax_random_seed_offset", "jax_threefry_partitionable"),

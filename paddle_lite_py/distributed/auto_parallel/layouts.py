@@ -1,4 +1,4 @@
-"""How a tensor lies over a mesh: an array of XLA's, parts that are not reduced yet, or a plan for absent processes."""
+"""The layout of a tensor over a mesh: an XLA array, unreduced parts, or a plan for absent processes."""
 
 from __future__ import annotations
 

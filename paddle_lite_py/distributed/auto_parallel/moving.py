@@ -116,7 +116,7 @@ def program(
     before: ProcessMesh, old: tuple[Placement, ...], mesh: ProcessMesh, new: tuple[Placement, ...],
     shape: tuple[int, ...],
 ) -> Callable[[Any], Any]:  # fmt: skip
-    """What reduces the parts of a tensor that are not to stay, and makes new ones."""
+    """Return the program that reduces the parts of a tensor where needed, and makes new ones."""
     return _program(before.key, old, mesh.key, new, shape)
 
 

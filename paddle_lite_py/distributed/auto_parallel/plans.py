@@ -55,7 +55,7 @@ def _each(tensors: Any, change: Callable[[Tensor], Tensor]) -> Any:
 
 
 class PlanBase:
-    """What is done to a layer that a plan names."""
+    """The change that a plan makes to a layer."""
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: Sequence[str]) -> None:
         """Lay parameters of a layer, and what goes in and out.

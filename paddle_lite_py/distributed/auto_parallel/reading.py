@@ -1,4 +1,4 @@
-"""What a tensor over a mesh tells of itself: its mesh, the part of this process, and its values, gathered from all."""
+"""Reading a tensor over a mesh: its mesh, the part of this process, and its values gathered from all."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _is_new(group: Group, what: str) -> bool:
 
 
 def agree(name: str, tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Placement]) -> None:
-    """See that the other processes of a mesh do the same with a tensor of the same shape.
+    """Check that the other processes of a mesh do the same with a tensor of the same shape.
 
     Raises:
         RuntimeError: if one has done something else.
@@ -76,7 +76,7 @@ def whole(data: Any) -> Any:
 # Key: the mesh; jax.jit has shapes, dtypes and placements.
 @memo(64, context=False)
 def _gather_program(mesh: jax.sharding.Mesh) -> Any:
-    """What gives all processes of a mesh the whole of an array."""
+    """Return the program that gives all processes of a mesh the whole array."""
     return xla_jit(lambda x: x, out_shardings=jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec()))
 
 

@@ -1,4 +1,4 @@
-"""What to_static() is asked to do beside what the mesh says."""
+"""The strategy of dist.to_static(), besides what the mesh says."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Strategy:
 
 
 def refuse_unknown(strategy: Any) -> None:
-    """See that a strategy asks for nothing that one program over a mesh does not have.
+    """Refuse strategies that one program over a mesh does not support.
 
     Raises:
         NotImplementedError: if it does.

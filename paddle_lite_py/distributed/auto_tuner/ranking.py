@@ -17,7 +17,7 @@ Maker = Callable[[MeshPlan, int], tuple[Any, Sequence[Any]]]
 
 
 class Candidate(NamedTuple):
-    """What a step of one plan takes of each chip.
+    """The cost of one step of a plan on each chip.
 
     Examples:
         >>> made = Candidate(MeshPlan(4, 2), memory=3 << 30, room=16 << 30, computing=0.005, sending=0.01)
@@ -27,7 +27,7 @@ class Candidate(NamedTuple):
 
     plan: MeshPlan
     memory: float = 0.0  # bytes when most is taken
-    room: float = 0.0  # bytes that a chip has; 0 where that is not told
+    room: float = 0.0  # bytes of memory of a chip; 0 if unknown
     flops: float = 0.0
     sent: float = 0.0  # bytes to other chips
     computing: float = 0.0  # seconds that the operations take at least
@@ -46,7 +46,7 @@ class Candidate(NamedTuple):
 
     @property
     def limit(self) -> str:
-        """What keeps it from being better."""
+        """Return the resource that limits it."""
         if self.error:
             return "does not compile"
         if not self.fits:
@@ -84,7 +84,7 @@ def rank(
         depths: how many it is compiled with.
         among: the plans; all of plans() by default.
         every: try each plan, rather than go on to the next mesh when one has fitted.
-        told: called with each candidate as it is found.
+        told: a callback for each candidate.
 
     Raises:
         ValueError: if there are too few devices here, or the depths do not differ or are above the model's.
@@ -166,7 +166,7 @@ def _candidate(make: Maker, plan: MeshPlan, machine: Target, depth: int, depths:
 
 
 def _figures(report: Report) -> tuple[float, float, float, float]:
-    """What a program holds, its temporaries, its operations, and what it sends."""
+    """Return the memory a program holds, its temporaries, its operations, and the bytes it sends."""
     assert report.memory is not None  # it compiles
     temporaries = report.memory.temporaries
     return report.memory.peak - temporaries, temporaries, report.flops, report.sent

@@ -50,7 +50,7 @@ class Fleet(WithServers):
 
     def __init__(self) -> None:
         self.util, self.strategy = UtilBase(), DistributedStrategy()
-        self._role_maker = PaddleCloudRoleMaker(is_collective=True)  # until init() is told
+        self._role_maker = PaddleCloudRoleMaker(is_collective=True)  # the default until init()
 
     @no_effect(log_level=Immaterial("errors say what is wrong, and nothing else is logged"))
     def init(

@@ -1,4 +1,4 @@
-"""What goes to another worker, and comes from it, over one connection after another."""
+"""Messages to and from another worker, over one connection after another."""
 
 from __future__ import annotations
 

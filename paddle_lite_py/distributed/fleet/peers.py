@@ -1,4 +1,4 @@
-"""What workers of servers give to each other: bytes, over connections between any two of them."""
+"""Byte messages between workers of parameter servers, over connections between any two of them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Peers:
         self.gather({})
 
     def exchange(self, parts: Sequence[Mapping[str, np.ndarray | np.generic]]) -> list[dict[str, np.ndarray]]:
-        """What all workers have for this one, by rank, who has a part for each of them.
+        """Send each worker its part, and return the parts from all of them by rank.
 
         Raises:
             PeerError: naming the worker that has ended, or cannot be reached.

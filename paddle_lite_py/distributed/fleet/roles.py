@@ -1,4 +1,4 @@
-"""What each process is there for, and small jobs that processes share."""
+"""The role of each process, and small collective operations between processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker has said to the others, in a folder that outlives it: it may be asked to say it again."""
+"""The messages that a worker has sent to the others, in a folder that outlives it, to be repeated after a restart."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Said:
         return sorted((n, messages) for n, messages in self._found.items() if n < number)
 
     def again(self, number: int, messages: list[bytes]) -> list[bytes]:
-        """What this worker says in an exchange, noted before others hear it; what it said before, if it did.
+        """Return the worker's message in an exchange, logged before it is sent; after a restart, the logged one.
 
         Arguments:
             number: of the exchange.

@@ -15,7 +15,7 @@ AXES = {"dp": "data", "pp": "pipe", "sharding": "sharding", "sep": "sep", "mp": 
 
 
 class ParallelMode:
-    """What processes share most, as HybridCommunicateGroup.get_parallel_mode() says it."""
+    """The main kind of parallelism, as returned by HybridCommunicateGroup.get_parallel_mode()."""
 
     DATA_PARALLEL, TENSOR_PARALLEL, PIPELINE_PARALLEL, SHARDING_PARALLEL, SEGMENT_PARALLEL = range(5)
 

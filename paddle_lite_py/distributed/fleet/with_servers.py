@@ -1,4 +1,4 @@
-"""What fleet does in a job with parameter servers."""
+"""The functions of fleet in a job with parameter servers."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ class WithServers:
 
     @no_effect(threshold=_LAID_OUT)
     def shrink(self, threshold: int | None = None) -> int:
-        """Let the tables forget what was not seen for long, as they are told; how many rows are gone."""
+        """Remove rows that were not seen for long, by the tables' settings; returns how many were removed."""
         return job.session.shrink() if job.session is not None else 0
 
     @no_effect(executor=_TABLES)

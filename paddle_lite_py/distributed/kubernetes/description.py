@@ -1,4 +1,4 @@
-"""What a user says of a job, checked field by field."""
+"""A user's description of a job, checked field by field."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _QUANTITY = re.compile(r"\d+(\.\d+)?(m|[kKMGTP]i?)?")
 
 @dataclasses.dataclass
 class Resources:
-    """What a pod takes.
+    """The resources of a pod.
 
     Arguments:
         cpu: cores, as "4" or "500m".
@@ -165,7 +165,7 @@ def _value(kind: Any, found: Any, at: str, wrong: list[str]) -> Any:
 
 
 def _senseless(job: JobDescription) -> list[str]:
-    """What is wrong with values that are of the right types."""
+    """Describe what is wrong with values that have the right types."""
     wrong = []
     if not NAME.fullmatch(job.name) or len(job.name) > LONGEST_NAME:
         wrong.append(f"name is {job.name!r}; expected at most {LONGEST_NAME} small letters, digits and '-'")

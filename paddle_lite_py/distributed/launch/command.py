@@ -1,4 +1,4 @@
-"""What the command line of the launcher means."""
+"""The command line of the launcher."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def launch(argv: Sequence[str] | None = None) -> NoReturn:
 
 
 def _choose_action(given: argparse.Namespace) -> Callable[[], int]:
-    """What is asked for: called, it runs, and gives the exit code.
+    """Return the requested action: a function that runs it and returns the exit code.
 
     Raises:
         ValueError: if what is given does not go together.

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-# Told to each process of a job.
+# The environment variables of each process of a job.
 INSIDE = "PADDLE_LAUNCH_INSIDE"
 
 # By option: the variables that stand for it, of which the first that says something counts, and what they hold.

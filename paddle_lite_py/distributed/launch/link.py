@@ -1,4 +1,4 @@
-"""What connects the launchers of an elastic job: one of them leads, at the address that all know."""
+"""Connections between the launchers of an elastic job: one leads, at the address that all know."""
 
 from __future__ import annotations
 

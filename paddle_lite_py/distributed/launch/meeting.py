@@ -21,7 +21,7 @@ LONGEST = 1 << 20
 
 
 class NodePlace(NamedTuple):
-    """This node among all of a job: addresses of all processes and of JAX's coordinator, and which are here."""
+    """The place of this node in a job: addresses of all processes and of JAX's coordinator, and which are here."""
 
     endpoints: list[str]
     master: str
@@ -67,7 +67,7 @@ def address_towards(at: tuple[str, int]) -> str:
 
 
 def listen(at: tuple[str, int]) -> Listener | None:
-    """What listens there; None if another launcher does, or if it is another node."""
+    """Listen there and return the socket; None if another launcher does, or if it is another node."""
     try:
         return Listener(at, backlog=64)
     except OSError:
@@ -75,7 +75,7 @@ def listen(at: tuple[str, int]) -> Listener | None:
 
 
 def _card(connection: Connection) -> dict[str, Any]:
-    """What a launcher says of its node.
+    """Return the launcher's description of its node.
 
     Raises:
         ValueError: if it says something else.

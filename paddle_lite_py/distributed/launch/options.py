@@ -58,7 +58,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def parse(known: argparse.ArgumentParser, argv: Sequence[str] | None, defaults: dict[str, Any]) -> argparse.Namespace:
-    """What the command line gives.
+    """Parse the command line.
 
     Arguments:
         known: the options.

@@ -1,4 +1,4 @@
-"""What the command line and the environment say of an elastic job."""
+"""The command line's and environment's settings of an elastic job."""
 
 from __future__ import annotations
 

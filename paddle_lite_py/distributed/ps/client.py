@@ -87,7 +87,7 @@ class Client:
         self._configs[config.name] = config
 
     def config(self, name: str) -> Config:
-        """What a table is.
+        """Return the configuration of a table.
 
         Raises:
             LookupError: there is none of this name.
@@ -206,7 +206,7 @@ class Client:
 
     @contextmanager
     def once(self, name: str, number: int) -> Iterator[None]:
-        """Changes within are made once, also where a client of the same session has asked for some of them before.
+        """Make the changes in the block once, even if a client of the same session has already made some of them.
 
         Args:
             name: what they belong to.

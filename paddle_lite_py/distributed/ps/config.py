@@ -1,4 +1,4 @@
-"""What a table is: its size, its optimizer, its first values, who gets a row and for how long; each has a JSON form."""
+"""The configuration of a table: size, optimizer, initial values, admission and expiry of rows; each has a JSON form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A dense table: one array, and the optimizer's numbers beside it."""
+"""A dense table: one array, and the optimizer's state next to it."""
 
 from __future__ import annotations
 

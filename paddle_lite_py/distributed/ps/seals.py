@@ -43,7 +43,7 @@ def key_of(token: str) -> bytes:
 
 
 def coverage(host: str) -> bytes:
-    """What seals must cover that come from an address, or go there."""
+    """Return what the seals of messages to or from an address must cover."""
     here = host == "localhost" or host.startswith("127.")
     return HEADER if here and os.environ.get(VARIABLE) != "whole" else WHOLE
 
@@ -59,7 +59,7 @@ def seal(key: bytes, way: bytes, to: Sealed, frames: Sequence[Any]) -> list[Any]
 
 
 def unseal(key: bytes, way: bytes, frames: Sequence[Any], least: bytes = HEADER) -> Sealed:
-    """What has come; nothing of it is read yet.
+    """Verify a message before anything of it is read.
 
     Args:
         least: what its seal must cover.

@@ -1,4 +1,4 @@
-"""What each optimizer does to rows: compiled, and by NumPy in the same order of the same operations.
+"""The update rules of optimizers for rows: compiled, and by NumPy with the same operations in the same order.
 
 A row is its weights, then the optimizer's numbers, then what a table counts. All is float32, rules' numbers too.
 """
@@ -32,7 +32,7 @@ def first_state(rule: Rule, columns: int) -> np.ndarray:
 
 
 def numbers_of(rule: Rule, rate: float | None = None) -> np.ndarray:
-    """What an update is told: the rate, then the rule's numbers in their order."""
+    """Return the arguments of an update: the rate, then the rule's numbers in order."""
     rest = [rule.numbers[name] for name in rule.numbers if name != "initial"]
     return np.array([rule.rate if rate is None else rate, *rest], np.float32)
 

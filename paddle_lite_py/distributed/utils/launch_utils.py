@@ -39,7 +39,7 @@ def get_logger(log_level: Any = 20, name: str = "root") -> logging.Logger:
 
 
 def strtobool(val: str) -> bool:
-    """What a text such as "yes" or "0" says.
+    """Convert a text such as "yes" or "0" to a boolean.
 
     Raises:
         ValueError: it says neither.
@@ -231,7 +231,7 @@ def watch_local_trainers(procs: Sequence[TrainerProc], nranks: int) -> bool:
 
 
 def terminate_local_procs(procs: Iterable[TrainerProc]) -> None:
-    """End the processes: asked to first, and killed after three seconds."""
+    """End the processes: by SIGTERM first, and killed after three seconds."""
     alive = [p for p in procs if p.proc.poll() is None]
     for p in alive:
         p.proc.terminate()

@@ -1,4 +1,4 @@
-"""Work that a thread does before it is asked for."""
+"""Work that a thread does ahead of time."""
 
 from __future__ import annotations
 

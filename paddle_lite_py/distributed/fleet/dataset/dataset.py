@@ -99,7 +99,7 @@ class DatasetBase:
         return parse(self._text(file), kinds, shown, self.threads, names)
 
     def _text(self, file: str) -> bytes:
-        """The text of a file, as the command leaves it, which runs as a process beside this one."""
+        """Return the text of a file, piped through the command, which runs as a separate process."""
         if not self.pipe_command:
             return Path(file).read_bytes()
         with open(file, "rb") as given:

@@ -26,7 +26,7 @@ class Numbers(NamedTuple):
 
 
 def in_pieces(text: bytes, read: Callable[[bytes, int], Any], threads: int = 0) -> list[Any]:
-    """What read(piece, lines before it) gives for pieces of whole lines, in several threads.
+    """Apply read(piece, lines before it) to pieces of whole lines, in several threads.
 
     Arguments:
         threads: how many; 0: one for each processor.

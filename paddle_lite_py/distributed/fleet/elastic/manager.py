@@ -15,7 +15,7 @@ ELASTIC_TIMEOUT = 120
 
 
 class ElasticLevel:
-    """What becomes of a job that loses a node.
+    """The behaviour of a job that loses a node.
 
     Examples:
         >>> ElasticLevel.ELASTIC

@@ -154,7 +154,7 @@ class PipelineLayer(nn.Layer):
 
     # -- running ---------------------------------------------------------------------------------------------------
     def forward(self, input: Any, chunk_id: int | None = None) -> Any:
-        """What the last layer gives: of a stage of this process, or of its only one.
+        """Return the output of the last layer: of this process's stage, or of the whole net if it has only one.
 
         Arguments:
             input: what the first layer takes.

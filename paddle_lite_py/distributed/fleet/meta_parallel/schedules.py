@@ -41,7 +41,7 @@ class ScheduleNode:
         self.scale_loss_factor: float | None = None
 
     def forward(self, inputs: Any = (), **kwargs: Any) -> Any:
-        """What the part gives, detached from what its inputs were made of."""
+        """Run the part and return its outputs, detached from the graph of its inputs."""
         self.inputs = map_structure(_leaf, inputs)
         more = () if self.labels is None else (self.labels,)
         out = self.fwd_func(self.inputs, *more, **kwargs)
@@ -90,7 +90,7 @@ class ScheduleChunk:
         self.nodes = list(nodes)
 
     def forward(self, inputs: Any) -> Any:
-        """What the last node gives."""
+        """Return the outputs of the last node."""
         for node in self.nodes:
             inputs = node.forward(inputs)
         return inputs
@@ -103,7 +103,7 @@ class ScheduleChunk:
 
 
 class WeightGradStore:
-    """Gradients of weights that are put off, and computed when there is time (Qi et al., 2023)."""
+    """Weight gradients that are deferred and computed when there is time (Qi et al., 2023)."""
 
     enabled: ClassVar[bool] = False
     cache: ClassVar[list[Callable[[], Any]]] = []
@@ -116,13 +116,13 @@ class WeightGradStore:
 
     @classmethod
     def flush(cls) -> None:
-        """What was put off belongs together."""
+        """End a group of deferred gradients."""
         cls.funcs_queue.put(cls.cache)
         cls.cache = []
 
     @classmethod
     def pop(cls) -> None:
-        """Compute what was put off first.
+        """Compute the oldest group of deferred gradients.
 
         Raises:
             RuntimeError: if there is nothing.
@@ -139,7 +139,7 @@ class WeightGradStore:
 
 
 class EventStore:
-    """What a program waits for, kept for later."""
+    """Events that a program waits for, kept for later."""
 
     event: ClassVar[Any] = None
 
@@ -150,7 +150,7 @@ class EventStore:
 
 
 class PipelineDatasetPreprocessor:
-    """What gives a batch when it is asked for.
+    """A function that returns a batch on demand.
 
     Arguments:
         function: gives it.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Copy:
-    """A worker's own rows of a table, as it trains them, beside what they were when they came from the servers."""
+    """A worker's own copy of table rows as it trains them, next to their values when they came from the servers."""
 
     def __init__(self, client: Client, config: SparseConfig) -> None:
         self._client, self._name = client, config.name
@@ -88,7 +88,7 @@ class Geo:
         steps: how many it makes between exchanges.
         workers: how many workers there are; each sends that part of its changes.
         read: gives the dense parameters as the program has trained them; None if there are none.
-        progress: is told of steps that have been sent.
+        progress: a callback for steps that have been sent.
     """
 
     reads_ahead = False
@@ -116,7 +116,7 @@ class Geo:
         return self._copies[table].rows(ids)
 
     def dense(self) -> np.ndarray | None:
-        """What the servers have made of all workers' changes, after an exchange."""
+        """Return the dense part that the servers merged from all workers' changes, after an exchange."""
         fresh, self._fresh = self._fresh, None
         return fresh
 

@@ -59,7 +59,7 @@ class Asynchronous:
         client: of the servers.
         under_way: how many steps may be; 0: each has arrived before the next begins (half asynchronous).
         merge: so many steps are averaged, and pushed as one.
-        progress: is told of steps that have arrived.
+        progress: a callback for steps that have arrived.
     """
 
     def __init__(self, client: Client, under_way: int = 16, merge: int = 1, progress: Progress | None = None) -> None:
@@ -124,7 +124,7 @@ class Synchronous:
     """All workers together: a step is the mean of the gradients of those that have a batch.
 
     Each worker merges the ids that are its own among the workers', so that servers see an id once for each step,
-    whoever had it, and results do not depend on who comes first.
+    regardless of its owner, and results do not depend on the order of arrival.
     """
 
     reads_ahead = False
@@ -172,7 +172,7 @@ class Synchronous:
 
 
 def _for_worker(step: Gradients | None, rank: int, size: int) -> dict[str, np.ndarray]:
-    """What a worker merges of a step: the ids that are its own, and for the first one the dense gradient."""
+    """Return the part of a step that a worker merges: its own ids, and the dense gradient for the first worker."""
     if step is None:
         return {}
     out = {"rate": np.array(step.rate, np.float32)}

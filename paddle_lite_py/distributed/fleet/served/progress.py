@@ -22,7 +22,7 @@ _NUMBERS = struct.Struct("<qq")
 
 
 class Progress:
-    """What a worker has done.
+    """The progress of a worker.
 
     Arguments:
         folder: of this worker, in this job; None: nothing outlives it.
@@ -120,7 +120,7 @@ class Progress:
         return found
 
     def recall(self) -> list[dict[str, np.ndarray]] | None:
-        """What the next thing gave, an exchange, if it is done."""
+        """Return the result of the next exchange if it was already done."""
         if not self.skips():
             return None
         named = unpacked(self._exchange().read_bytes())

@@ -1,4 +1,4 @@
-"""What a step of training has for the servers: gradients, as rows of tables and as one array of the dense part."""
+"""The gradients of a training step for the servers, as rows of tables and as one array of the dense part."""
 
 from __future__ import annotations
 

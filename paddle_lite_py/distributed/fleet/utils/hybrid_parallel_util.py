@@ -1,4 +1,4 @@
-"""What processes exchange after backward, where a program does that itself."""
+"""Exchanges after backward, for programs that call them by themselves."""
 
 from __future__ import annotations
 

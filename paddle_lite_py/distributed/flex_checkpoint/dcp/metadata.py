@@ -1,4 +1,4 @@
-"""What the files of a checkpoint hold: the records of the reference, under its names."""
+"""The metadata records of a checkpoint, under the reference's names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a program is told of a setting: by arguments, or in a file of its own that is changed, as run_cmd says."""
+"""How a setting is passed to a program: by arguments, or in a modified copy of its file, as run_cmd says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What trials gave: read from their logs, and kept in a table beside the JSON."""
+"""The results of trials: read from their logs, and kept in a table next to the JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LAST_LINES, _LAST_VALUES = 100, 10
 
 
 class Trial(NamedTuple):
-    """What a setting gave: the metric, or why there is none. `out`: of memory. `seconds` that it took."""
+    """The result of a setting: the metric, or why there is none. `out`: of memory. `seconds` that it took."""
 
     setting: Setting
     metric: float | None
@@ -30,12 +30,12 @@ class Trial(NamedTuple):
 
     @property
     def tried(self) -> Tried:
-        """What it tells of other settings."""
+        """Return what the trial implies for other settings."""
         return Tried(self.setting, self.metric is not None, self.out)
 
 
 def judge(plan: SearchPlan, setting: Setting, folder: Path, code: int, late: bool, seconds: float) -> Trial:
-    """What the logs of a trial say.
+    """Judge a trial by its logs.
 
     Arguments:
         plan: has the name of the metric.
@@ -141,7 +141,7 @@ def known(plan: SearchPlan) -> list[dict[str, str]]:
 
 
 def find_earlier(setting: Setting, plan: SearchPlan, rows: list[dict[str, str]]) -> Trial | None:
-    """What a setting gave when it was tried before."""
+    """Return the result of a setting that was tried before."""
     wanted = {k: _text(v) for k, v in {**setting, "global_batch_size": plan.batch}.items()}
     for row in rows:
         if all(row.get(key, "") == value for key, value in wanted.items()):

@@ -1,4 +1,4 @@
-"""What the file of --auto_tuner_json says: which settings are tried, how a program is told, and what is best."""
+"""The file of --auto_tuner_json: which settings to try, how to pass them to a program, and what is best."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ANY = (*DIMENSIONS, "max_time_per_task", "warmup_time", "max_search_time", "tas
 
 
 class SearchPlan(NamedTuple):
-    """What is tried, and how.
+    """What to try, and how.
 
     Arguments:
         file: the JSON.
@@ -87,7 +87,7 @@ def read(file: Path, warn: Callable[[str], None]) -> SearchPlan:
 
     Arguments:
         file: a .json.
-        warn: is told of keys that have no effect.
+        warn: a callback for keys that have no effect.
 
     Raises:
         ValueError: if it says something else than a plan, with the key, what was found, and what was expected.

@@ -146,7 +146,7 @@ def _recomputed(setting: Setting) -> int:
 
 
 def _memory(setting: Setting) -> tuple[float, ...]:
-    """What sorts settings by the memory that they need."""
+    """Return a sort key: the memory that a setting needs."""
     most = ("mp_degree", "pp_degree", "vpp_degree", "sharding_degree", "sharding_stage")
     return *(-setting[k] for k in most), setting["micro_batch_size"], -bool(setting["use_recompute"])
 

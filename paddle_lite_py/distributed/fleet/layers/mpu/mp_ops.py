@@ -104,7 +104,7 @@ class AllToAll(PyLayer):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, group: Group) -> Tensor:
-        """What comes."""
+        """Forward pass."""
         ctx.group = group
         return exchanged("all_to_all", x, group)
 
@@ -115,7 +115,7 @@ class AllToAll(PyLayer):
 
 
 def _rows_of_all(x: Tensor) -> Tensor:
-    """What all processes have, along a new first axis; gradients of all are added."""
+    """Stack the values of all processes along a new first axis; gradients of all are summed."""
     return Gathered.apply(x.unsqueeze(0), init_parallel_env(), 0, True)
 
 
@@ -217,7 +217,7 @@ def _c_softmax_with_cross_entropy(
     """The cross entropy of each element, [..., 1], over classes of which each process has some.
 
     Raises:
-        NotImplementedError: if the softmax is asked for with more than one process.
+        NotImplementedError: if the softmax is requested with more than one process.
     """
     among = _parallel(group)
     if label.ndim == logits.ndim - 1:

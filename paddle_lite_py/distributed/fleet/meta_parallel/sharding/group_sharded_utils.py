@@ -1,4 +1,4 @@
-"""What processes that share gradients have to agree on."""
+"""The agreement between processes that share gradients."""
 
 from __future__ import annotations
 
