@@ -58,7 +58,7 @@ class _Memo:
 
 
 class Cells(dict[str, types.CellType]):
-    """What converted functions share, by the keys of `Namer.helpers`; the cells for methods are made on demand."""
+    """Values shared by converted functions, by the keys of `Namer.helpers`; cells for methods are made on demand."""
 
     def __missing__(self, key: str) -> types.CellType:
         return self.setdefault(key, types.CellType(None))
@@ -137,7 +137,7 @@ class Callees:
             "reduce": functools.reduce,
             "plain": PLAIN,
             "fixed": FIXED,
-            # Containers of which no element is asked whether it is equal.
+            # Containers whose elements are not compared.
             "sets": frozenset() if self._replaces else PLAIN - {list, tuple},
             "native": frozenset() if watches or self._replaces else PLAIN,  # of which methods are called as they are
         }
@@ -257,7 +257,7 @@ class Callees:
         return copied(f, f.__code__, cells)
 
     def _of_library(self, f: types.FunctionType) -> Any:
-        """What the runtime puts in the place of a function that is called as it is; callbacks are converted."""
+        """Return the runtime's replacement of a function that is called unconverted; callbacks are converted."""
         known = self._replaces and (self.runtime.is_own(f) or f.__code__.co_filename.startswith(_LIBRARY))
         found = (self.runtime.builtin(f) if known else None) or self.runtime.library(f)
         return None if found is None else self._with_functions(found)

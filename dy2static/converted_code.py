@@ -62,7 +62,7 @@ class Closure(dict[str, Any]):
         self._cells = cells
 
     def cell(self, name: str) -> types.CellType:
-        """What holds a variable."""
+        """Return the cell of a variable."""
         return self._cells[name]
 
     def __getitem__(self, name: str) -> Any:

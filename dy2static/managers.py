@@ -41,7 +41,7 @@ class Manager:
 
 
 def caught(manager: Any) -> tuple[Any, ...]:
-    """What a context manager may catch.
+    """Return the exceptions that a context manager may catch.
 
     Example:
         >>> caught(contextlib.suppress(KeyError)), caught(contextlib.nullcontext())
@@ -103,5 +103,5 @@ def _answers(code: types.CodeType) -> bool:
 
 
 def suppressed(manager: contextlib.suppress) -> tuple[Any, ...]:
-    """What `contextlib.suppress` was given."""
+    """Return the arguments of `contextlib.suppress`."""
     return next((held for held in vars(manager).values() if isinstance(held, tuple)), ())

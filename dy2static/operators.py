@@ -1,4 +1,4 @@
-"""What converted code calls: each operator decides by value, and asks the runtime only for staged values."""
+"""The operators that converted code calls: each decides by value, and uses the runtime only for staged values."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Operators:
         return self._asked(value, "__bool__", lambda: bool(value))
 
     def _asked(self, obj: Any, name: str, python: Thunk, *args: Any) -> Any:
-        """What a method of a user's class answers, which Python would make a boolean of; it may be staged."""
+        """Return the answer of a user class's method, which Python would make a boolean of; it may be staged."""
         method = getattr(type(obj), name, None) if self.runtime.properties else None
         if type(method) is not FunctionType or (found := self.callee(method)) is method:
             return python()
@@ -266,7 +266,7 @@ class Operators:
         return self.runtime.delattr_(obj, name)
 
     def _users(self, method: Any) -> Any:
-        """What to call for a method of a class of the user's; None for any other."""
+        """Return what to call for a method of a user's class; None for any other."""
         is_own = type(method) is not FunctionType or self.runtime.is_own(getattr(method, "__wrapped__", method))
         return None if is_own else self.callee(method)
 
@@ -281,7 +281,7 @@ class Operators:
         return self.callee(method)(obj, key) if type(method) is FunctionType else self.runtime.getitem_(obj, key)
 
     def context(self, manager: Any) -> Any:
-        """What a `with` enters: the methods of a user's class are converted, and no signal ends there."""
+        """Return the context manager that a `with` enters: methods of a user's class are converted."""
         methods = [getattr(type(manager), name, None) for name in ("__enter__", "__exit__")]
         enter, leave = (self.callee(m) if type(m) is FunctionType else m for m in methods)
         kinds, sees = managers.caught(manager), managers.is_python(manager)
@@ -292,12 +292,12 @@ class Operators:
 
     @staticmethod
     def entered(manager: Any) -> Any:
-        """What a `with` enters of which a `try` does the rest: nothing, if that is all that the manager does."""
+        """Return what a `with` enters if a `try` does the rest: nothing, if that is all that the manager does."""
         return contextlib.nullcontext() if type(manager) is contextlib.suppress else manager
 
     @staticmethod
     def suppressed(manager: Any) -> Any:
-        """What that `try` catches."""
+        """Return what that `try` catches."""
         return managers.suppressed(manager) if type(manager) is contextlib.suppress else ()
 
     def generator(
@@ -390,7 +390,7 @@ class Operators:
 
 
 def _of_class(obj: Any, name: str) -> Any:
-    """What the class of an object holds under a name, as it is."""
+    """Return the raw attribute of an object's class."""
     return next((vars(kind)[name] for kind in type(obj).__mro__ if name in vars(kind)), None)
 
 

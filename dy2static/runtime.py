@@ -1,4 +1,4 @@
-"""What a framework fills in: the meaning of control flow on staged values."""
+"""The interface that a framework implements: the meaning of control flow on staged values."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Runtime:
     signals: tuple[type[BaseException], ...] = ()
 
     def is_staged(self, value: Any) -> bool:
-        """Whether the value is a traced tensor, of which Python cannot know the truth; not asked for plain values."""
+        """Whether the value is a traced tensor, whose truth Python cannot know; not called for plain values."""
         return False
 
     def is_staged_iterable(self, value: Any) -> bool:
@@ -68,7 +68,7 @@ class Runtime:
         state: State,
         where: Location,
     ) -> None:
-        """A `for` over a staged iterable; `extra_test` is asked before each iteration (break and return flags)."""
+        """A `for` over a staged iterable; `extra_test` is evaluated before each iteration (break and return flags)."""
         raise NotImplementedError(_missing("for_"))
 
     def assert_(self, test: Any, message: Callable[[], Any] | None, where: Location) -> None:
@@ -90,7 +90,7 @@ class Runtime:
         return contextlib.nullcontext()
 
     def jumped(self, exc: BaseException, where: Location) -> None:
-        """Told of a `raise` in a `try` that has become a jump to its handlers."""
+        """Called for a `raise` in a `try` that has become a jump to its handlers."""
 
     def decided(self, value: Any, statement: str, error: Exception, where: Location) -> Any:
         """A staged test as a bool, or what a `for` runs over as a list, where only Python can drive the statement.
@@ -127,13 +127,13 @@ class Runtime:
         return "".join(part if isinstance(part, str) else formatted(*part) for part in parts)
 
     def elements(self, iterable: Any) -> Any:
-        """What a comprehension goes over, for a staged iterable: a list of its items where their number is known."""
+        """Return the items of a comprehension's staged iterable as a list, if their number is known."""
         return iterable
 
     # Calls.
 
     def builtin(self, f: Any) -> Any | None:
-        """What to call in place of a Python builtin, or None for the builtin itself.
+        """Return what to call in place of a Python builtin, or None for the builtin itself.
 
         Asked for builtin functions and types (len, range, int, ...), for bound methods of builtin containers
         (`outs.append`, whose `__self__` is the list), for classes without an `__init__` in Python, for functions of
@@ -143,7 +143,7 @@ class Runtime:
         return None
 
     def library(self, f: Any) -> Any | None:
-        """What to call in place of a function in Python that is not converted, or None for the function itself.
+        """Return what to call in place of an unconverted Python function, or None for the function itself.
 
         Asked for functions of the standard library, of installed packages, and without a source.
         """
@@ -183,7 +183,7 @@ class Runtime:
         return obj[key]
 
     def augmenting(self, value: Any) -> None:
-        """Told of the value of a variable before `+=` and its like, which may change it in place."""
+        """Called with the value of a variable before `+=` and its like, which may change it in place."""
 
     def setitem_(self, obj: Any, key: Any, value: Any) -> None:
         """`obj[key] = value`."""

@@ -155,7 +155,7 @@ def evaluated_annotations(node: Any) -> Iterable[gast.expr]:
 
 
 def function_access(node: Any, functions: dict[str, set[str]] | None = None) -> Access:
-    """What the body of a function or lambda does, with its parameters written."""
+    """Return the accesses of a function's or lambda's body, with its parameters written."""
     access = Access(node.body, functions)
     access.written |= parameters(node.args)
     return access

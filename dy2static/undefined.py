@@ -47,7 +47,7 @@ class Undefined:
 
     def __getattr__(self, attribute: str) -> NoReturn:
         if attribute.startswith("__") and attribute.endswith("__"):
-            raise AttributeError(attribute)  # asked by protocols such as copy and pickle: no use of the variable
+            raise AttributeError(attribute)  # read by protocols such as copy and pickle: no use of the variable
         raise self.error()
 
 

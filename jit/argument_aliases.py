@@ -19,7 +19,7 @@ class ArgumentAlias(NamedTuple):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells it from others; a program keeps the tensor."""
+        """Return its key; a program keeps the tensor."""
         return self.position, id(self.root), self.steps
 
     def build(self) -> Tensor:
@@ -38,7 +38,7 @@ class Shared(NamedTuple):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells it from others; empty if nothing is shared."""
+        """Return its key; empty if nothing is shared."""
         return (self.among, *[t.key for t in self.aliases]) if self.among or self.aliases else ()
 
 

@@ -74,14 +74,14 @@ def _replaced_by(path: Path) -> set[str]:
     return {n for n in names if isinstance(n, str) and own.fullmatch(n)}
 
 
-# What reads files of the reference, for whoever loads one: a module of the package.
+# Reads the reference's files for whoever loads one: a module of the package.
 FOREIGN = "paddle_lite_py.model_files.reading"
 # What writes programs in other forms than an artefact, by the name of the form: a module with write(prefix, methods).
 FORMS = {"paddle": "paddle_lite_py.model_files.writing.files"}
 
 
 def foreign_files() -> Any:
-    """What reads files of the reference: see model_files.reading."""
+    """Return the reader of the reference's files: see model_files.reading."""
     return importlib.import_module(FOREIGN)
 
 

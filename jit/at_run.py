@@ -39,12 +39,12 @@ _ABSENT = object()
 
 
 class Following:
-    """What a trace knows of the world.
+    """What a trace knows of the outside world.
 
     Attributes:
         acts: each run does something to the world that the function may ask for afterwards.
         loops: how many staged loops the trace is in.
-        asks: the function has asked for something in one, which may get there again.
+        asks: the function has queried something in one, which may get there again.
         made: text in memory that it has made, and what writes to that, with the frame in which; by id.
     """
 
@@ -84,7 +84,7 @@ def record_effects() -> Iterator[None]:
 
 @contextmanager
 def repeated() -> Iterator[None]:
-    """What is traced in the block may be run several times."""
+    """Trace a block that may run several times."""
     trace = _followed[-1] if _followed else Following()
     trace.loops += 1
     try:
@@ -105,7 +105,7 @@ def form_of(f: Any) -> Callable[..., Any] | None:
 
 
 def environment(method: str, *args: Any) -> Any:
-    """What a method of os.environ gives."""
+    """Return the result of a method of os.environ."""
     f: Any = getattr(type(os.environ), method)
     return call(f, acting.environment(method), (os.environ, *args), {})
 
@@ -167,14 +167,14 @@ def _is_traced(value: Any) -> bool:
 
 
 def _made(trace: Following, builder: Any, found: Any, frame: Any) -> Any:
-    """What has been made: text in memory, or what writes to that."""
+    """Return a new object: text in memory, or a writer to that."""
     if isinstance(found, io.IOBase) or frame is not None:
         trace.made[id(found)] = found, frame or builder.frame
     return found
 
 
 class Told(NamedTuple):
-    """A guard on what the world has told."""
+    """A guard on the answers of the outside world."""
 
     ask: Callable[[], Any]
     value: Any

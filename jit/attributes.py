@@ -13,7 +13,7 @@ _MISSING = object()
 
 
 def functions(operators: Operators) -> dict[Any, Callable[..., Any]]:
-    """What to call for a builtin that reads or writes attributes."""
+    """Return the function to call for a builtin that reads or writes attributes."""
     return {
         setattr: operators.store,
         delattr: operators.remove,

@@ -41,7 +41,7 @@ class Buckets:
                 raise ValueError(f"to_static: buckets={sizes!r}; expected increasing sizes such as [32, 64, 128]")
 
     def size(self, dim: Any, n: int) -> int:
-        """What a dimension of n is padded to; itself where no bucket is large enough, or none is declared."""
+        """Return the padded size of a dimension of n; n itself if no bucket is large enough, or none is declared."""
         if isinstance(dim, int) and dim >= 0:
             return n
         sizes = self._all if self._by_name is None else self._by_name.get(str(dim), ())

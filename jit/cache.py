@@ -134,7 +134,7 @@ class Cache:
 
 
 def advice(cause: str) -> str:
-    """What to do against many traces of one cause."""
+    """Return the advice against many traces of one cause."""
     if re.search(r"changed from \w+\[", cause):
         return (
             "If a shape changes, declare it: to_static(input_spec=[InputSpec([None, ...])]), with buckets= if each "

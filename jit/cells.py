@@ -71,7 +71,7 @@ def written_cell(write: Write, bodies: tuple[Any, ...] = ()) -> Cell:
 
 
 class Path(NamedTuple):
-    """What one path of a statement did: its frame, the variables after it, and what else it wrote."""
+    """The effects of one path of a statement: its frame, the variables after it, and what else it wrote."""
 
     frame: Frame
     values: tuple[Any, ...]
@@ -85,7 +85,7 @@ class Path(NamedTuple):
         return {id(w.owner) for w, _ in self.items}
 
     def contents_of(self, write: Write) -> Any:
-        """What a container holds, of which the path has set items at most."""
+        """Return the content of a container of which the path has at most set items."""
         found = places.copy_of(write.before)
         for w, value in self.items:
             if w.owner is write.owner:
@@ -139,14 +139,14 @@ def _is_variable(write: Write, state: Any) -> bool:
 
 
 def content(value: Any) -> Any:
-    """What a write holds, with payloads as tensors."""
+    """Return the content of a write, with payloads as tensors."""
     if isinstance(value, Value):
         return Builder.handle(value)
     return wrap(value) if hasattr(value, "addressable_shards") else value
 
 
 def before(write: Write) -> Any:
-    """What a write replaced. A tensor handle has its payload back by now, and stands for itself."""
+    """Return the content that a write replaced. A tensor handle has its payload back by now, and stands for itself."""
     return write.owner if write.key == "_data" else content(write.before)
 
 

@@ -1,4 +1,4 @@
-"""Checks of a static run against the function as it is: eager beside static, operator by operator."""
+"""Checks of a static run against the original function: eager next to static, operator by operator."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class OperatorRun(NamedTuple):
 
 
 class EffectValues:
-    """What a run of a program changes, as it is now."""
+    """The values that a run of a program changes, as they are now."""
 
     def __init__(self, entry: Entry, tensors: Sequence[Tensor]) -> None:
         self.writes = [_on(e.write, tensors) for e in entry.traced.effects]
@@ -63,11 +63,11 @@ class EffectValues:
             write.put(value)
 
     def now(self) -> list[Any]:
-        """What is there now, by name."""
+        """Return the current values by name."""
         return [w.get() for w in self.writes]
 
     def name(self, i: int) -> str:
-        """What the user calls it."""
+        """Return the user's name of it."""
         owner, key = self.writes[i].owner, self.writes[i].key
         if isinstance(owner, Tensor):
             return f"the gradient of '{owner.name}'" if key == "_grad" else f"tensor '{owner.name}'"

@@ -1,4 +1,4 @@
-"""What is told of code and classes without running them: whose they are, and which names they use."""
+"""Facts about code and classes that need no run: where they are defined, and which names they use."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Changed(NamedTuple):
 
 
 def note(result: Any, before: Any, after: Any, tensors: Any) -> Any:
-    """What a trace gives: the result, with the arguments if it has changed containers among them.
+    """Return the result of a trace, with the arguments if it has changed containers among them.
 
     Arguments:
         before: structure of the arguments.

@@ -37,7 +37,7 @@ class DeclaredSpecs:
         return out
 
     def _fit_spec(self, given: InputSpec, tensor: Tensor, name: str) -> InputSpec:
-        """The declared spec; with the sizes of this call where they differ, of which the user is told once."""
+        """Return the declared spec; with the sizes of this call where they differ, with one warning."""
         sized = given.sized(tensor)
         if sized is not given:
             self._warn_once(

@@ -1,4 +1,4 @@
-"""What a manifest says of a method: its program, weights, results and state."""
+"""The manifest's description of a method: its program, weights, results and state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paddle_lite_py.tracing.traced_scalars import PythonNumber
 
 
 def describe(traced: Traced, position: Callable[[Tensor], int], name: str) -> dict[str, Any]:
-    """What the manifest says of a method: program, weights, results and state.
+    """Return the manifest's description of a method: program, weights, results and state.
 
     Arguments:
         position: the place of a tensor in the manifest's list of weights.

@@ -19,7 +19,7 @@ _STILL = ("seed", "get_state", "set_state", "spawn", "getstate", "setstate")
 
 
 class Drawn:
-    """What a function draws while it is traced.
+    """The random numbers that a function draws while it is traced.
 
     Attributes:
         lines: by line of the user's, what was drawn from.
@@ -30,7 +30,7 @@ class Drawn:
         self._before = [(random, random.getstate()), (np.random, np.random.get_state())]
 
     def note(self, owner: Any, what: str) -> None:
-        """Told before a number is drawn from a generator."""
+        """Called before a number is drawn from a generator."""
         self.lines[str(user_frame())] = what
         if all(owner is not known for known, _ in self._before):
             self._before.append((owner, _state(owner)))
@@ -70,7 +70,7 @@ def drawing(f: Any) -> Callable[..., Any] | None:
 
 @contextmanager
 def note_draws() -> Iterator[Drawn]:
-    """What is drawn in the block while a function is traced."""
+    """Note the random numbers drawn in the block while a function is traced."""
     _found.append(Drawn())
     try:
         yield _found[-1]

@@ -96,7 +96,7 @@ def _functions(held: Any) -> list[types.FunctionType]:
 
 
 def _converted(held: Any) -> Any:
-    """What a class holds, with functions that convert themselves; None if there is nothing to convert."""
+    """Return the namespace of a class, with self-converting functions; None if there is nothing to convert."""
     if isinstance(held, types.FunctionType):
         return None if is_own(held.__code__.co_filename) or is_converted(held.__code__) else _late(held)
     kind = type(held)

@@ -82,7 +82,7 @@ class Programs(list[Entry]):
         return [self._concrete(entry) for entry in self]
 
     def last(self) -> tuple[Any, tuple[ConcreteProgram, Entry]]:
-        """What the one used last expects of its tensor arguments, and itself."""
+        """Return the expected tensor arguments of the last used program, and the program."""
         return tuple(self[-1].expected), (self._concrete(self[-1]), self[-1])
 
 
@@ -257,12 +257,12 @@ class Inspection:
 
     @property
     def inputs(self) -> list[InputSpec]:
-        """What the program used last takes."""
+        """The inputs of the last used program."""
         return self.concrete_program.inputs
 
     @property
     def outputs(self) -> list[InputSpec]:
-        """What the program used last gives."""
+        """The outputs of the last used program."""
         return self.concrete_program.outputs
 
     @property
@@ -315,7 +315,7 @@ class Inspection:
 
     # -- ahead of time ---------------------------------------------------------------------------------------------
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
-        """What XLA is given for a call with these arguments; nothing runs.
+        """Lower for a call with these arguments, as XLA gets it; nothing runs.
 
         Arguments:
             args: tensors, Python values, or an InputSpec in the place of a tensor (which then needs no gradient).

@@ -1,4 +1,4 @@
-"""What a staged `for` may run over: a range with a traced bound, a tensor, and enumerate or zip of those."""
+"""The iterables of a staged `for`: a range with a traced bound, a tensor, and enumerate or zip of those."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ LONGEST = 1024  # what is longer is looped over when the program runs
 
 
 def elements(x: Any) -> Any:
-    """What a comprehension goes over: the items in a list, where their number is known and not too large."""
+    """Return the items of a comprehension's iterable as a list, if their number is known and not too large."""
     if not is_staged(x):
         return x
     length = length_of(x)

@@ -1,4 +1,4 @@
-"""What of the changes that a function makes can be kept in a file: those of tensors, not those of Python objects."""
+"""The changes of a function that a file can hold: those of tensors, not those of Python objects."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def join(a: Any, b: Any, strict: bool = True, any_size: bool = False) -> tuple[t
 
 def is_of_kind(a: Any, b: Any, joined: Any) -> bool:
     """Whether the dtype that two have in common says of each what it is: no bool becomes a number, no integer a float
-    for a number beside it.
+    for a number next to it.
     """
     tensors = [x for x in (a, b) if isinstance(x, Tensor) and not is_number(x)]
     if tensors:

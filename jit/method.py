@@ -107,7 +107,7 @@ class Method:
         self._array_kinds: list[Any] | None = None  # the same, where nothing is to be done but compute all results
 
     def _text(self) -> str:
-        """What the program computes, as far as that follows from the file."""
+        """Return the program's text, as far as the file has it."""
         return digest_of(serialize.to_json(self.program, bare=True))
 
     def __call__(self, *inputs: Any) -> Any:
@@ -137,7 +137,7 @@ class Method:
         return found
 
     def run_arrays(self, arrays: Sequence[Any]) -> tuple[Any, ...] | None:
-        """What flat() gives, as arrays, for arrays like those of its last call; None for others."""
+        """Run flat() on arrays like those of its last call; None for others."""
         kinds = self._array_kinds
         if kinds is None or [(a.shape, a.dtype) for a in arrays] != kinds:
             return None
@@ -164,7 +164,7 @@ class Method:
         return self._bound is None
 
     def _compute(self, *arrays: Any) -> Any:
-        """What a program in parts gives: its result, or all of them."""
+        """Run a program in parts and return one of its results, or all."""
         with meaningful(self.name):
             outs = self.parts(arrays)
         return outs[0] if len(outs) == 1 else tuple(outs)
@@ -174,7 +174,7 @@ class Method:
             return interpret(self.program.block, self.program.measured, (*tensors, *self.handles))
 
     def _ran(self, tensors: list[Tensor]) -> list[Tensor]:
-        """What the program gives, its checks looked at."""
+        """Run the program and evaluate its checks."""
         look_at_indices(self._reads, (*tensors, *self.handles))
         given = (*tensors, *self.handles)
         records = mode.grad_enabled and not all(t.stop_gradient for t in given)
@@ -200,7 +200,7 @@ class Method:
         return outs
 
     def _computed(self, bound: BoundOp, arrays: list[Any]) -> tuple[Tensor, ...]:
-        """What it gives where no gradient is wanted: compiled as a whole, as nobody differentiates it."""
+        """Run it where no gradient is needed: compiled as a whole, since it is not differentiated."""
         try:
             found = self._jitted(*arrays)
         except Exception as e:

@@ -1,4 +1,4 @@
-"""What changes lists, dicts, arrays and their like, in a trace: what they hold is noted before."""
+"""Mutating calls of lists, dicts, arrays and their like, in a trace: the content is noted before."""
 
 from __future__ import annotations
 

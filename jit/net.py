@@ -1,4 +1,4 @@
-"""What a trace has changed past all notes: by code that is not converted, or in a container that nothing is known of.
+"""Detection of changes that a trace has not noted: by unconverted code, or in an unknown container.
 
 A run would not change it again, and so the function is refused. What the guards know of is compared before and after a
 trace, and what objects of the standard library hold.
@@ -30,7 +30,7 @@ from .reads import NO_STATE, Walk, walk_reads
 def trace_watching_containers(
     function: Callable[..., Any], values: list[Any], implicit: Implicit, name: str, run: Callable[[Any], Any]
 ) -> Any:
-    """What the trace `run` gives, which is told of the containers that are there before it.
+    """Return the result of the trace `run`, which knows the containers that existed before it.
 
     Arguments:
         function: that is traced.
@@ -53,7 +53,7 @@ def trace_watching_containers(
 
 
 class Net:
-    """What a function can reach, as it is before a trace.
+    """The state that a function can reach, as it is before a trace.
 
     Arguments:
         walk: over the function.
@@ -73,7 +73,7 @@ class Net:
         self.caches = [f for f in reached if hasattr(type(f), "cache_clear")]
 
     def trace(self, name: str, run: Callable[[], Any], around: Where) -> Any:
-        """What `run` gives, if it has left everything as it was; else, and after an error, all is put back.
+        """Return `run()` if it has left everything unchanged; otherwise, and after an error, restore all.
 
         Arguments:
             name: of the function.

@@ -16,7 +16,7 @@ _OPERAND = re.compile(r"_dy\d*_operand(_\d+)?")
 
 
 class Result:
-    """What a lazily evaluated expression leaves behind: its value, and the names that `:=` binds in its operands."""
+    """The result of a lazily evaluated expression: its value, and the names that `:=` binds in its operands."""
 
     value: Any = None
 

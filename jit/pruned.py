@@ -17,7 +17,7 @@ from .kept import with_outputs
 
 
 class Selection(NamedTuple):
-    """What of a function is saved.
+    """The part of a function that is saved.
 
     Arguments:
         results: some of `f.outputs`; None: all.
@@ -92,7 +92,7 @@ def _with_arguments(traced: Traced, left: Sequence[str], name: str) -> Traced:
 
 
 def _read(program: Program) -> set[Any]:
-    """What operators take, and what the program gives."""
+    """Return the values that operators take, and that the program returns."""
     taken = {v for op in program.ops() for v in op.inputs if isinstance(v, Value)}
     inner = {v for op in program.ops() for block in op.blocks for v in block.outputs}
     return taken | inner | set(program.block.outputs)

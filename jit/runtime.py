@@ -1,4 +1,4 @@
-"""What converted Python means on traced tensors: the framework's side of dy2static."""
+"""The meaning of converted Python on traced tensors: the framework's implementation of dy2static's runtime."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class StagedRuntime(dy2static.Runtime):
         unrolled.for_(self.builder, iterable, going, staged, body, where)
 
     def decided(self, value: Any, statement: str, error: Exception, where: Any) -> Any:
-        """What the data of this call say, as for a statement that cannot be staged."""
+        """Return the decision by the data of this call, as for a statement that cannot be staged."""
         because = StagingError(str(error))
         if statement == "for" and not (isinstance(value, Tensor) and not value.ndim):
             return unrolled.items(self.builder, value, because, where)

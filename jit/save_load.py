@@ -192,7 +192,7 @@ class _Variant(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """What one mode of a method is traced from."""
+    """The source that one mode of a method is traced from."""
 
     static: StaticFunction
     call: SpecifiedCall
@@ -254,7 +254,7 @@ class ArtifactWriter:
         self.methods = {n: {"eval": self.variant(change(m["eval"].traced()), n)} for n, m in layer._methods.items()}
 
     def manifest(self) -> dict[str, Any]:
-        """What is said of all."""
+        """Return the manifest of all methods."""
         weights = [
             {
                 "name": n,

@@ -1,4 +1,4 @@
-"""What jit.save saves of a layer or function: which static functions, and with which arguments."""
+"""The calls that jit.save saves of a layer or function: which static functions, and with which arguments."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def other_methods(owner: Any, forward: StaticFunction) -> Iterator[tuple[str, St
 
 
 def call_of(static: StaticFunction, given: Any) -> tuple[SpecifiedCall, list[str] | None]:
-    """What is known of the arguments, as given here, declared, or of the last call; and which of them are saved."""
+    """Return the known arguments, as given here, declared, or of the last call; and which of them are saved."""
     declared = None if static._input_spec is None else SpecifiedCall(tuple(static._input_spec), {})
     if given is not None:
         call = SpecifiedCall(tuple(given), {})

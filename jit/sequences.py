@@ -83,7 +83,7 @@ def _in_range(item: Tensor, items: range) -> Any:
 
 
 def fold(method: str) -> Callable[[Iterable[Any]], Any]:
-    """any or all; elements after one that decides are not asked for."""
+    """any or all; elements after one that decides are not evaluated."""
     decides = method == "any"
 
     def folded(items: Iterable[Any]) -> Any:

@@ -126,7 +126,7 @@ def in_order(f: Callable[..., Any], kwargs: dict[str, Any]) -> list[str]:
 
 
 class ArgumentNames(NamedTuple):
-    """What the user calls the arguments."""
+    """The user's names of the arguments."""
 
     tensors: list[str]
     parameters: list[str]

@@ -161,7 +161,7 @@ class Specializer:
 
 
 def _kinds(call: FunctionCall, shared: Shared) -> tuple[Any, ...]:
-    """What a program depends on of each tensor of a call, and of their elements where some share them."""
+    """Return the kinds of a call's tensors that a program depends on, and those of shared elements."""
     if call.specs is None:
         kinds: Any = tuple([((data := payload_of(t)).shape, data.dtype, t.stop_gradient) for t in call.tensors])
     else:

@@ -120,7 +120,7 @@ def _describe(value: Any) -> str:
 
 
 def shown_value(value: Any) -> Any:
-    """What text shows: of a rate that each run finds anew, that of the run."""
+    """Return the value that text shows: of a learning rate that each run computes, that of the run."""
     builder = mode.interpreter
     if type(value) is not TracedNumber or not isinstance(builder, Builder) or value.seen is not builder.seen:
         return value

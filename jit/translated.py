@@ -208,20 +208,20 @@ class TranslatedLayer(Layer):
 
     @property
     def inputs(self) -> list[InputSpec]:
-        """What forward takes."""
+        """The inputs of forward."""
         return list(self._method("forward").inputs)
 
     @property
     def outputs(self) -> list[InputSpec]:
-        """What forward gives."""
+        """The outputs of forward."""
         return list(self._method("forward").outputs)
 
     def _input_spec(self, method_name: str = "forward") -> list[InputSpec]:
-        """What a method takes."""
+        """Return the input specs of a method."""
         return list(self._method(method_name).inputs)
 
     def _output_spec(self, method_name: str = "forward") -> list[InputSpec]:
-        """What a method gives."""
+        """Return the output specs of a method."""
         return list(self._method(method_name).outputs)
 
     @property

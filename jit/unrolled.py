@@ -23,7 +23,7 @@ from .iterables import Rest, StagedEnumerate, StagedMap, StagedRange, StagedReve
 
 _warned: dict[Any, Any] = {}
 UNSTAGEABLE = (StagingError, DataDependentError)
-# The first iteration may be told by its number, and give the variables that the others read.
+# The first iteration may be recognized by its number, and give the variables that the others read.
 UNSTAGEABLE_LOOP = (*UNSTAGEABLE, UndefinedError)
 # A loop is tried again as a staged one after so many iterations as Python, and has at most so many.
 TRIES = 2

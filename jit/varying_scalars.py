@@ -84,7 +84,7 @@ class DynamicAttributes:
         self._found: list[tuple[dict[Any, Any], Any]] = []
 
     def values(self) -> ScalarInputs:
-        """What they are now."""
+        """Return the current values."""
         return tuple([held.get(key) for held, key in self._found])
 
     def learn(self, guards: Iterable[Any]) -> None:

@@ -45,7 +45,7 @@ def form_of(f: Any) -> Callable[..., Any]:
 
 
 def _called(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a function gives that does nothing to the world.
+    """Call a function without effects on the world.
 
     Raises:
         StagingError: it does.
@@ -71,7 +71,7 @@ def _called(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _outside(f: Any) -> list[Any]:
-    """What a function reads from outside."""
+    """Return what a function reads from outside."""
     cells = [c.cell_contents for c in f.__closure__ or () if c != types.CellType()]
     return cells + [f.__globals__[name] for name in f.__code__.co_names if name in f.__globals__]
 

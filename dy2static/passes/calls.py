@@ -121,7 +121,7 @@ class Calls(Hoist):
         return made
 
     def _find(self, form: str, node: gast.Call, **holes: Any) -> gast.expr:
-        """What to call, or for a whole call the call but for its arguments."""
+        """Return what to call, or for a whole call everything but its arguments."""
         func = node.func
         if len(node.args) == 1 and not isinstance(node.args[0], gast.Starred):
             form = _REDUCE.sub("", form)  # it needs two

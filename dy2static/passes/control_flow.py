@@ -178,7 +178,7 @@ class ControlFlow(StagedForms):
         if test.steps and not orelse:
             return self._if_alone(stmt, test, body, staged)
         then, rest = (test.ask, body), (test.false, orelse)
-        if self._leaves(stmt.body):  # what is asked first is decided fastest
+        if self._leaves(stmt.body):  # the first test is decided fastest
             then, rest = (test.ask_false, orelse), (test.true, body)
         source = "if ASK:\n    THEN\nelif OTHER:\n    REST\nelse:\n    V = VALUE\n    STAGED"
         return self._fill(source, stmt, ASK=then[0](), THEN=then[1], OTHER=rest[0](), REST=rest[1], VALUE=test.value(),
@@ -363,7 +363,7 @@ class ControlFlow(StagedForms):
                           **names)  # fmt: skip
 
     def _turn(self, stmt: Any, guards: list[str], names: dict[str, Any]) -> list[gast.stmt]:
-        """What ends an iteration: a look at the flags, unless the branches that may stage one do that."""
+        """Return the end of an iteration: a check of the flags, unless the branches that may stage one do that."""
 
         def look() -> list[gast.stmt]:
             set_ = self._each(guards, "is not False", stmt, gast.Or())

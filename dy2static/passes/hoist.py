@@ -26,7 +26,7 @@ class Statements:
         return out
 
     def visit(self, stmt: Any) -> Any:
-        """What takes the place of the statement."""
+        """Return the replacement of the statement."""
         method: Callable[[Any], Any] | None = getattr(self, f"visit_{type(stmt).__name__}", None)
         return self.nested(stmt) if method is None else method(stmt)
 
@@ -63,7 +63,7 @@ class Hoist(Statements):
         return out
 
     def visit(self, node: Any) -> Any:
-        """What takes the place of the node."""
+        """Return the replacement of the node."""
         kind = type(node)
         method = self._methods.get(kind)
         if method is None:

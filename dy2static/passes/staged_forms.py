@@ -1,4 +1,4 @@
-"""What the staged forms of branches and loops share: bodies as functions, and the state that they change."""
+"""Helpers of the staged forms of branches and loops: bodies as functions, and the state that they change."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class StagedForms:
         return locate(gast.Return(value=call), stmt)
 
     def _caught(self, stmt: Any) -> gast.expr:
-        """What the handlers of a `try` catch."""
+        """Return what the handlers of a `try` catch."""
         every = [h.type or expression("OPS.anything", stmt, OPS=self.namer.operators) for h in stmt.handlers]
         return locate(gast.Tuple(every, gast.Load()), stmt)
 

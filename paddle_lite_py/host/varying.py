@@ -30,7 +30,7 @@ from .steps import Steps, UnknownStepError, reading
 
 # For so many kinds of arguments a function is compiled when they come first.
 COMPILED_FIRST = 2
-# Nanoseconds: a compilation, a call, each step of NumPy's beside what depends on the number of elements, and each
+# Nanoseconds: a compilation, a call, each NumPy step besides what depends on the number of elements, and each
 # element of a result that is given to XLA.
 COMPILATION, CALL, STEP, COPY = 25_000_000, 20_000, 1000, 2.0
 MAX_KINDS = 1024
@@ -134,7 +134,7 @@ class VaryingShapes:
         return self._by_numpy(key, writer, int(COMPILATION / each))
 
     def _by_numpy(self, key: Any, writer: FunctionWriter, left: int) -> Callable[..., Any]:
-        """What runs so many calls by NumPy, and compiles then."""
+        """Return a function that runs that many calls by NumPy, and compiles then."""
         function = writer.function()
 
         def run(*args: Any) -> Any:
@@ -154,7 +154,7 @@ def _kinds() -> frozenset[type]:
 
 
 def _payload(array: np.ndarray) -> Any:
-    """A result as a payload of its own: one that shares memory with an argument of XLA's would keep that."""
+    """Return a result as an independent payload: sharing memory with an XLA argument would keep that alive."""
     if not small.is_small(array.shape, array.dtype):
         return jax.device_put(array)
     return array if array.flags.owndata else array.copy()

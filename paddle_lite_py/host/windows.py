@@ -48,7 +48,7 @@ _FOLDS: dict[str, Any] = {"max": np.maximum, "min": np.minimum, "sum": np.add}
 
 
 def _start(name: str, dtype: np.dtype) -> Any:
-    """What changes nothing when it is folded."""
+    """Return the neutral element of the reduction."""
     if name == "sum":
         return dtype.type(0)
     if dtype.kind == "f":

@@ -63,7 +63,7 @@ def Hessian(func: Callable[..., Any], xs: Any, is_batched: bool = False) -> Tens
 
 
 def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
-    """autograd.jvp(), with results that gradients may be asked of.
+    """autograd.jvp(), with differentiable results.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -26,7 +26,7 @@ def _count() -> Tensor:
 class LookAhead:
     """Every k steps of an optimizer the parameters go back, all but a part, to where they were k steps before.
 
-    What is asked of it beyond its own methods, the inner optimizer answers.
+    Other attributes are those of the inner optimizer.
 
     Arguments:
         inner_optimizer: the optimizer that takes the steps.
@@ -159,7 +159,7 @@ class ModelAverage:
     @contextmanager
     @no_effect(executor=AT_HAND)
     def apply(self, executor: Any = None, need_restore: bool = True) -> Iterator[None]:
-        """The averages in the place of the parameters; after the block the parameters again, unless asked not to."""
+        """Replace the parameters by their averages in the block, and restore them afterwards by default."""
         self._kept = [p.detach().clone() for p in self._parameters]
         total = max(int(self._count + self._old_count), 1)
         for p, s, o in zip(self._parameters, self._sums, self._old, strict=True):

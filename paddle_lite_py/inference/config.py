@@ -105,7 +105,7 @@ class Config:
     def set_params_file(self, path: str) -> None:
         """Set the file of the weights.
 
-        It lies beside the program, with the same name except for the extension; for PaddlePaddle's model files it may
+        It is next to the program, with the same name except for the extension; for PaddlePaddle's model files it may
         lie elsewhere.
         """
         self._params = os.fspath(path)

@@ -266,7 +266,7 @@ _LOW = {PrecisionType.Half: "float16", PrecisionType.Bfloat16: "bfloat16"}
 
 
 def _loaded(config: Config) -> TranslatedLayer:
-    """The program in the precision that is asked for, with normalization folded into the weights before it."""
+    """Load the program in the requested precision, with normalization folded into the preceding weights."""
     layer = load_with(config.prefix(), config.params_file() or None)
     if config.precision() in _LOW:
         return with_passes(layer, AutoCast(_LOW[config.precision()], level="O2", keep_results=True))

@@ -11,8 +11,8 @@ from ..eager.random import Generator, default_generator, host_draw
 
 
 def source(generator: Generator | None = None) -> Any:
-    """What draws an order: the given stream, or else NumPy's global one, as in the reference: numpy.random.seed() fixes
-    the order, whatever paddle.seed() was given."""
+    """Return the generator of an order: the given stream, or NumPy's global one, where numpy.random.seed() fixes
+    the order, whatever paddle.seed() was given, as in the reference."""
     return np.random if generator is None else host_draw(generator)
 
 

@@ -1,4 +1,4 @@
-"""What a worker process of a DataLoader does. It runs this file and making.py alone: neither JAX nor the package is
+"""The main loop of a DataLoader worker. It runs this file and making.py alone: neither JAX nor the package is
 needed for it to start, and it loads them only if the data set does."""
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class Line:
         socket.send_fds(self._socket, [b"f"], [file])
 
     def receive_file(self) -> int:
-        """The file that was told of."""
+        """Open the file whose descriptor was received."""
         return socket.recv_fds(self._socket, 1, 1)[1][0]
 
     def close(self) -> None:
@@ -222,7 +222,7 @@ class WorkerProcess:
         arrays: list[np.ndarray] = []
         packed, size = pack(batch, arrays)
         told, where = _pickled(packed), list(places(packed))
-        if len(told) > LARGE:  # a line holds little, and who writes into a full one waits
+        if len(told) > LARGE:  # a pipe holds little, and writing to a full one blocks
             where.append(Packed(size, "|u1", (len(told),)))
             arrays.append(np.frombuffer(told, np.uint8))
             told, size = pickle.dumps(Spilled(where[-1])), size + len(told)

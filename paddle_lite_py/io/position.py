@@ -22,7 +22,7 @@ class Position:
         self._next: dict[str, Any] | None = None  # where the next pass is to begin
 
     def begin(self, draw: Callable[[], Drawn]) -> Drawn:
-        """What a pass draws; one that goes on with another pass draws what that one has drawn."""
+        """Return what an epoch draws; one that resumes another draws the same."""
         self.given = self.skipped = 0
         if self._next is None:
             self._began = random_state()

@@ -63,7 +63,7 @@ class ProcessWorker:
         self.line = Line(ours)
         self.memory: dict[int, Any] = {}
         self.freed: list[int] = []
-        self.waiting: deque[Any] = deque()  # what it was asked to load, in order
+        self.waiting: deque[Any] = deque()  # the indices of requested batches, in order
         self.at_exit = weakref.finalize(self, _end, self.process, self.line)
 
     def ask(self, number: int, indices: list[int] | None) -> None:
@@ -75,7 +75,7 @@ class ProcessWorker:
             self.line.send("load", number, indices, freed)
 
     def answer(self, number: int, timeout: float) -> Any:
-        """What it says next, a batch as it lies in shared memory; memory that it tells of is noted.
+        """Return its next answer, a batch in shared memory; the memory is noted.
 
         Raises:
             RuntimeError: if the process has ended, or nothing comes in time.
@@ -129,7 +129,7 @@ def _end(process: Any, line: Line) -> None:
 
 
 class Shipment(NamedTuple):
-    """What is sent to each worker: a pickle, and the arrays of it in shared memory."""
+    """The data sent to each worker: a pickle, and its arrays in shared memory."""
 
     header: bytes
     ends: list[int]
@@ -209,7 +209,7 @@ class Processes:
 
         Arguments:
             indices: of the samples of each batch; None for a stream, which each worker has one of.
-            ahead: batches that each worker is asked for before they are needed.
+            ahead: batches requested from each worker before they are needed.
             made: makes tensors of arrays that lie in shared memory.
             first: the number of the first batch.
         """

@@ -18,7 +18,7 @@ _ids = itertools.count()
 
 
 class Value:
-    """What an operator gives: a shape and a dtype, defined once."""
+    """The result of an operator: a shape and a dtype, defined once."""
 
     __slots__ = ("__weakref__", "dtype", "id", "name", "requires_grad", "shape", "weak", "where")
 
@@ -92,7 +92,7 @@ class Block:
         return Block(self.inputs, ops, self.outputs if outputs is None else outputs)
 
     def key(self) -> tuple[Any, ...]:
-        """What it computes, hashable: two blocks with the same key give the same for the same arguments."""
+        """A hashable form of its computation: blocks with equal keys give equal results for equal arguments."""
         numbers: dict[Value, int] = {}
 
         def at(v: Any) -> Any:

@@ -123,7 +123,7 @@ def _grad(
     """Forward outputs of a block and the gradient of its roots, by jax.vjp.
 
     The block's outputs are the roots, the forward values that are read later, and last the inner values that
-    gradients are asked for; `wrt` are positions of inputs; `again` says that there may be gradients of the gradients.
+    gradients are needed; `wrt` are positions of inputs; `again` says that there may be second derivatives.
     Arguments: the block's inputs, then a cotangent a root. Results: roots and forward values, then the gradients of
     `wrt` and of the inner values.
     """
@@ -310,7 +310,7 @@ def _acts(block: Block) -> bool:
 
 
 def run_chosen(op: Operator, args: list[Any], run: Callable[[int, list[Any]], list[Any]]) -> list[Any]:
-    """What a branch or loop gives where Python decides which block runs next; run(i, arguments) runs one of them."""
+    """Run a branch or loop where Python decides which block runs next; run(i, arguments) runs one of them."""
     attrs = dict(zip(op.bound.op.attr_names, op.bound.attrs, strict=True))
     if op.bound.op is COND:
         return run(0 if bool(args[0]) else 1, args[1:])

@@ -49,7 +49,7 @@ def render(text: str, path: str) -> None:
 
     Raises:
         ValueError: if the name has no ending.
-        RuntimeError: if a picture is asked for and Graphviz is not installed, or it fails.
+        RuntimeError: if a picture is requested and Graphviz is not installed, or it fails.
     """
     kind = Path(path).suffix.lower().removeprefix(".")
     if not kind:

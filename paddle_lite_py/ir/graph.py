@@ -40,7 +40,7 @@ def with_inputs(op: Operator, swaps: dict[Value, Any]) -> Operator:
 
 
 def swapped(value: Any, swaps: dict[Value, Any]) -> Any:
-    """What takes the place of a value."""
+    """Return the replacement of a value."""
     return swaps.get(value, value) if isinstance(value, Value) else value
 
 

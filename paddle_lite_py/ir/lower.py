@@ -65,7 +65,7 @@ def _share_repeated(ops: Sequence[Operator]) -> dict[BoundOp, Callable[..., Any]
 
 
 def scope_name(op: Operator, position: int) -> str:
-    """What XLA calls the computations of an operator. The position tells a profiler which operator of the block it is:
+    """Return XLA's name for the computations of an operator. A profiler reads its position in the block from it:
     a program from the cache of compiled ones may have been compiled when the source had other lines."""
     return f"{op.name}.{position}:{op.where}"
 

@@ -198,7 +198,7 @@ def _copied(op: Operator, copies: dict[Value, Any], copy: Callable[[Value], Valu
 
 
 def keeping_sizes(change: Callable[[Program], Program], program: Program) -> Program:
-    """What a pass makes of a program that runs in parts: what finds its sizes is a result, which passes keep.
+    """Apply a pass to a program in parts, keeping the values that its sizes depend on as results.
 
     Where sizes are found in a branch or loop, the program stays as it is.
     """

@@ -27,7 +27,7 @@ class Program:
         captured: the tensors that inputs stand for: weights, buffers, the state of the generator.
         updates: by position of an output, the captured input whose tensor takes that value after a run.
         measured: sizes that only a run tells, by their symbols; see parts.
-        asked: what the last outputs are about: the checks, and the room of loops; None for what there is not.
+        asked: what the last outputs are: checks, and the room of loops; None for those that are absent.
     """
 
     def __init__(
@@ -61,5 +61,5 @@ class Program:
         return list(self.block.all_ops())
 
     def has_loops(self) -> bool:
-        """Whether an operator of it is made of a loop of JAX's."""
+        """Whether one of its operators contains a JAX loop."""
         return any(o.bound.op.loops for o in self.block.all_ops())

@@ -17,7 +17,7 @@ from ..core.lazy_vjp import defvjp, is_differentiated_twice
 Arrays = tuple[Any, ...]
 Step = Callable[[Arrays, Arrays], Arrays]  # from carries, and what the loop only reads, to the next carries
 
-# What an iteration may record beside its carries: so many times their bytes, or so many bytes.
+# How much an iteration may record besides its carries: this multiple of their bytes, or this many bytes.
 MOST_TIMES, MOST_BYTES = 4, 1 << 14
 
 
@@ -160,7 +160,7 @@ class _KeptResiduals(_Iteration):
         self._given = given[:n]
 
     def is_small(self) -> bool:
-        """Whether what is recorded beside carries takes little memory."""
+        """Whether the values recorded besides carries take little memory."""
         more = sum(v.aval.size * v.aval.dtype.itemsize for v in self._more)
         carried = sum(v.aval.size * v.aval.dtype.itemsize for v in self._given)
         return more <= max(MOST_TIMES * carried, MOST_BYTES)

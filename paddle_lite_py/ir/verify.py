@@ -77,7 +77,7 @@ def _types(op: Operator, measured: Set[str]) -> None:
 
 
 def _inferred(op: Operator, symbols: set[str]) -> tuple[Any, dict[str, Any]]:
-    """What an operator gives, for any sizes or, where that cannot be told, for these."""
+    """Infer the results of an operator for any sizes or, where that is impossible, for these."""
     specs: tuple[Any, ...] = tuple([v.spec if isinstance(v, Value) else v for v in op.inputs])
     try:
         return op.bound.infer(specs), {}

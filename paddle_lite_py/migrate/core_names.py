@@ -1,4 +1,4 @@
-"""What programs ask of the compiled core of PaddlePaddle beside places and tensors: kinds, generators, modes."""
+"""Names of PaddlePaddle's compiled core besides places and tensors: kinds, generators, modes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ DataType = dtypes.DType
 
 
 class OpRole(IntFlag):
-    """What an operator of a program is for."""
+    """The role of an operator in a program."""
 
     Forward = 0x0
     Backward = 0x1
@@ -97,7 +97,7 @@ def size_of_dtype(dtype: Any) -> int:
 
 
 class Tracer:
-    """What is in force while ops run, as PaddlePaddle's tracer has it."""
+    """The settings in force while ops run, like PaddlePaddle's tracer."""
 
     @property
     def _amp_level(self) -> Any:

@@ -118,7 +118,7 @@ def uniform_like_batch(
 
 
 class MmapStorage:
-    """A file of numbers, of which parts are read when they are asked for.
+    """A memory-mapped file of numbers.
 
     Args:
         filename: the file.
@@ -246,7 +246,7 @@ def attention_kind(head_dim: int) -> str:
 
 @no_effect(args=_NOT_HERE, kwargs=_NOT_HERE)
 def false(*args: Any, **kwargs: Any) -> bool:
-    """False: what is asked for is never in force here."""
+    """Return False: the feature is never active here."""
     return False
 
 

@@ -44,7 +44,7 @@ def _is_alias(distribution: metadata.Distribution) -> bool:
 
 
 def other_paddle(folder: Path) -> str | None:
-    """What `import paddle` or pip finds in this environment that is not the alias; None if nothing."""
+    """Return what `import paddle` or pip finds in this environment other than the alias; None if nothing."""
     for name in _REFERENCE:
         for found in metadata.distributions(name=name, path=[str(folder)]):
             if not _is_alias(found):
@@ -97,7 +97,7 @@ def remove(folder: Path | None = None) -> str:
 
 
 def status(folder: Path | None = None) -> str:
-    """What `import paddle` gives in this environment, as a sentence."""
+    """Describe in a sentence what `import paddle` gives in this environment."""
     folder = folder or site_packages()
     if other := other_paddle(folder):
         return f"`import paddle` gives another package: {other}"

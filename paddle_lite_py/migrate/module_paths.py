@@ -2,7 +2,7 @@
 
 One table says where the names of each module are (`tests/golden/module_paths.py` writes it), another one has names that
 programs use though they are not public. A module that is no file is made together with its package, and finds its names
-when they are asked for. One that is a file is asked for names that it lacks as a last resort.
+on first use. One that is a file looks up names that it lacks as a last resort.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _dict_of: Any = vars(ModuleType)["__dict__"].__get__
 
 
 def _module_contents(module: ModuleType) -> dict[str, Any]:
-    """What a module holds so far."""
+    """Return the names that a module has so far."""
     return _dict_of(module)
 
 
@@ -51,7 +51,7 @@ def own_name(module: str) -> str:
 
 @cache
 def table() -> dict[str, str]:
-    """The lines of the tables by the names of modules here; as text, since nearly all is never asked for."""
+    """Return the lines of the tables by module; as text, since most are never needed."""
     found: dict[str, str] = {}
     for file in TABLES:
         for line in Path(__file__).with_name(file).read_text(encoding="utf-8").splitlines():
@@ -93,7 +93,7 @@ def _get(module: str, home: str, name: str) -> Any:
 
 
 def _look_up(module: ModuleType, line: str) -> Callable[[str], Any]:
-    """What Python asks for a name that the module does not have."""
+    """Return the module's __getattr__, which Python calls for missing names."""
     before = _module_contents(module).get("__getattr__")
     known: dict[str, tuple[str, str]] = {}
 
@@ -137,7 +137,7 @@ def complete(module: ModuleType) -> None:
 
 
 class FileLoader(SourceFileLoader):
-    """Gives code and text of its module, which has two names, whichever is asked for."""
+    """The loader of a module with two names; it returns code and text under either."""
 
     def get_code(self, _name: str) -> CodeType | None:
         return super().get_code(self.name)

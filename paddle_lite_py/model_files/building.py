@@ -255,7 +255,7 @@ def _branch(node: ModelNode, operands: list[Any], env: Env) -> Any:
 
 
 class PendingValue(NamedTuple):
-    """What a block of an earlier generation gives, where its condition holds: built where it is selected."""
+    """The result of a block in an older file, where its condition holds: built where it is selected."""
 
     block: ModelBlock
     env: Env
@@ -329,7 +329,7 @@ def _element(body: ModelBlock, ref: Any, env: Env) -> tuple[list[int], str]:
 
 
 def _shaped(step: Callable[..., Any], operands: list[Any]) -> list[Any]:
-    """What a loop starts with. What is not there before it the file has as one number, whatever it becomes."""
+    """Return the initial values of a loop. The file has a single number for a value that does not exist before it."""
     builder: Any = state.interpreter
     given, before = list(map(tensor, operands)), set(builder.measured)
     with builder.inner():

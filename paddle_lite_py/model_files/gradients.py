@@ -115,7 +115,7 @@ def _shapes(value: Any) -> Any:
 
 
 def differentiate(node: GradientNode, operands: list[Any], starts: list[Any], run: Any) -> list[Any]:
-    """The gradients with respect to operands; None for those that are not asked for.
+    """Return the gradients with respect to operands; None for those that are not needed.
 
     Arguments:
         operands: of the operator that is differentiated.

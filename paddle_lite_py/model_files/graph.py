@@ -1,4 +1,4 @@
-"""What a model file of the reference says, whatever its generation: operators by name, on values by reference."""
+"""The graph of a model file of either generation: operators by name, on values by reference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was made of a program before: its manifest and constants, kept under the content of the file."""
+"""A cache on disk for programs made of model files: manifest and constants, under a hash of the file."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from .weights import DTYPES
 
 
 class LegacyRow(NamedTuple):
-    """What an operator is now.
+    """The current form of an older operator.
 
     Attributes:
         operands: in order. "A|B|c": the input A, or else B, or else the attribute c; "A*": all that input A names;

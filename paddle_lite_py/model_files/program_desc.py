@@ -92,7 +92,7 @@ def _graph(blocks: Blocks) -> ModelGraph:
 
 
 def _not_made(block: Any, known: set[str]) -> Iterator[VariableDescription]:
-    """What operators read before any has made it: the feeds of a program in training, which has no such operators."""
+    """Return the values that are read before any operator makes them: the feeds of a training program."""
     variables, operations = block
     made = set(known)
     for op in operations:
@@ -236,7 +236,7 @@ def _attribute(data: memoryview) -> tuple[str, Any]:
 
 
 def _values(kind: int, value: Any) -> list[Any]:
-    """What a field of an attribute of some kind holds."""
+    """Return the values of an attribute field of some kind."""
     if kind in (0, 3):
         return [_int32(v) for v in varints(value)]
     if kind in (1, 4):

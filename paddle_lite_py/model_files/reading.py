@@ -143,7 +143,7 @@ def within(folder: str, name: str) -> Path:
 
 
 def _structured(weights_file: Path) -> dict[str, str]:
-    """The names that weights have in the layer, which jit.save of earlier generations wrote beside them."""
+    """Return the names of the weights in the layer, which older versions of jit.save wrote next to them."""
     info = weights_file.with_name(f"{weights_file.name}.info")
     if not info.is_file():
         return {}
@@ -178,7 +178,7 @@ def _graph(file: Path) -> ModelGraph:
 
 
 def _stored(graph: ModelGraph) -> list[ModelWeight]:
-    """What the file of weights holds: they stand in the order of their names' bytes."""
+    """Read the file of weights, ordered by the bytes of their names."""
     return sorted([w for w in graph.weights if w.is_stored], key=lambda w: w.name.encode())
 
 
@@ -188,7 +188,7 @@ def _beside(program: Path) -> Path:
 
 
 def _arrays(names: list[str], path: Path) -> list[np.ndarray]:
-    """What a file holds; where there is none, what a file for each name holds, as earlier generations wrote them."""
+    """Read the arrays of one file, or of one file for each name, as older versions wrote them."""
     files = [path] if path.is_file() else [path.parent / Path(name).name for name in names]
     if missing := [str(f) for f in files if not f.is_file()]:
         one = f", and so is {missing[0]}" if len(missing) < len(names) else ""

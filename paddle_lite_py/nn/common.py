@@ -126,7 +126,7 @@ class Bilinear(Layer):
 
 
 class _ZeroRow(Initializer):
-    """What another initializer draws, with zeros in one row."""
+    """Another initializer, with zeros in one row."""
 
     def __init__(self, inner: Initializer, row: int) -> None:
         self.inner, self.row = inner, row

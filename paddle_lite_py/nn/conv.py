@@ -26,7 +26,7 @@ def as_list(value: Any, n: int, what: str) -> list[int]:
 
 
 class _Conv(Layer):
-    """What all convolutions share; subclasses say how many dimensions they have."""
+    """The base of all convolution layers; subclasses set the number of dimensions."""
 
     _n = 2
     _transposed = False

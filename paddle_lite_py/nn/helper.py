@@ -1,4 +1,4 @@
-"""What older layers ask for parameters and operators."""
+"""The helper by which older layers create parameters and operators."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from ..core.dtypes import default_dtype
 
 
 class LayerHelper:
-    """What appends operators to a program by their names in PaddlePaddle. Here public functions do.
+    """Appends operators to a program by their names in PaddlePaddle. Here public functions do that.
 
     Args:
         layer_type: the name of the operator.
         kwargs: its arguments.
 
     Raises:
-        NotImplementedError: when it is asked for something.
+        NotImplementedError: on use.
     """
 
     def __init__(self, layer_type: str, **kwargs: Any) -> None:

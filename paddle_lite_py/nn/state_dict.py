@@ -167,7 +167,7 @@ class StateDict:
 
 
 def _misfit(name: str, tensor: Tensor, value: Any) -> str:
-    """What is wrong with a value for a tensor; "" if nothing."""
+    """Describe what is wrong with a value for a tensor; "" if nothing is."""
     if not isinstance(value, Tensor | np.ndarray | np.generic | int | float | list | tuple):
         return f"{name} is a {type(value).__name__}, not an array."
     shape = list(value.shape) if hasattr(value, "shape") else list(np.shape(value))

@@ -35,7 +35,7 @@ def attrs_of_parts(attr: Any, n: int) -> list[Any]:
 
 
 class _TransformerLayer(Layer):
-    """What encoder and decoder layers share: the feed-forward part and the residual steps around each part."""
+    """The base of encoder and decoder layers: the feed-forward block and the residual connections."""
 
     def _feed_forward(
         self, d_model: int, hidden: int, activation: str, act_dropout: float, attrs: tuple[Any, Any]

@@ -1,4 +1,4 @@
-"""What a layer holds: parameters, buffers and sublayers by name, and walks over them."""
+"""The contents of a layer: parameters, buffers and sublayers by name, and walks over them."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def export(
 
 
 def _evaluated(layer: Any, input_spec: Any, output_spec: Any) -> tuple[str, Traced]:
-    """What is to be written, with a name."""
+    """Return the function to export, with a name."""
     if isinstance(layer, TranslatedLayer) and input_spec is None and layer._forward:
         return "forward", layer._forward[0].traced()
     if not isinstance(layer, StaticProgram):

@@ -71,7 +71,7 @@ FEW = 32
 # Key: shape and dtype.
 @memo(256, context=False)
 def _numbers_of(shape: tuple[int, ...], dtype: np.dtype) -> Callable[[Any], Any]:
-    """What reads the numbers of an array: a few at once as numbers, which takes half the time, or as a flat array."""
+    """Return a function that reads elements: of few as numbers, which takes half the time, or as a flat array."""
     n = math.prod(shape)
     if 0 < n <= FEW and dtype.char in "fd":
         return struct.Struct(f"{n}{dtype.char}").unpack

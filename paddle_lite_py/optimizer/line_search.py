@@ -14,7 +14,7 @@ MARGIN, LEAST, MOST = 0.1, 0.01, 10
 
 
 class Point(NamedTuple):
-    """What is known of the loss at a distance along a line: its value, its slope along the line, and its gradient."""
+    """A point on a line: its distance, the loss there, its slope along the line, and its gradient."""
 
     at: float
     loss: float

@@ -217,7 +217,7 @@ class Optimizer(Versioned):
         return group.options.get("grad_clip", self._grad_clip)
 
     def _settings(self, group: ParameterGroup, active: list[int]) -> tuple[Any, tuple[Setting, ...]]:
-        """What an update of these parameters depends on, beside shapes: how gradients are clipped, and the rest."""
+        """Return what an update of these parameters depends on besides shapes: gradient clipping, and the rest."""
         clip, hyper = self._clip_of(group), self._hyper_of(group.options)
         return clip and clip.key(), tuple([self._setting(group, i, hyper) for i in active])
 

@@ -64,7 +64,7 @@ def gradient_of(lookups: Sequence[tuple[Tensor, Tensor]], rows: int, padding: in
 
 
 def split_rows(handles: list[Tensor], grads: list[Any]) -> list[Tensor]:
-    """What an update changes, handle by handle in the order of parameters: of tables by rows their rows."""
+    """Return what an update changes, handle by handle in the order of parameters: of row-wise tables their rows."""
     fn: Any = _gather_rows
     return [h if g is None else fn(h, g.ids) for h, g in zip(handles, _by_handle(handles, grads), strict=True)]
 

@@ -35,7 +35,7 @@ class Accumulator(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What is fixed for one parameter in an update."""
+    """The fixed settings of one parameter in an update."""
 
     row: int  # where its numbers stand in the scalar accumulators
     rate: float  # factor on the learning rate

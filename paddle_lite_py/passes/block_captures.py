@@ -14,7 +14,7 @@ from ..ir.graph import copy_value, swapped, with_inputs
 
 
 class BlockCaptures:
-    """What one block knows of tensors from outside.
+    """The outside tensors that one block reads or writes.
 
     Arguments:
         captured: the tensors that values of the block stand for.
@@ -29,7 +29,7 @@ class BlockCaptures:
         self.state: dict[int, Value] = {}  # what the tensors that rewrites update hold at this point
 
     def value(self, handle: Any) -> Value:
-        """What a tensor holds at this point."""
+        """Return the value of a tensor at this point."""
         return self.state.get(id(handle)) or self.entering(handle)
 
     def holds(self, handle: Any, value: Value) -> bool:

@@ -100,7 +100,7 @@ def fold_batch_norm(m: Match) -> Any:
 
 @register("freeze_weights", ["inference"], before="dead_code")
 def freeze_weights(program: Program) -> Program:
-    """What depends on weights alone is computed once, and becomes a weight, unless that takes more room.
+    """Compute once what depends on weights alone, and make it a weight, unless that takes more memory.
 
     The tensors themselves stay as they are; what is done to them later is not seen.
 

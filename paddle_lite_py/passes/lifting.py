@@ -1,4 +1,4 @@
-"""What branches and loops compute from weights alone is computed before them, where it can be kept as a weight."""
+"""Move what branches and loops compute from weights alone out of them, where it can be kept as a weight."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Known = dict[Value, frozenset[Value]]
 
 
 def known_from(block: Block, start: Mapping[Value, frozenset[Value]]) -> Known:
-    """What is known before a run, where it takes no more room than what it is computed from."""
+    """Return what is known before a run, if it takes no more memory than what it is computed from."""
     known: Known = dict(start)
     for op in block.ops:
         _learn(op, known)
@@ -56,7 +56,7 @@ def lift_constants(block: Block, weights: Known) -> Block:
 
 
 def _split(op: Operator, known: Known) -> tuple[list[Operator], Operator]:
-    """What the blocks of an operator compute from known values alone, and the operator that is given it."""
+    """Split an operator into what its blocks compute from known values alone, and the rest, which takes that."""
     layout, before, blocks, needed = Operands(op), list[Operator](), list[Block](), list[Value]()
     for block in op.blocks:
         outer = {i: o for i, o in layout.pairs(block) if o in known}

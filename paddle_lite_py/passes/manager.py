@@ -65,7 +65,7 @@ def names() -> list[str]:
 
 
 class Step(NamedTuple):
-    """What one pass did.
+    """The effect of one pass.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -147,7 +147,7 @@ class PassManager:
         return "\n".join(f"{name}: {a} -> {b} operators" for name, a, b in counts)
 
     def diff(self) -> str:
-        """What each pass changed, as unified diffs of the program's text."""
+        """Return the change made by each pass, as unified diffs of the program's text."""
         return "\n".join(s.diff() for s in self.steps if s.changed)
 
 

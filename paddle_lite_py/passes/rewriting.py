@@ -22,7 +22,7 @@ from .pattern import Call, Matcher
 
 
 class PassError(ValueError):
-    """A pass cannot do to a program what it was asked to.
+    """A pass cannot do the requested change to a program.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -32,7 +32,7 @@ class PassError(ValueError):
 
 
 class Match:
-    """What a pattern found, by the names in it: tensors, numbers, None where an argument is absent, calls.
+    """A match of a pattern, by the names in it: tensors, numbers, None where an argument is absent, calls.
 
     Arguments:
         weights: the tensors that values of the program stand for.
@@ -246,7 +246,7 @@ class Splice:
 
 
 def watched(op: Operator) -> frozenset[Value]:
-    """The values in the block of a gradient that gradients are asked for: they stay as they are made."""
+    """Return the values that the gradients of a block are taken with respect to: these must stay."""
     if op.bound.op is not GRAD:
         return frozenset()
     block, _, inner, *_ = op.bound.attrs

@@ -55,9 +55,9 @@ class ProfilerResult:
         return self._table(((e["name"], e, float(e.get("dur", 0))) for e in self._complete()), id)
 
     def by_op(self) -> list[Row]:
-        """What was run by operation, those that took longest first: eager ops, backward, updates, and of programs
+        """Return the times by operation, longest first: eager ops, backward, updates, and of programs
         their operators, whose time is that of their kernels (two that run at once count both; a kernel of several
-        operators counts for the last). What a program takes beside its kernels stands under its own name, and
+        operators counts for the last). What a program takes besides its kernels is listed under its own name, and
         compilations in rows of their own."""
         return self._table((e[1:] for e in self._work()), _run)
 
@@ -66,7 +66,7 @@ class ProfilerResult:
         return self._table(((line, e, time) for line, _, e, time in self._work()), _run)
 
     def kernels(self) -> list[Row]:
-        """What XLA runs, under its own names."""
+        """Return the times of XLA's kernels, under their own names."""
         return self._table(((e["name"], e, float(e["dur"])) for e in self._complete() if _is_kernel(e)), id)
 
     def of_user(self) -> list[Row]:

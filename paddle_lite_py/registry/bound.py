@@ -66,7 +66,7 @@ class BoundOp:
         # Whether eager code keeps what its gradient needs: then the residuals.Forward and the check of its arguments.
         self.keeps = op.grad and (op.keeps or op.loops)
         self.keeping: Any = None
-        # What eager code knows of its results without running it (eager.lazy_op.LazyOpInfo), once it has asked.
+        # The abstract evaluation of its results (eager.lazy_op.LazyOpInfo), once eager code has needed it.
         self.lazy: Any = None
         self._inferred: Memo[Any, Any] | None = None
         self._pullbacks: dict[Any, Callable[..., Any]] = {}  # by mask: as few as there are choices of arguments
@@ -80,7 +80,7 @@ class BoundOp:
         return self.jitted(*args)
 
     def evaluate_rule(self, rule: Callable[[dict[str, Any]], Any] | None) -> Any:
-        """What a rule of the op says for these attributes; None where there is none."""
+        """Evaluate a rule of the op for these attributes; None if it has no such rule."""
         return rule and rule(dict(zip(self.op.attr_names, self.attrs, strict=True)))
 
     @property

@@ -1,4 +1,4 @@
-"""What an op is: a JAX function with its calling convention and rules.
+"""The definition of an op: a JAX function with its calling convention and rules.
 
 In the function's signature, tensors (or lists of tensors) stand before `/` and attributes after it. From that one
 function come the public function, the Tensor methods, eager execution, shape inference, the Program's operator, its

@@ -1,4 +1,4 @@
-"""What makes an op a view: its result shares the elements of its first argument, as the reference's does."""
+"""The rules of view ops: the result shares the elements of its first argument, as in the reference."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ViewStep(NamedTuple):
-    """One view op as it was called: what it took beside the tensor that it is a view of."""
+    """One call of a view op: its arguments besides the tensor that it is a view of."""
 
     bound: BoundOp
     others: tuple[Any, ...] = ()

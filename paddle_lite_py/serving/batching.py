@@ -57,7 +57,7 @@ class Waiting:
 
 @dataclass
 class BatchNumbers:
-    """What a batcher tells metrics."""
+    """The numbers that a batcher reports to metrics."""
 
     waiting: int = 0
     on_batch: Callable[[int], None] = field(default=lambda rows: None)

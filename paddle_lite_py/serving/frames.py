@@ -12,7 +12,7 @@ LENGTHS = struct.Struct("<IQ")  # of the JSON, and of all that follows it
 
 
 class Message(NamedTuple):
-    """What one side tells the other: plain data, and tensors."""
+    """A message between processes: plain data, and tensors."""
 
     head: dict[str, Any]
     arrays: Arrays

@@ -14,7 +14,7 @@ from .tensors import DTYPES, Arrays, TensorSpec
 
 
 class Rows(NamedTuple):
-    """What is known of a model's batches: the sizes that are compiled, or why requests are not joined."""
+    """The batch sizes of a model that are compiled, or why requests are not joined."""
 
     sizes: tuple[int, ...]
     objection: str

@@ -16,7 +16,7 @@ from .tensors import DATATYPES, Arrays, TensorSpec
 
 
 class ServedModel(ABC):
-    """What a server needs of a model.
+    """The description of a served model.
 
     Examples:
         >>> class Double(ServedModel):

@@ -1,4 +1,4 @@
-"""What the server answers to, as OpenAPI, and as a page for people."""
+"""The server's API as OpenAPI, and as a page for people."""
 
 from __future__ import annotations
 

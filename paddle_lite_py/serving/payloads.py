@@ -14,7 +14,7 @@ HEADER = "inference-header-content-length"
 
 
 class InferRequest(NamedTuple):
-    """What a request asks for."""
+    """An inference request."""
 
     id: str
     arrays: Arrays

@@ -80,7 +80,7 @@ def _plain_error(error: ServingError) -> dict[str, Any]:
 
 
 class _Wrapper:
-    """What every handler has around it: the token, errors as answers, an id, the access log."""
+    """The wrapper of every handler: the token, errors as answers, an id, the access log."""
 
     def __init__(self, token: str, log: bool, error: Callable[[ServingError], Any] = _plain_error) -> None:
         self._expected, self._log, self._error = f"Bearer {token}".encode() if token else b"", log, error
@@ -239,7 +239,7 @@ def _plain(body: bytes, encoding: str, limit: int) -> bytes:
         return body
     if encoding not in ("gzip", "deflate"):
         raise ServingError("invalid", f"content-encoding {encoding[:40]!r}; expected gzip, deflate or none")
-    inflate = zlib.decompressobj(47)  # either form, told by its header
+    inflate = zlib.decompressobj(47)  # either format, recognized by its header
     try:
         found = inflate.decompress(body, limit + 1)
     except zlib.error as e:

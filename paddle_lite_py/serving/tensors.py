@@ -25,7 +25,7 @@ Arrays = dict[str, np.ndarray]
 
 
 class TensorSpec(NamedTuple):
-    """What a model takes or gives: a dimension is a number, or a name or -1 where any number will do.
+    """An input or output of a model: a dimension is a number, or a name or -1 where any number will do.
 
     Examples:
         >>> TensorSpec("x", "FP32", ("batch", 3)).metadata()

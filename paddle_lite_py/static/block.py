@@ -1,4 +1,4 @@
-"""What a Program shows of itself: blocks, operators, variables."""
+"""The public view of a Program: blocks, operators, variables."""
 
 from __future__ import annotations
 

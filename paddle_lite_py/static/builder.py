@@ -53,7 +53,7 @@ class StaticBuilder(Builder):
         self.word_home = ScopeVariable("random_state", (2,), "uint32", default_generator.state)
         self.word = wrap(self.word_home)
         self.change_gradients: Callable[[list[Any]], list[Any]] | None = None  # what an optimizer is given of them
-        self.tables: set[str] = set()  # parameters whose gradients are asked for as rows
+        self.tables: set[str] = set()  # parameters whose gradients are row-wise
         self.devices: dict[Operator, str] = {}  # that operators were named for
         self.checkpoints: Any = None  # tensors that are kept for them; what lies between is computed again
 
@@ -88,7 +88,7 @@ class StaticBuilder(Builder):
         return held if isinstance(held, ScopeVariable) else None
 
     def own_names(self) -> list[str]:
-        """Names of what a run must be asked afterwards: whether a check failed, whether loops had room."""
+        """Return the names of what a run must check afterwards: whether a check failed, whether loops had room."""
         own = [
             h for h in (self.checks and self.checks.code, self.loop_buffer and self.loop_buffer.needed) if h is not None
         ]
@@ -221,7 +221,7 @@ class StaticBuilder(Builder):
         return None if any(v is value for _, v in self.providers) else self.handle(value)
 
     def clone_of(self, value: Value) -> TracedValue:
-        """What stands in this program for a value of the one that it was cloned from.
+        """Return this program's counterpart of a value of the program that it was cloned from.
 
         Raises:
             ValueError: if it is of another program.

@@ -172,7 +172,7 @@ class CollectiveOptimizer:
 
 
 def _fits_pipeline(strategy: Any) -> None:
-    """Look whether the rest of a strategy goes with stages.
+    """Check that the other settings of a strategy work with stages.
 
     Raises:
         ValueError: if it does not.

@@ -79,7 +79,7 @@ def _opened(op: Operator, program: Program) -> list[Operator]:
 
 
 def _evaluated(op: Operator, drawn: dict[Any, Any]) -> list[Operator]:
-    """What stands for an operator in evaluation. `drawn`: states of the random stream, by those that they come from."""
+    """Return an operator's replacement in evaluation. `drawn`: states of the random stream, by their origin."""
     bound = op.bound
     op.inputs = tuple([drawn.get(v, v) for v in op.inputs])
     attrs = dict(zip(bound.op.attr_names, bound.attrs, strict=False))

@@ -255,7 +255,7 @@ class Executor:
         return read(program.lookups, feed, compute)
 
     def computed(self, program: Program, feed: dict[str, Any], fetch_list: Sequence[Any], scope: Scope) -> list[Tensor]:
-        """What a program gives without its updates."""
+        """Run a program without its updates."""
         key = (id(scope), False, *[f if f.__class__ is str else id(f) for f in fetch_list])
         made: PreparedProgram | None = program.compiled.get(key)
         if made is None or made.version != program.builder.version:
@@ -353,7 +353,7 @@ def _with_shapes(program: Program, scope: Scope) -> Scope:
 
 
 def _fed(value: Value, feed: dict[str, Any]) -> jax.ShapeDtypeStruct:
-    """What is fed to a value, as a spec."""
+    """Return the spec of what is fed to a value."""
     given = feed.get(str(value.name), value.shape)
     shape = tuple(getattr(given, "shape", given))
     if not all(isinstance(n, int) and n >= 0 for n in shape):
@@ -394,7 +394,7 @@ def _start(program: Program, scope: Scope) -> None:
 
 
 def _flat(fetches: Any) -> list[Any]:
-    """What is fetched, out of lists in lists."""
+    """Flatten a fetch list with nested lists."""
     if not isinstance(fetches, list | tuple):
         return [] if fetches is None else [fetches]
     nested = any(isinstance(f, list | tuple) for f in fetches)

@@ -52,7 +52,7 @@ def ids_of(table: str) -> str:
 
 
 def load(executor: Any, prefix: str) -> tuple[dict[str, np.ndarray], dict[str, tuple[np.ndarray, np.ndarray]]]:
-    """What save() wrote: dense values by name, and of each table its ids, int64 [n], and rows, [n, columns].
+    """Load the output of save(): dense values by name, and of each table its ids, int64 [n], and rows, [n, columns].
 
     Raises:
         ValueError, FileNotFoundError: if it wrote nothing there.

@@ -169,7 +169,7 @@ class StagedTraining:
         return [{n: pieces[i] for n, pieces in cut.items()} for i in range(self.parts)]
 
     def _fetched(self, wanted: Any) -> Tensor | None:
-        """What is fetched, if this stage makes it."""
+        """Return the fetched values, if this stage makes them."""
         builder = self.main.builder
         if isinstance(wanted, str):
             made = {v.name: v for op in builder.root.block.ops for v in op.outputs}

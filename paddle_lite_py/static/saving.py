@@ -194,7 +194,7 @@ def _by_name(path: str) -> dict[str, np.ndarray]:
 
 
 def _of_folder(path: str, var_list: Sequence[Any] | None) -> dict[str, np.ndarray] | None:
-    """What save_vars() wrote to a folder or a file; None where there is nothing.
+    """Load the output of save_vars() from a folder or a file; None if there is nothing.
 
     Raises:
         ValueError: if it is a file, and var_list does not say which variables it has.

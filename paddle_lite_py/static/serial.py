@@ -60,7 +60,7 @@ def dumps(program: Program) -> bytes:
 
 
 def _input(program: Program, value: Value, optimizers: list[Optimizer]) -> dict[str, Any]:
-    """What an input stands for."""
+    """Return the serialized form of an input."""
     builder = program.builder
     for name, feed in program.feeds.items():
         if feed is value:

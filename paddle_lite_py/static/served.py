@@ -81,7 +81,7 @@ class ServedRun:
         self._program, self._scope = program, scope
 
     def begin(self) -> None:
-        """See that the servers have the tables, and this process their values."""
+        """Make sure that the servers have the tables, and this process their values."""
         session = _session()
         if self._served is not None and not session.begun:
             session.begin()
@@ -101,7 +101,7 @@ class ServedRun:
         return True
 
     def state(self, dense: bool = True) -> dict[str, np.ndarray]:
-        """What a run changes in this process, with or without the dense parameters: histograms of a metric, moments."""
+        """Return the state that a run changes in this process, with or without the dense parameters."""
         left_out = set() if dense or self._served is None else {name for name, _ in self._served.dense}
         found = {n: v for n, (v, _) in self._program.builder.finals().items() if n not in left_out}
         return {name: np.array(variable.find(self._scope)._data) for name, variable in found.items()}
@@ -163,7 +163,7 @@ def reads_ahead(program: Program) -> bool:
 
 
 def read(lookups: Sequence[Lookup], feed: dict[str, Any], compute: Callable[[list[str]], list[Any]]) -> ServedBatch:
-    """A batch: the rows of all lookups in it, for which each table is asked once.
+    """Read a batch: the rows of all its lookups, with one request for each table.
 
     Arguments:
         compute: gives the values of a program by name, for ids that it computes.

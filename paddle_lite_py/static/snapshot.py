@@ -26,10 +26,10 @@ State = ScopeVariable | Tensor
 def snapshot(
     program: Program, results: Sequence[Value], updates: bool = True, entire: bool = False
 ) -> tuple[IRProgram, list[ScopeVariable]]:
-    """What a program computes of its feeds and state: the results, then, with `updates`, the next values of its state.
+    """Return a program's computation: the results, then, with `updates`, the next values of its state.
 
-    Inputs are the feeds that it reads, the state that it reads, then what Python provides before each run. What a run
-    is asked afterwards comes last, or with `entire` as the state that it is.
+    Inputs are the feeds that it reads, the state that it reads, then what Python provides before each run. What is read
+    after a run comes last, or with `entire` as the state that it is.
 
     Returns:
         The program, and the state that its last outputs are the next values of.

@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"\w+:(\d+)")
 
 
 class ProgramStage(NamedTuple):
-    """What one process computes of a program.
+    """The part of a program that one process computes.
 
     Arguments:
         ops: its operators, in order.

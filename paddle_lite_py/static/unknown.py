@@ -34,7 +34,7 @@ class Unknown(symbolic.Symbols):
 
     @property
     def constraints(self) -> list[str]:
-        """What ops have taken for granted, as text."""
+        """Return the assumptions of ops, as text."""
         return [f.text for f in self.facts]
 
     def check(self, dims: dict[str, int]) -> None:
@@ -81,7 +81,7 @@ class Unknown(symbolic.Symbols):
         return tuple([self.symbols[name] if name else n for name, n in zip(names, sizes, strict=True)])
 
     def settled(self, builder: StaticBuilder, emit: Callable[[], Any], bound: Any, inputs: tuple[Any, ...]) -> Any:
-        """What emit() gives; where it fails, as few unknown dimensions as it takes are made the same."""
+        """Return emit(); where it fails, make as few unknown dimensions equal as it takes."""
         while True:
             try:
                 values = emit()
@@ -102,7 +102,7 @@ class Unknown(symbolic.Symbols):
             return emit()
 
     def _of_any_size(self, emit: Callable[[], Any]) -> Any:
-        """What emit() gives where samples of different sizes tell shapes; None where they do not."""
+        """Return emit() if samples of different sizes determine the shapes; None otherwise."""
         self.serves_any_size = True
         try:
             return emit()

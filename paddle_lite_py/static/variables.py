@@ -181,7 +181,7 @@ def xpu_places(device_ids: Any = None) -> list[places.Place]:
     return []
 
 
-# -- what a variable of a program is asked -------------------------------------------------------------------------
+# -- queries on a variable of a program ------------------------------------------------------------------------------
 def setitem(x: Tensor, index: Any, value: Any) -> Tensor:
     """Return a copy of x in which the elements at an index are replaced, as by `x[index] = value`.
 

@@ -64,7 +64,7 @@ def work_on_a_cpu(program: Any) -> dict[str, float]:
 
 
 def compiled_for(job: dict[str, Any], folder: Path, devices: Any) -> dict[str, Any]:
-    """What the compiler says of one program."""
+    """Return the compiler's report on one program."""
     since = time.time()
     try:
         compiled = lowered(job, folder, devices).compile()

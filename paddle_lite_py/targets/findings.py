@@ -46,7 +46,7 @@ KINDS = {
 
 
 def findings(text: str) -> list[Finding]:
-    """What is found in a program that is given as StableHLO, by line of the user's.
+    """Return the findings in a program given as StableHLO, by the user's lines.
 
     Examples:
         >>> findings('%0 = stablehlo.add %a, %b : tensor<2xf64> loc(#loc1)')

@@ -52,7 +52,7 @@ class Buffer(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What it is, and where."""
+        """Describe what it is, and where."""
         return f"{self.what}, {self.where}" if self.where else self.what
 
 
@@ -100,7 +100,7 @@ class Instruction(NamedTuple):
 
 
 def source(op_name: str) -> tuple[str, str]:
-    """The op and the user's line that a name of XLA's speaks of; empty where it does not.
+    """Return the op and the user's line in an XLA name; empty if there are none.
 
     Examples:
         >>> source("jit(step)/grad.3:train.py:9/transpose(jvp(conv2d.0:net.py:12))/conv_general_dilated")
@@ -211,7 +211,7 @@ class Module:
 
     # -- memory ----------------------------------------------------------------------------------------------------
     def at_peak(self, n: int = 100) -> list[Buffer]:
-        """What is in memory when most is, the n largest first: arguments, and values in the order of the schedule."""
+        """Return what is in memory at the peak, the n largest first: arguments, and values in schedule order."""
         given = self._given()
         sizes = {name: b.bytes for name, b in given.items()}
         held = sorted(self._peak(self.entry, sizes, self._over_arguments())[1], key=lambda h: -h.bytes)[:n]
@@ -236,7 +236,7 @@ class Module:
         return [results[k] for k in self.aliases if k in results]
 
     def _peak(self, name: str, given: dict[str, int], elsewhere: Sequence[str] = ()) -> tuple[int, list[Resident]]:
-        """The most that a computation holds at one time, beside what its caller holds, and what that is."""
+        """Return the peak memory of a computation, besides what its caller holds, and what it consists of."""
         if not given and name in self._peaks:
             return self._peaks[name]
         instructions = self.computations.get(name, [])
@@ -294,7 +294,7 @@ def _first(found: tuple[int, list[Resident]]) -> int:
 
 
 def _beside(i: Instruction, around: list[Instruction]) -> Iterator[Instruction]:
-    """What an instruction takes, then what takes it."""
+    """Return the memory of an instruction, then what holds it."""
     yield from (k for k in around if k.name in i.operands)
     yield from (k for k in around if i.name in k.operands)
 

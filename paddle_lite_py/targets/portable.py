@@ -83,7 +83,7 @@ def _mesh(specs: Sequence[Any]) -> dict[str, int]:
 
 
 def _exported(fn: Callable[..., Any], specs: Sequence[Any], platform: str) -> export.Exported:
-    # The compiler may be asked for a CPU's cost model, and kernels of the user's own are looked up when it links.
+    # The compiler may need a CPU's cost model, and the user's own kernels are looked up when it links.
     checks = [export.DisabledSafetyCheck.platform(), *unchecked_calls(CALLBACKS)]
     with exporting((platform,)), _short_locations():
         return export.export(jax.jit(fn), platforms=(platform,), disabled_checks=checks)(*specs)
@@ -101,7 +101,7 @@ def _short_locations() -> Iterator[None]:
 
 
 def _found_anyway(fn: Callable[..., Any], specs: Sequence[Any], platform: str) -> list[Finding]:
-    """What is found in a program that cannot be written to a file."""
+    """Return the findings in a program that cannot be written to a file."""
     try:
         with exporting((platform,)):
             return findings(jax.jit(fn).trace(*specs).lower(lowering_platforms=(platform,)).as_text(debug_info=True))
@@ -143,7 +143,7 @@ def _sizes(value: Value) -> tuple[int, ...]:
 
 
 def blame_in(error: str) -> str:
-    """The op and the user's line that an error of XLA's speaks of; empty where it does not.
+    """Return the op and the user's line that an XLA error refers to; empty if there are none.
 
     Examples:
         >>> blame_in('no kernel for "jit(f)/eig.0:net.py:3/eig"')

@@ -11,7 +11,7 @@ from ..eager.tensor import Tensor, wrap
 
 
 class AcrossBackward:
-    """What the tape takes for a PyLayer: the call of a program, whose backward is a program of the same processes.
+    """The tape's view of a PyLayer: the call of a program, whose backward is a program of the same processes.
 
     Arguments:
         name: of the static function.

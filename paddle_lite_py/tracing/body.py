@@ -1,4 +1,4 @@
-"""What a traced program computes: a function of arrays, apart from what runs it on the state that it reads."""
+"""The computation of a traced program: a function of arrays, separate from what runs it on its state."""
 
 from __future__ import annotations
 

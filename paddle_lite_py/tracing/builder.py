@@ -68,7 +68,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         self.told: set[Any] = set()  # places that the user has been warned of
         self.looked: dict[int, tuple[Tensor, Any]] = {}  # tensors that Python has read, and what they held
         self.reached: dict[int, Any] = {}  # arguments that a backward() gives gradients to, and where
-        self.asked: dict[int, str] = {}  # arguments by what is done with their gradient first: see Entry
+        self.asked: dict[int, str] = {}  # how the gradients of arguments are first used: see Entry
         self.arguments: dict[int, int] = {}  # id of an argument's handle -> its position
         self.replaced: dict[int, Write] = {}  # by ids of tensors from outside, where a run puts others in their place
         self.given: dict[int, list[int]] = {}  # id of a tensor that is an output -> its places among the outputs
@@ -99,7 +99,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
             self.frame = outer
 
     def callee(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """What to call for a user's function that the framework itself calls: its converted form."""
+        """Return the converted form of a user's function that the framework calls."""
         return self.convert(function)
 
     def entered(self, layer: Any) -> None:
@@ -200,7 +200,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         return self.frame.detached[value]
 
     def _leaf(self, value: TracedValue, tensor: Tensor) -> TracedValue:
-        """The user asked for gradients of a value that had none: from here on it is a leaf."""
+        """Make a value without gradient a leaf, since the user has requested its gradients."""
         if not np.issubdtype(value.dtype, np.inexact) and value.dtype.kind != "V":
             return value
         with self.inner(value.frame):  # where it was made: a branch that reads it must not keep it
@@ -280,7 +280,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
 
     # -- state -----------------------------------------------------------------------------------------------------
     def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any], own: bool = False) -> Any:
-        """What draw() gives: state is made while the program is traced, not by it."""
+        """Return draw(): state is made while the program is traced, not by it."""
         with use(EAGER):
             return draw()
 
@@ -346,7 +346,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         return None if tensor._grad is None else ZEROS
 
     def settled(self, tensor: Tensor) -> Any:
-        """What a cleared gradient is: from here on the program depends on whether there was one."""
+        """Return a cleared gradient: from here on the program depends on whether there was one."""
         kind = "none" if tensor._grad.held is None else "any"
         self.gradients.append((tensor, kind))
         return None if kind == "none" else ZEROS

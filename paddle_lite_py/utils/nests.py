@@ -16,7 +16,7 @@ def _is_leaf(value: Any) -> bool:
 
 
 def flatten(nest: Any) -> list[Any]:
-    """What nested containers hold, in order; a dict in the order of its keys.
+    """Return the leaves of nested containers in order; a dict in the order of its keys.
 
     Examples:
         >>> flatten({"b": [1, 2], "a": (3,)})

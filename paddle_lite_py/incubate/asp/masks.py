@@ -120,7 +120,7 @@ def get_mask_1d(mat: Any, n: int, m: int) -> np.ndarray:
 
 
 def _greedy(tile: np.ndarray, n: int) -> np.ndarray:
-    """What is kept of a square: the largest first, as long as its row and its column have fewer than n."""
+    """Select the elements of a square: the largest first, as long as their row and column have fewer than n."""
     mask = np.zeros(tile.shape)
     for at in np.argsort(np.abs(tile), axis=None)[::-1]:
         row, column = divmod(int(at), len(tile))

@@ -161,7 +161,7 @@ def _put(parameter: Tensor, weight: np.ndarray, mask: np.ndarray, with_mask: boo
 class OptimizerWithSparsityGuarantee:
     """An optimizer after whose steps pruned weights are zero where they were pruned; `decorate` makes it.
 
-    What is asked of it beyond its own methods, the inner optimizer answers.
+    Other attributes are those of the inner optimizer.
     """
 
     def __init__(self, optimizer: Any) -> None:

@@ -1,4 +1,4 @@
-"""What the imports of a program bind, and what stands in their places."""
+"""The names that a program's imports bind, and their replacements."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Imports(cst.CSTVisitor):
 
     # -- asking ----------------------------------------------------------------------------------------------------
     def full(self, name: str) -> str | None:
-        """What a dotted name of the program stands for, if it is of a framework."""
+        """Return the full name that a dotted name of the program refers to, if it is of a framework."""
         root, _, rest = name.partition(".")
         if root not in self.bound:
             return None

@@ -1,4 +1,4 @@
-"""What a call of another framework becomes."""
+"""Rules for rewriting a call of another framework."""
 
 from __future__ import annotations
 

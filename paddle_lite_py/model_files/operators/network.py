@@ -359,7 +359,7 @@ def _spectrum(name: str, forward: bool) -> Any:
 
 
 def _norm(given: str, forward: bool) -> str:
-    """What the sums are divided by in the file (nothing, the size or its root), as a name for that direction."""
+    """Return the `norm` argument for the file's normalization (none, by the size or by its root) in that direction."""
     if given == "by_sqrt_n" or given == "ortho":
         return "ortho"
     return given if given in ("backward", "forward") else "backward"

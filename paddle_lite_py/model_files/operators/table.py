@@ -59,7 +59,7 @@ def same(names: Iterable[str], functions: Any, **other: str) -> None:
 
 
 def call(name: str, operands: list[Any], attrs: dict[str, Any]) -> Any:
-    """What an operator gives."""
+    """Build an operator and return its results."""
     of = known_as(name)
     wanted = _ATTRIBUTES[of]
     return OPERATORS[of](*operands, **{k: v for k, v in attrs.items() if wanted is None or k in wanted})
@@ -78,7 +78,7 @@ def tensor(value: Any) -> Any:
 
 
 def known(value: Any, default: Any = None) -> Any:
-    """What is known of an operand that stands for numbers: these, or a tensor that a run knows."""
+    """Return the numbers of an operand if they are known, else the tensor that a run will know."""
     if value is None:
         return default
     if isinstance(value, KnownValue):

@@ -1,4 +1,4 @@
-"""What rows of the table write with: operators of the reference on values of a file."""
+"""The emitter used by rows of the table: it writes operators of the reference on values of a file."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class _ProgramWriter(Emitter):
         return ModelGraph(self.declared, feeds, results, ModelBlock([], used(self.nodes, results), []), names)
 
     def results(self, values: Sequence[Any]) -> list[FileValue]:
-        """What the program gives. The reference joins what is equal, and then misses one of two results: the second one
+        """Return the program's results. The reference merges equal ones, and then misses one of two: the second one
         is a copy of the first one's copy."""
         made = {v for node in self.nodes for v in node.results}
         given, first = [self.copied(v, made) for v in values], dict[FileValue, FileValue]()
@@ -87,7 +87,7 @@ class _ProgramWriter(Emitter):
         return ModelFeed(made, name, tuple(known_sizes(value.shape)), value.dtype.name)
 
     def read(self, value: Any) -> Any:
-        """What stands for a value here; a number is itself."""
+        """Return the file's value for a value here; a number is itself."""
         if isinstance(value, Tensor):
             return self.weight(value, TensorType(tuple(value._data.shape), value._data.dtype.name))
         if not isinstance(value, Value):
@@ -190,7 +190,7 @@ class _ProgramWriter(Emitter):
         return self.op("assign", found) if isinstance(found, FileValue) else self.full(found, natural_dtype(found))
 
     def settled(self, given: Sequence[Any], inputs: Sequence[Value]) -> list[FileValue]:
-        """What an operator with blocks is given; a number is a value there."""
+        """Return the operands of an operator with blocks; a number becomes a value there."""
         return [self.tensor(v, w.dtype.name) for v, w in zip(given, inputs, strict=True)]
 
     def condition(self, value: Any) -> FileValue:

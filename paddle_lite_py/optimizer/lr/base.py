@@ -166,7 +166,7 @@ def _step(schedule: LRScheduler) -> None:
 
 
 def _fork_value(value: Any) -> Any:
-    """What a copy of a schedule holds: steps may change containers, and the schedules inside."""
+    """Copy a value of a schedule: steps may change containers, and the schedules inside."""
     if type(value) is TracedNumber:
         return value.value
     if isinstance(value, LRScheduler):

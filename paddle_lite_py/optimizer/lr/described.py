@@ -40,7 +40,7 @@ _REMEDY = "train with a schedule of paddle.optimizer.lr, or with a number that s
 
 
 def from_description(data: Any) -> Any:
-    """What describe() wrote.
+    """Recreate a schedule from the output of describe().
 
     Raises:
         ValueError: if the data are damaged.

@@ -11,7 +11,7 @@ __all__ = ["ModelConfig", "tiny_config"]
 
 
 class Traits(NamedTuple):
-    """What distinguishes an architecture from LLaMA."""
+    """How an architecture differs from LLaMA."""
 
     norm: str = "rms"
     positions: str = "rotary"
@@ -139,7 +139,7 @@ class ModelConfig:
 
     @property
     def traits(self) -> Traits:
-        """What distinguishes its architecture."""
+        """The traits of its architecture."""
         return TRAITS[self.model_type]
 
     @property

@@ -1,4 +1,4 @@
-"""What the data sets share."""
+"""The base classes of data sets."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def _load(path: str) -> Any:
 
 
 def _sample(loader: Callable[[str], Any], transform: Callable[[Any], Any] | None, path: str) -> Any:
-    """What a file holds, transformed; an error names the file."""
+    """Load and transform a file; an error names the file."""
     try:
         sample = loader(path)
         return sample if transform is None else transform(sample)

@@ -81,7 +81,7 @@ def _moving(w: Emitter, x: FileValue, axis: int, start: FileValue, length: Any, 
 
 
 def _picked(w: Emitter, x: FileValue, picks: Sequence[tuple[int, Any]], dropped: Sequence[int]) -> FileValue:
-    """What index tensors choose; dropped axes have one element."""
+    """Return the elements selected by index tensors; dropped axes have one element."""
     axes = [i for i, _ in picks]
     if len(picks) == 1:
         (axis, index), shape = picks[0], x.type.shape

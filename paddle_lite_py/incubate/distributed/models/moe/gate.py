@@ -19,7 +19,7 @@ __all__ = ["BaseGate", "GShardGate", "NaiveGate", "SwitchGate"]
 
 
 class BaseGate(Layer):
-    """What chooses experts: a layer whose forward gives weights and numbers of experts, -1 for none.
+    """The base of gates: a layer whose forward gives weights and numbers of experts, -1 for none.
 
     Arguments:
         num_expert: how many experts a process has.

@@ -108,7 +108,7 @@ class MoELayer(Layer):
         return 1 << max(int(needed.item()) - 1, 0).bit_length()
 
     def _of_experts(self, placed: Tensor, room: int) -> Tensor:
-        """What the experts of all processes make of rows, which stand by expert."""
+        """Apply the experts of all processes to rows, which are ordered by expert."""
         apart = [self.world_size, self.num_expert, room, self.d_model]
         x = placed.reshape(apart)
         if self.world_size > 1:

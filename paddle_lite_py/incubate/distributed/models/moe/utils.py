@@ -66,7 +66,7 @@ def count_by_gate(
         gate: the numbers of experts; -1 for none.
         num_expert: how many experts a process has.
         world_size: how many processes have some.
-        require_pos: whether the first result is asked for, which a program cannot have.
+        require_pos: whether to return the positions, which a program cannot.
         group: who they are; all by default.
     """
     own = _number_count(gate, num_expert * world_size)
@@ -92,7 +92,7 @@ def _prune_gate_by_capacity(gate_idx: Tensor, expert_count: Tensor, n_expert: in
 def limit_by_capacity(
     topk_idx: Tensor, num_expert: int, world_size: int, capacity: int, group: Group | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """What remains when each expert takes no more rows than its capacity, those of the first processes first.
+    """Limit the rows of each expert to its capacity, keeping those of the first processes.
 
     Arguments:
         topk_idx: the numbers of experts for each row.
