@@ -39,7 +39,7 @@ class CallThatWaits(BoundOp):
 
 
 class _KnownOutputs:
-    """What the program of fixed sizes gives, as lazy_op.LazyOpInfo says it of an op."""
+    """The results of a program with fixed sizes, in the form that lazy_op.LazyOpInfo has for an op."""
 
     can, check, may_need_xla = True, None, True
 
@@ -49,7 +49,7 @@ class _KnownOutputs:
         self._promised = AbstractResult([v.spec for v in outputs], True, flags, True, None)
 
     def results(self, _data: Sequence[Any]) -> AbstractResult:
-        """What it gives for arguments like these."""
+        """Return the abstract results for such arguments."""
         return self._promised
 
 

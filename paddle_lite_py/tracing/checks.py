@@ -1,4 +1,4 @@
-"""What a run of a program must be asked afterwards: did a check fail, did a loop have room to record its gradient?"""
+"""Checks after each run of a program: did an assertion fail, did a loop have room to record its gradient?"""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class Checks:
 
 
 def _text(error: BaseException) -> str:
-    """What an error says, or at least its type."""
+    """Return an error's message, or at least its type."""
     is_key = isinstance(error, KeyError) and len(error.args) == 1  # which shows its text in quotes
     return str(error.args[0] if is_key else error) or type(error).__name__
 

@@ -56,7 +56,7 @@ class Differentiation:
                 self.frame.leaves[leaf]._accumulate(g)
 
     def _look_for_chance(self, ops: list[Operator], roots: list[TracedValue], reached: set[Any], wrt: Any) -> None:
-        """Have data decide the statements that leave open whether there is a gradient, where that can be told.
+        """Decide the statements that leave open whether there is a gradient by the data, where possible.
 
         A gradient that is zero adds nothing to one that is there.
         """
@@ -200,7 +200,7 @@ class Differentiation:
         between = _from(behind, set(wrt))
         moved = {v for op in between for v in op.outputs}
         pairs = [(r, g) for r, g in zip(roots, grads, strict=True) if r in moved]
-        if not pairs:  # nothing depends on what is asked for
+        if not pairs:  # nothing depends on the requested inputs
             return [None] * len(wrt)
         roots, given = [r for r, _ in pairs], [1.0 if g is None else self.value_of(g) for _, g in pairs]
         ops = frame.block.ops
@@ -301,7 +301,7 @@ def _reached(ops: list[Operator], roots: Iterable[Any], surely: bool = False) ->
 
 
 def _read(op: Operator, found: set[Any], surely: bool) -> Iterable[Any]:
-    """What an operator reads for some values; of a grad operator, for results of its block; of a choice, in it."""
+    """Return the values that an operator reads for some values; for gradients and choices, those in their blocks."""
     if op.bound.op is control.COND:
         sides = [set(_read_in(b, op.outputs, op.inputs[1:], found, surely)) for b in op.blocks]
         return set.intersection(*sides) if surely else set.union(*sides)
@@ -312,7 +312,7 @@ def _read(op: Operator, found: set[Any], surely: bool) -> Iterable[Any]:
 
 
 def _read_in(block: Any, outputs: Any, inputs: Any, found: set[Any], surely: bool) -> list[Any]:
-    """What a block of an operator reads for some results of it."""
+    """Return the values that a block of an operator reads to compute some of its results."""
     inside = _reached(block.ops, [held for v, held in zip(outputs, block.outputs, strict=False) if v in found], surely)
     return [v for v, held in zip(inputs, block.inputs, strict=False) if held in inside]
 

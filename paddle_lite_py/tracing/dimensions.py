@@ -89,7 +89,7 @@ class Dimensions:
 
     # -- a trace ---------------------------------------------------------------------------------------------------
     def shapes(self) -> list[jax.ShapeDtypeStruct]:
-        """What the arguments are, with all that is known by now: the dimensions of a new trace."""
+        """Return the arguments' shapes with all that is known by now: the dimensions of a new trace."""
         scope = export.SymbolicScope([*self.constraints, *[t for t in self._relations() if "!=" not in t]])
         self.measured = symbolic.Symbols(scope)
         self.symbols = {n: export.symbolic_shape(n, scope=scope)[0] for n in self.names if n not in self.known}
@@ -286,7 +286,7 @@ class Dimensions:
         return bool(names) or self.fix()
 
     def returned(self, dim: Any) -> Any:
-        """What a dimension among the results is: a tensor in a file, and the number of this call otherwise."""
+        """Return a dimension among the results: a tensor in a file, otherwise the number of this call."""
         return self.number(plain(dim)) if self.for_file else self.wanted(dim)
 
     def fix(self) -> bool:

@@ -1,4 +1,4 @@
-"""What a run does to state: where it puts what, and which tensors stand for those of the caller."""
+"""The effects of a run on state: what is stored where, and which tensors stand for those of the caller."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def settle_numbers(structure: Any) -> Any:
 
 
 def owner_of(effect: Effect, args: Sequence[Tensor]) -> Any:
-    """What an effect changes, where the arguments of the run are these."""
+    """Return the object that an effect changes, for these arguments of the run."""
     owner = effect.write.owner
     return args[owner.position] if owner.__class__ is Argument else owner
 

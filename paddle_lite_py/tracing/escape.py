@@ -44,7 +44,7 @@ def _without_other_references(queue: list[Any], known: Counter[int], there: set[
 
 
 def _children(obj: Any) -> list[Any]:
-    """What an object holds."""
+    """Return the content of an object."""
     if isinstance(obj, dict):
         return list(obj.values())
     if isinstance(obj, list | tuple | set):

@@ -154,7 +154,7 @@ class Executable:
 
     @functools.cached_property
     def _again(self) -> Executable:
-        """What repeats a run that had too little room for the gradient of a loop: without what acts on the world."""
+        """Return a function that repeats a run with too little room for a loop's gradient, without external effects."""
         if self.repeatable:
             return self
         return Executable(self.traced._replace(program=only_needed(self.traced.program)), self.name)
@@ -172,7 +172,7 @@ class Executable:
         return call
 
     def lower(self, args: Sequence[Any], with_grad: bool, numbers: Any = ()) -> Any:
-        """What XLA is given for arguments of these specs: a jax.stages.Lowered."""
+        """Lower for arguments of these specs, as XLA gets it: a jax.stages.Lowered."""
         arrays = self.given(args, numbers)
         made = self.forward.compiled(self._takes(arrays)) if with_grad else self.jitted
         return made.lower(*arrays)
@@ -184,7 +184,7 @@ class Executable:
         return [*[spec_of(h._data) for h in (*self.mutable, *self.fixed)], *args, *provided]
 
     def function_for(self, arrays: Sequence[Any], with_grad: bool) -> Callable[..., Any]:
-        """What is compiled, not traced yet: where what it does depends on the platform, that may be another one."""
+        """Return the function to compile, not traced yet: what depends on the platform may be for another one."""
         if self._across is not None:
             self.jitted.lower()  # says that one process alone cannot
         if with_grad:

@@ -28,7 +28,7 @@ class Write(NamedTuple):
         return (self.key in TIES or self.key == "stop_gradient") and isinstance(self.owner, Tensor)
 
     def get(self) -> Any:
-        """What it holds now; MISSING if nothing."""
+        """Return its current value; MISSING if there is none."""
         if self.key is CONTENTS:
             return places.copy_of(self.owner)
         return (places.item if self.is_item else places.attribute)(self.owner, self.key)
@@ -80,7 +80,7 @@ class TracedValue(Value):
         self.defined: Any = None  # for a variable that some path leaves undefined: see checks.DefinedFlag
 
     def concrete(self, what: str) -> Any:
-        """Raise: there is no data here. `what` is the user's call that asked for them."""
+        """Raise: there is no data here. `what` is the user's call that needs them."""
         made = f" (made at {self.where})" if self.where is not UNKNOWN else ""
         kind = f"{self.dtype}[{', '.join(map(str, self.shape))}]"
         if self.frame is None or self.frame.closed:
@@ -97,7 +97,7 @@ class TracedValue(Value):
 
 
 def is_leaf(value: TracedValue) -> bool:
-    """Whether gradients end at a value, where they are asked for: nothing that they flow through has made it."""
+    """Whether gradients end at a value: it was not computed from anything that requires gradients."""
     return not value.requires_grad or value in value.frame.leaves
 
 

@@ -41,7 +41,7 @@ class InputSpec:
 
     @classmethod
     def from_tensor(cls, tensor: Tensor, name: str | None = None) -> InputSpec:
-        """The spec of a tensor; gradients may be asked of what it stands for."""
+        """Return the spec of a tensor, which can be differentiated."""
         return cls(tensor.shape, tensor.dtype, name or tensor.name)
 
     @classmethod

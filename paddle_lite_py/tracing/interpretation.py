@@ -20,7 +20,7 @@ Env = dict[Any, Any]
 def interpret(
     block: Block, measured: dict[str, Measured], given: Sequence[Tensor], around: symbolic.Dims | None = None
 ) -> list[Tensor]:
-    """What a block gives for tensors, each operator run by the current interpreter.
+    """Run a block on tensors, each operator by the current interpreter.
 
     Arguments:
         measured: sizes that the program finds itself. around: those that are known of blocks around it.

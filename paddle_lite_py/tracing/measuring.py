@@ -74,7 +74,7 @@ class Measuring:
         return inferred_by_samples(bound, inputs, self._symbols(), self.measured) if self.measured else None
 
     def appended(self, bound: BoundOp, values: Sequence[Value]) -> None:
-        """Told of a new operator."""
+        """Called with each new operator."""
 
     def _symbols(self) -> dict[str, Any]:
         known = {} if self.unknown is None else self.unknown.symbols

@@ -81,7 +81,7 @@ class PreparedPart:
         return len(self._compiled)
 
     def run(self, env: dict[Value, Any], dims: symbolic.Dims) -> dict[Value, Any]:
-        """What the part gives, by value."""
+        """Run the part and return its results by value."""
         self.runs += 1
         if self.apart:
             return self._apart(env, dims)
@@ -103,7 +103,7 @@ class PreparedPart:
         return len(self.part.block.ops) if self.unrolled else 0
 
     def _made(self, dims: symbolic.Dims, arrays: Sequence[Any]) -> Callable[..., Any]:
-        """What runs arrays like these: a small part of small arrays is NumPy's, as in eager code."""
+        """Return what runs arrays like these: a small part on small arrays runs on NumPy, as in eager code."""
         block = self.part.block
 
         def part(*arrays: Any) -> list[Any]:
@@ -153,7 +153,7 @@ class ApartOperator:
         return sum(block.traces for block in self.blocks)
 
     def run(self, args: list[Any], dims: symbolic.Dims) -> Sequence[Any]:
-        """What it gives."""
+        """Run it and return its results."""
         if self.is_gradient:
             return run_gradient(self.operator, args, self.measured, dims)
         if not self.blocks:

@@ -29,7 +29,7 @@ MISSING = _Missing()
 
 # -- attributes ----------------------------------------------------------------------------------------------------
 def of_class(obj: Any, name: str) -> Any:
-    """What the class of an object holds under a name, as it is; None if nothing.
+    """Return the raw attribute of an object's class; None if there is none.
 
     Example:
         >>> of_class(1.5, "real")
@@ -64,7 +64,7 @@ def namespace(obj: Any) -> Any:
 
 
 def attribute(obj: Any, name: str) -> Any:
-    """What an object itself holds under a name; MISSING if it comes from the class.
+    """Return the attribute of an object itself; MISSING if it comes from the class.
 
     Nothing of the user's is run for it, no property and no `__getattr__`: Python runs none where an attribute is set.
     """

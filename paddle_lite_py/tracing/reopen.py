@@ -1,4 +1,4 @@
-"""Grad operators taken apart again: a second gradient may be asked of a value that lies within the first one."""
+"""Inlining of grad operators: a second gradient may be taken of a value inside the first one."""
 
 from __future__ import annotations
 

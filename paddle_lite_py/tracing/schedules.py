@@ -28,7 +28,7 @@ FIRST_ROOM = 4  # steps that a table has at first
 
 
 class TracedSchedule:
-    """What one trace does to a schedule.
+    """The effects of one trace on a schedule.
 
     Attributes:
         changes: what each run does to it.
@@ -203,7 +203,7 @@ class ScheduleTracing:
         return place[name]
 
     def _of_runs(self, read: Callable[[], Any], now: Any) -> Callable[[Any], Any]:
-        """What read() gives, but while the program is traced, when there may be other things in its place."""
+        """Return read(), except while the program is traced, when other values may be in place."""
         root = self.root
         return lambda given: read() if root.closed else now
 

@@ -24,7 +24,7 @@ OPPOSITE = {"ge": "lt", "lt": "ge", "gt": "le", "le": "gt", "eq": "ne", "ne": "e
 
 
 class Fact(NamedTuple):
-    """What a trace takes for granted of sizes: `left relation right`, and the line that wants to know."""
+    """A fact about sizes that a trace assumes: `left relation right`, and the line that needs it."""
 
     left: str
     relation: str  # a name of `operator`

@@ -21,7 +21,7 @@ SAME = ("cast", "identity", "assign", "reshape", "squeeze", "detach")
 
 
 def size_of(value: Any) -> Any:
-    """What a value of a block under construction is made of the sizes of others: a size, a list of them, or None.
+    """Return how a value of a block under construction is made of sizes: a size, a list of them, or None.
 
     Only what follows from shapes is found; nothing is computed of data.
     """

@@ -35,14 +35,14 @@ class _Spanned:
 
 
 def follow(executable: Executable) -> None:
-    """Told of a program that was compiled."""
+    """Let profilers record the runs of a compiled program."""
     _executables.add(executable)
     if _Recording.profilers:
         _wrap(executable)
 
 
 def follow_caller(caller: Any) -> None:
-    """Told of what calls a program past its Executable; caller.recorded() is told to, and to leave it, from now on."""
+    """Notify a caller that bypasses an Executable of profilers, so that it records or gives way to one that does."""
     _callers.add(caller)
     caller.notify_profiler(bool(_Recording.profilers))
 

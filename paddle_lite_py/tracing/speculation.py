@@ -1,8 +1,8 @@
-"""What a program takes for granted of values that it computes itself.
+"""Assumptions of a program about values that it computes itself.
 
 A shape that depends on the data, or a branch that leaves things of another kind, has no single static program. But
 there is one for each value of what it depends on. So a trace looks at that value and goes on with it, and the program
-gives it beside its results: where a run finds another one, its results are dropped, and another program runs.
+returns it besides its results: where a run finds another one, its results are dropped, and another program runs.
 """
 
 from __future__ import annotations

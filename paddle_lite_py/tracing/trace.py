@@ -44,7 +44,7 @@ class Traced(NamedTuple):
     structure: Any  # of the result
     n_results: int
     effects: list[Effect]
-    requires_grad: tuple[bool, ...]  # for each result, whether a gradient may still be asked of it
+    requires_grad: tuple[bool, ...]  # for each result, whether it is still differentiable
     layers: list[Any]  # that were called
     # Attributes and items that runs replace by new tensors: the spec they have, and a weak reference to the first one.
     paths: list[tuple[Write, Any, Any]]
@@ -197,7 +197,7 @@ def _forget_put_back(builder: Builder) -> None:
 
 
 def _look_for_kept_aliases(builder: Builder, writes: list[Write]) -> None:
-    """What is put into state must be no stand-in for a tensor that stays in another place of it."""
+    """Check that what is put into state is no alias of a tensor that stays in another place of it."""
     if not builder.aliases.stand_ins:
         return
     held = {id(v): v for c, _ in builder.outside.values() for v in (c.values() if isinstance(c, dict) else c)}

@@ -24,7 +24,7 @@ from ..core.unknown_size import UnknownSize
 from ..eager.tensor import Tensor, wrap
 from .scalar_arithmetic import TYPES, computed, kind_of
 
-# Conversions beside those of f-strings: of a tensor that stands for a number, and of one with `!s` or `!r`.
+# Conversions besides those of f-strings: of a tensor that stands for a number, and of one with `!s` or `!r`.
 NUMBER, NUMBER_TEXT = -2, -3
 _SEQUENCES = (str, bytes, bytearray, list, tuple, deque)
 _PYTHON = (bool, int, float, complex, TracedNumber)
@@ -33,7 +33,7 @@ _AS_THEY_ARE = frozenset({"cast", "identity", "reshape"})  # ops that leave the 
 
 
 class OfThisCall:
-    """What stands for a Python value that is no number, and that the data of the call under way decide."""
+    """A stand-in for a Python value, not a number, that the data of the current call decide."""
 
     def known(self) -> Any:
         """The value, on which the program depends from here on."""
@@ -45,7 +45,7 @@ TRUTHS = "the truth of numbers"
 
 
 class NumberTruthError(TracedValueError):
-    """Python has asked for the truth of a number that is traced."""
+    """Python has taken the truth value of a traced number."""
 
 
 class TracedScalar(Tensor):

@@ -53,7 +53,7 @@ def get_path_from_url(
     Arguments:
         md5sum: checksum of the file.
         check_exist: False: fetch it anew.
-        decompress: unpack tar and zip archives beside the file.
+        decompress: unpack tar and zip archives next to the file.
 
     Raises:
         RuntimeError: if it cannot be fetched, or its checksum differs.
@@ -78,7 +78,7 @@ def _get_unique_endpoints(trainer_endpoints: list[str]) -> list[str]:
 
 
 def _decompress(fname: str) -> str:
-    """Unpack an archive beside itself; the path of what it holds."""
+    """Unpack an archive next to itself; returns the path of its content."""
     return str(unpacked(Path(fname)))
 
 
@@ -185,5 +185,5 @@ def _fetch_rest(url: str, part: Path) -> None:
 
 
 def opened(path: Path) -> Path:
-    """What an archive holds, unpacked beside it; another file itself."""
+    """Return the path of an archive's content, unpacked next to it; another file itself."""
     return unpacked(path) if tarfile.is_tarfile(path) or zipfile.is_zipfile(path) else path

@@ -29,7 +29,7 @@ def document(version: str, kind: str, name: str, **parts: Any) -> Manifest:
 
 
 def sizes(cpu: str, memory: str, gpus: int = 0) -> Manifest:
-    """What a container takes: as much as it may.
+    """Return the resources of a container: as requests, and as limits.
 
     Examples:
         >>> sizes("1", "2Gi")["limits"]
