@@ -192,7 +192,7 @@ class Callees:
         return self._with_functions(target) if takes else target
 
     def _with_functions(self, target: Any) -> Callable[..., Any]:
-        """The builtin `target`, which calls the functions among its arguments: converted, as a call would be."""
+        """Return the builtin `target`, which calls the functions among its arguments: converted, as a call would be."""
 
         def called(*args: Any, **kwargs: Any) -> Any:
             return target(*map(self._argument, args), **{key: self._argument(value) for key, value in kwargs.items()})
@@ -204,7 +204,7 @@ class Callees:
         return self.find(value) if is_type or isinstance(value, _FUNCTIONS) else value
 
     def _object(self, f: Any, kind: type) -> Any:
-        """A class, a partial, or another callable object."""
+        """Return a class, a partial, or another callable object."""
         if self.runtime.is_own(f) or MARK in getattr(f, "__dict__", ()):
             return self._builtin(f)
         if kind.__name__ == "cython_function_or_method":  # what a method is in a module that Cython has compiled
@@ -221,7 +221,7 @@ class Callees:
         return f if inner is call else types.MethodType(inner, f)
 
     def _class(self, cls: type) -> Any:
-        """A user's class: its `__init__` is converted, and the `__post_init__` of a dataclass."""
+        """Return a user's class: its `__init__` is converted, and the `__post_init__` of a dataclass."""
         init = cls.__init__  # type: ignore[misc]
         if type(init) is not types.FunctionType or type(cls).__call__ is not type.__call__:
             return self._builtin(cls)

@@ -35,7 +35,7 @@ class Conversion(NamedTuple):
 
 
 def convert_tree(f: types.FunctionType, options: Options) -> Conversion:
-    """The converted tree of a function.
+    """Return the converted tree of a function.
 
     Raises:
         ConversionError: there is no source.
@@ -51,7 +51,7 @@ def convert_tree(f: types.FunctionType, options: Options) -> Conversion:
 
 
 def compile_tree(code: types.CodeType, conversion: Conversion, number: int | None = None) -> types.CodeType:
-    """The code of the converted function, under the user's file name and lines.
+    """Return the code of the converted function, under the user's file name and lines.
 
     Arguments:
         code: the user's.
@@ -96,7 +96,7 @@ def _function_code(code: types.CodeType) -> types.CodeType:
 
 
 def _renamed(code: types.CodeType, namer: Namer, name: str, old: str, new: str) -> types.CodeType:
-    """The code under the user's names: functions made by the conversion bear the name of the one around them."""
+    """Return the code under the user's names: functions made by the conversion bear the name of the one around them."""
 
     def renamed(const: Any) -> Any:
         if isinstance(const, types.CodeType):

@@ -98,7 +98,7 @@ class Facts:
 
 
 def compound(body: list[Any]) -> list[Any]:
-    """All branches and loops among the statements, in this scope."""
+    """Return all branches and loops among the statements, in this scope."""
     return [stmt for stmt in statements_in(body) if isinstance(stmt, (gast.If, *LOOPS))]
 
 

@@ -59,7 +59,7 @@ def caught(manager: Any) -> tuple[Any, ...]:
 
 
 def maker_of(manager: Any) -> Any:
-    """The class of a context manager, or the generator function that it is made of.
+    """Return the class of a context manager, or the generator function that it is made of.
 
     Example:
         >>> maker_of(contextlib.nullcontext()).__name__

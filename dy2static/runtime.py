@@ -76,14 +76,14 @@ class Runtime:
         raise NotImplementedError(_missing("assert_"))
 
     def raise_(self, exc: BaseException | type[BaseException], where: Location) -> Any:
-        """A `raise`; where it returns instead of raising, the innermost function or staged body is left."""
+        """Return a `raise`; where it returns instead of raising, the innermost function or staged body is left."""
         try:
             raise exc
         finally:
             del exc
 
     def catching(self, kinds: Callable[[], Any], manager: bool = False) -> Any:
-        """A context manager, in which the body of each `try` runs whose handlers catch what `kinds` gives.
+        """Return a context manager, in which the body of each `try` runs whose handlers catch what `kinds` gives.
 
         The body of a `with` too, with `manager`, if the user's code sees how it ends.
         """
@@ -123,7 +123,7 @@ class Runtime:
         raise NotImplementedError(_missing("in_"))
 
     def text_(self, parts: list[str | tuple[Any, int, str]]) -> Any:
-        """An f-string; a part is text or a value with its conversion (as in `ast.FormattedValue`) and format."""
+        """Return an f-string; a part is text or a value with its conversion (as in `ast.FormattedValue`) and format."""
         return "".join(part if isinstance(part, str) else formatted(*part) for part in parts)
 
     def elements(self, iterable: Any) -> Any:
@@ -154,7 +154,7 @@ class Runtime:
         return False
 
     def call(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call of `f`, already converted; override it to watch the calls."""
+        """Return a call of `f`, already converted; override it to watch the calls."""
         return f(*args, **kwargs)
 
     # State on objects. Loads are plain Python; a composite variable such as `self.h` is read with `getattr_`.
@@ -199,6 +199,6 @@ def _missing(method: str) -> str:
 
 
 def formatted(value: Any, conversion: int, spec: str) -> str:
-    """A value as an f-string shows it."""
+    """Return a value as an f-string shows it."""
     convert: dict[int, Callable[[Any], str]] = {ord("s"): str, ord("r"): repr, ord("a"): ascii}
     return format(convert[conversion](value) if conversion in convert else value, spec)

@@ -80,7 +80,7 @@ class State:
         return self._internal[index]
 
     def get(self) -> tuple[Any, ...]:
-        """The values, with an `Undefined` for each variable that has none."""
+        """Return the values, with an `Undefined` for each variable that has none."""
         values = [
             Undefined(name, self._where) if value is Undefined or _is_new(value) else value
             for name, value in zip(self.names, self._get(), strict=False)

@@ -13,7 +13,7 @@ Hole = Any  # a str renames, an expression replaces a name, a list of statements
 
 
 def statements(source: str, at: gast.AST, **holes: Hole) -> list[gast.stmt]:
-    """The statements of a template.
+    """Return the statements of a template.
 
     Arguments:
         source: Python in which capital names are holes.
@@ -30,7 +30,7 @@ def statements(source: str, at: gast.AST, **holes: Hole) -> list[gast.stmt]:
 
 
 def expression(source: str, at: gast.AST, **holes: Hole) -> gast.expr:
-    """The expression of a template; see `statements`."""
+    """Return the expression of a template; see `statements`."""
     return _plan(source, True)(holes, _place(at))
 
 
@@ -54,7 +54,7 @@ def name(identifier: str, at: gast.AST, ctx: gast.expr_context | None = None) ->
 
 
 def constant(value: Any, at: gast.AST) -> gast.Constant:
-    """A constant."""
+    """Return a constant."""
     return locate(gast.Constant(value=value, kind=None), at)
 
 

@@ -39,7 +39,7 @@ class Undefined:
         return Undefined, (self.name, self.where)
 
     def error(self) -> UndefinedError:
-        """The error that a use of this variable raises."""
+        """Return the error that a use of this variable raises."""
         left = f": the statement at {self.where} may leave it without one" if self.where else " here"
         return UndefinedError(
             f"variable `{self.name}` is used, but it has no value{left}: give it one before it is used"

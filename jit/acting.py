@@ -170,7 +170,7 @@ def _names_of_type(kind: type) -> tuple[str, ...]:
 
 
 def name_of(f: Any) -> str:
-    """The name of a function in its module, for the table and for people.
+    """Return the name of a function in its module, for the table and for people.
 
     Examples:
         >>> import os

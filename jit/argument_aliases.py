@@ -23,7 +23,7 @@ class ArgumentAlias(NamedTuple):
         return self.position, id(self.root), self.steps
 
     def build(self) -> Tensor:
-        """The argument in a program."""
+        """Return the argument in a program."""
         out = self.root
         for step in self.steps:
             out = mode.interpreter.run(step.bound, (out, *step.others))
@@ -56,7 +56,7 @@ class ArgumentAliases:
         self._watched |= executable.watched
 
     def of(self, tensors: list[Any]) -> tuple[ArgumentAlias, ...]:
-        """Those of a call."""
+        """Return those of a call."""
         if not self._watched:
             return ()
         return tuple([
@@ -67,7 +67,7 @@ class ArgumentAliases:
 
 
 def with_aliases(tensors: tuple[Tensor, ...], aliases: tuple[ArgumentAlias, ...]) -> list[Tensor]:
-    """The arguments of a trace, those with aliases as views of what they alias."""
+    """Return the arguments of a trace, those with aliases as views of what they alias."""
     out = list(tensors)
     for alias in aliases:
         out[alias.position] = alias.build()

@@ -107,7 +107,7 @@ WEIGHTS = "safetensors"  # the data file with the weights
 
 
 def weights_of(blobs: dict[str, Any]) -> dict[str, np.ndarray]:
-    """The weights by name among what read() gives."""
+    """Return the weights by name among what read() gives."""
     found = blobs[WEIGHTS]
     return found if isinstance(found, dict) else stored_arrays(found)
 
@@ -158,7 +158,7 @@ def is_foreign(prefix: str) -> bool:
 
 
 def program_file(prefix: str) -> Path | None:
-    """The model file of the reference that is there; the beginning of one of JSON tells it."""
+    """Return the model file of the reference that is there; the beginning of one of JSON tells it."""
     path = Path(f"{prefix}.json")
     if not path.is_file():
         return next((p for p in _older(prefix) if p.is_file()), None)

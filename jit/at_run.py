@@ -65,7 +65,7 @@ class Following:
         return self.asks or bool(self.made and not any(isinstance(v, io.IOBase) for v in values))
 
     def made_among(self, values: Any) -> Any:
-        """The frame in which the first of the values that the trace has made was made; None if there is none."""
+        """Return the frame in which the first of the values that the trace has made was made; None if there is none."""
         return next((self.made[id(v)][1] for v in values if id(v) in self.made), None)
 
 
@@ -99,7 +99,7 @@ def is_followed() -> bool:
 
 
 def form_of(f: Any) -> Callable[..., Any] | None:
-    """The form of a function or class that acts on the world where each run does; None for any other."""
+    """Return the form of a function or class that acts on the world where each run does; None for any other."""
     how = acting.entry(f)
     return None if how is None else lambda *args, **kwargs: call(f, how, args, kwargs)
 
@@ -205,7 +205,7 @@ class Standard:
     name: str
 
     def settled(self) -> Any:
-        """The stream; see structure.unflatten."""
+        """Return the stream; see structure.unflatten."""
         return getattr(sys, self.name)
 
 
@@ -271,7 +271,7 @@ def _call(f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _from_line() -> Any:
-    """A function that makes a call from the user's line, which logs and warnings show."""
+    """Return a function that makes a call from the user's line, which logs and warnings show."""
     frame: Any = sys._getframe(1)
     while is_own(frame.f_code.co_filename) or calls_back(frame.f_code.co_filename):
         frame = frame.f_back
@@ -283,7 +283,7 @@ def _from_line() -> Any:
 
 
 def calls_at_run(program: Any) -> Iterator[tuple[str, Any]]:
-    """The calls that a program makes of Python's library, with their lines."""
+    """Yield the calls that a program makes of Python's library, with their lines."""
     for op in program.ops():
         found = op.bound.attrs[0].function if op.name == "py_func" else None
         if isinstance(found, CallAtRun):

@@ -28,7 +28,7 @@ def functions(operators: Operators) -> dict[Any, Callable[..., Any]]:
 
 
 def of_method(method: Any) -> Any:
-    """The function of a class that a bound method in C is of: `object.__setattr__` for `super().__setattr__`."""
+    """Return the function of a class that a bound method in C is of: `object.__setattr__` for `super().__setattr__`."""
     return getattr(method.__objclass__, method.__name__, None)
 
 

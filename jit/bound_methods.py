@@ -20,7 +20,7 @@ class BoundMethods(dict[int, Any]):
 
 
 def bound_method(static: Any, obj: Any, make: Callable[[], Any]) -> Any:
-    """The static function of an object's method, made if there is none.
+    """Return the static function of an object's method, made if there is none.
 
     Arguments:
         static: the static function that the object's class has.

@@ -139,7 +139,7 @@ def _is_users(f: Any) -> bool:
 
 
 def _lines(f: Any, error: Exception) -> list[int]:
-    """The lines of the function that the error came through."""
+    """Return the lines of the function that the error came through."""
     if isinstance(error, InnerGradientError):
         return [error.where.lineno]
     if isinstance(error, UnnotedChangeError):

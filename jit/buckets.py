@@ -49,7 +49,7 @@ class Buckets:
         return sizes[at] if at < len(sizes) else n
 
     def padded(self, tensors: list[Tensor], specs: list[InputSpec]) -> list[Tensor]:
-        """The tensors with zeros behind their data."""
+        """Return the tensors with zeros behind their data."""
         return [self._pad(t, s) for t, s in zip(tensors, specs, strict=True)]
 
     def _pad(self, tensor: Tensor, spec: InputSpec) -> Tensor:

@@ -27,7 +27,7 @@ from .mutations import changing, method_of_container, of_class
 
 
 def replacement(f: Any) -> Callable[..., Any] | None:
-    """The form of a builtin that takes tensors, or that notes what it changes; None if it has none."""
+    """Return the form of a builtin that takes tensors, or that notes what it changes; None if it has none."""
     owner = getattr(f, "__self__", None)
     if isinstance(owner, (*KINDS, tuple)):
         return method_of_container(f)
@@ -65,7 +65,7 @@ def _is_number_or_text(x: Any) -> bool:
 
 
 def _with_numbers(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, given unknown sizes as traced numbers."""
+    """Return the function, given unknown sizes as traced numbers."""
     return lambda *args: f(*[a.number() if isinstance(a, UnknownSize) else a for a in args])
 
 
@@ -101,7 +101,7 @@ def _round(x: Tensor, digits: int | None = None) -> Tensor:
 
 
 def _of_math(method: str) -> Callable[..., Any]:
-    """A function of `math`, which gives a number, and raises what it raises there."""
+    """Return a function of `math`, which gives a number, and raises what it raises there."""
 
     def called(*args: Any) -> Any:
         if method == "log" and len(args) == 2:
@@ -149,7 +149,7 @@ def _is_plain(x: Any) -> bool:
 
 
 def _kind(x: Any) -> type:
-    """The type of the Python number or text that a traced one stands for."""
+    """Return the type of the Python number or text that a traced one stands for."""
     if isinstance(x, text.StagedText):
         return str
     kind = x._data.dtype.kind

@@ -290,7 +290,7 @@ class Loop:
                 store(self.builder, write, path.written[key][1])
 
     def _around(self, key: Any, path: Path) -> tuple[Any, Any]:
-        """Return the content of a cell before the loop and after an iteration; payloads, which have no alias, are left out."""
+        """Return what a cell holds before the loop and after an iteration, without payloads: these have no alias."""
         if key not in self.writes:
             return self.start[key], path.values[key]
         write = self.writes[key]

@@ -32,7 +32,7 @@ class Cell(NamedTuple):
 
 
 def variables(state: Any) -> list[Cell]:
-    """A cell for each variable of a statement."""
+    """Return a cell for each variable of a statement."""
     return [
         Cell(
             "what is returned" if state.is_internal(i) else name,
@@ -46,7 +46,7 @@ def variables(state: Any) -> list[Cell]:
 
 
 def name_of(owner: Any, bodies: tuple[Any, ...]) -> str | None:
-    """The user's name for an object that the bodies of a statement use."""
+    """Return the user's name for an object that the bodies of a statement use."""
     for body in bodies:
         for name, cell in zip(body.__code__.co_freevars, body.__closure__ or (), strict=True):
             try:
@@ -58,7 +58,7 @@ def name_of(owner: Any, bodies: tuple[Any, ...]) -> str | None:
 
 
 def written_cell(write: Write, bodies: tuple[Any, ...] = ()) -> Cell:
-    """A cell for a write that was seen in a body."""
+    """Return a cell for a write that was seen in a body."""
     owner = write.owner
     if isinstance(owner, Tensor):
         what = "gradient of " if write.key == "_grad" else ""
@@ -100,7 +100,7 @@ class Path(NamedTuple):
         return id(value) in self.changed or any(map(self.has_changed, children))
 
     def final(self, x: Any) -> Any:
-        """A tensor with the payload that the path has left it; other values as they are."""
+        """Return a tensor with the payload that the path has left it; other values as they are."""
         found = self.written.get((id(x), "_data", False)) if isinstance(x, Tensor) else None
         return x if found is None else content(found[1])
 

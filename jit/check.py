@@ -81,7 +81,7 @@ def _on(write: Write, tensors: Sequence[Tensor]) -> Write:
 
 
 def checked(entry: Entry, function: Callable[[], Any], tensors: list[Tensor], numbers: ScalarInputs, name: str) -> Any:
-    """The result of a static run, after comparing it and all state with those of `function`, run first.
+    """Return the result of a static run, after comparing it and all state with those of `function`, run first.
 
     Raises:
         CheckError: naming the first operator and source line whose values differ; state is then as `function` left it.
@@ -122,7 +122,7 @@ def _recording(steps: list[OperatorRun]) -> Iterator[None]:
 
 # -- comparing -----------------------------------------------------------------------------------------------------
 def _first(want: Any, got: Any, after: EffectValues, state: list[Any]) -> str:
-    """The first result or piece of state that differs, in words; empty if none does."""
+    """Return the first result or piece of state that differs, in words; empty if none does."""
     pairs = [(f"result {path}".strip(), a, b) for path, a, b in _pairs(want, got, "")]
     for i, (a, b) in enumerate(zip(after.values, state, strict=True)):
         pairs += [(f"{after.name(i)}{path}", x, y) for path, x, y in _pairs(a, b, "")]

@@ -22,7 +22,7 @@ class DeclaredSpecs:
     _warned = False
 
     def _arguments(self, args: Any, kwargs: Any) -> FunctionCall:
-        """The arguments of a call, with the declared spec of each tensor, checked."""
+        """Return the arguments of a call, with the declared spec of each tensor, checked."""
         call = FunctionCall(self._function, args, kwargs)
         if self._input_spec is not None:
             call.specs = self._specs(call)

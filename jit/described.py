@@ -53,7 +53,7 @@ def describe(traced: Traced, position: Callable[[Tensor], int], name: str) -> di
 
 
 def structure_to_json(structure: Any, name: str, place: dict[int, int], position: Callable[[Tensor], int]) -> Any:
-    """A structure of results as JSON-ready data.
+    """Return a structure of results as JSON-ready data.
 
     Arguments:
         place: of a captured tensor among those of the method, by id.
@@ -87,7 +87,7 @@ def structure_to_json(structure: Any, name: str, place: dict[int, int], position
 
 
 def structure_from_json(data: Any, handles: list[Tensor], weights: list[Tensor]) -> Any:
-    """The structure again, with the tensors of the method and all that were saved."""
+    """Return the structure again, with the tensors of the method and all that were saved."""
     if data == "*":
         return nested.LEAF
     ((kind, value),) = data.items()

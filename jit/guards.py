@@ -104,7 +104,7 @@ class Lacking(NamedTuple):
 
     @classmethod
     def of(cls, held: dict[str, Any], asked: frozenset[str], name: str) -> Lacking:
-        """A guard on the attributes of an object as they are."""
+        """Return a guard on the attributes of an object as they are."""
         return cls(held, asked, frozenset(held.keys() & asked), name)
 
     def holds(self) -> bool:
@@ -129,7 +129,7 @@ class Codes(NamedTuple):
 
     @classmethod
     def of(cls, functions: list[Any]) -> Codes:
-        """A guard on functions as they are."""
+        """Return a guard on functions as they are."""
         return cls(functions, list(map(_code, functions)))
 
     def holds(self) -> bool:
@@ -151,7 +151,7 @@ class Content(NamedTuple):
 
     @classmethod
     def of(cls, array: np.ndarray, name: str) -> Content:
-        """A guard on an array as it is."""
+        """Return a guard on an array as it is."""
         return cls(array, array.copy(), name)
 
     def holds(self) -> bool:

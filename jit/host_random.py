@@ -53,7 +53,7 @@ _found: list[Drawn] = []  # of the traces under way
 
 
 def drawing(f: Any) -> Callable[..., Any] | None:
-    """The form of a method of a generator that tells what is drawn in a trace; None for any other function."""
+    """Return the form of a method of a generator that tells what is drawn in a trace; None for any other function."""
     owner = getattr(f, "__self__", None)
     kind = type(owner).__name__ if isinstance(owner, _KINDS) else _DRAWS.get(f)
     if kind is None or f.__name__.startswith("_") or f.__name__ in _STILL:

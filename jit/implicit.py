@@ -90,7 +90,7 @@ def _may_be_called(owner: type, method: Any) -> bool:
 
 
 def _functions(held: Any) -> list[types.FunctionType]:
-    """The functions behind what a class holds."""
+    """Return the functions behind what a class holds."""
     inner = [held, *[getattr(held, name, None) for name in ("fget", "fset", "fdel", "func", "__func__")]]
     return [f for f in inner if isinstance(f, types.FunctionType)]
 
@@ -120,7 +120,7 @@ def _converted(held: Any) -> Any:
 
 
 def _late(f: types.FunctionType) -> Any:
-    """A function that calls the converted form of another one, found when it is called first."""
+    """Return a function that calls the converted form of another one, found when it is called first."""
     needs = _PLAIN.get(f.__name__)
 
     @functools.wraps(f)

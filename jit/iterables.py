@@ -29,7 +29,7 @@ class Staged:
         raise NotImplementedError
 
     def item(self, i: Any) -> Any:
-        """The i-th item; i may be traced."""
+        """Return the i-th item; i may be traced."""
         raise NotImplementedError
 
     def __len__(self) -> int:
@@ -71,7 +71,7 @@ class StagedRange(Staged):
         return span.reshape([]).astype("int64").maximum(0)
 
     def item(self, i: Tensor) -> Any:
-        """The i-th item, a whole number."""
+        """Return the i-th item, a whole number."""
         found = i * self.step + self.start
         return found.item() if isinstance(found, Tensor) else found
 
@@ -91,7 +91,7 @@ class StagedEnumerate(Staged):
         return length_of(self.iterable)
 
     def item(self, i: Tensor) -> Any:
-        """The i-th pair."""
+        """Return the i-th pair."""
         number = i + self.start
         return number.item() if isinstance(number, Tensor) else number, item_of(self.iterable, i)
 
@@ -119,7 +119,7 @@ class StagedZip(Staged):
         return out
 
     def item(self, i: Tensor) -> Any:
-        """The i-th tuple."""
+        """Return the i-th tuple."""
         return tuple([item_of(x, i) for x in self.iterables])
 
 
@@ -134,7 +134,7 @@ class StagedReversed(Staged):
         return length_of(self.iterable)
 
     def item(self, i: Tensor) -> Any:
-        """The i-th item from the end."""
+        """Return the i-th item from the end."""
         return item_of(self.iterable, (i * -1) + self.length() + -1)
 
 
@@ -149,7 +149,7 @@ class StagedMap(Staged):
         return self.zip.length()
 
     def item(self, i: Tensor) -> Any:
-        """The i-th result."""
+        """Return the i-th result."""
         return self.f(*self.zip.item(i))
 
 
@@ -167,7 +167,7 @@ class Rest(Staged):
         return max(length - self.start, 0) if isinstance(length, int) else (length - self.start).maximum(0)
 
     def item(self, i: Any) -> Any:
-        """The i-th of them."""
+        """Return the i-th of them."""
         return item_of(self.iterable, i + self.start)
 
 
@@ -204,7 +204,7 @@ def elements(x: Any) -> Any:
 
 
 def item_of(x: Any, i: Any) -> Any:
-    """The i-th item; i may be traced."""
+    """Return the i-th item; i may be traced."""
     if isinstance(x, Staged):
         return x.item(i)
     if isinstance(x, Tensor):

@@ -17,7 +17,7 @@ from paddle_lite_py.tracing.trace import Traced
 
 
 def for_file(traced: Traced, name: str, lost: list[str]) -> Traced:
-    """The trace without what it writes to Python objects.
+    """Return the trace without what it writes to Python objects.
 
     Arguments:
         name: of the function, for messages.
@@ -67,7 +67,7 @@ def _is_there(effect: Effect) -> bool:
 
 
 def _kinds(structure: Any) -> set[type]:
-    """The types of containers in a structure of results."""
+    """Return the types of containers in a structure of results."""
     if not isinstance(structure, nested.Nest):
         return set()
     return {structure.kind}.union(*map(_kinds, structure.children)) - {list, dict, tuple}

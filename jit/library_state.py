@@ -43,7 +43,7 @@ class LibraryState(NamedTuple):
 
     @classmethod
     def of(cls, obj: Any, name: str) -> LibraryState:
-        """The state of an object as it is."""
+        """Return the state of an object as it is."""
         held = dict(namespace(obj))
         contents = [(c, copy_of(c)) for c in held.values() if isinstance(c, KINDS)]
         return cls(obj, held, contents, None if held else _reduced(obj), name)

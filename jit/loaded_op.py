@@ -27,7 +27,7 @@ def meaningful(name: str) -> Iterator[None]:
 
 
 def bind(name: str, program: Program) -> BoundOp:
-    """The program of a loaded method as an op."""
+    """Return the program of a loaded method as an op."""
     run, single = lower(program), len(program.block.outputs) == 1
 
     def compute(*arrays: Any) -> Any:

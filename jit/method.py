@@ -129,7 +129,7 @@ class Method:
         return self._run(inputs)
 
     def flat(self, inputs: Sequence[Any]) -> list[Tensor]:
-        """All its results as tensors, what it gives as a number of Python too."""
+        """Return all its results as tensors, what it gives as a number of Python too."""
         found: list[Tensor] = []
         nested.flatten(self._run(inputs, self._tensors), lambda v: isinstance(v, Tensor), found)
         if self._bound is not None and len(found) == self._n and not (self._state or self._checks or self._room):
@@ -208,7 +208,7 @@ class Method:
         return tuple(map(wrap, found)) if isinstance(found, tuple) else (wrap(found),)
 
     def _inlined(self, tensors: list[Tensor], builder: Builder) -> list[Tensor]:
-        """Its operators as a part of the program that is being built."""
+        """Return its operators as a part of the program that is being built."""
         self._checked_by(builder, outs := self._run_operators(tensors))
         return outs
 
@@ -245,7 +245,7 @@ class Method:
         return compile_all([made], machine)[0]
 
     def _as_xla_spec(self, given: Any, size: int | None) -> Any:
-        """An InputSpec or a tensor as XLA's spec."""
+        """Return an InputSpec or a tensor as XLA's spec."""
         if isinstance(given, Tensor):
             return spec_of(given._data)
         shape = [size if n is None or (isinstance(n, int) and n < 0) else n for n in given.shape]
@@ -279,7 +279,7 @@ class Method:
         return run
 
     def traced(self) -> Traced:
-        """The program with its weights and state, as a trace gives it."""
+        """Return the program with its weights and state, as a trace gives it."""
         effects = [Effect(Write(h, "_data", None), nested.LEAF, 1) for h in self._state]
         grads = tuple([getattr(v, "requires_grad", False) for v in self.program.block.outputs[: self._n]])
         checks, loop_buffer = (
@@ -293,7 +293,7 @@ class Method:
         return found._replace(checks=checks, loop_buffer=loop_buffer)
 
     def run_flat(self, tensors: list[Tensor]) -> list[Tensor]:
-        """The tensors among the results, without their structure; state stays as it is."""
+        """Return the tensors among the results, without their structure; state stays as it is."""
         state = [tensors[h.position] if isinstance(h, Argument) else h for h in self._state]
         before = [h._data for h in state]
         try:

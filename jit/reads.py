@@ -114,7 +114,7 @@ def guards_of(
 
 
 def walk_reads(function: Callable[..., Any], args: list[Any]) -> Walk:
-    """The walk over what a function called with `args` can reach."""
+    """Return the walk over what a function called with `args` can reach."""
     walk, size = Walk(frozenset()), -1
     while len(walk.names) > size:
         size = len(walk.names)

@@ -30,7 +30,7 @@ _NOTHING = object()
 
 
 def truth(x: Tensor, what: str) -> Tensor:
-    """The truth of a tensor of one element.
+    """Return the truth of a tensor of one element.
 
     Raises:
         ValueError: it has more.
@@ -42,7 +42,7 @@ def truth(x: Tensor, what: str) -> Tensor:
 
 
 def known_key(container: Any, key: Any) -> Any:
-    """A key of a dict or set, which must have a value: that of the call under way, for a traced number.
+    """Return a key of a dict or set, which must have a value: that of the call under way, for a traced number.
 
     Raises:
         DataDependentError: inside of a branch or loop, which then runs as Python.
@@ -157,18 +157,18 @@ class _Compared:
 
 
 def _compared(keys: list[Any]) -> list[Any]:
-    """The keys; objects with comparisons of their own as such that may give tensors."""
+    """Return the keys; objects with comparisons of their own as such that may give tensors."""
     own = any(type(getattr(type(k), "__lt__", None)) is FunctionType for k in keys)
     return [_Compared(k) for k in keys] if own else keys
 
 
 def _tensor(x: Any, other: Any) -> Any:
-    """A number as a tensor like the other."""
+    """Return a number as a tensor like the other."""
     return x if isinstance(x, Tensor) else zeros_like(other) + x
 
 
 def _folded(items: list[Any], method: str) -> Any:
-    """The smallest or largest of tensors and numbers."""
+    """Return the smallest or largest of tensors and numbers."""
     if _are_numbers(items):
         return as_number(_folded(_alike(items), method))
     best = items[0]
@@ -197,7 +197,7 @@ def _holds_tensor(key: Any) -> bool:
 
 
 def _order(keys: list[Any], descending: bool, what: str) -> Tensor:
-    """The positions of the keys in order; tuples are compared item by item."""
+    """Return the positions of the keys in order; tuples are compared item by item."""
     rows = [k if isinstance(k, tuple) else (k,) for k in keys]
     if len({len(row) for row in rows}) > 1:
         raise StagingError(f"{what} compares tuples that hold tensors: they must be of one length")
@@ -211,7 +211,7 @@ def _order(keys: list[Any], descending: bool, what: str) -> Tensor:
 
 
 def _decisive(keys: list[Any]) -> list[Any]:
-    """The keys; tuples whose first items differ by those alone, for Python does not look at what follows."""
+    """Return the keys; tuples whose first items differ by those alone, for Python does not look at what follows."""
     first = [k[0] if isinstance(k, tuple) and k else None for k in keys]
     known = all(isinstance(k, str | int | float) for k in first)
     return first if known and len(set(first)) == len(first) else keys
@@ -246,7 +246,7 @@ def _reordered(column: list[Any], order: Tensor) -> Any:
 
 
 def value_in_this_call(value: Tensor, error: Exception) -> Any:
-    """The value in the call under way; the error where there is none."""
+    """Return the value in the call under way; the error where there is none."""
     assert isinstance(mode.interpreter, Builder)
     return unrolled.value_in_this_call(mode.interpreter, value, error, user_frame())
 
@@ -256,7 +256,7 @@ def _varies(column: list[Any]) -> bool:
 
 
 def _rank(key: Any, what: str) -> Tensor:
-    """A key that can be compared: one number."""
+    """Return a key that can be compared: one number."""
     if key.size != 1:
         raise ValueError(f"{what} compares {key.dtype.name}{[*key.shape]} tensors, which have no order; give it a key")
     return key.reshape([])

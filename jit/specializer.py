@@ -59,7 +59,7 @@ class Specializer:
         self._aliases, self._policy = ArgumentAliases(), CompilePolicy(self.cache)
 
     def find(self, call: FunctionCall, other: Other | None = None, may_wait: bool = False) -> tuple[Any, ScalarInputs]:
-        """The program for a call, traced if there is none, and the numbers of the call that it takes as inputs.
+        """Return the program for a call, traced if there is none, and the numbers of the call that it takes as inputs.
 
         Arguments:
             other: why the program that was found cannot serve, and which may.

@@ -90,7 +90,7 @@ class FunctionTracer:
 
 
 def _converted(function: Any) -> Any:
-    """A function that the framework calls while it traces; as it is where there is no source."""
+    """Return a function that the framework calls while it traces; as it is where there is no source."""
     try:
         return convert(function)
     except dy2static.ConversionError:
@@ -98,7 +98,7 @@ def _converted(function: Any) -> Any:
 
 
 def run_passes(traced: Traced, passes: Any) -> Traced:
-    """A trace with its program as passes make it."""
+    """Return a trace with its program as passes make it."""
     if not passes:
         return traced
     # Only here: most static functions do without.

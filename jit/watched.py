@@ -25,7 +25,7 @@ _OF_OTHERS = tuple([f"{os.sep}{name}{os.sep}" for name in ("jax", "jaxlib", "num
 
 
 def form_of(f: Any) -> Callable[..., Any]:
-    """The form of a function of others."""
+    """Return the form of a function of others."""
     if not hasattr(f, "__code__"):
         return f
 

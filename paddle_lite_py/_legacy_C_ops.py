@@ -19,7 +19,7 @@ def _call(kernel: Callable[..., Any], given: tuple[Any, ...]) -> Any:
 
 
 def distribute_fpn_proposals(x: Any, rois_num: Any, *given: Any) -> tuple[Any, Any, Any]:
-    """The regions of each level, their places, and the counts.
+    """Return the regions of each level, their places, and the counts.
 
     Args:
         x: the regions. rois_num: how many are of each picture.
@@ -30,7 +30,7 @@ def distribute_fpn_proposals(x: Any, rois_num: Any, *given: Any) -> tuple[Any, A
 
 
 def __getattr__(name: str) -> Any:
-    """A kernel that takes tensors, then names and values of attributes.
+    """Return a kernel that takes tensors, then names and values of attributes.
 
     Examples:
         >>> import paddle_lite_py as paddle

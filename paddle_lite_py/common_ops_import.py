@@ -27,7 +27,7 @@ __all__ = [
 
 
 def convert_dtype(dtype: Any) -> str:
-    """The name of a dtype.
+    """Return the name of a dtype.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -38,7 +38,7 @@ def convert_dtype(dtype: Any) -> str:
 
 
 def convert_np_dtype_to_dtype_(np_dtype: Any) -> Any:
-    """The dtype of a NumPy one, or of a name."""
+    """Return the dtype of a NumPy one, or of a name."""
     return as_dtype(np_dtype)
 
 

@@ -37,7 +37,7 @@ manual_seed_all = manual_seed
 
 
 def current_device() -> int:
-    """The index of the device in use; 0 on the CPU.
+    """Return the index of the device in use; 0 on the CPU.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -91,7 +91,7 @@ class Calls(Hoist):
         return node
 
     def _called(self, node: gast.Call) -> Any:
-        """The call of what is found for the user's function."""
+        """Return the call of what is found for the user's function."""
         fast = self.options.fast
         if fast and isinstance(node.func, gast.Attribute):
             if not node.keywords and all(isinstance(arg, _SIMPLE) for arg in node.args):

@@ -66,7 +66,7 @@ def is_python(node: Any, notes: Notes) -> bool:
 
 
 def decide(test: gast.expr, namer: Namer, notes: Notes) -> Decision:
-    """The forms of a test whose boolean operators have been rewritten."""
+    """Return the forms of a test whose boolean operators have been rewritten."""
     return _Decider(namer, notes).forms(test)
 
 

@@ -67,7 +67,7 @@ class Stores(Statements):
         return out
 
     def _plain(self, target: Any, stores: list[gast.stmt]) -> Any:
-        """The target with a temporary for each place; `stores` moves the temporaries there."""
+        """Return the target with a temporary for each place; `stores` moves the temporaries there."""
         if self._seen(target):
             item = self.namer.new("item")
             stores.append(self._store(target, name(item, target)))
@@ -137,7 +137,7 @@ class Stores(Statements):
 
 
 def key_of(key: Any, operators: str) -> Any:
-    """A subscript as a value: `a:b` is `slice(a, b)`."""
+    """Return a subscript as a value: `a:b` is `slice(a, b)`."""
     if isinstance(key, gast.Slice):
         none = expression("None", key if hasattr(key, "lineno") else key.lower or key.upper)
         return expression("OPS.slice(A, B, C)", none, OPS=operators, A=key.lower or none, B=key.upper or none,

@@ -125,7 +125,7 @@ def _middle(function: Any, input: Tensor, dim: int | None, keepdim: bool, out: A
 
 
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Any = None) -> Any:
-    """The lower one of the middle elements; with `dim` of each slice, and where it stands.
+    """Return the lower one of the middle elements; with `dim` of each slice, and where it stands.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -147,7 +147,7 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False, *, o
 
 
 def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False, out: Any = None) -> Any:
-    """The elements in order along a dimension, and where they stood.
+    """Return the elements in order along a dimension, and where they stood.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -67,7 +67,7 @@ class SavedProgram:
         return self._method.inputs
 
     def function(self) -> Callable[..., tuple[Any, ...]]:
-        """The program in eval mode."""
+        """Return the program in eval mode."""
         lowered, weights = lower(self.program), [np.asarray(h._data) for h in self._method.handles]
         n = len(self._method.outputs)
 
@@ -99,7 +99,7 @@ def _numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> np
 
 
 def compare(found: list[Any], want: list[np.ndarray], what: str, tolerance: float = 1e-3) -> float:
-    """The largest difference, relative to the largest number.
+    """Return the largest difference, relative to the largest number.
 
     Raises:
         ConvertError: if it is too large, or no number.

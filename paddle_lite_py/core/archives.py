@@ -17,12 +17,12 @@ MOST, LEAST = 100, 64 << 20
 
 
 def unpacked_limit(packed: int) -> int:
-    """The bytes that a file of this size may unpack to."""
+    """Return the bytes that a file of this size may unpack to."""
     return MOST * packed + LEAST
 
 
 def gunzipped(data: bytes, name: Any) -> bytes:
-    """The content of a gzipped file.
+    """Return the content of a gzipped file.
 
     Raises:
         ValueError: if it is much larger than the file.
@@ -37,7 +37,7 @@ def gunzipped(data: bytes, name: Any) -> bytes:
 
 
 def members(tar: tarfile.TarFile, path: Any) -> Iterator[tarfile.TarInfo]:
-    """The members of a tar file, while their names stay within it and their sizes are in proportion to the file.
+    """Yield the members of a tar file, while their names stay within it and their sizes are in proportion to the file.
 
     Raises:
         ValueError: if they are not.

@@ -43,7 +43,7 @@ def is_handle(x: Any) -> bool:
 
 
 def as_array(data: Any, dtype: Any = None, place: Any = None) -> Any:
-    """A JAX array from anything array-like: Python floats become the default dtype, other dtypes stay.
+    """Return a JAX array from anything array-like: Python floats become the default dtype, other dtypes stay.
 
     Raises:
         TypeError: if the data are not numbers.
@@ -75,7 +75,7 @@ _OFTEN = 4
 
 
 def from_host(data: np.ndarray) -> Any:
-    """An array as a payload, of data that nobody will change: small ones stay as they are.
+    """Return an array as a payload, of data that nobody will change: small ones stay as they are.
 
     jnp.asarray() takes half the time of device_put(), but compiles for each shape (10 ms, 1 MB): for those that come
     again.
@@ -108,7 +108,7 @@ def is_spread(data: Any) -> bool:
 
 
 def full_on_host(value: float, shape: tuple[int, ...], dtype: Any) -> Any:
-    """An array of one value, made on the host: JAX would compile it for each shape."""
+    """Return an array of one value, made on the host: JAX would compile it for each shape."""
     return from_host(np.full(shape, value, dtype))
 
 
@@ -134,7 +134,7 @@ _STORED |= {"F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2"}
 
 
 def stored_arrays(data: bytes) -> dict[str, np.ndarray]:
-    """The arrays by name that bytes in the form of safetensors hold."""
+    """Return the arrays by name that bytes in the form of safetensors hold."""
     return {
         name: np.frombuffer(held["data"], jnp.dtype(_STORED[held["dtype"]])).reshape(held["shape"])
         for name, held in deserialize(bytes(data))

@@ -36,7 +36,7 @@ _OFF = ("", "0", "off", "none")
 
 
 def cpu_features() -> str:
-    """A line that differs between CPUs whose machine code is not interchangeable."""
+    """Return a line that differs between CPUs whose machine code is not interchangeable."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -57,7 +57,7 @@ def cache_dir() -> Path | None:
 
 
 def _root(chosen: str | None) -> Path:
-    """The folder of all that is kept for this user."""
+    """Return the folder of all that is kept for this user."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(chosen or os.path.join(home, "paddle_lite_py"))
 

@@ -29,7 +29,7 @@ class Context(NamedTuple):
 
 
 def context() -> Context:
-    """The context of this thread. It is read and not kept, so that no setting can change unseen.
+    """Return the context of this thread. It is read and not kept, so that no setting can change unseen.
 
     Examples:
         >>> from paddle_lite_py import no_grad

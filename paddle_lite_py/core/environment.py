@@ -15,7 +15,7 @@ _FOR_DEVELOPERS = {"test", "dev", "bench", "docs", "gpu"}
 
 
 def versions(lite_version: str) -> dict[str, str]:
-    """The versions of this package and of what it stands on, by name."""
+    """Return the versions of this package and of what it stands on, by name."""
     return {
         DISTRIBUTION: lite_version,
         "jax": JAX,

@@ -70,7 +70,7 @@ class NoGradientError(RuntimeError, ValueError):
 
 
 def user_traceback(tb: TracebackType | None) -> TracebackType | None:
-    """A traceback without the framework's frames; PADDLE_LITE_TRACEBACK=full keeps them."""
+    """Return a traceback without the framework's frames; PADDLE_LITE_TRACEBACK=full keeps them."""
     if os.environ.get("PADDLE_LITE_TRACEBACK") == "full":
         return tb
     frames = []
@@ -137,7 +137,7 @@ def _user_level() -> tuple[int, Where]:
 
 
 def user_frame() -> Where:
-    """The innermost line of the current stack that is not the framework's, nor of what calls it back."""
+    """Return the innermost line of the current stack that is not the framework's, nor of what calls it back."""
     return _user_level()[1]
 
 

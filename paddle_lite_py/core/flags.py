@@ -31,7 +31,7 @@ def _defaults() -> dict[str, Any]:
 
 
 def _typed(name: str, value: Any) -> Any:
-    """A value in the type that the flag has.
+    """Return a value in the type that the flag has.
 
     Raises:
         ValueError: it cannot be one.

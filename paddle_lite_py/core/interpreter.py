@@ -84,7 +84,7 @@ class Observer:
         call(schedule)
 
     def number(self, schedule: Any, read: Callable[[Any], Any]) -> Any:
-        """A number of a schedule at this point."""
+        """Return a number of a schedule at this point."""
         return read(schedule)
 
     def set_number(self, schedule: Any, name: str, value: Any) -> None:
@@ -95,7 +95,7 @@ class Observer:
         """Whether the program under construction changes a schedule on the way to here."""
 
     def attribute(self, owner: Any, name: str) -> Any:
-        """The number, or None, that an attribute holds when the code runs."""
+        """Return the number, or None, that an attribute holds when the code runs."""
         return owner.__dict__[name]
 
     def is_set(self, owner: Any, name: str) -> bool | None:
@@ -132,7 +132,7 @@ class Interpreter(Observer, ABC):
 
     @abstractmethod
     def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
-        """The same for an op whose first argument is the random state, and which returns the next state last."""
+        """Return the same for an op whose first argument is the random state, and which returns the next state last."""
 
     @abstractmethod
     def rebind(self, tensor: Any, data: Any) -> None:
@@ -156,7 +156,7 @@ class Interpreter(Observer, ABC):
 
     @abstractmethod
     def item(self, tensor: Any, index: tuple[int, ...]) -> Any:
-        """One number of a tensor."""
+        """Return one number of a tensor."""
 
     @abstractmethod
     def is_leaf(self, tensor: Any) -> bool:
@@ -167,7 +167,7 @@ class Interpreter(Observer, ABC):
         """Return the value of a tensor's .grad after it is cleared to zeros: None stays None."""
 
     def as_gradient(self, tensor: Any) -> Any:
-        """The value of a tensor as a gradient, which nothing made: eager ones are leaves that have gradients."""
+        """Return the value of a tensor as a gradient, which nothing made: eager ones are leaves that have gradients."""
         return self.twin(tensor, detached=True)
 
     @abstractmethod
@@ -199,7 +199,7 @@ class Interpreter(Observer, ABC):
         raise NotImplementedError
 
     def data_of(self, tensor: Any, what: str) -> Any:
-        """The array of a tensor whose payload is none, or an error saying why there is none yet."""
+        """Return the array of a tensor whose payload is none, or an error saying why there is none yet."""
         return tensor._data.concrete(what)
 
 

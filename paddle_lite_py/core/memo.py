@@ -78,7 +78,7 @@ class Memo(dict[K, V]):
         self.evicted += 1
 
     def recent(self, key: K) -> V | None:
-        """The value under a key, which is the newest from now on; None if there is none."""
+        """Return the value under a key, which is the newest from now on; None if there is none."""
         value = self.pop(key, None)
         if value is not None:
             self[key] = value

@@ -175,7 +175,7 @@ def tell(function: Callable[..., Any], argument: str, value: Any, reason: str) -
 
 
 def _user_line() -> tuple[str, int]:
-    """The innermost line on the stack that is neither ours nor JAX's, which traces our ops."""
+    """Return the innermost line on the stack that is neither ours nor JAX's, which traces our ops."""
     frame = sys._getframe(2)
     while frame.f_back is not None and _is_inner(frame.f_code.co_filename):
         frame = frame.f_back
@@ -187,7 +187,7 @@ def _is_inner(filename: str) -> bool:
 
 
 def public_name(function: Callable[..., Any]) -> str:
-    """The shortest name by which users find a function of the package, without that of the package."""
+    """Return the shortest name by which users find a function of the package, without that of the package."""
     path = function.__qualname__.removesuffix(".__init__")
     first = path.partition(".")[0]
     found = [
@@ -253,7 +253,7 @@ def only_known_settings(cls: type, given: Iterable[str]) -> None:
 
 
 def _unknown(called: str, name: str, known: Sequence[str]) -> UnknownKeywordError:
-    """The error for a keyword that is not among those known, with the one that was meant."""
+    """Return the error for a keyword that is not among those known, with the one that was meant."""
     near = difflib.get_close_matches(name, known, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(known)}"
     return UnknownKeywordError(f"{called}() got an unexpected keyword argument {name!r}; {hint}")

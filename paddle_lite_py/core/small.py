@@ -35,7 +35,7 @@ _listeners: list[Callable[[], None]] = []
 
 
 def most() -> int:
-    """The most elements that an array of the host may have."""
+    """Return the most elements that an array of the host may have."""
     if not limit.known:
         limit.most, limit.known = _find_limit(), True
     return limit.most

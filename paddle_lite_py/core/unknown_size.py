@@ -30,7 +30,7 @@ class UnknownSize(_DIMENSION):
 
     @classmethod
     def of(cls, dim: Any) -> Any:
-        """A dimension as a UnknownSize; a number as it is."""
+        """Return a dimension as a UnknownSize; a number as it is."""
         if dim.__class__ is not _DIMENSION or state.interpreter.size_answers is None:
             return dim
         made = copy.copy(dim)
@@ -44,7 +44,7 @@ class UnknownSize(_DIMENSION):
         return made
 
     def number(self) -> Any:
-        """The size as a traced number."""
+        """Return the size as a traced number."""
         return state.interpreter.size_answers.number(self.plain())
 
     def __index__(self) -> int:
@@ -62,7 +62,7 @@ class Shape(tuple[Any, ...]):
     __slots__ = ()
 
     def listed(self) -> list[Any]:
-        """The sizes as code sees them."""
+        """Return the sizes as code sees them."""
         return [UnknownSize.of(n) for n in self]
 
 
@@ -72,7 +72,7 @@ def plain(value: Any) -> Any:
 
 
 def extreme_size(name: str, a: Any, b: Any) -> Any:
-    """The "min" or "max" of two sizes."""
+    """Return the "min" or "max" of two sizes."""
     choose = jax.core.min_dim if name == "min" else jax.core.max_dim
     return UnknownSize.of(choose(plain(a), plain(b)))
 

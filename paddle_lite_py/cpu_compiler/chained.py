@@ -42,7 +42,7 @@ def unfuse_dot_chains(jaxpr: Any) -> Any:
 
 
 def repeated(jaxpr: Any) -> list[Any]:
-    """The products that stand in one kernel with a reduction and an earlier product."""
+    """Return the products that stand in one kernel with a reduction and an earlier product."""
     kernels: dict[int, list[Any]] = {}
     for eqn, kernel in zip(jaxpr.eqns, _kernels(jaxpr), strict=True):
         if eqn.primitive.name in _REDUCTIONS or _is_large_product(eqn):

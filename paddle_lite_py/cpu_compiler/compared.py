@@ -19,13 +19,13 @@ _SPREADS = _VIEWS | {"broadcast_in_dim"}
 
 
 def materialize_before_extremum(jaxpr: Any) -> Any:
-    """A jaxpr, and its bodies, in which no such array is computed twice."""
+    """Return a jaxpr, and its bodies, in which no such array is computed twice."""
     jaxpr = with_eqns(jaxpr, [with_bodies(eqn, materialize_before_extremum) for eqn in jaxpr.eqns])
     return put_into_memory(jaxpr, compared(jaxpr))
 
 
 def compared(jaxpr: Any) -> set[Any]:
-    """The arrays that are compared with their own extremum, and are no arrays in memory by themselves."""
+    """Return the arrays that are compared with their own extremum, and are no arrays in memory by themselves."""
     if not any(e.primitive.name in _EXTREMA for e in jaxpr.eqns):
         return set()
     made = {v: e for e in jaxpr.eqns for v in e.outvars}

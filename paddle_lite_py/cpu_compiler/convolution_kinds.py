@@ -26,14 +26,14 @@ class Operand(NamedTuple):
 
     @classmethod
     def of(cls, aval: Any) -> Operand:
-        """An array with its elements in order."""
+        """Return an array with its elements in order."""
         sizes = aval.shape
         known = all(type(n) is int for n in sizes)
         strides = tuple(itertools.accumulate(sizes[:0:-1], lambda a, b: a * b, initial=1))[::-1] if known else ()
         return cls(sizes, strides, aval.dtype)
 
     def permuted(self, axes: Ints) -> Operand:
-        """The same array with its axes in another order."""
+        """Return the same array with its axes in another order."""
         return Operand(tuple([self.sizes[a] for a in axes]), tuple([self.strides[a] for a in axes]), self.dtype)
 
     def from_transposed(self, aval: Any, permutation: Sequence[int]) -> Operand:
@@ -41,7 +41,7 @@ class Operand(NamedTuple):
         return Operand.of(aval).permuted(tuple([list(permutation).index(i) for i in range(len(permutation))]))
 
     def placed(self, spec: Ints) -> Strided:
-        """Its axes in oneDNN's order."""
+        """Return its axes in oneDNN's order."""
         return Strided(tuple([self.sizes[i] for i in spec]), tuple([self.strides[i] for i in spec]))
 
 

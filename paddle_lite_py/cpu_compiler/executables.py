@@ -103,12 +103,12 @@ def alike(name: str, specs: Sequence[Any]) -> str:
 
 
 def digest(said: Any) -> str:
-    """A name for what has this text."""
+    """Return a name for what has this text."""
     return hashlib.sha256(repr(said).encode()).hexdigest()[:32]
 
 
 def loaded(path: Path, structures: Structures) -> Any:
-    """The executable in a file; None where there is none, or none that is whole and was signed by this user."""
+    """Return the executable in a file; None where there is none, or none that is whole and was signed by this user."""
     content = read_signed(path, user_secret())
     if content is None:
         return None

@@ -25,7 +25,7 @@ class Renaming(NamedTuple):
 
 
 def flat(jaxpr: Any) -> Any:
-    """A jaxpr with calls of functions in their place."""
+    """Return a jaxpr with calls of functions in their place."""
     names = Renaming({})
     eqns = list(_inlined(jaxpr.eqns, names, None))
     return jaxpr.replace(eqns=eqns, outvars=names.all(jaxpr.outvars))
@@ -56,12 +56,12 @@ def _inlined(eqns: Sequence[Any], names: Renaming, within: Any) -> Iterator[Any]
 
 
 def variables(atoms: Sequence[Any]) -> Iterator[Any]:
-    """Those that are no constants."""
+    """Return those that are no constants."""
     return (a for a in atoms if not isinstance(a, Literal))
 
 
 def readers(jaxpr: Any) -> dict[Any, list[int]]:
-    """The places of the equations that read each variable, and RESULT for what the jaxpr gives."""
+    """Return the places of the equations that read each variable, and RESULT for what the jaxpr gives."""
     found: dict[Any, list[int]] = {}
     for i, eqn in enumerate(jaxpr.eqns):
         for v in variables(eqn.invars):
@@ -104,7 +104,7 @@ def with_eqns(jaxpr: Any, eqns: Sequence[Any]) -> Any:
 
 
 def with_bodies(eqn: Any, form: Callable[[Any], Any]) -> Any:
-    """An equation with the bodies that it has, of loops and branches, in another form."""
+    """Return an equation with the bodies that it has, of loops and branches, in another form."""
     values = tuple(eqn.params.values())
     new = _body(values, form)
     return eqn if new is values else eqn.replace(params=dict(zip(eqn.params, new, strict=True)))

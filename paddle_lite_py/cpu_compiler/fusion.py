@@ -47,7 +47,7 @@ def materialize_shared_chains(jaxpr: Any) -> Any:
 
 
 def put_into_memory(jaxpr: Any, kept: set[Any]) -> Any:
-    """A jaxpr in which these variables are arrays in memory."""
+    """Return a jaxpr in which these variables are arrays in memory."""
     found = never(jaxpr) if kept else None
     if found is None:
         return jaxpr
@@ -93,7 +93,7 @@ def _copied(aval: Any) -> Any:
 
 
 def _probe(jaxpr: Any) -> Any:
-    """An input with a number in it."""
+    """Return an input with a number in it."""
     return next((v for v in jaxpr.invars if v.aval.size and jnp.issubdtype(v.aval.dtype, np.number)), None)
 
 

@@ -20,7 +20,7 @@ _APART = frozenset("dot_general conv_general_dilated while scan cond sort fft".s
 
 
 def materialize_read_slices(jaxpr: Any) -> Any:
-    """A jaxpr, and its bodies, in which no write reads what it has written."""
+    """Return a jaxpr, and its bodies, in which no write reads what it has written."""
     jaxpr = with_eqns(jaxpr, [with_bodies(eqn, materialize_read_slices) for eqn in jaxpr.eqns])
     return put_into_memory(jaxpr, overlapping(jaxpr))
 

@@ -24,7 +24,7 @@ MANY = 9
 
 
 def rewrite_conv_gradients(jaxpr: Any) -> Any:
-    """A jaxpr with the gradients of kernels in those forms."""
+    """Return a jaxpr with the gradients of kernels in those forms."""
     return reformed(jaxpr, _form)
 
 
@@ -63,7 +63,7 @@ def _padded_before(x: Any, kernel: Any, params: Any) -> Any:
 # Key: shapes, dtypes and settings of the convolution; pure.
 @memo(512, context=False)
 def _turned(x: Any, kernel: Any, params: Any) -> Any:
-    """The kernel as the picture, and the picture, whose elements are taken so far apart, as the kernel.
+    """Return the kernel as the picture, and the picture, whose elements are taken so far apart, as the kernel.
 
     Places j of x and k of the kernel with k = j * apart + before - i * stride make place i of the result. From its last
     place to the first that is a convolution of the kernel.

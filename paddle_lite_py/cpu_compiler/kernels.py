@@ -56,7 +56,7 @@ class Code:
         self.lines: list[str] = []
 
     def new(self, text: str) -> str:
-        """A value."""
+        """Return a value."""
         name = f"%v{len(self.lines)}"
         self.lines.append(f"  {name} = {text}")
         return name
@@ -66,7 +66,7 @@ class Code:
         return self.new(f"call contract float @llvm.{function}.f32({', '.join(f'float {a}' for a in args)})")
 
     def step(self, name: str, *args: str) -> str:
-        """The result of a primitive."""
+        """Return the result of a primitive."""
         if name in _BINARY:
             return self.new(f"{_BINARY[name]} contract float {args[0]}, {args[1]}")
         if name in _CALLS:
@@ -120,7 +120,7 @@ class Kernel(NamedTuple):
         return key
 
     def _text(self, ignored: int) -> str:
-        """The code: a loop, and a function that finds what the loop is given."""
+        """Return the code: a loop, and a function that finds what the loop is given."""
         names: dict[Any, str] = {v: f"%a{i}" for i, v in enumerate(self.arrays)}
         names |= {v: f"%n{i}" for i, v in enumerate(self.numbers)}
         code = Code()
@@ -166,7 +166,7 @@ class Kernel(NamedTuple):
 
 
 def _loaded(name: str, pointer: str, dtype: Any, i: str) -> Iterator[str]:
-    """The i-th element; a bool is a byte in memory."""
+    """Yield the i-th element; a bool is a byte in memory."""
     kind = "i8" if dtype == _BOOL else "float"
     yield f"  {name}_at = getelementptr {kind}, ptr {pointer}, i64 {i}"
     if dtype == _BOOL:

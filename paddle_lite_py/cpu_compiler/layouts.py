@@ -83,7 +83,7 @@ class Layouts:
         self.eqns.append(eqn.replace(invars=invars, outvars=[out], params=params))
 
     def order_of(self, atoms: Sequence[Any], out: Any) -> Order:
-        """The order in which the fewest bytes have to be moved."""
+        """Return the order in which the fewest bytes have to be moved."""
         bytes_of = {_meant(out): 0}
         if (wanted := self.wanted.get(out)) is not None:
             bytes_of[wanted] = _bytes(out)
@@ -94,7 +94,7 @@ class Layouts:
         return max(bytes_of, key=bytes_of.__getitem__)  # the first of equals: as it is meant
 
     def own_order(self, atom: Any) -> Order:
-        """The order in which an array came to be."""
+        """Return the order in which an array came to be."""
         if isinstance(atom, Literal) or atom in self.broadcasts:
             return _meant(atom)
         return next(iter(self.forms[atom]))
@@ -136,7 +136,7 @@ class Layouts:
 
 
 def _wanted(jaxpr: Any) -> dict[Any, Order]:
-    """The order in which each variable is wanted by what reads it; the last of several readers says it."""
+    """Return the order in which each variable is wanted by what reads it; the last of several readers says it."""
     found = {v: _meant(v) for v in variables(jaxpr.outvars)}
     for eqn in reversed(jaxpr.eqns):
         name, wanted = eqn.primitive.name, found.get(eqn.outvars[0]) if eqn.outvars else None
@@ -182,14 +182,14 @@ def _places(order: Order, axes: Sequence[int]) -> Order:
 
 
 def _in_one_order(layouts: Layouts, eqn: Any) -> tuple[list[Any], Order]:
-    """The arguments of an equation in the best order; numbers may stand among the arrays."""
+    """Return the arguments of an equation in the best order; numbers may stand among the arrays."""
     out = eqn.outvars[0]
     order = layouts.order_of(eqn.invars, out)
     return [layouts.given(v, order if v.aval.ndim == out.aval.ndim else None) for v in eqn.invars], order
 
 
 def _along(*names: str) -> Rule:
-    """The rule for what leaves the axes where they are, and has these settings for each of them."""
+    """Return the rule for what leaves the axes where they are, and has these settings for each of them."""
 
     def rule(layouts: Layouts, eqn: Any) -> None:
         invars, order = _in_one_order(layouts, eqn)
@@ -200,7 +200,7 @@ def _along(*names: str) -> Rule:
 
 
 def _along_one(name: str) -> Rule:
-    """The rule for what leaves the axes where they are, and has a setting that names one of them, or some."""
+    """Return the rule for what leaves the axes where they are, and has a setting that names one of them, or some."""
 
     def rule(layouts: Layouts, eqn: Any) -> None:
         invars, order = _in_one_order(layouts, eqn)
@@ -212,7 +212,7 @@ def _along_one(name: str) -> Rule:
 
 
 def _without(name: str) -> Rule:
-    """The rule for what takes those axes away that a setting names."""
+    """Return the rule for what takes those axes away that a setting names."""
 
     def rule(layouts: Layouts, eqn: Any) -> None:
         (x,), gone = eqn.invars, eqn.params[name]

@@ -42,7 +42,7 @@ class PlanTable:
 
 
 def key_of(said: str) -> int:
-    """The key of what is said so."""
+    """Return the key of what is said so."""
     return int.from_bytes(hashlib.sha256(said.encode()).digest()[:7], "little")
 
 

@@ -80,14 +80,14 @@ class OneDNNError(Exception):
 
 
 def convolution_from(data: Sequence[Any]) -> Convolution:
-    """A convolution that was written as JSON."""
+    """Return a convolution that was written as JSON."""
     kind, source, weights, result, *window = data
     arrays: list[Any] = [Strided(tuple(sizes), tuple(strides)) for sizes, strides in (source, weights, result)]
     return Convolution(kind, *arrays, *map(tuple, window))
 
 
 def planned(key: int) -> Convolution | None:
-    """The convolution for which this process has a plan of that key."""
+    """Return the convolution for which this process has a plan of that key."""
     library = loaded()
     return None if library is None else library.planned.get(key)
 
@@ -168,7 +168,7 @@ class OneDNN:
         return made
 
     def described(self, array: Strided, any_format: bool = False) -> ctypes.c_void_p:
-        """A description of memory; any_format: oneDNN chooses the order of the elements."""
+        """Return a description of memory; any_format: oneDNN chooses the order of the elements."""
         n, sizes = len(array.sizes), _ints(array.sizes)
         if any_format:
             return self.new("dnnl_memory_desc_create_with_tag", n, sizes, _FLOAT32, _ANY_FORMAT)
@@ -179,19 +179,19 @@ class OneDNN:
         return self.new("dnnl_primitive_create", description)
 
     def asked(self, description: ctypes.c_void_p, what: int) -> ctypes.c_void_p:
-        """A description of memory that a primitive has."""
+        """Return a description of memory that a primitive has."""
         return ctypes.c_void_p(self.c.dnnl_primitive_desc_query_md(description, what, 0))
 
     def size(self, memory: ctypes.c_void_p) -> int:
-        """Its bytes."""
+        """Return its bytes."""
         return self.c.dnnl_memory_desc_get_size(memory)
 
     def reorder(self, given: ctypes.c_void_p, wanted: ctypes.c_void_p) -> ctypes.c_void_p:
-        """A copy into another order."""
+        """Return a copy into another order."""
         return self.new("dnnl_reorder_primitive_desc_create", given, self.engine, wanted, self.engine, self.attributes)
 
     def convolution(self, c: Convolution, memories: Sequence[ctypes.c_void_p]) -> ctypes.c_void_p:
-        """The description of a primitive, of the source, the weights and the result."""
+        """Return the description of a primitive, of the source, the weights and the result."""
         source, weights, result = memories
         dilation = _ints([d - 1 for d in c.dilation])
         window = _ints(c.stride), dilation, _ints(c.before), _ints(c.after)
@@ -204,7 +204,7 @@ class OneDNN:
         return self.new(name, self.engine, _DIRECT, *arrays, *window, found, self.attributes)
 
     def name(self, description: ctypes.c_void_p) -> str:
-        """The implementation that oneDNN has chosen."""
+        """Return the implementation that oneDNN has chosen."""
         text = ctypes.c_char_p()
         self.check(self.c.dnnl_primitive_desc_query(description, _IMPLEMENTATION, 0, ctypes.byref(text)))
         return (text.value or b"").decode()
@@ -231,7 +231,7 @@ class OneDNN:
             self.c.omp_set_num_threads(threads)
 
     def _steps(self, c: Convolution) -> _Steps:
-        """The words of the steps; weights go through an order of oneDNN's own."""
+        """Return the words of the steps; weights go through an order of oneDNN's own."""
         source, given, result = self.described(c.source), self.described(c.weights), self.described(c.result)
         found = self.convolution(c, (source, self.described(c.weights, any_format=True), result))
         if "ref" in self.name(found):

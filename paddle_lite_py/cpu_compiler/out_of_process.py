@@ -168,7 +168,7 @@ class OutOfProcessJit:
         return None if run is None else Warming(self, traced, run)
 
     def executable(self, traced: TracedFunction) -> ExecutableFile:
-        """The executable of a traced function, which may be in a file."""
+        """Return the executable of a traced function, which may be in a file."""
         return ExecutableFile(traced, self.name, self.donated, self.options(traced.size >= LARGE))
 
     def _awaited(self, executable: ExecutableFile) -> Any:

@@ -81,7 +81,7 @@ PASSES = (
 
 
 def chosen() -> list[Pass]:
-    """Those that are not left out.
+    """Return those that are not left out.
 
     Raises:
         ValueError: a name among those to leave out is of none.

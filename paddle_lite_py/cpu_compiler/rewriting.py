@@ -29,7 +29,7 @@ class prepare:  # noqa: N801  (a decorator)
         self._fn, self._donated = fn, donated
 
     def __call__(self, *args: Any) -> Any:
-        """The results, while JAX traces."""
+        """Return the results, while JAX traces."""
         if jax.default_backend() != "cpu" or jax.local_device_count() > 1:
             return self._fn(*args)
         closed, shapes = self.traced(*args)
@@ -37,7 +37,7 @@ class prepare:  # noqa: N801  (a decorator)
         return jax.tree.unflatten(jax.tree.structure(shapes), found)
 
     def traced(self, *args: Any) -> tuple[Any, Any]:
-        """The function as a closed jaxpr, and the shapes and dtypes of the results, nested as it gives them."""
+        """Return the function as a closed jaxpr, and the shapes and dtypes of the results, nested as it gives them."""
         with sink_transposes():
             return jax.make_jaxpr(self._fn, return_shape=True)(*args)
 

@@ -32,7 +32,7 @@ def serves() -> bool:
 
 
 def fuse_optimizer_updates(jaxpr: Any, donated: Sequence[int]) -> Any:
-    """A jaxpr with one kernel for results that go element by element over the same arrays.
+    """Return a jaxpr with one kernel for results that go element by element over the same arrays.
 
     Arguments:
         donated: which of its arguments' memory its results may take.
@@ -53,7 +53,7 @@ def fuse_optimizer_updates(jaxpr: Any, donated: Sequence[int]) -> Any:
 
 
 def _replaced(jaxpr: Any, donated: Sequence[int]) -> dict[Any, Any]:
-    """The argument whose memory a result takes, by result: JAX pairs them by shape and dtype, in their order."""
+    """Return the argument whose memory a result takes, by result: JAX pairs them by shape and dtype, in their order."""
     free: dict[Any, list[Any]] = {}
     for i in donated:
         free.setdefault(_kind(jaxpr.invars[i]), []).append(jaxpr.invars[i])
@@ -78,7 +78,7 @@ class ReplacedSteps(NamedTuple):
         return state and (bool(k.in_place) or len(k.results) > 1) and buffers <= kernels.MOST_BUFFERS - _MOST_LATER
 
     def call(self, later: Sequence[Any]) -> Iterator[Any]:
-        """The equation that calls it once the arrays `later` are there, which read what it overwrites."""
+        """Return the equation that calls it once the arrays `later` are there, which read what it overwrites."""
         k, (result, *_) = self.kernel, self.kernel.results
         inputs = [*k.arrays, *k.numbers, *later]
         key = k.key(math.prod(result.aval.shape), len(later))
@@ -91,7 +91,7 @@ class ReplacedSteps(NamedTuple):
 # Key: the kernel, and shapes and dtypes of what it takes and gives; pure.
 @memo(2048, context=False)
 def _small(key: int, in_place: tuple[tuple[int, int], ...], results: Any, *inputs: Any) -> Any:
-    """A call as a jaxpr."""
+    """Return a call as a jaxpr."""
 
     def call(*args: Any) -> Any:
         aliases = {a: r for r, a in in_place}
@@ -146,7 +146,7 @@ class _Graph:
         return (v for v in variables(self.eqns[i].invars) if v.aval.shape and self._number(v) is None)
 
     def _number(self, v: Any) -> Any:
-        """The number that an array is made of, if it is."""
+        """Return the number that an array is made of, if it is."""
         made = self.made.get(v)
         eqn = None if made is None else self.eqns[made]
         if eqn is None or eqn.primitive.name != "broadcast_in_dim" or eqn.invars[0].aval.shape:

@@ -42,7 +42,7 @@ class HostCall:
         return f"<{self.name}>"
 
     def __call__(self, specs: Sequence[Any], *arrays: Any) -> tuple[np.ndarray, ...]:
-        """Its results, checked."""
+        """Return its results, checked."""
         try:
             found = _listed(self.function(*[np.asarray(a) for a in arrays]))
             if self.fills:

@@ -86,7 +86,7 @@ def define(op: CustomOp) -> CustomOp:
 
 
 def with_gradient(function: Callable[..., Any], backward: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """The function with the user's gradient."""
+    """Return the function with the user's gradient."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **attrs: Any) -> Any:
@@ -113,7 +113,7 @@ def with_gradient(function: Callable[..., Any], backward: Callable[..., Any], na
 
 
 def checked(name: str, inputs: Sequence[Any], grads: Sequence[Any]) -> tuple[Any, ...]:
-    """The gradients as JAX takes them.
+    """Return the gradients as JAX takes them.
 
     Raises:
         ValueError: if there is not one for each input, of its shape.

@@ -63,7 +63,7 @@ def call_cached(*tensors: str, views: bool = False) -> Callable[[Function], Func
 
 
 def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codegen.Env) -> str:
-    """The function with a cache, written out: each step shows in the time of an op."""
+    """Return the function with a cache, written out: each step shows in the time of an op."""
     params = list(inspect.signature(function).parameters.values())
     names = [n.rstrip("?*!") for n in tensors]
     cache = _CallCache(function, params, names, joins=names == [n.rstrip("?") for n in tensors])
@@ -124,7 +124,7 @@ _ASIDE = ("name", "out", "device", "requires_grad", "pin_memory")  # which a cac
 
 
 def _heads(params: list[inspect.Parameter], others: list[str], env: codegen.Env) -> list[str]:
-    """The parameters as text, and what catches other spellings of them; their defaults go into `env`."""
+    """Return the parameters as text, and what catches other spellings of them; their defaults go into `env`."""
     env |= {f"_d_{p.name}": codegen.ABSENT if p.default is p.empty else p.default for p in params}
     env |= {"_absent": codegen.ABSENT, "_one_of": codegen.one_of}
     heads = [f"{p.name}=_d_{p.name}" for p in params if p.kind is not p.KEYWORD_ONLY]
@@ -260,12 +260,12 @@ class _Recorder(Eager):
         self.seen.append(None)
 
     def static_value(self, tensor: Tensor, what: str) -> Any:
-        """The Python value of a tensor used as an attribute."""
+        """Return the Python value of a tensor used as an attribute."""
         self.looked_at(tensor)
         return super().static_value(tensor, what)
 
     def item(self, tensor: Tensor, index: tuple[int, ...]) -> Any:
-        """One number of a tensor."""
+        """Return one number of a tensor."""
         self.looked_at(tensor)
         return super().item(tensor, index)
 

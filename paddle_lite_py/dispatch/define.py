@@ -91,7 +91,7 @@ def composite(
     creates: bool = False,
     around: Callable[[Function], Function] | None = None,
 ) -> Any:
-    """A public function written with other ops, with the Tensor methods and spellings that an op may have.
+    """Return a public function written with other ops, with the Tensor methods and spellings that an op may have.
 
     Arguments:
         around: a decorator for the function with all its spellings, such as `call_cached`.

@@ -17,7 +17,7 @@ RecordedCalls = list[tuple[BoundOp, tuple[Any, ...], Any]]  # calls of ops: what
 
 
 def fused(name: str, seen: RecordedCalls, out: list[Tensor], tensors: list[Tensor]) -> BoundOp | None:
-    """The calls as a bound op from the tensors to the results; None where they are more than that."""
+    """Return the calls as a bound op from the tensors to the results; None where they are more than that."""
     record = _Record(tensors)
     if not all(record.add(*call) for call in seen):
         return None

@@ -15,12 +15,12 @@ Function = Callable[..., Any]
 
 
 def respelt(function: Function) -> Function:
-    """A function that takes the other keywords of its name as well."""
+    """Return a function that takes the other keywords of its name as well."""
     return with_keywords(function, other_keywords(function.__name__, inspect.signature(function).parameters))
 
 
 def with_keywords(function: Function, spelling: Mapping[str, str]) -> Function:
-    """A function that takes other keywords as well: {keyword: parameter}.
+    """Return a function that takes other keywords as well: {keyword: parameter}.
 
     Example:
         >>> with_keywords(lambda x, axis=0: (x, axis), {"dim": "axis"})(1, dim=2)

@@ -69,7 +69,7 @@ def _after(never: Any, x: Any) -> Any:
 
 
 def _never(x: Any) -> Any:
-    """A False that XLA has to wait for an array for."""
+    """Return a False that XLA has to wait for an array for."""
     first = lax.slice(x.reshape(-1), (0,), (1,)).reshape(())
     held = first.real if jnp.iscomplexobj(first) else first
     bits = held.astype(jnp.uint8) if held.dtype == bool else lax.bitcast_convert_type(held, jnp.uint8).reshape(-1)[0]
@@ -92,7 +92,7 @@ def size() -> int:
 
 
 def index() -> Any:
-    """The place of this process among those that take part."""
+    """Return the place of this process among those that take part."""
     place, groups = lax.axis_index(AXIS), _current.groups
     if groups is None:
         return place
@@ -101,22 +101,22 @@ def index() -> Any:
 
 
 def psum(x: Any) -> Any:
-    """The sum over all, for each."""
+    """Return the sum over all, for each."""
     return lax.psum(x, AXIS, axis_index_groups=_current.groups)
 
 
 def pmax(x: Any) -> Any:
-    """The largest of all, for each."""
+    """Return the largest of all, for each."""
     return lax.pmax(x, AXIS, axis_index_groups=_current.groups)
 
 
 def pmin(x: Any) -> Any:
-    """The smallest of all, for each."""
+    """Return the smallest of all, for each."""
     return lax.pmin(x, AXIS, axis_index_groups=_current.groups)
 
 
 def all_gather(x: Any) -> Any:
-    """The arrays of all, along a new first axis."""
+    """Return the arrays of all, along a new first axis."""
     return lax.all_gather(x, AXIS, axis_index_groups=_current.groups)
 
 

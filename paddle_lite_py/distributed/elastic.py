@@ -104,7 +104,7 @@ def restarts() -> int:
 
 
 def full_size() -> int:
-    """The processes of a world that lacks no node, as PADDLE_ELASTIC_FULL_SIZE says; else those that there are.
+    """Return the processes of a world that lacks no node, as PADDLE_ELASTIC_FULL_SIZE says; else those that there are.
 
     Examples:
         >>> full_size()
@@ -114,7 +114,7 @@ def full_size() -> int:
 
 
 def local_batch(global_batch: int) -> int:
-    """The rows of a batch that this process takes, so that all together take as many in a world of any size.
+    """Return the rows of a batch that this process takes, so that all together take as many in a world of any size.
 
     With it a step is the same step in every world: learning rate, schedule and the place in the data stay as they are.
 

@@ -80,7 +80,7 @@ class Exchanges:
             self.messenger.peers[rank] = (host, int(port))
 
     def mesh(self, ranks: tuple[int, ...]) -> jax.sharding.Mesh:
-        """The devices of some processes, each at its place along one axis."""
+        """Return the devices of some processes, each at its place along one axis."""
         return jax.sharding.Mesh(np.array([self.devices[r] for r in ranks]), (axis.AXIS,))
 
     # -- one exchange ----------------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ class Exchanges:
             yield
 
     def waiting(self, group: Group, what: str) -> AbstractContextManager[None]:
-        """A block that waits for a program which members of a group run together, and began before it."""
+        """Return a block that waits for a program which members of a group run together, and began before it."""
         return self._waiting(UnderWay(group, None, what, time.monotonic()))
 
     @contextmanager
@@ -258,7 +258,7 @@ class Exchanges:
 
 
 def _describe(kind: str, how: tuple[Any, ...], arrays: tuple[Any, ...]) -> str:
-    """An exchange as messages have it: all_reduce(float32[2, 3], 0)."""
+    """Return an exchange as messages have it: all_reduce(float32[2, 3], 0)."""
     shown = [f"{a.dtype.name}{[*a.shape]}" for a in arrays]
     if len(shown) > 4:
         shown = [*shown[:3], f"... {len(shown)} arrays, {sum(a.nbytes for a in arrays)} bytes"]
@@ -294,7 +294,7 @@ class ExchangeProgram:
         return shaped if isinstance(outs, tuple | list) else shaped[0]
 
     def __call__(self, *arrays: Any) -> Any:
-        """The results of this process."""
+        """Return the results of this process."""
         if self.numbers:
             arrays = tuple([a if a.shape else a.reshape(1) for a in arrays])
         outs = self.jitted(*[self._part_of_all(a) for a in arrays])

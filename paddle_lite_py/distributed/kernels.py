@@ -17,7 +17,7 @@ OP_NAMES = ("SUM", "MAX", "MIN", "PROD", "AVG")
 
 
 def _gathered(x: Any) -> Any:
-    """The arrays of all, along a new first axis; booleans travel as bytes."""
+    """Return the arrays of all, along a new first axis; booleans travel as bytes."""
     if x.dtype == bool:
         return axis.all_gather(x.astype(jnp.uint8)).astype(bool)
     return axis.all_gather(x)
@@ -28,7 +28,7 @@ def _extreme(x: Any, over: Callable[[Any], Any]) -> Any:
 
 
 def all_reduce(x: Any, op: int) -> Any:
-    """The reduction over all, for each."""
+    """Return the reduction over all, for each."""
     if op == PROD:
         return jnp.prod(_gathered(x), axis=0, dtype=x.dtype)
     if op in (MAX, MIN):
@@ -40,7 +40,7 @@ def all_reduce(x: Any, op: int) -> Any:
 
 
 def broadcast(x: Any, root: int) -> Any:
-    """The array of one, for each: the bytes of all others are zero in a sum, which changes none."""
+    """Return the array of one, for each: the bytes of all others are zero in a sum, which changes none."""
     if jnp.iscomplexobj(x):
         return lax.complex(broadcast(x.real, root), broadcast(x.imag, root))
     held = x.astype(jnp.uint8) if x.dtype == bool else lax.bitcast_convert_type(x, jnp.uint8)
@@ -49,7 +49,7 @@ def broadcast(x: Any, root: int) -> Any:
 
 
 def all_gather(x: Any) -> Any:
-    """The arrays of all, along a new first axis."""
+    """Return the arrays of all, along a new first axis."""
     return _gathered(x)
 
 
@@ -61,7 +61,7 @@ def all_to_all(x: Any) -> Any:
 
 
 def reduce_scatter(x: Any, op: int) -> Any:
-    """The reduction over all of what each had for this process: its row of this number."""
+    """Return the reduction over all of what each had for this process: its row of this number."""
     if op in (SUM, AVG) and x.dtype != bool:
         total = axis.psum_scatter(x)
         return total if op == SUM else (total / axis.size()).astype(x.dtype)
@@ -155,7 +155,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
 
 
 def over(mesh: jax.sharding.Mesh, fn: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the arrays of one process as one of those of all, stacked along their first axis."""
+    """Return a function of the arrays of one process as one of those of all, stacked along their first axis."""
     spec = jax.sharding.PartitionSpec(axis.AXIS)
     return jax.shard_map(fn, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)
 

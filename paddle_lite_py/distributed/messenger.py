@@ -113,18 +113,18 @@ class Messenger:
         self.stopping.decide(int(word["last"]))
 
     def journal(self, group: int) -> Journal:
-        """The exchanges of a group."""
+        """Return the exchanges of a group."""
         with self.lock:
             return self.journals.setdefault(group, Journal())
 
     def box(self, group: int, source: int) -> queue.Queue[Any]:
-        """The messages of a process that were not yet taken."""
+        """Return the messages of a process that were not yet taken."""
         with self.lock:
             return self.inbox.setdefault((group, source), queue.Queue())
 
     # -- asking ----------------------------------------------------------------------------------------------------
     def connect(self, rank: int) -> Connection:
-        """A new connection to a process.
+        """Return a new connection to a process.
 
         Raises:
             PeerGone: if it is no more.
@@ -164,7 +164,7 @@ class Messenger:
             raise e if isinstance(e, PeerGone) else PeerGone(self.gone(rank)) from None
 
     def receive(self, rank: int, group: int, patience: float) -> np.ndarray:
-        """The next array from a process.
+        """Return the next array from a process.
 
         Raises:
             PeerGone: if the process ends before it has sent one.
@@ -204,7 +204,7 @@ class Question:
         return self.connection.poll(patience)
 
     def answer(self) -> str | None:
-        """The answer.
+        """Return the answer.
 
         Raises:
             PeerGone: if the process ended before it.

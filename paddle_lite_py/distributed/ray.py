@@ -45,7 +45,7 @@ class _ServerActor:
         return self._server.endpoint
 
     def pid(self) -> int:
-        """Its process."""
+        """Return its process."""
         return os.getpid()
 
 
@@ -99,11 +99,11 @@ class RayServers:
             return None
 
     def client(self, worker: int = 0, timeout: float = 120.0) -> ps.Client:
-        """A client for a worker, which follows servers that come back elsewhere."""
+        """Return a client for a worker, which follows servers that come back elsewhere."""
         return ps.Client(self.endpoints, self._token, worker, self.workers, timeout, self.find)
 
     def pids(self) -> list[int]:
-        """The servers' processes."""
+        """Return the servers' processes."""
         return ray.get([ray.get_actor(name).pid.remote() for name in self._names])
 
     def stop(self) -> None:

@@ -130,7 +130,7 @@ class Eager(Interpreter):
         return tensor._source is None
 
     def as_gradient(self, tensor: Tensor) -> Tensor:
-        """The value of a tensor as a gradient."""
+        """Return the value of a tensor as a gradient."""
         return gradients.leaf_gradient(gradients.from_hook(tensor)._data)
 
     # Accumulates gradients in the leaves that tensors depend on.
@@ -155,12 +155,12 @@ class Eager(Interpreter):
         return gradients.custom_gradient(layer, ctx, inputs, out)
 
     def static_value(self, tensor: Tensor, what: str) -> Any:
-        """The Python value of a tensor used as an attribute."""
+        """Return the Python value of a tensor used as an attribute."""
         array = tensor._array(what)
         return array.item() if array.size == 1 else array.tolist()
 
     def item(self, tensor: Tensor, index: tuple[int, ...]) -> Any:
-        """One number of a tensor."""
+        """Return one number of a tensor."""
         return tensor._array("item()").item(*index)
 
 
@@ -212,7 +212,7 @@ def _run_saving_residuals(bound: BoundOp, args: tuple[Any, ...], data: tuple[Any
 
 
 def forward_of(bound: BoundOp) -> Forward:
-    """The function of an op with what its gradient needs."""
+    """Return the function of an op with what its gradient needs."""
     if bound.keeping is None:
         found = functools.partial(_with_differentiable_outputs, check_memory(bound.fn))
         forward = Forward(bound.op.name, found, bound.windows, plain=bound.plain)
@@ -245,7 +245,7 @@ def has_shared_gradient(tensor: Tensor) -> bool:
 
 
 def payload(arg: Any) -> Any:
-    """A Python scalar as it is (a weak scalar to the op), anything else as an array."""
+    """Return a Python scalar as it is (a weak scalar to the op), anything else as an array."""
     kind = arg.__class__
     if kind is float or kind is int or kind is bool or kind is complex:
         return arg
@@ -257,7 +257,7 @@ def payload(arg: Any) -> Any:
 
 
 def failure(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:
-    """The error of an op that failed to run."""
+    """Return the error of an op that failed to run."""
     for a in args:
         if isinstance(a, Tensor) and a._pending is None and not is_array(a._data):
             try:
@@ -268,7 +268,7 @@ def failure(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exceptio
 
 
 def explain(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:
-    """The error of an op in the user's terms: the op, its arguments, and what JAX found."""
+    """Return the error of an op in the user's terms: the op, its arguments, and what JAX found."""
     if (raised := original(error)) is not error:
         return raised  # type: ignore[return-value]
     args = args[bound.op.random :]  # not the generator's state

@@ -68,7 +68,7 @@ class LazyOpInfo:
         return found
 
     def _told_by_shapes(self, specs: list[Any]) -> np.ndarray | None:
-        """The result of an op that looks at shapes alone, such as `shape`."""
+        """Return the result of an op that looks at shapes alone, such as `shape`."""
         if self._has_gradient or any(s.__class__ in NUMBERS for s in specs):  # a number tells something itself
             return None
         try:

@@ -54,7 +54,7 @@ class LazyProgram(tape.Recurring):
         self._compiled: dict[bool, Any] = {}  # by whether it is of these integers
 
     def run(self, outside: Arrays) -> tuple[dict[int, Any], dict[int, Any]]:
-        """The results by number, and by call what its gradient needs."""
+        """Return the results by number, and by call what its gradient needs."""
         n = len(self._wanted.donated)
         arrays = [outside[i] for i in self._order[:n]]
         arrays += [for_xla(outside[i]) for i in self._order[n:]]
@@ -69,7 +69,7 @@ class LazyProgram(tape.Recurring):
             return out
 
     def run_once(self, outside: Arrays) -> tuple[dict[int, Any], dict[int, Any]] | None:
-        """The same without a compiler, for what may not come again; None where that is not to be had."""
+        """Return the same without a compiler, for what may not come again; None where that is not to be had."""
         if not self._has_integers(outside):
             return None
         program = self._compiled.get(True) or self._compiled.setdefault(True, self._program(outside, self._integers))
@@ -82,7 +82,7 @@ class LazyProgram(tape.Recurring):
         return all(outside[i].__class__ is int and outside[i] == known for i, known in self._integers.items())
 
     def _program(self, outside: Arrays, known: dict[int, int]) -> Callable[..., Any]:
-        """The program where some of what comes from outside is known."""
+        """Return the program where some of what comes from outside is known."""
         bounds = [s.bound for s in self._steps if isinstance(s, CallStep)]
         bounds += [b for s in self._steps if isinstance(s, BackwardStep) for b in tape.Structure.of(s.key).bounds]
         updated = sum(outside[i].size for i in self._wanted.donated)
@@ -95,7 +95,7 @@ class LazyProgram(tape.Recurring):
         )
 
     def _make_function(self, known: dict[int, int]) -> Callable[..., Any]:
-        """The function, by what it does: lines about long compilations say its name."""
+        """Return the function, by what it does: lines about long compilations say its name."""
 
         def eager_ops(*arrays: Any) -> Any:
             self.traces += 1
@@ -138,6 +138,6 @@ def forget_programs_with(bound: BoundOp) -> None:
 
 
 def program_of(steps: Steps, outside: Arrays, wanted: Wanted) -> LazyProgram:
-    """The program of some steps on arrays like these, kept for the next time."""
+    """Return the program of some steps on arrays like these, kept for the next time."""
     key = tuple(steps), len(outside), wanted
     return _programs.get(key) or _programs.put(key, LazyProgram(steps, outside, wanted))

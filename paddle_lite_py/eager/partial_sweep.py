@@ -23,7 +23,7 @@ class PartialSweep(tape.Sweep):
         self.seen: tape.Cotangents = {}
 
     def found(self, source: Source) -> Any:
-        """The gradient of a source; None where none arrived."""
+        """Return the gradient of a source; None where none arrived."""
         key = producer(source)
         return self.leaves.get(id(source), (None, None))[1] if key is None else self.seen.get(key)
 

@@ -49,7 +49,7 @@ class Pending:
         return math.prod(self.shape)
 
     def value(self) -> Any:
-        """The array, computed if it is not yet."""
+        """Return the array, computed if it is not yet."""
         if self.array is None:
             self.queue.flush()
         if self.array.__class__ is Failed:
@@ -72,7 +72,7 @@ class DataOnDemand:
 
 
 def payload_of(tensor: Any) -> Any:
-    """The payload of a tensor, or what stands for it: both have a shape and a dtype."""
+    """Return the payload of a tensor, or what stands for it: both have a shape and a dtype."""
     return tensor._data if tensor._pending is None else tensor._pending
 
 

@@ -114,7 +114,7 @@ class Forward:
         self.again = lambda *arrays: tuple(flowing(list(arrays))[0])
 
     def __call__(self, takes: Takes, arrays: Sequence[Any]) -> tuple[Any, ResidualPullback, SavedResiduals]:
-        """All results, the backward, and what it needs."""
+        """Return all results, the backward, and what it needs."""
         run = self._tiers.get(takes)
         if run is None:
             n = len(arrays) if self.hosted else None
@@ -133,7 +133,7 @@ class Forward:
     def kept(
         self, arrays: Sequence[Any], outs: Sequence[Any], residuals: _Residuals
     ) -> tuple[ResidualPullback, SavedResiduals]:
-        """The backward of a call, and what it needs of arguments, results and residuals."""
+        """Return the backward of a call, and what it needs of arguments, results and residuals."""
         pull, pool = residuals.pull(), (*arrays, *outs, *residuals.arrays)
         assert pull is not None  # self.pulls has it
         saved = SavedResiduals([pool[i] for i in pull.kept])
@@ -141,12 +141,12 @@ class Forward:
         return pull, saved
 
     def compiled(self, takes: Takes) -> Any:
-        """The function for a choice of inputs, under jax.jit."""
+        """Return the function for a choice of inputs, under jax.jit."""
         fn = self.function(takes)
         return program_jit(prepare(fn) if self._deep else fn, self.operators, self._windows, self.plain)
 
     def function(self, takes: Takes) -> Callable[..., Any]:
-        """All results and residuals, as a function of the inputs that is not compiled yet."""
+        """Return all results and residuals, as a function of the inputs that is not compiled yet."""
         call = functools.update_wrapper(functools.partial(self._call, takes), self._call)
         call.__name__ = call.__qualname__ = self.name
         return call

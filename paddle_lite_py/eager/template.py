@@ -66,7 +66,7 @@ def view_lines(x: str) -> list[str]:
 
 
 def still(names: Sequence[str]) -> str:
-    """The condition that these are tensors, none of which takes a gradient."""
+    """Return the condition that these are tensors, none of which takes a gradient."""
     return "".join([f" and {n}.__class__ is _T and {n}.stop_gradient" for n in names])
 
 

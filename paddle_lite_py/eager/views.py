@@ -60,7 +60,7 @@ class Viewers(list[Any]):
 
 
 def steps(view: Any) -> list[ViewStep]:
-    """The steps from the root to a view."""
+    """Return the steps from the root to a view."""
     found = []
     while view is not None:
         found.append(ViewStep(view[1], view[2]))
@@ -69,12 +69,12 @@ def steps(view: Any) -> list[ViewStep]:
 
 
 def root_of(x: Tensor) -> Tensor:
-    """The tensor that has the storage of x."""
+    """Return the tensor that has the storage of x."""
     return x if x._view is None else x._view[0]
 
 
 def family(x: Tensor) -> list[Tensor]:
-    """The root of x, and the other roots of the same elements."""
+    """Return the root of x, and the other roots of the same elements."""
     root = root_of(x)
     return [root, *_mates(root)]
 
@@ -271,7 +271,7 @@ def replaced(x: Tensor) -> None:
 
 
 def _write_through(root: Tensor, path: list[ViewStep], new: Tensor) -> Tensor:
-    """The root with the elements of a view replaced."""
+    """Return the root with the elements of a view replaced."""
     seen = [root]
     for step in path[:-1]:
         seen.append(_apply_step(seen[-1], step))

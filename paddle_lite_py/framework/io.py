@@ -277,7 +277,7 @@ def _is_model(prefix: Any) -> bool:
 
 
 def _of_model(path: Any, return_numpy: bool) -> Any:
-    """The weights of a model file by name."""
+    """Return the weights of a model file by name."""
     found = importlib.import_module(_MODEL_FILES).read_state(str(path))
     if isinstance(found, np.ndarray):
         return found if return_numpy else wrap(from_host(found))
@@ -326,7 +326,7 @@ class _Restored:
         self.made: dict[int, Any] = {}  # by the id of what was read, which lives as long
 
     def array(self, array: np.ndarray) -> Any:
-        """An array, or a tensor of its own."""
+        """Return an array, or a tensor of its own."""
         if self.return_numpy:
             return array
         if id(array) not in self.made:

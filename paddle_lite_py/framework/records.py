@@ -23,7 +23,7 @@ class SavedObject:
         self.__dict__.update(kwargs, **({"args": args} if args else {}))
 
     def __new__(cls, *args: Any, **kwargs: Any) -> SavedObject:
-        """One of the class; `copyreg` makes those without arguments."""
+        """Return one of the class; `copyreg` makes those without arguments."""
         made = super().__new__(cls)
         made.__init__(*args, **kwargs)  # type: ignore[misc]  # pickle does not call it
         return made

@@ -125,7 +125,7 @@ class Bounded:
         return self.file.read(count)
 
     def readline(self) -> bytes:
-        """The rest of a line."""
+        """Return the rest of a line."""
         found = self.file.readline()
         self.left -= len(found)
         return found
@@ -165,7 +165,7 @@ class Unpickler(_READER):
             raise RefusedError("more than its size can hold")
 
     def measured(self, value: Any) -> Any:
-        """A new tuple or frozenset, whose size and depth are noted."""
+        """Return a new tuple or frozenset, whose size and depth are noted."""
         inner = [self.sizes.get(id(item), (1, 0)) for item in value]
         size, depth = 1 + sum(n for n, _ in inner), 1 + max((d for _, d in inner), default=0)
         if depth > MAX_DEPTH:
@@ -257,7 +257,7 @@ class Unpickler(_READER):
             raise RefusedError(f"state of a {type(made).__name__}")
 
     def of_type(self, kind: type) -> Any:
-        """The top of the stack, which is to be changed."""
+        """Return the top of the stack, which is to be changed."""
         if not isinstance(self.stack[-1], kind):
             raise RefusedError(f"a change of a {type(self.stack[-1]).__name__}")
         return self.stack[-1]
@@ -292,7 +292,7 @@ Unpickler.dispatch.update({opcode[0]: step for opcode, step in _STEPS.items()})
 
 
 def read(file: Any, encoding: str = "ASCII", more: Mapping[tuple[str, str], Any] = _NONE) -> Any:
-    """The containers, plain values and arrays of numbers or text in a pickle.
+    """Return the containers, plain values and arrays of numbers or text in a pickle.
 
     Arguments:
         encoding: of the text that Python 2 wrote; "bytes" leaves it as bytes.

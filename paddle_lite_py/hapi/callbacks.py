@@ -235,7 +235,7 @@ class _Monitor(Callback):
     seen: tuple[str, ...] = ()
 
     def state_dict(self) -> dict[str, Any]:
-        """The best number, and how long it has waited."""
+        """Return the best number, and how long it has waited."""
         return {name: float(getattr(self, name)) for name in self.seen}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:

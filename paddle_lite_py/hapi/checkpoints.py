@@ -212,7 +212,7 @@ class Checkpoints:
 
 
 def _parameters(part: Any) -> list[Any]:
-    """The parameters that an optimizer updates."""
+    """Return the parameters that an optimizer updates."""
     return list(getattr(part, "_parameter_list", None) or [])
 
 
@@ -225,7 +225,7 @@ def unlike(own: dict[str, Any], found: dict[str, Any]) -> list[str]:
 
 
 def _renamed(state: dict[str, Any], old: list[str], new: list[str]) -> dict[str, Any]:
-    """The state of an optimizer under the names that its parameters have here, in the same order."""
+    """Return the state of an optimizer under the names that its parameters have here, in the same order."""
     if old == new or len(old) != len(new):
         return state
     by_old = dict(zip(old, new, strict=True))
@@ -238,7 +238,7 @@ def _renamed(state: dict[str, Any], old: list[str], new: list[str]) -> dict[str,
 
 
 def _snapshot(value: Any) -> Any:
-    """A state as it is now: payloads are never changed, so it is enough to hold them."""
+    """Return a state as it is now: payloads are never changed, so it is enough to hold them."""
     if isinstance(value, Tensor):
         held = wrap(value._data)
         held.name = value.name

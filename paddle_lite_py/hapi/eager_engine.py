@@ -84,7 +84,7 @@ class EagerEngine:
 
 
 def as_list(value: Any) -> list[Any]:
-    """A value as a list: what is one already, nothing for None."""
+    """Return a value as a list: what is one already, nothing for None."""
     return [] if value is None else list(value) if isinstance(value, list | tuple) else [value]
 
 

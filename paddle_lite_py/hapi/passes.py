@@ -127,7 +127,7 @@ class Trainer:
         return bool(self.kept and self.kept.every and batches % self.kept.every == 0)
 
     def _batches(self) -> Iterable[Any]:
-        """The batches of an epoch; of a resumed one those that are left."""
+        """Return the batches of an epoch; of a resumed one those that are left."""
         begun, self.begun = self.begun, 0
         if not begun or hasattr(self.loader, "load_state_dict"):
             return self.loader

@@ -29,7 +29,7 @@ def text(logs: dict[str, Any]) -> str:
 
 
 def bar_of() -> Any:
-    """The kind of bar that can be shown here: a widget, a line of a terminal, or none."""
+    """Return the kind of bar that can be shown here: a widget, a line of a terminal, or none."""
     if "ipykernel" in sys.modules:
         try:
             import ipywidgets  # noqa: F401  (the widget is made of these)

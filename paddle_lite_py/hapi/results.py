@@ -35,7 +35,7 @@ class Results:
             self.read()
 
     def read(self) -> dict[str, Any]:
-        """The losses of the last batch, and the metrics of all."""
+        """Return the losses of the last batch, and the metrics of all."""
         if self._waiting:
             for measures in self._waiting:
                 updated(self._metrics, measures)
@@ -64,5 +64,5 @@ def _shown(taken: list[Any]) -> str:
 
 
 def array(value: Any) -> np.ndarray:
-    """A tensor or number on the host."""
+    """Return a tensor or number on the host."""
     return np.asarray(value.numpy() if hasattr(value, "numpy") else value)

@@ -26,7 +26,7 @@ class AcrossProcesses:
         self._array: Any = array_class()
 
     def __call__(self, *args: Any) -> Any:
-        """The results."""
+        """Return the results."""
         for a in args:
             if a.__class__ is self._array and not (a.is_fully_addressable or a.sharding.has_addressable_devices):
                 return self._jitted(*self._beside(a.sharding.mesh, args))

@@ -192,7 +192,7 @@ def product(step: HostStep, most: int) -> Any:
 
 
 def _transpose_text(name: str, aval: Any, order: tuple[int, ...], shape: tuple[int, ...]) -> str:
-    """The text of an array with its axes in an order, in a shape."""
+    """Return the text of an array with its axes in an order, in a shape."""
     turned = name if order == tuple(range(len(order))) else f"{name}.transpose({order})"
     return turned if tuple([aval.shape[i] for i in order]) == shape else f"{turned}.reshape({shape})"
 

@@ -195,7 +195,7 @@ def _scatter(step: HostStep) -> Function:
 
 
 def _constant_box(shape: Any, start: Any, mapped: Any, inner: dict[int, int], sizes: Any) -> tuple[Any, ...]:
-    """The index of one window whose place is known."""
+    """Return the index of one window whose place is known."""
     first = dict.fromkeys(range(len(shape)), 0) | dict(zip(mapped, start.tolist(), strict=True))
     return tuple([slice(n, n + sizes[inner[axis]]) if axis in inner else n for axis, n in first.items()])
 
@@ -247,7 +247,7 @@ def _dynamic_update_slice(step: HostStep) -> str:
 
 
 def replace_window(x: Any, update: Any, box: Any) -> Any:
-    """An array with a window of it replaced."""
+    """Return an array with a window of it replaced."""
     out = x.copy()
     out[box] = update
     return out

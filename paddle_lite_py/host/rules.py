@@ -67,7 +67,7 @@ def rule(*names: str, moves: bool = False, table: dict[str, Rule] = RULES) -> Ca
 
 
 def elementwise(*names: str) -> Callable[[Rule], Rule]:
-    """The same for a step that works element by element."""
+    """Return the same for a step that works element by element."""
     ELEMENTWISE.update(names)
     return rule(*names)
 

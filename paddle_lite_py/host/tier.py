@@ -89,7 +89,7 @@ def tiered(
     operators: int = 0,
     **options: Any,
 ) -> Callable[..., Any]:
-    """A function of arrays or Python numbers on its two tiers. What it gives may be nested.
+    """Return a function of arrays or Python numbers on its two tiers. What it gives may be nested.
 
     Arguments:
         n: how many arguments it takes; None for a function that is XLA's whatever they are.
@@ -127,7 +127,7 @@ def _sum() -> Callable[[Any, Any], Any]:
 
 
 def added(a: Any, b: Any) -> Any:
-    """The sum of two arrays."""
+    """Return the sum of two arrays."""
     return _sum()(a, b)
 
 
@@ -164,7 +164,7 @@ class Tiers:
         return call
 
     def _first(self, *args: Any) -> Any:
-        """The first call that is XLA's."""
+        """Return the first call that is XLA's."""
         assert self.watch is not None
         self._become(self.xla)
         if are_sizes_varying() or only_moves(self.trace, args):
@@ -178,7 +178,7 @@ class Tiers:
         self._become(self.xla)
 
     def other(self, *args: Any) -> Any:
-        """A call that is new, or with other things than arrays of the host and numbers."""
+        """Return a call that is new, or with other things than arrays of the host and numbers."""
         kinds = {a.__class__ for a in args}
         if not kinds <= _HOSTED:
             return self.on_xla(*args)

@@ -52,7 +52,7 @@ class Watch:
         self.when_varying: Callable[[], None] | None = None
 
     def __call__(self, *args: Any) -> Any:
-        """The function itself, which JAX traces."""
+        """Return the function itself, which JAX traces."""
         self.kinds += 1
         if self.kinds >= COMPILED_FIRST and self.when_varying is not None and _is_supported():
             self.when_varying()
@@ -105,7 +105,7 @@ class VaryingShapes:
         self._known: Memo[Any, Callable[..., Any]] = Memo(f"kinds of {name}", MAX_KINDS, tiered=True)
 
     def __call__(self, *args: Any) -> Any:
-        """The results for arrays and numbers."""
+        """Return the results for arrays and numbers."""
         key = tuple([(a.shape, a.dtype) if hasattr(a, "shape") else a.__class__ for a in args])
         run = self._known.get(key)
         if run is None:

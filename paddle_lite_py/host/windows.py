@@ -78,7 +78,7 @@ def _reduce_window(step: HostStep) -> Function:
 
 @rule("select_and_scatter_add", table=BASELINE_RULES)
 def _select_and_scatter_add(step: HostStep) -> Function:
-    """The gradient of a maximum: each window adds its number to the first of its largest elements."""
+    """Return the gradient of a maximum: each window adds its number to the first of its largest elements."""
     p, (source, x) = step.params, step.given
     ones, largest = (1,) * len(x.shape), p["select_prim"].name == "ge"
     full, pad = _padded(x.shape, p["padding"], ones, x.dtype)
@@ -168,7 +168,7 @@ def _product_of_columns(x: Any, kernel: Any, taps: Sequence[tuple[slice, ...]], 
 
 
 def _by_spots(x: Any, kernel: Any, spots: Sequence[tuple[slice, ...]], out: Sizes) -> Any:
-    """The same for few windows of many elements, which are the rows of a matrix."""
+    """Return the same for few windows of many elements, which are the rows of a matrix."""
     (images, groups, each), (_, outputs, _, taps) = x.shape[:3], kernel.shape
     rows = np.empty((groups, images, len(spots), each * taps), x.dtype)
     for i, at in enumerate(spots):

@@ -12,7 +12,7 @@ from ..ops.segment import send_u_recv
 def graph_send_recv(
     x: Any, src_index: Any, dst_index: Any, pool_type: str = "sum", out_size: Any = None, name: Any = None
 ) -> Any:
-    """The older name of geometric.send_u_recv: rows of x are sent along edges, and pooled where they arrive.
+    """Return the older name of geometric.send_u_recv: rows of x are sent along edges, and pooled where they arrive.
 
     Arguments:
         pool_type: "sum", "mean", "max" or "min".
@@ -31,7 +31,7 @@ def graph_reindex(
     x: Any, neighbors: Any, count: Any, value_buffer: Any = None, index_buffer: Any = None,
     flag_buffer_hashtable: bool = False, name: Any = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """The older name of geometric.reindex_graph: the nodes of a sampled graph are numbered from 0.
+    """Return the older name of geometric.reindex_graph: the nodes of a sampled graph are numbered from 0.
 
     Arguments:
         x: the nodes. neighbors: all their neighbours in a row. count: how many each has.

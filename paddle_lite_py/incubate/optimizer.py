@@ -19,7 +19,7 @@ __all__ = ["LBFGS", "LookAhead", "ModelAverage"]
 
 
 def _count() -> Tensor:
-    """A counter that static functions and conditions count in as well."""
+    """Return a counter that static functions and conditions count in as well."""
     return zeros([], "int64")
 
 

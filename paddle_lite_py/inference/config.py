@@ -93,7 +93,7 @@ class Config:
 
     @staticmethod
     def _only(folder: str) -> str:
-        """The program in a folder."""
+        """Return the program in a folder."""
         found = sorted([*Path(folder).glob("*.json"), *Path(folder).glob("*.pdmodel"), *Path(folder).glob("__model__")])
         if len(found) != 1:
             names = ", ".join(p.name for p in found) or "none"

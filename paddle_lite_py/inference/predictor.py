@@ -168,12 +168,12 @@ class Predictor:
         return True if inputs is None else found
 
     def _again(self, given: list[Any]) -> list[Tensor] | None:
-        """The results for arrays like those of the last run, without what only the first of a kind needs."""
+        """Return the results for arrays like those of the last run, without what only the first of a kind needs."""
         found = self._method.run_arrays(given)
         return None if found is None else list(map(wrap, found))
 
     def _placed(self, given: Any) -> Tensor:
-        """An input as a tensor on the predictor's device."""
+        """Return an input as a tensor on the predictor's device."""
         # Not by device_put() where the device is the default one: for what is put on one XLA compiles again.
         if self._is_plain or (isinstance(given, jax.Array) and given.devices() == self._devices):
             return wrap(given)
@@ -202,7 +202,7 @@ class Predictor:
 
 
 def _own(given: Any) -> Any:
-    """An array that the caller does not fill anew while XLA still reads it."""
+    """Return an array that the caller does not fill anew while XLA still reads it."""
     data = given._data if isinstance(given, Tensor) else given
     return data if isinstance(given, Tensor) or isinstance(data, jax.Array) else np.array(data)
 

@@ -194,7 +194,7 @@ class DataLoader:
         return bool(self._unfit or asked or os.name != "posix")
 
     def _kept(self, kind: type) -> Any:
-        """The workers of the last pass, if they are to persist."""
+        """Return the workers of the last pass, if they are to persist."""
         workers, self._workers = self._workers, None
         if isinstance(workers, kind) and (not isinstance(workers, Processes) or workers.drained()):
             return workers

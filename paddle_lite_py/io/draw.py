@@ -17,7 +17,7 @@ def source(generator: Generator | None = None) -> Any:
 
 
 def permutation(n: int, generator: Generator | None = None) -> list[int]:
-    """The numbers from 0 to n - 1 in random order."""
+    """Return the numbers from 0 to n - 1 in random order."""
     return source(generator).permutation(n).tolist()
 
 
@@ -28,5 +28,5 @@ def split_order(n: int, generator: Generator | None = None) -> list[int]:
 
 
 def worker_seed() -> int:
-    """A seed for workers, which takes as much from NumPy's stream as the reference's does."""
+    """Return a seed for workers, which takes as much from NumPy's stream as the reference's does."""
     return int(np.random.randint(0, sys.maxsize))

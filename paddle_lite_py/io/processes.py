@@ -138,7 +138,7 @@ class Shipment(NamedTuple):
 
 
 def packed(what: Any) -> Shipment:
-    """A pickle of anything; classes and functions of the main program go by value.
+    """Return a pickle of anything; classes and functions of the main program go by value.
 
     Raises:
         Unfit: if it cannot be pickled.
@@ -253,7 +253,7 @@ class Processes:
         return out
 
     def _guarded(self, call: Any) -> Any:
-        """A call that ends all workers if one of them is gone."""
+        """Return a call that ends all workers if one of them is gone."""
         try:
             return call()
         except (RuntimeError, OSError) as e:
@@ -284,7 +284,7 @@ class Processes:
 
 
 def _raised(data: bytes | None, short: str, text: str) -> BaseException:
-    """The exception of a worker, with how it came about there."""
+    """Return the exception of a worker, with how it came about there."""
     error = RuntimeError(short) if data is None else in_worker.again(data)
     error.__cause__ = WorkerError(text)
     return error

@@ -130,7 +130,7 @@ def _enter(info: WorkerInfo, init: Callable[[int], Any] | None) -> None:
 
 
 def _do(task: Callable[[], Any]) -> Any:
-    """A task in its worker, if that has begun well.
+    """Return a task in its worker, if that has begun well.
 
     Raises:
         RuntimeError: worker_init_fn has ended the worker by SystemExit.

@@ -25,7 +25,7 @@ _INNER = 'shape=ellipse, style="filled,dashed", fillcolor="#ffffff", color="#888
 
 
 def to_dot(program: Program) -> str:
-    """A program in the DOT language: operators with shapes and types between them, branches and loops as boxes.
+    """Return a program in the DOT language: operators with shapes and types between them, branches and loops as boxes.
 
     Examples:
         >>> from paddle_lite_py.ir.block import Block, Value

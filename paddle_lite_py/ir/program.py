@@ -16,7 +16,7 @@ class Measured(NamedTuple):
     axis: int | None = None  # that has the size
 
     def size(self, array: Any) -> int:
-        """The size that the value's array tells."""
+        """Return the size that the value's array tells."""
         return int(array.reshape(-1)[self.element or 0]) if self.axis is None else int(array.shape[self.axis])
 
 
@@ -49,7 +49,7 @@ class Program:
         self.asked = asked
 
     def replaced(self, block: Block) -> Program:
-        """The program with a block of the same inputs and outputs in the place of its own."""
+        """Return the program with a block of the same inputs and outputs in the place of its own."""
         named = self.input_names, self.output_names
         return Program(block, *named, self.captured, self.updates, self.measured, self.asked)
 
@@ -57,7 +57,7 @@ class Program:
         return to_text(self)
 
     def ops(self) -> list[Operator]:
-        """All operators, those in inner blocks included."""
+        """Return all operators, those in inner blocks included."""
         return list(self.block.all_ops())
 
     def has_loops(self) -> bool:

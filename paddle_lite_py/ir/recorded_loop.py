@@ -22,7 +22,7 @@ MOST_TIMES, MOST_BYTES = 4, 1 << 14
 
 
 def record_loop(going: Callable[..., Any], step: Step, again: Step, size: int, keeps: bool) -> Callable[..., Any]:
-    """A function from carries and what is only read to the last carries and the number of iterations.
+    """Return a function from carries and what is only read to the last carries and the number of iterations.
 
     Arguments:
         going: whether there is another iteration. again: an iteration that may be run twice.
@@ -73,7 +73,7 @@ def record_loop(going: Callable[..., Any], step: Step, again: Step, size: int, k
 
 
 def _scanned(going: Callable[..., Any], step: Step, size: int, carry: Arrays, fixed: Arrays) -> Any:
-    """The loop with `size` turns, of which the last ones do nothing: that has gradients of every order."""
+    """Return the loop with `size` turns, of which the last ones do nothing: that has gradients of every order."""
 
     def turn(state: Any, _: None) -> Any:
         carry, count = state
@@ -115,7 +115,7 @@ class _ComputedAgain(_Iteration):
         self._step, self._again, self.specs = step, again, carry
 
     def forward(self, carry: Arrays, fixed: Arrays) -> tuple[Arrays, Arrays]:
-        """The next carries, and what is recorded."""
+        """Return the next carries, and what is recorded."""
         return self._step(carry, fixed), carry
 
     def backward(self, found: Sequence[Any], fixed: Arrays, cotangents: list[Any]) -> Any:
@@ -166,7 +166,7 @@ class _KeptResiduals(_Iteration):
         return more <= max(MOST_TIMES * carried, MOST_BYTES)
 
     def forward(self, carry: Arrays, fixed: Arrays) -> tuple[Arrays, Arrays]:
-        """The next carries, and what is recorded."""
+        """Return the next carries, and what is recorded."""
         out = tuple(self._run(*carry, *fixed))
         return out[: self._n_carry], out[self._n_carry :]
 

@@ -51,7 +51,7 @@ class _Loader:
 
 
 def _find_own(own: str) -> ModuleSpec | None:
-    """The spec of a module of this package, which need not be imported for it."""
+    """Return the spec of a module of this package, which need not be imported for it."""
     if own in sys.modules:
         module = sys.modules[own]
         return module.__spec__ or ModuleSpec(own, None, is_package=hasattr(module, "__path__"))

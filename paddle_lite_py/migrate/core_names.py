@@ -57,13 +57,13 @@ op_proto_and_checker_maker = SimpleNamespace(OpRole=OpRole)
 
 @no_effect(index=ONE_STREAM)
 def default_cuda_generator(index: int = 0) -> Any:
-    """The generator of random numbers: there is one for all devices."""
+    """Return the generator of random numbers: there is one for all devices."""
     return default_generator
 
 
 @no_effect(place=ONE_STREAM)
 def default_custom_device_generator(place: Any = None) -> Any:
-    """The generator of random numbers: there is one for all devices."""
+    """Return the generator of random numbers: there is one for all devices."""
     return default_generator
 
 
@@ -132,7 +132,7 @@ def _dygraph_tracer() -> Tracer:
 
 
 def generate_with_ignorable_key(key: str) -> str:
-    """A name that nothing else has; that it begins with `key` is not promised.
+    """Return a name that nothing else has; that it begins with `key` is not promised.
 
     Examples:
         >>> generate_with_ignorable_key("x") != generate_with_ignorable_key("x")

@@ -27,7 +27,7 @@ class AliasError(RuntimeError):
 
 
 def site_packages() -> Path:
-    """The folder of this environment that packages are installed in; the user's where that cannot be written."""
+    """Return the folder of this environment that packages are installed in; the user's where that cannot be written."""
     folder = Path(sysconfig.get_path("purelib"))
     if not os.access(folder, os.W_OK) and site.ENABLE_USER_SITE:
         return Path(site.getusersitepackages())
@@ -35,7 +35,7 @@ def site_packages() -> Path:
 
 
 def find_alias(folder: Path) -> metadata.Distribution | None:
-    """The alias that is installed in a folder."""
+    """Return the alias that is installed in a folder."""
     return next(filter(_is_alias, metadata.distributions(name="paddlepaddle", path=[str(folder)])), None)
 
 

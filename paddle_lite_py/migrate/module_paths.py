@@ -45,7 +45,7 @@ class ComputedModule(ModuleType):
 
 
 def own_name(module: str) -> str:
-    """The name here of a module of the reference."""
+    """Return the name here of a module of the reference."""
     return OWN + module.removeprefix("paddle")
 
 
@@ -63,7 +63,7 @@ def table() -> dict[str, str]:
 
 @cache
 def _children() -> dict[str, list[str]]:
-    """The modules that are no files, by the modules that they belong to."""
+    """Return the modules that are no files, by the modules that they belong to."""
     found: dict[str, list[str]] = {}
     for module in table():
         if not module.endswith("+"):
@@ -72,7 +72,7 @@ def _children() -> dict[str, list[str]]:
 
 
 def places(line: str) -> dict[str, tuple[str, str]]:
-    """The module that has each name of a line, and its name there.
+    """Return the module that has each name of a line, and its name there.
 
     "@" has modules, "!" and a word what is not available, for the reason of that word; "*" stands for all other names.
     """

@@ -48,7 +48,7 @@ MAX_ITERATIONS = 10_000  # of a loop that is unrolled
 
 
 def build(graph: ModelGraph, weights: dict[str, Tensor]) -> tuple[Program, list[Tensor], list[Tensor]]:
-    """A program that computes a graph, with its feeds and fetches.
+    """Return a program that computes a graph, with its feeds and fetches.
 
     Arguments:
         weights: parameters and buffers by name.
@@ -87,7 +87,7 @@ def build_training(graph: ModelGraph, program: Program) -> None:
 
 
 def _begun(graph: ModelGraph, weights: dict[str, Tensor]) -> tuple[Env, list[Tensor]]:
-    """The values that a program begins with, and its feeds among them."""
+    """Return the values that a program begins with, and its feeds among them."""
     feeds = [data(f.name, [None if n < 0 else n for n in f.shape], f.dtype) for f in graph.feeds]
     env: Env = {w.ref: weights[w.name] for w in graph.weights}
     return env | {f.ref: t for f, t in zip(graph.feeds, feeds, strict=True)}, feeds
@@ -110,7 +110,7 @@ def _name_values(env: Env) -> None:
 
 
 def _fetched(found: Any) -> Tensor:
-    """A result as a value of its own: an input may be one, and one value two of them."""
+    """Return a result as a value of its own: an input may be one, and one value two of them."""
     return P.assign(found)
 
 
@@ -262,7 +262,7 @@ class PendingValue(NamedTuple):
     name: Any
 
     def build(self) -> Any:
-        """The value."""
+        """Return the value."""
         inner = dict(self.env)
         _run(self.block, inner)
         return tensor(inner[self.name])
@@ -295,7 +295,7 @@ def _selected(operands: list[Any]) -> Any:
 
 
 def _loop(node: ModelNode, operands: list[Any], env: Env) -> Any:
-    """A loop on its first operand; the others are what it carries, and what its body changes in place."""
+    """Return a loop on its first operand; the others are what it carries, and what its body changes in place."""
     (body,) = node.blocks
     if isinstance(operands[0], KnownValue):
         return _unrolled(node, operands, env)
@@ -344,7 +344,7 @@ def _shaped(step: Callable[..., Any], operands: list[Any]) -> list[Any]:
 
 
 def _unrolled(node: ModelNode, operands: list[Any], env: Env) -> Any:
-    """A loop whose condition is known."""
+    """Return a loop whose condition is known."""
     (body,), (going, *carried) = node.blocks, operands
     for _ in range(MAX_ITERATIONS):
         if not isinstance(going, KnownValue):

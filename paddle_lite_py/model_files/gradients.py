@@ -60,7 +60,7 @@ def is_gradient(op: str) -> bool:
 
 
 def of_operator(node: ModelNode, before: list[ModelNode], env: dict[Any, Any]) -> GradientNode:
-    """An operator whose name says that it is a gradient, with the one that it belongs to.
+    """Return an operator whose name says that it is a gradient, with the one that it belongs to.
 
     Arguments:
         before: what has run.

@@ -93,7 +93,7 @@ class LiteralOperand:
 
 
 def read_graph(path: Path, parse: Callable[[bytes], ModelGraph], limit: int) -> ModelGraph:
-    """The program of a file.
+    """Return the program of a file.
 
     Arguments:
         parse: makes it of the bytes of the file.
@@ -108,7 +108,7 @@ def read_graph(path: Path, parse: Callable[[bytes], ModelGraph], limit: int) -> 
 
 
 def parsed(data: bytes, name: str, parse: Callable[[bytes], ModelGraph]) -> ModelGraph:
-    """The program that bytes are, under a name for messages.
+    """Return the program that bytes are, under a name for messages.
 
     Raises:
         ModelFileError: they are damaged, or no such program.

@@ -30,7 +30,7 @@ def _table() -> dict[str, str]:
 
 
 def kernel_names() -> list[str]:
-    """The kernels that there are.
+    """Return the kernels that there are.
 
     Example:
         >>> len(kernel_names()) > 400

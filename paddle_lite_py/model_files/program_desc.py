@@ -51,12 +51,12 @@ class VariableDescription:
 
 
 def read_program(path: Path) -> ModelGraph:
-    """The program of a file; see read_graph()."""
+    """Return the program of a file; see read_graph()."""
     return read_graph(path, parse_program, MAX_FILE)
 
 
 def parse_program(data: bytes) -> ModelGraph:
-    """The program that bytes are."""
+    """Return the program that bytes are."""
     blocks = [_block(v) for n, v in fields(memoryview(data)) if n == 1]
     if not blocks:
         raise ModelFileError("it is no program: it has no blocks")
@@ -135,7 +135,7 @@ def _nodes(blocks: Blocks, number: int, depth: int) -> Iterator[ModelNode]:
 def _differentiated(
     op: OperatorDescription, before: list[tuple[OperatorDescription, ModelNode]]
 ) -> tuple[OperatorDescription, ModelNode] | None:
-    """The operator that one is the gradient of: it has the operands and results of it that are no gradients."""
+    """Return the operator that one is the gradient of: it has the operands and results of it that are no gradients."""
     kind = op.kind.removesuffix("_grad")
     if kind == op.kind or op.kind in ROWS:
         return None

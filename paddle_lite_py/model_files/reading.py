@@ -27,7 +27,7 @@ from .weights import read_weights, record
 
 
 def read(program_file: Path, weights_file: str | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The manifest that jit.save would write for a model file, and the weights as arrays.
+    """Return the manifest that jit.save would write for a model file, and the weights as arrays.
 
     Arguments:
         weights_file: that of the program's name by default.
@@ -50,7 +50,7 @@ def read(program_file: Path, weights_file: str | None = None) -> tuple[dict[str,
 
 
 def _made(files: dict[str, Path], weights_file: Path | None) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """The same from the programs of methods, and the weights as they stand in the files."""
+    """Return the same from the programs of methods, and the weights as they stand in the files."""
     writer, known, stored = ArtifactWriter(None, (), PLATFORMS), dict[str, Tensor](), list[str]()
     for name, file in files.items():
         graph = _graph(file)
@@ -76,7 +76,7 @@ def read_training(program: StaticProgram, data: bytes) -> StaticProgram:
 
 
 def read_state(path: str) -> dict[str, np.ndarray] | np.ndarray:
-    """The weights of a model file by name, by that of the layer's state_dict() where the files say it.
+    """Return the weights of a model file by name, by that of the layer's state_dict() where the files say it.
 
     Arguments:
         path: of the weights, or the prefix of the files; one tensor alone needs no program for its name.
@@ -131,7 +131,7 @@ def write_variables(folder: str, values: dict[str, np.ndarray], file: str | None
 
 
 def within(folder: str, name: str) -> Path:
-    """The file of a name in a folder.
+    """Return the file of a name in a folder.
 
     Raises:
         ModelFileError: the name leads out of it.
@@ -153,7 +153,7 @@ def _structured(weights_file: Path) -> dict[str, str]:
 
 
 def _methods(file: Path) -> dict[str, Path]:
-    """The files of a layer with several methods, `name.json` and `name.method.json`, by method."""
+    """Return the files of a layer with several methods, `name.json` and `name.method.json`, by method."""
     if file.suffix != ".json":
         return {"forward": file}
     found = {p.name[len(file.stem) + 1 : -5]: p for p in sorted(file.parent.glob(f"{glob.escape(file.stem)}.*.json"))}
@@ -161,7 +161,7 @@ def _methods(file: Path) -> dict[str, Path]:
 
 
 def _program(graph: ModelGraph, file: Path, weights_file: Path, known: dict[str, Tensor]) -> Program:
-    """The program of a file; weights of a name that is known are those."""
+    """Return the program of a file; weights of a name that is known are those."""
     from .building import build  # the operators, which a program that is kept does without
 
     for name, weight in _weights(graph, weights_file).items():
@@ -183,7 +183,7 @@ def _stored(graph: ModelGraph) -> list[ModelWeight]:
 
 
 def _beside(program: Path) -> Path:
-    """The file of weights that belongs to a program."""
+    """Return the file of weights that belongs to a program."""
     return program.with_name("__params__") if program.name == "__model__" else program.with_suffix(".pdiparams")
 
 

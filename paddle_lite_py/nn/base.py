@@ -321,7 +321,7 @@ class Layer(StateDict, Tree):
         return self._full_name
 
     def extra_repr(self) -> str:
-        """Its settings, for repr()."""
+        """Return its settings, for repr()."""
         return ""
 
     def __repr__(self) -> str:

@@ -125,7 +125,7 @@ class ClipGradByGlobalNorm(ClipGradBase):
 
 
 def rule(key: tuple[Any, ...]) -> Rule:
-    """The function over arrays that a key stands for."""
+    """Return the function over arrays that a key stands for."""
     return functools.partial(_RULES[key[0]], *key[1:])
 
 

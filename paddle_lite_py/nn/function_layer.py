@@ -52,14 +52,14 @@ class FunctionLayer(Layer):
         self._name = bound.arguments["name"]
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """The function of the inputs."""
+        """Return the function of the inputs."""
         settings = {k: getattr(self, k) for k in self._settings}
         if self._takes_training:
             settings["training"] = self.training
         return getattr(F, self._function)(*inputs, **kwargs, **settings)
 
     def extra_repr(self) -> str:
-        """Its settings."""
+        """Return its settings."""
         shown = (
             self._shown
             if self._shown is not None
@@ -74,7 +74,7 @@ def _assign(name: str, layer: FunctionLayer, value: Any) -> None:
 
 
 def property_of(name: str) -> property:
-    """A setting under another name."""
+    """Return a setting under another name."""
     return property(attrgetter(name), partial(_assign, name))
 
 

@@ -22,7 +22,7 @@ class LayerHelper:
         self.layer_type, self.kwargs = layer_type, kwargs
 
     def get_default_dtype(self) -> str:
-        """The name of the dtype of new parameters.
+        """Return the name of the dtype of new parameters.
 
         Examples:
             >>> LayerHelper("fc").get_default_dtype()
@@ -31,7 +31,7 @@ class LayerHelper:
         return str(default_dtype().name)
 
     def input_dtype(self, input_param_name: str = "input") -> Any:
-        """The dtype of the tensor, or of the first of several, that an argument names.
+        """Return the dtype of the tensor, or of the first of several, that an argument names.
 
         Examples:
             >>> LayerHelper("prior_box", input=paddle.ones([1])).input_dtype()

@@ -66,7 +66,7 @@ class StateDict:
         return self._collect(destination, include_sublayers, structured_name_prefix, use_hook, True, keep_vars)
 
     def sharded_state_dict(self, structured_name_prefix: str = "") -> dict[str, Any]:
-        """The parts of the state that this process holds, which is all of it: there is one process.
+        """Return the parts of the state that this process holds, which is all of it: there is one process.
 
         Raises:
             NotImplementedError: always, saying to use state_dict().

@@ -231,7 +231,7 @@ class TransformerDecoderLayer(_TransformerLayer):
 
 
 def _copies(layer: Any, n: int) -> LayerList:
-    """The layer, and more like it with parameters of their own."""
+    """Return the layer, and more like it with parameters of their own."""
     return LayerList([layer if i == 0 else type(layer)(**layer._config) for i in range(n)])
 
 

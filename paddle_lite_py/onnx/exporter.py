@@ -125,7 +125,7 @@ def _evaluated(layer: Any, input_spec: Any, output_spec: Any) -> tuple[str, Trac
 
 
 def _function(program: Program, traced: Traced) -> Any:
-    """The program as a JAX function of its arguments; the weights are constants in it."""
+    """Return the program as a JAX function of its arguments; the weights are constants in it."""
     lowered, weights = lower(program), [h._data for h in traced.captures]
 
     def function(*args: Any) -> Any:

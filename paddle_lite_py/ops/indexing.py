@@ -218,7 +218,7 @@ def _paste(x: Any, box: Box, new: Any) -> Any:
 
 
 def _unknown_slices(plan: Plan) -> tuple[Any, ...]:
-    """The slices of unknown sizes as an index of their own; the rest is whole."""
+    """Return the slices of unknown sizes as an index of their own; the rest is whole."""
     out: list[Any] = []
     for part in plan:
         if part[0] != NEW:

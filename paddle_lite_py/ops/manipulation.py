@@ -124,7 +124,7 @@ def unflatten(x: Array, /, axis: int, shape: Sequence[int]) -> Any:
 
 
 def _exchanged(x: Any, *axes: int) -> tuple[int, ...]:
-    """The order of the axes of x with two of them exchanged; more than two are that order."""
+    """Return the order of the axes of x with two of them exchanged; more than two are that order."""
     if len(axes) != 2:
         return axes
     order = [*range(x.ndim)]
@@ -269,7 +269,7 @@ def unsqueeze(x: Array, /, axis: Axis) -> Any:
 
 
 def _expanded(x: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The target shape with -1 replaced by x's own sizes."""
+    """Return the target shape with -1 replaced by x's own sizes."""
     lead = len(shape) - x.ndim
     return tuple([x.shape[i - lead] if isinstance(n, int) and n == -1 else n for i, n in enumerate(shape)])
 
@@ -410,7 +410,7 @@ def _bitcast(x: Any, /, dtype: Any) -> Any:
 
 
 def _of_bits(x: Any, kind: Any) -> Any:
-    """The bits of real numbers as another kind of them."""
+    """Return the bits of real numbers as another kind of them."""
     if kind.itemsize > x.dtype.itemsize:
         x = x.reshape(*x.shape[:-1], -1, kind.itemsize // x.dtype.itemsize)
     out = jax.lax.bitcast_convert_type(x, kind)

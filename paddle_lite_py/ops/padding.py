@@ -223,7 +223,7 @@ def interpolate(
 
 
 def _scaled(size: Any, factor: float) -> Any:
-    """A size times a factor, rounded down; of an unknown one too."""
+    """Return a size times a factor, rounded down; of an unknown one too."""
     if not is_symbolic(size):
         return int(size * factor)
     exact = Fraction(factor).limit_denominator(1 << 20)

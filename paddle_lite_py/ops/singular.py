@@ -28,7 +28,7 @@ _finite = IdentityMemo("arrays of finite numbers")
 
 
 def _bad_input(array: Any) -> Any:
-    """The same of an argument, which may come again."""
+    """Return the same of an argument, which may come again."""
     if _finite.find(array):
         return None
     bad = _bad(array)

@@ -189,7 +189,7 @@ class LBFGS(Optimizer):
         return -self._inverse_hessian(slope), self.get_lr()
 
     def _inverse_hessian(self, slope: np.ndarray) -> np.ndarray:
-        """The product of the remembered inverse Hessian with a vector."""
+        """Return the product of the remembered inverse Hessian with a vector."""
         q, weights = slope.copy(), []
         for moved, turned in reversed(self._changes):
             weight = moved @ q / (turned @ moved)

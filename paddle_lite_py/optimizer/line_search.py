@@ -25,7 +25,7 @@ class Point(NamedTuple):
 def strong_wolfe(
     look: Callable[[float], Point], start: Point, length: float, reach: float, tolerance: float
 ) -> tuple[Point, int]:
-    """A point along a line where the strong Wolfe conditions hold, and how many points were looked at.
+    """Return a point along a line where the strong Wolfe conditions hold, and how many points were looked at.
 
     Arguments:
         look: what is found at a distance.

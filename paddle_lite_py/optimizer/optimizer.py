@@ -144,7 +144,7 @@ class Optimizer(Versioned):
         state.interpreter.set_attribute(self, "_learning_rate", scheduler)
 
     def _traced_rate(self, builder: Any) -> Tensor:
-        """The learning rate as an input or a value of a program."""
+        """Return the learning rate as an input or a value of a program."""
         held = self._learning_rate
         if isinstance(held, Tensor):  # a variable of the program
             return held.reshape([]).astype("float32")
@@ -160,7 +160,7 @@ class Optimizer(Versioned):
         return given
 
     def _rate(self, value: float | None = None) -> Any:
-        """The learning rate as an array: an input of the update, so that a new one compiles nothing."""
+        """Return the learning rate as an array: an input of the update, so that a new one compiles nothing."""
         value = self.get_lr() if value is None else value
         found = self._rates.get(value)
         if found is None:
@@ -250,11 +250,11 @@ class Optimizer(Versioned):
         return tuple([(k, options[k] if k in options else getattr(self, f"_{k}")) for k in self._hyper])
 
     def _decay_of(self, param: Parameter, options: dict[str, Any]) -> float:
-        """The decay that the rule itself applies to a parameter."""
+        """Return the decay that the rule itself applies to a parameter."""
         raise NotImplementedError
 
     def _factor(self, param: Parameter) -> float:
-        """A factor on the learning rate of a parameter."""
+        """Return a factor on the learning rate of a parameter."""
         return 1.0
 
     def minimize(
@@ -403,12 +403,12 @@ class Optimizer(Versioned):
 
 
 def _number(value: Any) -> Any:
-    """A float, or what stands for one in a program."""
+    """Return a float, or what stands for one in a program."""
     return value if type(value) is TracedNumber or isinstance(value, Tensor) else float(value)
 
 
 def _gradient(param: Parameter, zeros: dict[Any, Any]) -> Tensor:
-    """The gradient of a parameter for the current interpreter."""
+    """Return the gradient of a parameter for the current interpreter."""
     grad = param._grad
     if grad is ZEROS:
         key = (tuple(payload_of(param).shape), payload_of(param).dtype)

@@ -17,7 +17,7 @@ class Unchanged(NamedTuple):
 
     @classmethod
     def of(cls, optimizer: Any, group: Any, active: list[int], settings: Any, clip: Any) -> Unchanged:
-        """The fact that all is as it is now."""
+        """Return the fact that all is as it is now."""
         return cls(optimizer, group, active, settings, clip, len(optimizer._groups))
 
     @property

@@ -59,7 +59,7 @@ class Recipe(NamedTuple):
     alike: bool = False  # all parameters have the same numbers: kernels for them are then the same ones
 
     def split(self, mutable: list[Any]) -> tuple[list[Any], list[Any], dict[str, list[Any]], dict[str, Any]]:
-        """The arrays that an update changes: parameters, masters, array accumulators and scalar ones by slot."""
+        """Return the arrays that an update changes: parameters, masters, array accumulators and scalar ones by slot."""
         it = iter(mutable)
         params = [next(it) for _ in self.settings]
         masters = [next(it) if s.master else None for s in self.settings]

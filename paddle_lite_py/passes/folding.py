@@ -162,14 +162,14 @@ def _with_weights(program: Program, needed: list[Value], known: Known) -> Progra
 
 
 def _computed(compute: Any, arrays: list[Any]) -> Any:
-    """The results of a function of weights, by NumPy where it has a rule for each step: it runs only once."""
+    """Return the results of a function of weights, by NumPy where it has a rule for each step: it runs only once."""
     traced = jax.jit(compute).trace(*arrays)
     by_numpy = baseline(traced.jaxpr, traced.out_info, math.inf)
     return traced.lower().compile()(*arrays) if by_numpy is None else by_numpy(*arrays)
 
 
 def _array(state: Any) -> Any:
-    """The array of a tensor, or of state that is kept in a scope."""
+    """Return the array of a tensor, or of state that is kept in a scope."""
     data = getattr(state, "_data", state)
     return data if is_array(data) else data.concrete("freeze_weights")
 

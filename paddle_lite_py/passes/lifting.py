@@ -45,7 +45,7 @@ def _room(values: Any) -> int:
 
 
 def lift_constants(block: Block, weights: Known) -> Block:
-    """The block with all that depends on its weights alone outside of the blocks in it."""
+    """Return the block with all that depends on its weights alone outside of the blocks in it."""
     known, ops = dict(weights), list[Operator]()
     for op in block.ops:
         before, op = _split(op, known) if op.blocks else ([], op)
@@ -78,7 +78,7 @@ def _split(op: Operator, known: Known) -> tuple[list[Operator], Operator]:
 
 
 def _with_inputs(layout: Operands, block: Block, values: list[Value]) -> Block:
-    """A block that is given values which are computed outside of it."""
+    """Return a block that is given values which are computed outside of it."""
     swaps: dict[Value, Any] = {v: copy_value(v) for v in values}
     ops, outputs = [with_inputs(op, swaps) for op in block.ops], [swapped(v, swaps) for v in block.outputs]
     return layout.block(Block(block.inputs, ops, outputs), [], list(swaps.values()), [])

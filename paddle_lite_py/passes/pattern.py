@@ -76,7 +76,7 @@ class Called:
 
 
 def attributes(op: Operator) -> dict[str, Any]:
-    """The attributes of an operator by name.
+    """Return the attributes of an operator by name.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -57,7 +57,7 @@ class Match:
             raise AttributeError(f"the pattern has no name {name!r}; it has {', '.join(self._found)}") from None
 
     def weight(self, name: str) -> Any:
-        """The weight or buffer that an argument is; None if it is computed, or an argument of the program."""
+        """Return the weight or buffer that an argument is; None if it is computed, or an argument of the program."""
         return self._weights.get(self._values.get(name))  # type: ignore[arg-type]
 
 
@@ -65,7 +65,7 @@ Rule = tuple[Call, Callable[[Match], Any]]
 
 
 def rewrite(*patterns: Call) -> Callable[[Callable[[Match], Any]], Callable[[Program], Program]]:
-    """A pass that replaces what matches a pattern, in the program and in the branches and loops of it.
+    """Return a pass that replaces what matches a pattern, in the program and in the branches and loops of it.
 
     The function below it is given what was found, and returns the tensor that takes the place of the result (several
     for an op with several results), computed with any paddle function; None leaves things as they are. Weights and
@@ -110,7 +110,7 @@ class Rewriting:
         self.taken = {id(program.captured[v]) for v in program.updates.values() if v in program.captured}
 
     def program(self) -> Program:
-        """The rewritten program."""
+        """Return the rewritten program."""
         source, top = self.source, self.top
         block = self._block(source.block, top)
         new = [v for v in top.captured if v not in source.captured]
@@ -159,7 +159,7 @@ class Rewriting:
         return with_blocks(op, lambda _: next(new))
 
     def error(self, op: Operator, why: str) -> PassError:
-        """An error that names the pass and the operator."""
+        """Return an error that names the pass and the operator."""
         return PassError(f"pass `{self.name}` on `{op.name}` at {op.where}: {why}")
 
     def _replaced(
@@ -202,7 +202,7 @@ class Splice:
         self.r, self.op, self.captures = rewriting, op, captures
 
     def result(self, made: Traced, found: dict[str, Any]) -> tuple[list[Operator], list[Value]] | None:
-        """The new operators, and the values that take the place of the operator's outputs; None to leave it."""
+        """Return the new operators, and the values that take the place of the operator's outputs; None to leave it."""
         given = [v for v in found.values() if isinstance(v, Value)]
         given += [v for vs in found.values() if isinstance(vs, list) for v in vs]
         block = made.program.block
@@ -241,7 +241,7 @@ class Splice:
         self.captures.state[id(handle)] = value
 
     def error(self, why: str) -> PassError:
-        """An error that names the pass and the operator."""
+        """Return an error that names the pass and the operator."""
         return self.r.error(self.op, why)
 
 
@@ -260,7 +260,7 @@ def last_captured(program: Program) -> int:
 
 
 def _flat(made: Traced) -> list[Any]:
-    """The results of a rewrite: LEAF for what was computed, an Argument, or a tensor; empty for None."""
+    """Return the results of a rewrite: LEAF for what was computed, an Argument, or a tensor; empty for None."""
     structure = made.structure
     parts = structure.children if isinstance(structure, nested.Nest) else (structure,)
     places = [p.value if isinstance(p, nested.Static) else p for p in parts]

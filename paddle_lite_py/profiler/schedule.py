@@ -57,7 +57,7 @@ def make_scheduler(*, closed: int, ready: int, record: int, repeat: int = 0, ski
 
 
 def as_scheduler(given: Any) -> Scheduler:
-    """The scheduler that a user asks for: one, (first, last), or None for all steps."""
+    """Return the scheduler that a user asks for: one, (first, last), or None for all steps."""
     if callable(given):
         return given
     if given is None:

@@ -106,7 +106,7 @@ def _row(r: Row, scale: float, whole: float, name: Callable[[str], str]) -> str:
 
 
 def source(line: str) -> str:
-    """A line of the user's as a table shows it: the end of its path, its number, and its text."""
+    """Return a line of the user's as a table shows it: the end of its path, its number, and its text."""
     file, _, number = line.rpartition(":")
     text = linecache.getline(file, int(number)).strip()
     return f"{file.replace(chr(92), '/').rpartition('/')[2]}:{number}  {text}"

@@ -90,7 +90,7 @@ class BoundOp:
         return bool(self.evaluate_rule(rule)) if callable(rule) else rule
 
     def rebound(self, attrs: tuple[Any, ...]) -> BoundOp:
-        """The op with other attributes, under the same default dtype."""
+        """Return the op with other attributes, under the same default dtype."""
         with nullcontext() if self.default is None else bound_default(self.default):
             return self.op.bind(attrs, self.layout)
 
@@ -104,7 +104,7 @@ class BoundOp:
         return self.traced(data, mask)[1](cotangents)
 
     def traced(self, data: Sequence[Any], mask: tuple[bool, ...]) -> tuple[Any, Callable[..., list[Any]]]:
-        """The results, and from cotangents to gradients of the masked arguments. Called while JAX traces."""
+        """Return the results, and from cotangents to gradients of the masked arguments. Called while JAX traces."""
 
         def f(*diff: Any) -> Any:
             it = iter(diff)
@@ -198,7 +198,7 @@ def pulled(pull: Callable[[tuple[Any, ...]], Any], cotangents: tuple[Any, ...], 
 
 
 def cotangent(ct: Any, out: Any) -> Any:
-    """A cotangent as an array like `out`; absent is JAX's symbolic zero."""
+    """Return a cotangent as an array like `out`; absent is JAX's symbolic zero."""
     if isinstance(ct, tuple):  # ONES
         return jnp.ones_like(out)
     if not jnp.issubdtype(out.dtype, jnp.inexact):
@@ -207,7 +207,7 @@ def cotangent(ct: Any, out: Any) -> Any:
 
 
 def conjugate_gradient_convention(gradient: Any) -> Any:
-    """A gradient in JAX's convention from one in ours, and back: of a complex number JAX's is the conjugate.
+    """Return a gradient in JAX's convention from one in ours, and back: of a complex number JAX's is the conjugate.
 
     Ours, as PaddlePaddle's, points where a real loss grows: the real part by x, the imaginary one by y, for x + iy.
     """

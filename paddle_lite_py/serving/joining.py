@@ -33,7 +33,7 @@ def sizes_up_to(most: int) -> list[int]:
 
 
 def rows_dimension(specs: Sequence[TensorSpec]) -> int | str | None:
-    """The first dimension that all have in common, if it is free; None if there is none."""
+    """Return the first dimension that all have in common, if it is free; None if there is none."""
     first = {s.dims[0] if s.dims else 0 for s in specs}
     if len(first) != 1:
         return None

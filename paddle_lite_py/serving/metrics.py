@@ -70,7 +70,7 @@ class Metrics:
         return GenerationMetrics(self._generation, model)
 
     def text(self) -> bytes:
-        """All of it."""
+        """Return all of it."""
         return generate_latest(self._registry)
 
 

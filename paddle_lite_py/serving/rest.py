@@ -35,7 +35,7 @@ _MODEL, _VERSION = "/v2/models/{model}", "/v2/models/{model}/versions/{version}"
 
 
 def application(service: Service, token: str = "", log: bool = False) -> Starlette:
-    """The server's HTTP side, as an ASGI application.
+    """Return the server's HTTP side, as an ASGI application.
 
     Arguments:
         token: what requests must bring as a bearer token, health apart; "": nothing.
@@ -126,7 +126,7 @@ class _Wrapper:
 
 
 def _trace(request: Request) -> str:
-    """The id that a request brings, or a new one; with traceparent, the id of its trace."""
+    """Return the id that a request brings, or a new one; with traceparent, the id of its trace."""
     parent = request.headers.get("traceparent", "").split("-")
     given = parent[1] if len(parent) == 4 else request.headers.get("x-request-id", "")
     return given if _TRACE.fullmatch(given) else uuid.uuid4().hex
@@ -234,7 +234,7 @@ async def _body(request: Request, service: Service) -> bytes:
 
 
 def _plain(body: bytes, encoding: str, limit: int) -> bytes:
-    """A body without its compression, which may not blow up."""
+    """Return a body without its compression, which may not blow up."""
     if encoding in ("", "identity"):
         return body
     if encoding not in ("gzip", "deflate"):

@@ -50,7 +50,7 @@ class _Rpc:
         self._service, self._expected = service, f"Bearer {token}" if token else ""
 
     def handlers(self) -> Any:
-        """All of them, as grpc takes them."""
+        """Return all of them, as grpc takes them."""
         unary = {n: getattr(self, n) for n in MESSAGES_OF_CALLS}
         made = {name: self._unary(name, method) for name, method in unary.items()}
         write = MESSAGES["ModelStreamInferResponse"].SerializeToString
@@ -170,7 +170,7 @@ def _decoded(name: str, data: bytes) -> Any:
 
 
 def read_inputs(request: Any) -> Arrays:
-    """The inputs of a request.
+    """Return the inputs of a request.
 
     Raises:
         ServingError: saying what is wrong with them.
@@ -188,7 +188,7 @@ def read_inputs(request: Any) -> Arrays:
 
 
 def _contents(given: Any, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-    """An input whose elements are numbers of the message."""
+    """Return an input whose elements are numbers of the message."""
     kind = _CONTENTS.get(given.datatype)
     if kind is None:
         raise ServingError("invalid", f"input `{given.name}`: {given.datatype} comes as raw_input_contents")

@@ -274,7 +274,7 @@ class Service:
         return self.version(name, version).metadata(list(self._served[name]))
 
     def index(self, ready: bool = False) -> list[dict[str, str]]:
-        """All models and versions of the repository, or those that are ready."""
+        """Return all models and versions of the repository, or those that are ready."""
         found = [
             {"name": n, "version": v, "state": "READY", "reason": self._failures.get(n, "")}
             for n, versions in self._served.items() for v in versions
@@ -287,7 +287,7 @@ class Service:
         ]
 
     def all_versions(self) -> list[ServedVersion]:
-        """All versions that are served."""
+        """Return all versions that are served."""
         return [v for versions in self._served.values() for v in versions.values()]
 
     async def infer(

@@ -43,7 +43,7 @@ class TensorSpec(NamedTuple):
 
 
 def as_shape(shape: Any, name: str) -> tuple[int, ...]:
-    """The shape that a request states.
+    """Return the shape that a request states.
 
     Raises:
         ServingError: if it is none.
@@ -57,7 +57,7 @@ def as_shape(shape: Any, name: str) -> tuple[int, ...]:
 
 
 def as_datatype(datatype: Any, name: str) -> np.dtype:
-    """The dtype that a request states.
+    """Return the dtype that a request states.
 
     Raises:
         ServingError: if there is none of that name.
@@ -77,7 +77,7 @@ def _short(value: Any) -> str:
 
 # -- bytes ---------------------------------------------------------------------------------------------------------
 def from_bytes(data: memoryview | bytes, dtype: np.dtype, shape: tuple[int, ...], name: str) -> np.ndarray:
-    """An array on bytes of a request, without a copy.
+    """Return an array on bytes of a request, without a copy.
 
     Raises:
         ServingError: if the bytes are too few or too many.
@@ -126,7 +126,7 @@ _ACCEPTED = {"b": "b", "i": "iu", "u": "iu", "f": "iuf", "V": "iuf"}
 
 
 def from_list(data: Any, dtype: np.dtype, shape: tuple[int, ...], name: str) -> np.ndarray:
-    """An array of a list in JSON, flat or nested.
+    """Return an array of a list in JSON, flat or nested.
 
     Raises:
         ServingError: if the list has another size or shape, or elements that the dtype does not hold.

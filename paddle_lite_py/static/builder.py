@@ -82,7 +82,7 @@ class StaticBuilder(Builder):
         return out
 
     def variable_of(self, tensor: Tensor) -> ScopeVariable | None:
-        """The state that a handle stands for, whatever it holds just now; None if it stands for none."""
+        """Return the state that a handle stands for, whatever it holds just now; None if it stands for none."""
         write = self.root.log.get((id(tensor), "_data", False))
         held = tensor._data if write is None else write.before
         return held if isinstance(held, ScopeVariable) else None
@@ -96,13 +96,13 @@ class StaticBuilder(Builder):
         return [w.before.name for w in written if w is not None]
 
     def captured(self, tensor: Tensor) -> TracedValue | None:
-        """The input that a tensor's state is."""
+        """Return the input that a tensor's state is."""
         variable = self.variable_of(tensor)
         found = self.captures.get(id(tensor) if variable is None else variable.name)
         return None if found is None else found.value
 
     def data_of(self, tensor: Any, what: str) -> Any:
-        """The value of state in the scope in force.
+        """Return the value of state in the scope in force.
 
         Raises:
             TracedValueError: for what an operator gives, which has a value only in a run.
@@ -128,7 +128,7 @@ class StaticBuilder(Builder):
         return made
 
     def created(self, parameter: Parameter) -> Parameter:
-        """The parameter, or the one of the same name that the program has already.
+        """Return the parameter, or the one of the same name that the program has already.
 
         Raises:
             ValueError: if that has another shape or dtype.
@@ -205,7 +205,7 @@ class StaticBuilder(Builder):
 
     # -- values ----------------------------------------------------------------------------------------------------
     def value_of(self, tensor: Tensor) -> TracedValue:
-        """The value of a tensor in the current frame; of one of the cloned program, its clone."""
+        """Return the value of a tensor in the current frame; of one of the cloned program, its clone."""
         data = tensor._data
         if isinstance(data, TracedValue) and (data in self.clone_map or not self._knows(data.frame)):
             return super().value_of(self.handle(self.clone_of(data)))
@@ -215,7 +215,7 @@ class StaticBuilder(Builder):
         return frame is not None and self.frame.inside(frame)
 
     def shown(self, value: Value) -> Tensor | None:
-        """A handle on an input; None for what Python provides."""
+        """Return a handle on an input; None for what Python provides."""
         if value in self.states:
             return next(c.handle for c in self.captures.values() if c.value is value)
         return None if any(v is value for _, v in self.providers) else self.handle(value)
@@ -288,12 +288,12 @@ class StaticBuilder(Builder):
         return not isinstance(value, TracedValue) or tensor.stop_gradient or value in value.frame.leaves
 
     def look_up(self, ids: Tensor, weight: Tensor, padding: int | None) -> Tensor | None:
-        """The rows of a table that servers keep; None where they keep none."""
+        """Return the rows of a table that servers keep; None where they keep none."""
         self.tables.add(weight.name)
         return look_up(self, ids, weight, padding, not weight.stop_gradient)
 
     def minimized(self, optimizer: Any, loss: Tensor, parameters: Any, no_grad_set: Any) -> Any:
-        """The gradients of what an optimizer trains.
+        """Return the gradients of what an optimizer trains.
 
         Raises:
             ValueError: if the loss depends on nothing of it.

@@ -189,7 +189,7 @@ def _fits_pipeline(strategy: Any) -> None:
 
 
 def _of_first(draw: Callable[[], Any], group: Group) -> Callable[[], Any]:
-    """A first value as the first process has drawn it."""
+    """Return a first value as the first process has drawn it."""
 
     def drawn() -> Any:
         own = np.asarray(draw())

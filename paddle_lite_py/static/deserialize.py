@@ -75,7 +75,7 @@ def from_manifest(out: Program, manifest: Any) -> Program:
 
 
 def _declared(weight: dict[str, Any], value: Value) -> Tensor:
-    """A handle on state in a scope, as a manifest declares it."""
+    """Return a handle on state in a scope, as a manifest declares it."""
     if weight["kind"] == "generator":
         return default_generator.state
     name = weight["name"]

@@ -72,7 +72,7 @@ def append_gradients(
 
 
 def _own(target: Tensor, start: Tensor | None) -> Tensor:
-    """The gradient of a target with respect to itself, which has stop_gradient."""
+    """Return the gradient of a target with respect to itself, which has stop_gradient."""
     return ones_like(target) if start is None else start
 
 
@@ -101,19 +101,19 @@ def _append(
 
 
 def _reached(builder: StaticBuilder, roots: list[TracedValue], stopped: set[TracedValue]) -> set[TracedValue]:
-    """The values that operators behind some values read."""
+    """Return the values that operators behind some values read."""
     ops = ancestors(builder.root.block.ops, roots, stopped)
     return {*roots, *(v for op in ops for v in op.inputs if isinstance(v, TracedValue))}
 
 
 def _versions(builder: StaticBuilder, param: Any) -> list[TracedValue]:
-    """The values that a parameter has had in the program: the first one, and that after the last update."""
+    """Return the values that a parameter has had in the program: the first one, and that after the last update."""
     now = param._data if isinstance(param._data, TracedValue) else None
     return [v for v in (builder.captured(param), now) if v is not None]
 
 
 def _parameter(builder: StaticBuilder, given: Any) -> Any:
-    """The parameter of a program that is given, or named.
+    """Return the parameter of a program that is given, or named.
 
     Raises:
         ValueError: if the program has none of that name.

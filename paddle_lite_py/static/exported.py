@@ -47,7 +47,7 @@ def save(executor: Any, prefix: str, feeds: Sequence[Any], targets: Sequence[Any
 
 
 def ids_of(table: str) -> str:
-    """The name of the ids whose rows a saved program has for a table."""
+    """Return the name of the ids whose rows a saved program has for a table."""
     return f"{table}@IDS"
 
 

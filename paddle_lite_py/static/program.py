@@ -328,7 +328,7 @@ class Program:
 
 
 def _seen(op: Operator) -> tuple[Value, ...]:
-    """The outputs that users have: of a normalization not the statistics, which only move the running ones."""
+    """Return the outputs that users have: of a normalization not the statistics, which only move the running ones."""
     return op.outputs[:1] if op.name == "batch_norm" else op.outputs
 
 

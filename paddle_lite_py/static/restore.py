@@ -80,7 +80,7 @@ def rewrite(out: Program, source: Program, change: Callable[[IRProgram], IRProgr
 
 
 def _home(state: Any) -> Any:
-    """The tensor with the value of state, or the state itself where it has none yet."""
+    """Return the tensor with the value of state, or the state itself where it has none yet."""
     try:
         return home_of(state, global_scope())
     except UninitializedError:

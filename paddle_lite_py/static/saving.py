@@ -82,7 +82,7 @@ def save(
 
 
 def state_by_name(program: Program) -> dict[str, Tensor]:
-    """The state of a program in the scope in force, under the names that it has in files of PaddlePaddle."""
+    """Return the state of a program in the scope in force, under the names that it has in files of PaddlePaddle."""
     out = program.state_dict()
     for vector, names in _numbers(program):
         if vector in out:
@@ -280,7 +280,7 @@ def normalize_program(
 
 
 def _pruned(program: Program, feed_vars: Any, fetch_vars: Any) -> tuple[IRProgram, Program]:
-    """The IR program of feeds and fetches, in their order, and the program for evaluation that it is of."""
+    """Return the IR program of feeds and fetches, in their order, and the program for evaluation that it is of."""
     test = program.clone(for_test=True)
     feeds = [_feed_of(program, v) for v in _listed(feed_vars)]
     results = [fetched(test, v) for v in _listed(fetch_vars)]
@@ -298,7 +298,7 @@ def _pruned(program: Program, feed_vars: Any, fetch_vars: Any) -> tuple[IRProgra
 
 
 def bound(program: Program | None, feed_vars: Any, fetch_vars: Any) -> IRProgram:
-    """The same with its state bound to the scope in force."""
+    """Return the same with its state bound to the scope in force."""
     source, scope = program or current.main, global_scope()
     check(source, "program")
     found, _ = _pruned(source, feed_vars, fetch_vars)

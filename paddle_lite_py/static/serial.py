@@ -33,7 +33,7 @@ VERSION = 1
 
 
 def dumps(program: Program) -> bytes:
-    """A program with its gradients and updates; the values of its state are what static.save() writes.
+    """Return a program with its gradients and updates; the values of its state are what static.save() writes.
 
     Raises:
         TypeError: if it holds what no file can: Python called back, a schedule made of functions.

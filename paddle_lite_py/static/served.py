@@ -36,7 +36,7 @@ class Served(NamedTuple):
     optimizer: Any
 
     def read(self) -> np.ndarray:
-        """All dense parameters, one after another, from the scope in force."""
+        """Return all dense parameters, one after another, from the scope in force."""
         homes = global_scope().homes
         return self.flat({name: homes[name].numpy() for name, _ in self.dense})
 
@@ -196,7 +196,7 @@ def read(lookups: Sequence[Lookup], feed: dict[str, Any], compute: Callable[[lis
 def rows_of(
     lookups: Sequence[Lookup], batch: ServedBatch, gradients: Sequence[np.ndarray], counts: Callable[[str], Any]
 ) -> dict[str, IdRows]:
-    """The gradients of the rows of each table, each id once.
+    """Return the gradients of the rows of each table, each id once.
 
     Arguments:
         gradients: of the lookups that are trained, in their order.
@@ -223,7 +223,7 @@ def rows_of(
 
 
 def _counted(of_instance: np.ndarray, places: list[np.ndarray], size: int) -> np.ndarray:
-    """The counts of instances, for each id added up over those that it stands in."""
+    """Return the counts of instances, for each id added up over those that it stands in."""
     total = np.zeros(size, np.float32)
     for place in places:
         flat = place.reshape(len(place), -1)

@@ -45,7 +45,7 @@ def snapshot(
 
 
 def _only_needed(program: Program, whole: IRProgram, n_results: int, changed: list[ScopeVariable]) -> IRProgram:
-    """The program without the inputs that it does not read, in the order of feeds, state, provided."""
+    """Return the program without the inputs that it does not read, in the order of feeds, state, provided."""
     read = {v for op in whole.block.ops for v in op.inputs if isinstance(v, Value)}
     read.update(v for v in whole.block.outputs if isinstance(v, Value))
     measured = measured_in(whole)
@@ -63,7 +63,7 @@ def _only_needed(program: Program, whole: IRProgram, n_results: int, changed: li
 
 
 def traced(program: Program, results: Sequence[Value], scope: Scope, updates: bool = True) -> Traced:
-    """The same as the tracer would give it, with the tensors of a scope in the place of the state."""
+    """Return the same as the tracer would give it, with the tensors of a scope in the place of the state."""
     found, changed = snapshot(program, results, updates)
     builder, inputs = program.builder, set(found.block.inputs)
     homes = [home_of(s, scope) for s in found.captured.values()]
@@ -79,5 +79,5 @@ def traced(program: Program, results: Sequence[Value], scope: Scope, updates: bo
 
 
 def home_of(state: State, scope: Scope) -> Tensor:
-    """The tensor that holds the value of state in a scope."""
+    """Return the tensor that holds the value of state in a scope."""
     return state.find(scope) if isinstance(state, ScopeVariable) else state

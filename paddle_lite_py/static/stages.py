@@ -31,7 +31,7 @@ class ProgramStage(NamedTuple):
 
 
 def stages_of(main: Program) -> list[ProgramStage]:
-    """The stages of a program by the devices that static.device_guard() has named for its operators.
+    """Return the stages of a program by the devices that static.device_guard() has named for its operators.
 
     Raises:
         ValueError: if they name less than two, or a stage reads what a later one makes.
@@ -67,7 +67,7 @@ def stages_of(main: Program) -> list[ProgramStage]:
 
 
 def _words(builder: StaticBuilder) -> set[Value]:
-    """The states of the random stream that a program goes through: each stage has a stream of its own."""
+    """Return the states of the random stream that a program goes through: each stage has a stream of its own."""
     first = builder.captures.get(builder.word_home.name)
     words: set[Value] = set() if first is None else {first.value}
     for op in builder.root.block.ops:
@@ -104,6 +104,6 @@ def program_of(main: Program, stage: ProgramStage, results: list[Value], out: Pr
 
 
 def _last(builder: StaticBuilder, variable: Any) -> Any:
-    """The last value of state in a program, if it changes it."""
+    """Return the last value of state in a program, if it changes it."""
     found = builder.finals().get(getattr(variable, "name", ""))
     return None if found is None else found[1]

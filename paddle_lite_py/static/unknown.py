@@ -50,7 +50,7 @@ class Unknown(symbolic.Symbols):
 
     # -- what code asks, by an UnknownSize -------------------------------------------------------------------------
     def number(self, dim: Any) -> Any:
-        """A dimension as a tensor of the program."""
+        """Return a dimension as a tensor of the program."""
         builder: Any = state.interpreter
         (value,) = builder.emit(REGISTRY["dimension"].bind((dim,)), (), requires_grad=False)
         return builder.handle(value)
@@ -63,7 +63,7 @@ class Unknown(symbolic.Symbols):
             return bool(self.wanted(a if symbolic.is_symbolic(a) else b))
 
     def wanted(self, dim: Any) -> int:
-        """The value of a dimension that Python needs: no run has given it.
+        """Return the value of a dimension that Python needs: no run has given it.
 
         Raises:
             UnknownSizeError: always.
@@ -75,7 +75,7 @@ class Unknown(symbolic.Symbols):
 
     # -- what ops ask ----------------------------------------------------------------------------------------------
     def shape(self, name: str, sizes: Sequence[Any]) -> tuple[Any, ...]:
-        """A shape whose unknown sizes (None, -1) are symbols; sizes of other data of the program stay theirs."""
+        """Return a shape whose unknown sizes (None, -1) are symbols; sizes of other data of the program stay theirs."""
         stem = re.sub(r"\W", "_", name).lstrip("_0123456789") or "n"
         names = [self.new(f"{stem}_{i}") if n is None or n == -1 else "" for i, n in enumerate(sizes)]
         return tuple([self.symbols[name] if name else n for name, n in zip(names, sizes, strict=True)])

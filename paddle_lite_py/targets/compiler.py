@@ -20,7 +20,7 @@ _SIZES = ("argument", "output", "temp", "alias", "generated_code")
 
 
 def devices_of(target: dict[str, Any]) -> Any:
-    """The devices of a machine that is not here, or of this one."""
+    """Return the devices of a machine that is not here, or of this one."""
     if target["platform"] == "cpu":
         return jax.devices()
     if target["platform"] == "tpu":
@@ -31,7 +31,7 @@ def devices_of(target: dict[str, Any]) -> Any:
 
 
 def lowered(job: dict[str, Any], folder: Path, devices: Any) -> Any:
-    """A program as the compiler takes it, with its arguments on the devices."""
+    """Return a program as the compiler takes it, with its arguments on the devices."""
     program = export.deserialize(bytearray((folder / job["file"]).read_bytes()))
     places: Any = [SingleDeviceSharding(devices[0])] * len(program.in_avals)
     if program.nr_devices > 1:

@@ -88,7 +88,7 @@ def _find_costly(lines: list[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _resolved(place: str, places: dict[str, str]) -> str:
-    """The name that a location stands for: the nearest one that it is made of."""
+    """Return the name that a location stands for: the nearest one that it is made of."""
     for _ in range(20):
         text = places.get(place, "")
         if found := _NAME.match(text):

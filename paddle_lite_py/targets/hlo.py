@@ -114,7 +114,7 @@ def source(op_name: str) -> tuple[str, str]:
 
 
 def arrays(shape: str, everywhere: bool = False) -> Iterator[tuple[str, int]]:
-    """The arrays of a shape in the device's memory, each with its bytes as they lie there, padding included.
+    """Yield the arrays of a shape in the device's memory, each with its bytes as they lie there, padding included.
 
     Arguments:
         everywhere: those in a TPU's memory on the chip as well.
@@ -184,7 +184,7 @@ class Module:
 
     # -- collectives -----------------------------------------------------------------------------------------------
     def collectives(self) -> list[Collective]:
-        """The exchanges of one pass through the program, those that send most first."""
+        """Return the exchanges of one pass through the program, those that send most first."""
         counts: dict[Collective, int] = {}
         for instructions in self.computations.values():
             shapes = {i.name: i.shape for i in instructions}
@@ -228,7 +228,7 @@ class Module:
         return made
 
     def _over_arguments(self) -> list[str]:
-        """The results that are written over arguments, which were donated."""
+        """Return the results that are written over arguments, which were donated."""
         root = next((i for i in self.computations.get(self.entry, ()) if i.root), None)
         if root is None:
             return []
@@ -270,7 +270,7 @@ class Module:
         return Buffer(held.bytes, largest, op, where)
 
     def _source(self, i: Instruction, around: list[Instruction]) -> tuple[str, str]:
-        """The op and the user's line of an instruction: its own, or those of what is nearest to it."""
+        """Return the op and the user's line of an instruction: its own, or those of what is nearest to it."""
         own = source(i.op_name)
         for k in itertools.chain([i], self._fused(i), _beside(i, around)):
             if (found := source(k.op_name))[1]:
@@ -278,12 +278,12 @@ class Module:
         return own[0] or i.opcode, ""
 
     def _fused(self, i: Instruction) -> list[Instruction]:
-        """The instructions of the computation that an instruction calls, the last one first."""
+        """Return the instructions of the computation that an instruction calls, the last one first."""
         called = _CALLED.search(i.rest)
         return self.computations.get(_OPERAND.findall(called[1])[0], [])[::-1] if called else []
 
     def _called(self, i: Instruction) -> list[str]:
-        """The computations that run as a part of an instruction, with memory of their own."""
+        """Return the computations that run as a part of an instruction, with memory of their own."""
         if i.opcode not in ("while", "conditional", "call", "async-start"):
             return []
         return [name for found in _CALLED.findall(i.rest) for name in _OPERAND.findall(found)]
@@ -302,7 +302,7 @@ def _beside(i: Instruction, around: list[Instruction]) -> Iterator[Instruction]:
 def _memory_made(
     instructions: list[Instruction], roots: dict[str, frozenset[str]], elsewhere: Sequence[str]
 ) -> dict[str, int]:
-    """The memory that each instruction of a computation takes anew."""
+    """Return the memory that each instruction of a computation takes anew."""
     sizes = {i.name: size(i.shape) for i in instructions}
     saved: dict[str, int] = {}
     for result in elsewhere:
@@ -322,7 +322,7 @@ def same_place(opcode: str) -> bool:
 
 
 def _lifetimes(instructions: list[Instruction]) -> tuple[dict[str, frozenset[str]], dict[str, int]]:
-    """The values whose memory each name speaks of, and when each such value is read for the last time."""
+    """Return the values whose memory each name speaks of, and when each such value is read for the last time."""
     roots = {i.name: frozenset([i.name]) for i in instructions}
     for i in instructions:
         if same_place(i.opcode):

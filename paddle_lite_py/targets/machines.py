@@ -102,7 +102,7 @@ def _is_installed(package: str) -> bool:
 
 
 def target_of(given: str | os.PathLike[str] | Target) -> Target:
-    """The target that is meant.
+    """Return the target that is meant.
 
     Arguments:
         given: "cpu"; a TPU's kind ("v5e") or topology ("v5e:2x2", "v5p:8x8x8"); "h200"; or a file that holds the

@@ -48,7 +48,7 @@ def portable(
     donated: tuple[int, ...] = (),
     program: Program | None = None,
 ) -> Portable:
-    """A function of arrays, written for a platform; an error is kept rather than raised.
+    """Return a function of arrays, written for a platform; an error is kept rather than raised.
 
     Arguments:
         fn: not traced before, since what it does may depend on the platform.
@@ -114,7 +114,7 @@ def _host(found: Sequence[Finding]) -> str:
 
 
 def _blamed(program: Program, platform: str) -> str:
-    """The first operator that cannot be written for the platform by itself, with its line."""
+    """Return the first operator that cannot be written for the platform by itself, with its line."""
     for op in program.ops():
         if op.bound.op.name in ("grad", "cond", "while", "for"):
             continue  # those inside of them come by themselves

@@ -128,7 +128,7 @@ class Report:
         return lines
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """All of it as JSON, also written to a file.
+        """Return all of it as JSON, also written to a file.
 
         Arguments:
             path: of the file; none is written without.

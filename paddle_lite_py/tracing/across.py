@@ -28,14 +28,14 @@ class AcrossBackward:
         self._pulled, self._arrays = pulled, arrays
 
     def backward(self, _: Any, *grads: Tensor) -> list[Tensor]:
-        """The gradients of what takes some."""
+        """Return the gradients of what takes some."""
         return [wrap(g) for g in self._pulled(*self._arrays, *[g._data for g in grads])]
 
 
 def pullback(
     name: str, flowing: Callable[[list[Any]], tuple[list[Any], Any]], takes: tuple[bool, ...]
 ) -> Callable[..., tuple[Any, ...]]:
-    """The gradient of a function, as a function of its arguments and of the gradients of its results.
+    """Return the gradient of a function, as a function of its arguments and of the gradients of its results.
 
     Arguments:
         name: of the function.

@@ -80,7 +80,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         self.decided: frozenset[Any] = frozenset()  # statements that data decide, whether or not they can be staged
 
     def argument(self, spec: Any, position: int, requires_grad: bool = False) -> Tensor:
-        """A handle on a new input of the program."""
+        """Return a handle on a new input of the program."""
         value = self.root.new_input(spec, requires_grad)
         handle = self.handle(value)
         self.arguments[id(handle)] = position
@@ -112,7 +112,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         return True
 
     def provide(self, get: Callable[[], Any]) -> Tensor:
-        """An input that `get` gives before each run (a learning rate, say)."""
+        """Return an input that `get` gives before each run (a learning rate, say)."""
         with use(EAGER):
             array = get()
         value = self.root.new_input(jax.ShapeDtypeStruct(array.shape, array.dtype))
@@ -120,7 +120,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         return wrap(value)
 
     def _number(self, number: TracedNumber) -> TracedValue:
-        """The input that a number which changes from call to call has become."""
+        """Return the input that a number which changes from call to call has become."""
         if number.of not in self.numbers:
             dtype = np.dtype("int64" if type(number.value) is int else "float64")
             value = self.numbers[number.of] = self.root.new_input(jax.ShapeDtypeStruct((), dtype))
@@ -129,7 +129,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         return self.numbers[number.of]
 
     def value_of(self, tensor: Tensor) -> TracedValue:
-        """The TracedValue of a tensor in the current frame: its own, lifted from outside, or captured."""
+        """Return the TracedValue of a tensor in the current frame: its own, lifted from outside, or captured."""
         data = tensor._data
         if self.aliases.stale:
             self.aliases.read(tensor)
@@ -156,7 +156,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         self.check(self.handle(self._lift(defined.flag, self.frame)), defined.error, defined.where)
 
     def negation(self, condition: TracedValue) -> TracedValue:
-        """The value of `not condition` in the current frame, made once."""
+        """Return the value of `not condition` in the current frame, made once."""
         key = origin(condition)
         if key not in self.negations or not self.frame.inside(self.negations[key].frame):
             self.negations[key] = self.value_of(self.handle(condition).logical_not())
@@ -237,7 +237,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
 
     @staticmethod
     def handle(value: Value) -> Tensor:
-        """A Tensor on a TracedValue."""
+        """Return a Tensor on a TracedValue."""
         out = wrap(value)
         if value.requires_grad:
             out.stop_gradient = False
@@ -370,7 +370,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         return self.handle(self._detach(value) if detached and value.requires_grad else value)
 
     def static_value(self, tensor: Tensor, what: str) -> Any:
-        """The Python value of a tensor used as an attribute; of a traced one, that of the call under way."""
+        """Return the Python value of a tensor used as an attribute; of a traced one, that of the call under way."""
         if isinstance(tensor._data, TracedValue):
             error = DataDependentError(
                 f"{what} at {user_frame()} must be known while a static program is traced, but it is a traced "
@@ -386,7 +386,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         self.looked[id(tensor)] = tensor, tensor._data
 
     def item(self, tensor: Tensor, index: tuple[int, ...]) -> Any:
-        """One element as a traced Python number; see scalars."""
+        """Return one element as a traced Python number; see scalars."""
         if is_number(tensor):
             return tensor
         (value,) = self.emit(identity(), (self.value_of(element_at(tensor, index)),), requires_grad=False)

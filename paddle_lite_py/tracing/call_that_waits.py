@@ -54,7 +54,7 @@ class _KnownOutputs:
 
 
 def call_of(executable: Executable) -> CallThatWaits | None:
-    """The program as an op that waits; None if it has to run at once.
+    """Return the program as an op that waits; None if it has to run at once.
 
     It has to if something in it acts on the world or is looked at after the run, or if sizes are not known before.
     """

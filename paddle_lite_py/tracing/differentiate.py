@@ -240,7 +240,7 @@ class _Fixed:
 
 
 def _starts(ops: list[Operator], wrt: list[TracedValue]) -> set[TracedValue]:
-    """The values of `wrt` that depend on no other of them: where the differentiated computation begins."""
+    """Return the values of `wrt` that depend on no other of them: where the differentiated computation begins."""
     wanted = set(wrt)
     starts = set()
     for v in wanted:
@@ -263,7 +263,7 @@ def _check_reachable_inside(ops: list[Operator], starts: set[TracedValue]) -> No
 
 
 def _differentiated(ops: list[Operator], roots: list[TracedValue], starts: set[TracedValue]) -> list[Operator]:
-    """The operators that gradients of the roots flow through, and those between them.
+    """Return the operators that gradients of the roots flow through, and those between them.
 
     What lies behind a detached value stays outside, where another gradient may still reach it, unless gradients flow
     through a part of it by another way.
@@ -281,7 +281,7 @@ def _differentiated(ops: list[Operator], roots: list[TracedValue], starts: set[T
 
 
 def _from(ops: list[Operator], starts: set[TracedValue]) -> list[Operator]:
-    """The operators that depend on some of the values: the others are no part of what is differentiated."""
+    """Return the operators that depend on some of the values: the others are no part of what is differentiated."""
     found: set[Any] = set(starts)
     kept = []
     for op in ops:
@@ -292,7 +292,7 @@ def _from(ops: list[Operator], starts: set[TracedValue]) -> list[Operator]:
 
 
 def _reached(ops: list[Operator], roots: Iterable[Any], surely: bool = False) -> set[Any]:
-    """The values that gradients of the roots flow to: in some run, or in each."""
+    """Return the values that gradients of the roots flow to: in some run, or in each."""
     found: set[Any] = set(roots)
     for op in reversed(ops):
         if any(v in found and v.requires_grad for v in op.outputs):
@@ -318,14 +318,14 @@ def _read_in(block: Any, outputs: Any, inputs: Any, found: set[Any], surely: boo
 
 
 def _statements_behind(ops: list[Operator], found: set[Any], values: set[Any]) -> frozenset[Any]:
-    """The choices that leave open whether gradients, which flow to what is found, flow to one of the values."""
+    """Return the choices that leave open whether gradients, which flow to what is found, flow to one of the values."""
     choices = [op for op in ops if op.bound.op is control.COND and not found.isdisjoint(op.outputs)]
     by_chance = {op: set(_read(op, found, False)).difference(_read(op, found, True)) for op in choices}
     return frozenset(op.where for op in choices if not values.isdisjoint(_reached(ops, by_chance[op])))
 
 
 def _with_effects(ops: list[Operator], needed: list[Operator]) -> list[Operator]:
-    """The operators, with those in between that act on the world, if some of them do: their order is kept."""
+    """Return the operators, with those in between that act on the world, if some of them do: their order is kept."""
     inside = set(needed)
     last = max((i for i, op in enumerate(ops) if op in inside and acts(op)), default=-1)
     acting = [op for op in ops[:last] if acts(op)]
@@ -341,5 +341,5 @@ def _with_effects(ops: list[Operator], needed: list[Operator]) -> list[Operator]
 
 
 def identity() -> BoundOp:
-    """The op that gives its argument as a new value."""
+    """Return the op that gives its argument as a new value."""
     return REGISTRY["identity"].bind(())

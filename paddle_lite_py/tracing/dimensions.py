@@ -74,7 +74,7 @@ class Dimensions:
         self.measured = symbolic.Symbols()  # of a trace: sizes that only a run tells
 
     def dims(self, shapes: Sequence[Any]) -> dict[str, int]:
-        """The sizes that shapes give the symbols."""
+        """Return the sizes that shapes give the symbols."""
         found: dict[str, int] = {}
         for row, shape in zip(self.texts, shapes, strict=True):
             for text, size in zip(row, shape, strict=True):
@@ -107,7 +107,7 @@ class Dimensions:
         return int(name) if name.isdigit() else values[name]
 
     def _relations(self) -> list[str]:
-        """The facts that are no equality of a symbol."""
+        """Return the facts that are no equality of a symbol."""
         final = {n: str(self._value(n, {m: m for m in self.names})) for n in self.known}
         found = [f for f in self.facts if f.relation != "eq" or f.left not in self.known]
         texts = [re.sub(r"[A-Za-z_]\w*", lambda m: final.get(m[0], m[0]), f.text) for f in found]
@@ -181,7 +181,7 @@ class Dimensions:
         return not symbols_in(dim, self.measured.symbols)
 
     def wanted(self, dim: Any) -> int:
-        """The value of a dimension that code needs now."""
+        """Return the value of a dimension that code needs now."""
         if self.at_hand is None or not self._is_at_hand(dim):
             raise self._unknown(dim, user_frame())
         for name in self.words(dim):
@@ -189,14 +189,14 @@ class Dimensions:
         raise Learned
 
     def number(self, dim: Any) -> Any:
-        """A dimension as a traced number."""
+        """Return a dimension as a traced number."""
         builder: Any = state.interpreter
         (value,) = builder.emit(REGISTRY["dimension"].bind((dim,)), (), requires_grad=False)
         value.is_number = True
         return builder.handle(value)
 
     def words(self, dim: Any) -> list[str]:
-        """The symbols that a dimension is made of."""
+        """Return the symbols that a dimension is made of."""
         return symbols_in(dim, self.symbols)
 
     # -- what ops want ---------------------------------------------------------------------------------------------

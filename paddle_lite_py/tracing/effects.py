@@ -63,14 +63,14 @@ def _no_gradient(structure: Any) -> bool:
 
 
 def found(effect: Effect) -> Effect:
-    """The effect on, and of, the tensors that are in their places now, before they are put elsewhere."""
+    """Return the effect on, and of, the tensors that are in their places now, before they are put elsewhere."""
     owner = effect.write.owner
     write = effect.write._replace(owner=owner.place.get()) if type(owner) is AtPath else effect.write
     return effect._replace(write=write, structure=found_in(effect.structure))
 
 
 def found_in(structure: Any) -> Any:
-    """A structure with the tensors that are in their places now."""
+    """Return a structure with the tensors that are in their places now."""
     if isinstance(structure, nested.Nest):
         return structure._replace(children=tuple([found_in(c) for c in structure.children]))
     if isinstance(structure, nested.Static) and isinstance(structure.value, AtPath):
@@ -79,7 +79,7 @@ def found_in(structure: Any) -> Any:
 
 
 def settle_numbers(structure: Any) -> Any:
-    """A structure with the numbers of the call under way."""
+    """Return a structure with the numbers of the call under way."""
     if isinstance(structure, nested.Nest):
         return structure._replace(children=tuple([settle_numbers(c) for c in structure.children]))
     return nested.Static(structure.value.get()) if mentions(structure, TracedNumber) else structure

@@ -54,7 +54,7 @@ def _children(obj: Any) -> list[Any]:
 
 
 def _within(values: Iterable[Any]) -> Iterable[Any]:
-    """The values, and what the containers among them hold."""
+    """Yield the values, and what the containers among them hold."""
     for value in values:
         yield value
         if isinstance(value, dict | list | tuple):

@@ -401,7 +401,7 @@ class Executable:
         return call_of(self)
 
     def _wrapped(self, outs: list[Any]) -> list[Tensor]:
-        """The results as tensors, and all other outputs where state joins the graph."""
+        """Return the results as tensors, and all other outputs where state joins the graph."""
         return [wrap(a) for a in (outs if self.traced.left else outs[: self.traced.n_results])]
 
     def _on_tape(self, outs: list[Any], node: Node) -> list[Tensor]:

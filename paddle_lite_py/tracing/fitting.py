@@ -25,7 +25,7 @@ class ResultCountError(ValueError):
 
 
 def symbols_in(dim: Any, symbols: Iterable[str]) -> list[str]:
-    """The symbols that a dimension is made of."""
+    """Return the symbols that a dimension is made of."""
     words = re.findall(r"[A-Za-z_]\w*", str(dim)) if symbolic.is_symbolic(dim) or isinstance(dim, str) else []
     return [w for w in dict.fromkeys(words) if w in symbols]
 
@@ -170,7 +170,7 @@ def _samples(
 def _near(
     bound: BoundOp, inputs: tuple[Any, ...], symbols: dict[str, Any], names: list[str]
 ) -> Iterator[tuple[dict[str, int], Any]]:
-    """The same with the sizes that an op is given, and with 1: those that are broadcast to each other.
+    """Yield the same with the sizes that an op is given, and with 1: those that are broadcast to each other.
 
     Unknown sizes that meet on an axis are taken to be equal instead.
     """

@@ -102,7 +102,7 @@ def is_leaf(value: TracedValue) -> bool:
 
 
 def traced_copy(value: Value, frame: Frame) -> TracedValue:
-    """A new value like another one, in a frame."""
+    """Return a new value like another one, in a frame."""
     made = TracedValue(value.shape, value.dtype, frame, value.requires_grad)
     made.name, made.where, made.weak = value.name, value.where, value.weak
     return made
@@ -168,7 +168,7 @@ class Frame:
 
 
 def origin(value: TracedValue) -> TracedValue:
-    """The value that an input of an inner frame stands for."""
+    """Return the value that an input of an inner frame stands for."""
     while value.frame is not None and value in value.frame.origins:
         value = value.frame.origins[value]
     return value

@@ -46,7 +46,7 @@ class InputSpec:
 
     @classmethod
     def from_numpy(cls, ndarray: Any, name: str | None = None) -> InputSpec:
-        """The spec of a NumPy array."""
+        """Return the spec of a NumPy array."""
         return cls(ndarray.shape, ndarray.dtype, name)
 
     def batch(self, batch_size: Any) -> InputSpec:

@@ -68,7 +68,7 @@ def _named(size: Any) -> Any:
 
 
 def _apart(op: Operator, args: list[Any], measured: dict[str, Measured], dims: symbolic.Dims) -> Sequence[Any]:
-    """A branch or loop whose blocks find sizes of their own: Python chooses and repeats them."""
+    """Return a branch or loop whose blocks find sizes of their own: Python chooses and repeats them."""
     if not state.interpreter.is_eager:
         raise _refused(op)
 

@@ -39,7 +39,7 @@ class PartedBlock:
         return sum(part.traces for part in self.parts)
 
     def __call__(self, arrays: Sequence[Any], dims: symbolic.Dims | None = None) -> list[Any]:
-        """All outputs for arrays, in the order of the block's inputs; sizes of blocks around it are known."""
+        """Return all outputs for arrays, in the order of the block's inputs; sizes of blocks around it are known."""
         env = dict(zip(self.block.inputs, arrays, strict=True))
         dims = {**(dims or {}), **symbolic.solve(self.declared, [a.shape for a in arrays])}
         for part in self.parts:
@@ -50,7 +50,7 @@ class PartedBlock:
         return [read(env, v) for v in self.block.outputs]
 
     def _timed(self, part: PreparedPart, env: dict[Value, Any], dims: symbolic.Dims) -> dict[Value, Any]:
-        """The same as a span of a profiler's trace."""
+        """Return the same as a span of a profiler's trace."""
         name = part.part.block.ops[0].name if part.apart else f"part {self.parts.index(part) + 1}"
         made = state.timer(name, "part", lambda: [*part.run(env, dims).items()])
         return dict(made)
@@ -126,7 +126,7 @@ class PreparedPart:
         return {v: made[v] for v in self.part.block.outputs}
 
     def _one_by_one(self, env: dict[Value, Any], dims: symbolic.Dims) -> dict[Value, Any]:
-        """The same, each operator as eager code runs it."""
+        """Return the same, each operator as eager code runs it."""
         tensors = {v: wrap(on_host(env[v])) for v in self.part.block.inputs}
         with use(EAGER), no_grad(), symbolic.known(dims), sizes_vary():
             for op in self.part.block.ops:

@@ -16,7 +16,7 @@ from .differentiate import identity
 
 
 def recomputed(builder: Builder, call: Callable[[], Any]) -> Any:
-    """The result of a call, whose operators have become one that is computed again.
+    """Return the result of a call, whose operators have become one that is computed again.
 
     What acts on the world would do so twice: with such operators the call stays as it is.
     """

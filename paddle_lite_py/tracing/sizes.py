@@ -58,7 +58,7 @@ def _known_result(op: Operator) -> Any:
 
 
 def _range_length(start: Any, end: Any, step: Any) -> Any:
-    """The length of a range."""
+    """Return the length of a range."""
     start, end, step = (n[0] if _listed(n) and len(n) == 1 else n for n in (start, end, step))
     if all(isinstance(n, int) for n in (start, end, step)) and step:
         return len(range(start, end, step))
@@ -66,7 +66,7 @@ def _range_length(start: Any, end: Any, step: Any) -> Any:
 
 
 def _item(sizes: Any, index: tuple[Any, ...], plan: Any) -> Any:
-    """One of the sizes, or some in a row."""
+    """Return one of the sizes, or some in a row."""
     if not _listed(sizes) or len(plan) != 1 or len(index) != 1 or type(index[0]) is not int:
         return None
     kind, start = plan[0], index[0]

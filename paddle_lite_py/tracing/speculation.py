@@ -72,7 +72,7 @@ class Speculation:
         self._env: dict[Any, Any] = {}
 
     def value(self, tensor: Tensor, otherwise: Exception) -> Any:
-        """The value of a tensor in this call, which the program takes for granted from here on.
+        """Return the value of a tensor in this call, which the program takes for granted from here on.
 
         Raises:
             otherwise: it is what a call of Python gives in a run.
@@ -133,7 +133,7 @@ class Speculation:
         return get()
 
     def _before(self, handle: Tensor) -> Any:
-        """The payload that a handle from outside had before the trace."""
+        """Return the payload that a handle from outside had before the trace."""
         if is_array(handle._data):
             return handle._data
         return self.builder.root.log[id(handle), "_data", False].before

@@ -136,7 +136,7 @@ def _no_cuda(what: str) -> NotImplementedError:
 
 
 def _built(name: str, files: list[Path], texts: list[str], flags: list[str], folder: Path, verbose: bool) -> Path:
-    """The library, compiled if it is not there; its name tells what it was made of."""
+    """Return the library, compiled if it is not there; its name tells what it was made of."""
     compiler = _compiler(name)
     facts = [JAXLIB, compiler, *flags, *texts]
     digest = hashlib.sha256("\0".join(facts).encode()).hexdigest()[:16]
@@ -161,7 +161,7 @@ def _built(name: str, files: list[Path], texts: list[str], flags: list[str], fol
 
 
 def _private(folder: Path) -> Path:
-    """The folder of libraries that this process loads; a new one, with a warning, if others can write to it."""
+    """Return the folder of libraries that this process loads; a new one, with a warning, if others can write to it."""
     try:
         return private_folder(folder, closed=False)
     except NotPrivateError as e:

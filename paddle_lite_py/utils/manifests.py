@@ -19,7 +19,7 @@ SECURITY = {
 
 
 def document(version: str, kind: str, name: str, **parts: Any) -> Manifest:
-    """One document of a manifest.
+    """Return one document of a manifest.
 
     Examples:
         >>> document("v1", "Service", "digits", spec={})
@@ -40,7 +40,7 @@ def sizes(cpu: str, memory: str, gpus: int = 0) -> Manifest:
 
 
 def claimed(name: str, claim: str, **how: Any) -> Manifest:
-    """A volume of a PersistentVolumeClaim.
+    """Return a volume of a PersistentVolumeClaim.
 
     Examples:
         >>> claimed("models", "m", readOnly=True)

@@ -59,7 +59,7 @@ def _packed(structure: Any, values: Any) -> Any:
 
 
 def map_structure(func: Callable[..., Any], *structure: Any) -> Any:
-    """A function of each value in nested containers, or of the values in the same place of several.
+    """Return a function of each value in nested containers, or of the values in the same place of several.
 
     Args:
         func: takes a value of each structure.

@@ -43,7 +43,7 @@ def _pair(value: Any) -> tuple[int, int]:
 
 
 def _images(boxes: Tensor, boxes_num: Tensor, who: str) -> Tensor:
-    """The number of its picture for each box."""
+    """Return the number of its picture for each box."""
     if not is_eager():
         message = f"{who}: boxes_num does not add up to the number of boxes"
         builder: Any = state.interpreter
@@ -169,7 +169,7 @@ class _RegionPool(Layer):
         self._output_size, self._spatial_scale = output_size, spatial_scale
 
     def forward(self, x: Any, boxes: Any, boxes_num: Any) -> Any:
-        """The regions of the boxes."""
+        """Return the regions of the boxes."""
         return type(self)._function(x, boxes, boxes_num, self._output_size, self._spatial_scale)
 
 

@@ -83,7 +83,7 @@ def _decoded(anchor: np.ndarray, delta: np.ndarray, variance: np.ndarray, size: 
 
 
 def _suppress(boxes: np.ndarray, threshold: float, eta: float, most: int, one: float) -> list[int]:
-    """Those of the boxes, the best first, that overlap no better one too much; the threshold falls by eta."""
+    """Return those of the boxes, the best first, that overlap no better one too much; the threshold falls by eta."""
     area = np.prod(boxes[:, 2:] - boxes[:, :2] + one, 1)
     kept: list[int] = []
     for i in range(len(boxes)):

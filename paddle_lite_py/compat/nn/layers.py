@@ -94,11 +94,11 @@ class Linear(Layer):
             p.set_value(self.create_parameter(p.shape, default_initializer=self._start()))
 
     def forward(self, input: Any) -> Any:
-        """The product."""
+        """Return the product."""
         return functional.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """Its settings."""
+        """Return its settings."""
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
@@ -116,7 +116,7 @@ class Softmax(Layer):
         self.dim = dim
 
     def forward(self, input: Any) -> Any:
-        """The probabilities."""
+        """Return the probabilities."""
         return functional.softmax(input, self.dim)
 
 
@@ -134,5 +134,5 @@ class Unfold(Layer):
         self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
 
     def forward(self, input: Any) -> Any:
-        """The columns."""
+        """Return the columns."""
         return functional.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)

@@ -18,7 +18,7 @@ _EACH_ARGUMENT, _EACH_RESULT = ("in_shardings", "in_layouts", "donated_invars"),
 
 
 def inlined(jaxpr: Any, consts: Sequence[Any], args: Sequence[Any]) -> list[Any]:
-    """The results of a jaxpr in the trace under way; its equations are taken over as they are."""
+    """Return the results of a jaxpr in the trace under way; its equations are taken over as they are."""
     try:
         params = _of_a_call(len(args), len(jaxpr.outvars))
         return primitives.jit_p.bind(*args, **params | {"jaxpr": closed(jaxpr, consts)})

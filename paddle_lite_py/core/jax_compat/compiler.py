@@ -43,7 +43,7 @@ def stand_in(name: str) -> Any:
 
 
 def compiled(job: dict[str, Any]) -> Any:
-    """The program of a job as an executable: a jax.stages.Compiled."""
+    """Return the program of a job as an executable: a jax.stages.Compiled."""
     source = Path(job["program"])
     program = export.deserialize(bytearray(source.read_bytes()))
     source.unlink(missing_ok=True)

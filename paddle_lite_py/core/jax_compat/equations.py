@@ -106,7 +106,7 @@ _CALLS = {"jit": "jaxpr", "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "c
 
 
 def called_jaxpr(eqn: Any) -> tuple[Any, Sequence[Any]] | None:
-    """The function that an equation calls, as equations and constants; None where it calls none."""
+    """Return the function that an equation calls, as equations and constants; None where it calls none."""
     place = _CALLS.get(eqn.primitive.name)
     return None if place is None else (body_of(eqn.params[place]), constants_of(eqn.params[place]))
 

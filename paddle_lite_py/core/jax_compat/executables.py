@@ -16,7 +16,7 @@ CALLBACKS = (
 
 
 def load(content: bytes, structures: tuple[Any, Any]) -> Any:
-    """A compiled program from its bytes, with the structures of its arguments and results.
+    """Return a compiled program from its bytes, with the structures of its arguments and results.
 
     Raises:
         Exception: of any class, since jaxlib names none, for what another version has written.

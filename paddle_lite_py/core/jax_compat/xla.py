@@ -39,12 +39,12 @@ def _are_known(wanted: dict[str, Any]) -> bool:
 
 
 def on_devices(count: int) -> str:
-    """The flag, for XLA_FLAGS, by which one CPU is several devices."""
+    """Return the flag, for XLA_FLAGS, by which one CPU is several devices."""
     return f"--xla_force_host_platform_device_count={count}"
 
 
 def live_modules() -> list[Any]:
-    """The modules of all programs that are loaded."""
+    """Return the modules of all programs that are loaded."""
     return [module for executable in get_backend().live_executables() for module in executable.hlo_modules()]
 
 
@@ -56,5 +56,5 @@ _SETTINGS = (
 
 
 def traced_by() -> dict[str, Any]:
-    """The settings in force that change what JAX traces."""
+    """Return the settings in force that change what JAX traces."""
     return {name: getattr(jax.config, name, None) for name in _SETTINGS}

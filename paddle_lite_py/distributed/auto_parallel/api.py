@@ -67,7 +67,7 @@ def shard_tensor(
 
 
 def dtensor_from_local(local_tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Placement]) -> Tensor:
-    """A tensor of which each process gives its part; a process with several devices gives the same for each.
+    """Return a tensor of which each process gives its part; a process with several devices gives the same for each.
 
     Arguments:
         local_tensor: the part.
@@ -118,7 +118,7 @@ def dtensor_from_fn(
 
 @op(name="_laid")
 def constrain(x: Any, /, where: Any) -> Any:
-    """A tensor that lies in a given way, in a program."""
+    """Return a tensor that lies in a given way, in a program."""
     return jax.lax.with_sharding_constraint(x, where)
 
 
@@ -267,7 +267,7 @@ def set_mesh(mesh: ProcessMesh) -> None:
 
 
 def create_mesh(mesh_dims: Sequence[tuple[str, int]]) -> ProcessMesh:
-    """A mesh of all processes with axes of some names and lengths, made that of all programs of this process.
+    """Return a mesh of all processes with axes of some names and lengths, made that of all programs of this process.
 
     Examples:
         >>> create_mesh([("dp", 1), ("mp", 1)]).dim_names

@@ -29,7 +29,7 @@ _NEUTRAL = {ReduceType.kRedSum: 0, ReduceType.kRedProd: 1}
 
 
 def laid(data: Any, where: jax.sharding.NamedSharding) -> Any:
-    """An array that each process has whole, or that lies over some devices already, laid over others."""
+    """Return an array that each process has whole, or that lies over some devices already, laid over others."""
     if isinstance(data, Uninitialized):
         return data.laid(where)
     if isinstance(data, jax.ShapeDtypeStruct):  # computed from such
@@ -42,7 +42,7 @@ def laid(data: Any, where: jax.sharding.NamedSharding) -> Any:
 
 
 def place_over_mesh(data: Any, mesh: ProcessMesh, placements: Sequence[Placement]) -> Any:
-    """The payload of a tensor over a mesh, from data that each process has whole.
+    """Return the payload of a tensor over a mesh, from data that each process has whole.
 
     Raises:
         ValueError: if the tensor cannot be split so.
@@ -60,7 +60,7 @@ def _reduced(placements: Sequence[Placement]) -> list[Placement]:
 
 
 def reshard_payload(source: Any, mesh: ProcessMesh, placements: Sequence[Placement]) -> Any:
-    """The payload of a tensor in other placements, perhaps over another mesh.
+    """Return the payload of a tensor in other placements, perhaps over another mesh.
 
     Arguments:
         source: an array that lies over a mesh, or PartialParts.
@@ -78,7 +78,7 @@ def reshard_payload(source: Any, mesh: ProcessMesh, placements: Sequence[Placeme
 
 
 def placed_from(source: Any, mesh: ProcessMesh, placements: Sequence[Placement]) -> Any:
-    """The same between meshes of other processes."""
+    """Return the same between meshes of other processes."""
     whole = laid(source, sharding(mesh, _reduced(placements), source.shape))
     return reshard_payload(whole, mesh, placements) if partial_axes(placements) else whole
 
@@ -159,7 +159,7 @@ def _can_scatter(now: Sequence[Placement], axis: int, goal: Placement | None) ->
 def _scattered(
     stacked: Any, mesh: ProcessMesh, now: list[Placement], axis: int, goal: Any, shape: tuple[int, ...]
 ) -> Any:
-    """A sum of parts of which each process receives its share: half the bytes of a sum that all receive."""
+    """Return a sum of parts of which each process receives its share: half the bytes of a sum that all receive."""
     after = [*now[:axis], goal, *now[axis + 1 :]]
     before, later = (stacked_sharding(mesh, p, shape)[0] for p in (now, after))
     at, name = partial_axes(now).index(axis), mesh.dim_names[axis]

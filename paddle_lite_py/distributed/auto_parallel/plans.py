@@ -373,7 +373,7 @@ def parallelize(
 
 
 def parallelize_model(model: Layer, mesh: ProcessMesh | None = None, config: dict[str, Any] | None = None) -> Layer:
-    """The first half of parallelize()."""
+    """Return the first half of parallelize()."""
     where, given = _mesh_for("parallelize_model", mesh), config or {}
     if (given.get("pp_config") or {}).get("split_spec"):
         raise NotImplementedError(
@@ -430,7 +430,7 @@ def _names(pattern: str, name: str) -> bool:
 
 
 def parallelize_optimizer(optimizer: Any, mesh: ProcessMesh | None = None, config: dict[str, Any] | None = None) -> Any:
-    """The second half of parallelize().
+    """Return the second half of parallelize().
 
     Raises:
         ValueError: if there is no such sharding level.

@@ -26,7 +26,7 @@ _compared: Memo[Any, bool] = Memo("what processes of a mesh have compared", 4096
 
 
 def _group(ranks: tuple[int, ...]) -> Group:
-    """The group of the processes of a mesh, which has a number of its own."""
+    """Return the group of the processes of a mesh, which has a number of its own."""
     return _groups.setdefault(ranks, Group([*ranks], 1 << 33 | zlib.crc32(repr(ranks).encode())))
 
 
@@ -52,7 +52,7 @@ def agree(name: str, tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Pla
 
 
 def whole(data: Any) -> Any:
-    """All values of an array: of one that lies over several processes, all processes of its mesh gather them.
+    """Return all values of an array: of one that lies over several processes, all processes of its mesh gather them.
 
     A process that has no part of it gets no values, as in the reference.
 
@@ -92,7 +92,7 @@ if world().size > 1:
 
 
 def own_part(tensor: Tensor) -> Any:
-    """The part of a tensor that this process has, on its first device; no elements where it has none."""
+    """Return the part of a tensor that this process has, on its first device; no elements where it has none."""
     source = payload_of(tensor)
     if isinstance(source, Planned):
         part = source.part()
@@ -116,7 +116,7 @@ def _has_part(self: Tensor) -> bool:
 
 
 def _local_value(self: Tensor) -> Tensor:
-    """The part of a tensor that this process has, on its first device."""
+    """Return the part of a tensor that this process has, on its first device."""
     out = wrap(own_part(self))
     out.stop_gradient = self.stop_gradient
     return out

@@ -37,11 +37,11 @@ class StrategyPart:
         self.__dict__.update(settings, _name=name)
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings."""
+        """Return the settings."""
         return {k: v for k, v in self.__dict__.items() if k != "_name"}
 
     def get(self, key: str, default: Any = None) -> Any:
-        """A setting."""
+        """Return a setting."""
         return self.to_dict().get(key, default)
 
     def __repr__(self) -> str:
@@ -74,7 +74,7 @@ class Strategy:
             setattr(self, name, given.get(name, value))
 
     def to_dict(self) -> dict[str, Any]:
-        """All settings."""
+        """Return all settings."""
         return {k: v.to_dict() if isinstance(v, StrategyPart) else v for k, v in vars(self).items()}
 
 

@@ -39,11 +39,11 @@ class _Stage:
 
     @no_effect(key=Immaterial("all arrays of state are spread alike"))
     def __call__(self, key: str, param: Tensor, accumulator: Tensor) -> Tensor:
-        """An array of state, laid."""
+        """Return an array of state, laid."""
         return self.spread(accumulator, mesh_of(payload_of(param)) or self.mesh)
 
     def spread(self, tensor: Tensor, mesh: ProcessMesh | None) -> Tensor:
-        """A tensor cut once more; as it is where it cannot be."""
+        """Return a tensor cut once more; as it is where it cannot be."""
         if mesh is None:
             return tensor
         at = mesh.dim_names.index(self.dim) if isinstance(self.dim, str) else self.dim
@@ -187,7 +187,7 @@ class ShardOptimizer:
 
 
 def _as_parameter(name: str, param: Tensor, accumulator: Tensor) -> Tensor:
-    """A state that lies as its parameter does."""
+    """Return a state that lies as its parameter does."""
     mesh = mesh_of(payload_of(param))
     if mesh is None or list(accumulator.shape) != list(param.shape):
         return accumulator
@@ -195,7 +195,7 @@ def _as_parameter(name: str, param: Tensor, accumulator: Tensor) -> Tensor:
 
 
 def _by_mesh(optimizer: Any, group: Any) -> list[Any]:
-    """The parameters of a group, those of each mesh together: one program updates what lies over one mesh."""
+    """Return the parameters of a group, those of each mesh together: one program updates what lies over one mesh."""
     parts: dict[Any, list[Any]] = {}
     for p in group.params:
         mesh = mesh_of(payload_of(p))
@@ -298,11 +298,11 @@ class ShardDataloader:
                 yield [self._laid(entry, i) for i, entry in enumerate(batch)]
 
     def __call__(self) -> Iterator[Any]:
-        """The batches, from the first one on."""
+        """Return the batches, from the first one on."""
         return iter(self)
 
     def __next__(self) -> Any:
-        """The next batch; after the last one StopIteration, and then the first one again."""
+        """Return the next batch; after the last one StopIteration, and then the first one again."""
         self._batches = self._batches or iter(self)
         try:
             return next(self._batches)
@@ -421,7 +421,7 @@ class DistModel:
             raise ValueError(f"DistModel.{mode}(): the model has no loss or no optimizer; give them to to_static()")
 
     def __call__(self, *args: Any) -> Any:
-        """A step on a batch: inputs, and labels last but in the mode of prediction."""
+        """Return a step on a batch: inputs, and labels last but in the mode of prediction."""
         if self._mode != "train":
             return self._programs[self._mode](*args)
         self._calls += 1
@@ -434,7 +434,7 @@ class DistModel:
         return auto_cast(True, *lists, level=self._amp.level, dtype=self._amp.dtype)
 
     def _merge_step(self, *args: Any) -> Any:
-        """A step whose gradients are added to those of the next ones."""
+        """Return a step whose gradients are added to those of the next ones."""
         with self._cast():
             loss = self._loss(self.network(*args[:-1]), args[-1])
         (loss if self._every == 1 else loss * self._scale).backward()

@@ -29,7 +29,7 @@ class MeshPlan(NamedTuple):
         return self.dp * self.mp
 
     def mesh(self) -> ProcessMesh:
-        """The axes "dp" and "mp" over as many devices of this process.
+        """Return the axes "dp" and "mp" over as many devices of this process.
 
         Examples:
             >>> MeshPlan(4, 2).mesh().shape
@@ -49,7 +49,7 @@ def plans(
     sharding: Sequence[int] = (1, 3),
     recompute: Sequence[bool] = (False, True),
 ) -> Iterator[MeshPlan]:
-    """The plans for so many chips: for each mesh those that compute and send least first.
+    """Yield the plans for so many chips: for each mesh those that compute and send least first.
 
     Arguments:
         chips: how many there are.

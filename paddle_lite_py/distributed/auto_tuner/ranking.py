@@ -72,7 +72,7 @@ def rank(
     every: bool = False,
     told: Callable[[Candidate], None] | None = None,
 ) -> list[Candidate]:
-    """The plans for a machine, best first: what fits, then by the time of operations and exchanges.
+    """Return the plans for a machine, best first: what fits, then by the time of operations and exchanges.
 
     A model of equal layers is compiled with few of them, twice; what each further layer takes is the difference. This
     process needs as many devices as the machine has chips, but no memory: the model is made under targets.abstract().

@@ -58,7 +58,7 @@ class PeerLine:
             self._put(number, data)
 
     def receive(self, seconds: float) -> bytes | None:
-        """The next message; None if it does not come in so many seconds.
+        """Return the next message; None if it does not come in so many seconds.
 
         Raises:
             OSError, EOFError: if the connection is lost.

@@ -59,7 +59,7 @@ class Peers:
         self._reception: Reception | None = None
 
     def gather(self, arrays: Mapping[str, np.ndarray | np.generic]) -> list[dict[str, np.ndarray]]:
-        """The arrays of all workers, by rank.
+        """Return the arrays of all workers, by rank.
 
         Raises:
             PeerError: naming the worker that has ended, or cannot be reached.
@@ -92,7 +92,7 @@ class Peers:
         return found
 
     def _received(self, rank: int) -> bytes:
-        """The next message of another worker, which may end meanwhile and come back."""
+        """Return the next message of another worker, which may end meanwhile and come back."""
         line, lost, end = self._lines[rank], "", time.monotonic() + self.patience
         while time.monotonic() < end:
             try:
@@ -181,7 +181,7 @@ def packed(arrays: Mapping[str, np.ndarray | np.generic]) -> bytes:
 
 
 def unpacked(data: bytes) -> dict[str, np.ndarray]:
-    """The arrays that packed() wrote.
+    """Return the arrays that packed() wrote.
 
     Raises:
         ValueError: if it wrote something else.

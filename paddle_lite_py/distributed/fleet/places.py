@@ -67,7 +67,7 @@ def from_environment(env: Mapping[str, str] | None = None) -> ServedPlace | None
 
 
 def given(current_id: Any, role: Any, worker_num: Any, server_endpoints: Any, worker_endpoints: Any) -> ServedPlace:
-    """A place as a program names it.
+    """Return a place as a program names it.
 
     Raises:
         ValueError: if what it says does not fit together.

@@ -35,7 +35,7 @@ class Said:
         return [self._folder / f"said-{i}" for i in range(KEPT)]
 
     def before(self, number: int) -> list[tuple[int, list[bytes]]]:
-        """The messages of the exchanges before one, with their numbers, in their order."""
+        """Return the messages of the exchanges before one, with their numbers, in their order."""
         return sorted((n, messages) for n, messages in self._found.items() if n < number)
 
     def again(self, number: int, messages: list[bytes]) -> list[bytes]:
@@ -53,7 +53,7 @@ class Said:
 
 
 def _read(file: Path) -> list[tuple[int, list[bytes]]]:
-    """The messages in a file, and their number; nothing where there is none."""
+    """Return the messages in a file, and their number; nothing where there is none."""
     with contextlib.suppress(FileNotFoundError):
         data = file.read_bytes()
         number, count = _HEAD.unpack_from(data)

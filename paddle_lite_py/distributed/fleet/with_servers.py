@@ -46,11 +46,11 @@ class WithServers:
         return self._role_maker.server_num()
 
     def server_index(self) -> int:
-        """The number of this server."""
+        """Return the number of this server."""
         return self._role_maker.server_index()
 
     def server_endpoints(self, to_string: bool = False) -> list[str] | str:
-        """The addresses of the servers."""
+        """Return the addresses of the servers."""
         found = self._role_maker.get_pserver_endpoints()
         return ",".join(found) if to_string else found
 

@@ -101,7 +101,7 @@ class JobDescription:
 
 
 def parse_description(found: Any) -> JobDescription:
-    """A job description from plain data, as YAML gives it.
+    """Return a job description from plain data, as YAML gives it.
 
     Raises:
         ValueError: if it makes no sense: each field that is wrong is named.
@@ -125,7 +125,7 @@ def parse_description(found: Any) -> JobDescription:
 
 
 def _parse_object(kind: Any, found: Any, at: str, wrong: list[str]) -> Any:
-    """An object of a class from a dict; what does not fit is noted."""
+    """Return an object of a class from a dict; what does not fit is noted."""
     if not isinstance(found, dict):
         wrong.append(f"{at.rstrip('.') or 'the job'} is {found!r}; expected fields and their values")
         return None
@@ -143,7 +143,7 @@ def _parse_object(kind: Any, found: Any, at: str, wrong: list[str]) -> Any:
 
 
 def _value(kind: Any, found: Any, at: str, wrong: list[str]) -> Any:
-    """A value of a field, of the type that the field has; numbers stand for text where text is wanted."""
+    """Return a value of a field, of the type that the field has; numbers stand for text where text is wanted."""
     if dataclasses.is_dataclass(kind):
         return _parse_object(kind, found, f"{at}.", wrong)
     plain = isinstance(found, str | int | float) and not isinstance(found, bool)

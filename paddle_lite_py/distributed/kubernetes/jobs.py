@@ -80,7 +80,7 @@ def parameter_server(job: JobDescription) -> list[Manifest]:
 
 
 def _resume_variable(job: JobDescription, name: str) -> list[Manifest]:
-    """The variable that names the folder from which a pod goes on, where there is a volume for it."""
+    """Return the variable that names the folder from which a pod goes on, where there is a volume for it."""
     if not job.claim:
         return []
     return [field("PADDLE_JOB_UID", UID), variable(name, f"{job.checkpoints.path}/.{job.name}/$(PADDLE_JOB_UID)")]

@@ -23,7 +23,7 @@ class Asked:
         self.what = ""
 
     def __call__(self) -> str:
-        """The word."""
+        """Return the word."""
         return self.what
 
     def note(self, *_: Any) -> None:

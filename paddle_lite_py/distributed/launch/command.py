@@ -56,7 +56,7 @@ def _choose_action(given: argparse.Namespace) -> Callable[[], int]:
 
 
 def _tuning(given: argparse.Namespace, count: int, tasks: Any, nodes: int) -> Callable[[], int]:
-    """The trials of --auto_tuner_json, each a job of its own."""
+    """Return the trials of --auto_tuner_json, each a job of its own."""
     if nodes > 1 or _has_servers(given):
         raise ValueError("--auto_tuner_json: trials run on one node without servers; leave --nnodes and servers away")
     plan = tuning.read(Path(given.auto_tuner_json), _warn)

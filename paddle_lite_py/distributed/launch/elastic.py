@@ -62,7 +62,7 @@ class _Node:
         self.number = -1
 
     def run(self) -> int:
-        """All worlds; the exit code."""
+        """Return all worlds; the exit code."""
         code = 0
         self._connect()
         while not self.asked():

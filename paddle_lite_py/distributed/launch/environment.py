@@ -33,7 +33,7 @@ VARIABLES: dict[str, tuple[Callable[[str], Any], str]] = {
 
 
 def defaults(environment: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """The options that the environment gives, by name.
+    """Return the options that the environment gives, by name.
 
     A process of a job that starts a launcher itself has the environment of that job: it says nothing of the new one.
 

@@ -25,7 +25,7 @@ LOST: Word = {"say": "lost"}
 
 
 def receive(connection: Connection) -> Word:
-    """The next word.
+    """Return the next word.
 
     Raises:
         OSError, EOFError: if none comes any more.
@@ -172,7 +172,7 @@ class Link:
             self._send(self.connection, {"say": what, **more})
 
     def hear(self, seconds: float = 0.0) -> Word | None:
-        """The next word, if one comes within so many seconds."""
+        """Return the next word, if one comes within so many seconds."""
         try:
             return self.words.get(timeout=seconds) if seconds else self.words.get_nowait()
         except queue.Empty:

@@ -60,7 +60,7 @@ def meet(master: str, nodes: int, rank: int, count: int, host: str | None, job: 
 
 
 def address_towards(at: tuple[str, int]) -> str:
-    """The address of this node as another one sees it."""
+    """Return the address of this node as another one sees it."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         s.connect(at)
         return s.getsockname()[0]
@@ -108,14 +108,14 @@ def _lead(listener: Listener, key: bytes, nodes: int, card: dict[str, Any]) -> N
 
 
 def node_place(cards: list[dict[str, Any]], number: int) -> NodePlace:
-    """The place of a node among those that have said what they are."""
+    """Return the place of a node among those that have said what they are."""
     endpoints = [f"{c['host']}:{p}" for c in cards for p in c["ports"][1:]]
     first = sum(len(c["ports"]) - 1 for c in cards[:number])
     return NodePlace(endpoints, f"{cards[0]['host']}:{cards[0]['ports'][0]}", first, number, len(cards))
 
 
 def stranger(at: tuple[str, int]) -> PermissionError:
-    """The error of a launcher that meets one with another secret."""
+    """Return the error of a launcher that meets one with another secret."""
     return PermissionError(
         f"launch: at --master {at[0]}:{at[1]} another job is led, or this node has another secret: give all launchers "
         f"the same --job_id and --master, and, where nodes do not share a home folder, the same {KEY} or {KEY_FILE}"

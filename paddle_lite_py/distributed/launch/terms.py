@@ -25,7 +25,7 @@ def add_elastic(parser: argparse.ArgumentParser) -> None:
 
 
 def node_range(text: str) -> tuple[int, int]:
-    """The least and the largest number of nodes.
+    """Return the least and the largest number of nodes.
 
     Raises:
         ValueError: if they are no numbers, or the wrong way round.

@@ -91,7 +91,7 @@ class _Link:
             self._to = self._to._replace(covers=coverage(split(endpoint)[0]))
 
     def receive(self, number: int) -> Request | None:
-        """The answer to the request of a number, if it is that which has come.
+        """Return the answer to the request of a number, if it is that which has come.
 
         Raises:
             PermissionError: if who answers does not know the token.

@@ -99,7 +99,7 @@ class Client:
 
     # -- sparse tables -------------------------------------------------------------------------------------------------
     def pull_sparse(self, name: str, ids: Ids) -> np.ndarray:
-        """The rows of ids.
+        """Return the rows of ids.
 
         Args:
             name: the table's.
@@ -179,7 +179,7 @@ class Client:
 
     # -- dense tables --------------------------------------------------------------------------------------------------
     def pull_dense(self, name: str) -> np.ndarray:
-        """The array of a dense table.
+        """Return the array of a dense table.
 
         Raises:
             LookupError: there is no such table.

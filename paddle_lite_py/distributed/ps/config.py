@@ -196,7 +196,7 @@ def _kind(what: str, given: Any, known: Mapping[str, Mapping[str, Any]]) -> Mapp
 
 
 def to_json(config: Config) -> dict[str, Any]:
-    """A config as what JSON can hold.
+    """Return a config as what JSON can hold.
 
     Example:
         >>> to_json(DenseConfig("bias", (4,)))["shape"]
@@ -211,7 +211,7 @@ def to_json(config: Config) -> dict[str, Any]:
 
 
 def from_json(made: Mapping[str, Any]) -> Config:
-    """The config that `to_json` wrote.
+    """Return the config that `to_json` wrote.
 
     Raises:
         ValueError: it is none.

@@ -44,7 +44,7 @@ class Log:
             self._thread.start()
 
     def _open(self) -> int:
-        """The file that the next record begins."""
+        """Return the file that the next record begins."""
         path = self._folder / f"log-{self.last + 1:020d}"
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
         self.bytes, self._dirty = 0, False
@@ -123,12 +123,12 @@ class Log:
 
 
 def log_files(folder: Path) -> list[tuple[int, Path]]:
-    """The files of a log and the number of the first record of each, in order."""
+    """Return the files of a log and the number of the first record of each, in order."""
     return sorted((int(path.name.removeprefix("log-")), path) for path in folder.glob("log-*"))
 
 
 def read_log(folder: Path, after: int) -> Iterator[tuple[int, list[memoryview]]]:
-    """The records after a number. One that was being written when the process ended is cut off.
+    """Yield the records after a number. One that was being written when the process ended is cut off.
 
     Raises:
         StateError: a record is missing or damaged, and others come after it.

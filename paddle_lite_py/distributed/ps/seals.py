@@ -38,7 +38,7 @@ class Sealed(NamedTuple):
 
 
 def key_of(token: str) -> bytes:
-    """The key of a token, which itself does not travel."""
+    """Return the key of a token, which itself does not travel."""
     return hashlib.sha256(b"parameter servers " + token.encode()).digest()
 
 
@@ -49,7 +49,7 @@ def coverage(host: str) -> bytes:
 
 
 def seal(key: bytes, way: bytes, to: Sealed, frames: Sequence[Any]) -> list[Any]:
-    """The frames of a message as they travel.
+    """Return the frames of a message as they travel.
 
     Args:
         to: the nonces, and what the seal covers; its frames are not looked at.
@@ -77,7 +77,7 @@ def unseal(key: bytes, way: bytes, frames: Sequence[Any], least: bytes = HEADER)
 
 
 def _seal(key: bytes, way: bytes, context: bytes, frames: Sequence[Any]) -> bytes:
-    """The code of a message. The header says how long each array is, so that frames are not to be moved."""
+    """Return the code of a message. The header says how long each array is, so that frames are not to be moved."""
     made = hmac.new(key, b"%s %b %d " % (way, context, len(frames[0])), hashlib.sha256)
     for frame in frames if context[:1] == WHOLE else frames[:1]:
         made.update(frame)

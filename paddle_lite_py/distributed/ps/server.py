@@ -161,7 +161,7 @@ class Server:
         self._socket.send_multipart([caller.client, *frames], copy=False)
 
     def _once(self, caller: Caller, header: dict[str, Any], arrays: Arrays, frames: list[Any]) -> Any:
-        """The answer to a request, which is the last one of its channel or one after that.
+        """Return the answer to a request, which is the last one of its channel or one after that.
 
         Changes have numbers of their own, which outlive this server, and may come again, as what only reads may.
 
@@ -195,7 +195,7 @@ class Server:
             )
 
     def _answer(self, client: Caller, header: dict[str, Any], arrays: Arrays, frames: list[Any]) -> Any:
-        """The answer to a request; None if it comes later."""
+        """Return the answer to a request; None if it comes later."""
         op = header.get("op")
         if op == "stop":
             self.stop()

@@ -87,7 +87,7 @@ class SparseTable:
             self.admission.counted.put(part["counted_ids"], part["counted"])
 
     def stats(self) -> dict[str, int]:
-        """Its size, for who watches."""
+        """Return its size, for who watches."""
         waiting = len(self.admission.counted) if self.admission else 0
         return {"rows": len(self), "waiting": waiting, "bytes": self.rows.bytes}
 

@@ -70,25 +70,25 @@ class Tables:
             self.all[config.name] = self.made(config)
 
     def made(self, config: Config) -> SparseTable | DenseTable:
-        """An empty table."""
+        """Return an empty table."""
         return SparseTable(config, self.folder) if isinstance(config, SparseConfig) else DenseTable(config)
 
     def sparse(self, header: dict[str, Any]) -> SparseTable:
-        """The sparse table that a request names."""
+        """Return the sparse table that a request names."""
         table = self.table(header)
         if not isinstance(table, SparseTable):
             raise ValueError(f"table {header['table']!r} is dense; {header['op']} wants a sparse one")
         return table
 
     def dense(self, header: dict[str, Any]) -> DenseTable:
-        """The dense table that a request names."""
+        """Return the dense table that a request names."""
         table = self.table(header)
         if not isinstance(table, DenseTable):
             raise ValueError(f"table {header['table']!r} is sparse; {header['op']} wants a dense one")
         return table
 
     def table(self, header: dict[str, Any]) -> SparseTable | DenseTable:
-        """The table that a request names."""
+        """Return the table that a request names."""
         name = header.get("table")
         if name not in self.all:
             known = ", ".join(sorted(self.all)) or "none yet"
@@ -97,7 +97,7 @@ class Tables:
 
 
 def describe(config: Config) -> str:
-    """A table in a few words, for errors."""
+    """Return a table in a few words, for errors."""
     if isinstance(config, SparseConfig):
         return f"sparse with {config.columns} columns, {config.rule.name}"
     return f"dense of shape {list(config.shape)}, {config.rule.name}"

@@ -134,12 +134,12 @@ _PLAIN = {"sgd": _plain_sgd, "adagrad": _plain_adagrad, "adam": _plain_adam, "ft
 
 
 def update_of(rule: Rule) -> Update:
-    """A rule's update: of (values, rows, gradients, numbers); rows that are -1 stay out."""
+    """Return a rule's update: of (values, rows, gradients, numbers); rows that are -1 stay out."""
     return _COMPILED[rule.name] if HAS_NUMBA else plain_update_of(rule)
 
 
 def plain_update_of(rule: Rule) -> Update:
-    """The same by NumPy."""
+    """Return the same by NumPy."""
     step = _PLAIN[rule.name]
 
     def update(values: np.ndarray, rows: np.ndarray, gradients: np.ndarray, numbers: np.ndarray) -> None:

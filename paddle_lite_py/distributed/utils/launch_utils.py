@@ -32,7 +32,7 @@ logger = logging.getLogger("paddle.distributed")
 
 
 def get_logger(log_level: Any = 20, name: str = "root") -> logging.Logger:
-    """The logger of that name, at a level."""
+    """Return the logger of that name, at a level."""
     found = logging.getLogger(name)
     found.setLevel(log_level)
     return found
@@ -79,7 +79,7 @@ def find_free_ports(num: int) -> set[int]:
 
 
 def get_host_name_ip() -> tuple[str, str] | None:
-    """The name and the address of this machine; None if it knows none."""
+    """Return the name and the address of this machine; None if it knows none."""
     try:
         name = socket.gethostname()
         return name, socket.gethostbyname(name)
@@ -136,18 +136,18 @@ class Cluster:
         return [t.endpoint for pod in self.pods for t in pod.trainers]
 
     def pods_endpoints(self) -> list[str]:
-        """The machines, by address."""
+        """Return the machines, by address."""
         return [f"{pod.addr}:None" for pod in self.pods]
 
     def get_pod_by_id(self, pod_id: Any) -> Pod | None:
-        """The machine of a number."""
+        """Return the machine of a number."""
         return next((pod for pod in self.pods if str(pod_id) == str(pod.id)), None)
 
 
 def get_cluster(
     node_ips: Sequence[str], node_ip: str, trainer_endpoints: Sequence[Any], selected_gpus: Sequence[Any]
 ) -> tuple[Cluster, Pod]:
-    """The processes of a job, one for each device of each machine, and this machine's.
+    """Return the processes of a job, one for each device of each machine, and this machine's.
 
     Arguments:
         node_ips: the machines. node_ip: this one.

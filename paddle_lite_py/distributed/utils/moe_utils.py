@@ -36,7 +36,7 @@ def _sent(x: Tensor, giving: np.ndarray, taking: np.ndarray, group: Group) -> Te
 
 
 def _return_rows(x: Tensor, giving: np.ndarray, taking: np.ndarray, group: Group) -> Tensor:
-    """The way back: blocks given by expert and process, taken by process and expert."""
+    """Return the way back: blocks given by expert and process, taken by process and expert."""
     by_process = taking.reshape(group.nranks, -1)
     blocks = _split_rows(x, by_process.T.reshape(-1))
     experts = range(by_process.shape[1])

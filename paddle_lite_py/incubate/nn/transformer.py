@@ -82,7 +82,7 @@ class FusedMultiHeadAttention(Layer):
         self.ln_scale, self.ln_bias = _NONE if normalize_before else pair
 
     def forward(self, query: Any, key: Any = None, value: Any = None, attn_mask: Any = None, cache: Any = None) -> Any:
-        """The result; with a cache, also the longer one.
+        """Return the result; with a cache, also the longer one.
 
         Raises:
             NotImplementedError: if key or value is another tensor than the query.
@@ -116,7 +116,7 @@ class FusedMultiHeadAttention(Layer):
         )
 
     def extra_repr(self) -> str:
-        """Its settings."""
+        """Return its settings."""
         rates = f"dropout_rate={self.dropout_rate}, attn_dropout_rate={self.attn_dropout_rate}"
         return f"embed_dim={self.embed_dim}, num_heads={self.num_heads}, {rates}, epsilon={self._epsilon}"
 
@@ -179,7 +179,7 @@ class FusedFeedForward(Layer):
 
     @no_effect(cache="a feed-forward part keeps nothing of earlier steps")
     def forward(self, src: Any, cache: Any = None) -> Any:
-        """The layer's result."""
+        """Return the layer's result."""
         return fused.fused_feedforward(
             src,
             self._linear1_weight,
@@ -200,7 +200,7 @@ class FusedFeedForward(Layer):
         )
 
     def extra_repr(self) -> str:
-        """Its settings."""
+        """Return its settings."""
         return (
             f"d_model={self._d_model}, dim_feedforward={self._dim_feedforward}, dropout_rate={self._dropout_rate}, "
             f"epsilon={self._epsilon}, activation={self._activation}, act_dropout_rate={self._act_dropout_rate}, "
@@ -247,7 +247,7 @@ class FusedTransformerEncoderLayer(Layer):
         )
 
     def forward(self, src: Any, src_mask: Any = None, cache: Any = None) -> Any:
-        """The layer's result; with a cache, also the longer one."""
+        """Return the layer's result; with a cache, also the longer one."""
         out = self.fused_attn(src, attn_mask=src_mask, cache=cache)
         return self.ffn(out) if cache is None else (self.ffn(out[0]), out[1])
 
@@ -357,7 +357,7 @@ class FusedMultiTransformer(Layer):
         seq_lens: Any = None,
         time_step: Any = None,
     ) -> Any:
-        """The result; with caches, also them."""
+        """Return the result; with caches, also them."""
         run: Any = fused.fused_multi_transformer
         return run(
             src,

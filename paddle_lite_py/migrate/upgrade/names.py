@@ -22,7 +22,7 @@ def is_foreign(name: str) -> bool:
 
 
 def module_here(name: str) -> str | None:
-    """The module here that stands for one there: paddle.nn for torch.nn."""
+    """Return the module here that stands for one there: paddle.nn for torch.nn."""
     return MODULES.get(name) or (name if _module(name) else None)
 
 

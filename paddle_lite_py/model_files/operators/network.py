@@ -124,7 +124,7 @@ def batch_norm(
 
 
 def _form(ndim: int, form: str) -> str:
-    """The name of a layout for a tensor of so many dimensions."""
+    """Return the name of a layout for a tensor of so many dimensions."""
     first = {2: "NC", 3: "NCL", 4: "NCHW", 5: "NCDHW"}
     last = {2: "NC", 3: "NLC", 4: "NHWC", 5: "NDHWC"}
     return (last if form.endswith("C") and len(form) > 2 else first)[ndim]
@@ -237,7 +237,7 @@ def rnn(
     x: Any, pre_state: Any, weight_list: Any, sequence_length: Any = None, _dropout_state: Any = None, *,
     is_bidirec: bool = False, num_layers: int = 1, mode: str = "LSTM",
 ) -> Any:  # fmt: skip
-    """The layers of a recurrent network, time first: weights by layer and direction, then all biases."""
+    """Return the layers of a recurrent network, time first: weights by layer and direction, then all biases."""
     kind = {"LSTM": "lstm", "GRU": "gru"}.get(mode, "rnn")
     attrs = {"activation": mode.rpartition("_")[2].lower()} if kind == "rnn" else {}
     states, given, lengths = tensor(pre_state), tensor(weight_list), tensor(sequence_length)

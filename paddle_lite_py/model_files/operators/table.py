@@ -66,12 +66,12 @@ def call(name: str, operands: list[Any], attrs: dict[str, Any]) -> Any:
 
 
 def known_as(name: str) -> str:
-    """The name under which an operator is in the table: one in place is what it is otherwise."""
+    """Return the name under which an operator is in the table: one in place is what it is otherwise."""
     return name if name in OPERATORS else name.removesuffix("_")
 
 
 def tensor(value: Any) -> Any:
-    """An operand as a tensor; None stays None, and a list one of tensors."""
+    """Return an operand as a tensor; None stays None, and a list one of tensors."""
     if isinstance(value, list | tuple):
         return [tensor(v) for v in value]
     return value.tensor() if isinstance(value, KnownValue) else value
@@ -89,7 +89,7 @@ def known(value: Any, default: Any = None) -> Any:
 
 
 def numbers(value: Any) -> Any:
-    """The same as a list, or a tensor."""
+    """Return the same as a list, or a tensor."""
     found = known(value)
     if isinstance(found, list | Tensor) or found is None:
         return found
@@ -97,7 +97,7 @@ def numbers(value: Any) -> Any:
 
 
 def number(value: Any) -> Any:
-    """The same as one number, or a tensor without dimensions."""
+    """Return the same as one number, or a tensor without dimensions."""
     found = known(value)
     if isinstance(found, list):
         return found[0]

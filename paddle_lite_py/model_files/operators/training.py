@@ -369,6 +369,6 @@ def update_loss_scaling(
 
 @operator("select_output")
 def select_output(mask: Any, x: Any) -> Any:
-    """The input that is not selected is zero: it has no effect on a gradient."""
+    """Return the input that is not selected is zero: it has no effect on a gradient."""
     x, mask = tensor(x), P.reshape(tensor(mask), [])
     return [[P.where(mask == k, x, P.zeros_like(x)) for k in range(2)]]

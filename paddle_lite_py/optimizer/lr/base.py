@@ -72,7 +72,7 @@ class LRScheduler:
             cls.get_lr = _of_each_run(cls.get_lr)  # type: ignore[method-assign, assignment]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """A schedule that knows what it is made with, for a file."""
+        """Return a schedule that knows what it is made with, for a file."""
         made = super().__new__(cls)
         made._arguments = args, kwargs
         state.interpreter.made_schedule(made)
@@ -93,7 +93,7 @@ class LRScheduler:
         self._advance(None) if type(self).step is LRScheduler.step else self.step()
 
     def __call__(self) -> float:
-        """The learning rate of the next optimizer step."""
+        """Return the learning rate of the next optimizer step."""
         return self.last_lr
 
     def step(self, epoch: int | None = None) -> None:

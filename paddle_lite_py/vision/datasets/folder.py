@@ -34,7 +34,7 @@ def _sample(loader: Callable[[str], Any], transform: Callable[[Any], Any] | None
 
 
 def _files(root: Any, extensions: Any, is_valid_file: Callable[[str], bool] | None, who: str) -> list[str]:
-    """The paths under a folder that are chosen, in order."""
+    """Return the paths under a folder that are chosen, in order."""
     if extensions is not None and is_valid_file is not None:
         raise ValueError(f"{who}: give extensions or is_valid_file, not both")
     endings = tuple(EXTENSIONS if extensions is None else extensions)

@@ -49,7 +49,7 @@ class DataGenerator:
         )
 
     def generate_batch(self, samples: list[Any]) -> Callable[[], Iterable[Sample]]:
-        """A function that gives the samples of a batch; the user's own may pad them to one length."""
+        """Return a function that gives the samples of a batch; the user's own may pad them to one length."""
         return lambda: iter(samples)
 
     def run_from_stdin(self) -> None:
@@ -65,7 +65,7 @@ class DataGenerator:
             sys.stdout.writelines(self._gen_str(sample) for sample in self.generate_batch(batch)())
 
     def _gen_str(self, line: Any) -> str:
-        """A sample as a line of text."""
+        """Return a sample as a line of text."""
         raise NotImplementedError("DataGenerator writes no lines; inherit from MultiSlotDataGenerator")
 
 

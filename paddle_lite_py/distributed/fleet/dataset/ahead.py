@@ -10,7 +10,7 @@ from typing import Any
 
 
 def ahead(feeds: Iterable[Any], most: int = 4) -> Iterator[Any]:
-    """The same feeds, some of which a thread makes while others are used."""
+    """Yield the same feeds, some of which a thread makes while others are used."""
     made: queue.Queue[tuple[bool, Any]] = queue.Queue(most)
     left = threading.Event()
 

@@ -125,7 +125,7 @@ class DatasetBase:
 
 
 def _declared_names() -> Any:
-    """The names of the data of this thread's program under construction; none outside of static mode."""
+    """Return the names of the data of this thread's program under construction; none outside of static mode."""
     return getattr(getattr(state.interpreter, "program", None), "feeds", ())
 
 

@@ -151,7 +151,7 @@ class DGCMomentumOptimizer:
 
 @functools.partial(jax.jit, static_argnums=2)
 def _take_largest(rest: Any, velocity: Any, count: int) -> Any:
-    """The largest numbers of an array, where they stand, and what remains; the velocity begins anew there."""
+    """Return the largest numbers of an array, where they stand, and what remains; the velocity begins anew there."""
     flat = rest.reshape(-1)
     _, place = jax.lax.top_k(jnp.abs(flat), count)
     left = flat.at[place].set(0).reshape(rest.shape)

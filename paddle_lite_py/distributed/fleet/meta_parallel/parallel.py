@@ -172,7 +172,7 @@ class PipelineParallel(Layer):
         return split(data, count, 0)
 
     def _place(self, chunk: int) -> int:
-        """The place among the stages of all."""
+        """Return the place among the stages of all."""
         return chunk * self.num_stages + self.stage_id
 
     @property
@@ -226,7 +226,7 @@ class PipelineParallel(Layer):
         return self._mail.pop((what, place, number))
 
     def _told(self, loss: Tensor) -> Tensor:
-        """The loss of the last stage."""
+        """Return the loss of the last stage."""
         return exchanged("broadcast", loss, self._pipe, self.num_stages - 1)
 
     def timer_printer(self) -> None:

@@ -29,7 +29,7 @@ class LayerDesc:
         self.layer_func, self.inputs, self.kwargs = layer_func, inputs, kwargs
 
     def build_layer(self) -> Any:
-        """The layer."""
+        """Return the layer."""
         return self.layer_func(*self.inputs, **self.kwargs)
 
 
@@ -124,7 +124,7 @@ class PipelineLayer(nn.Layer):
         return self._num_virtual
 
     def get_model_chunks(self) -> list[list[Any]] | None:
-        """The layers of each stage of this process; None where it has one."""
+        """Return the layers of each stage of this process; None where it has one."""
         return self._chunks if self._num_virtual > 1 else None
 
     def get_num_items(self) -> int:
@@ -175,7 +175,7 @@ def _run(functions: Sequence[Any], x: Any) -> Any:
 
 
 def segments(layers: Sequence[Any], stages: int, method: Any = "uniform") -> list[int]:
-    """The first layer of each stage, and the number of layers.
+    """Return the first layer of each stage, and the number of layers.
 
     Raises:
         ValueError: if there are too few layers, or the method says nothing.

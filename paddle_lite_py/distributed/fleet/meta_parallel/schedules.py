@@ -49,7 +49,7 @@ class ScheduleNode:
         return self.outputs
 
     def backward(self, output_grad: Any = None, scaler: Any = None) -> tuple[Any, ...]:
-        """The gradients of the inputs, for those of what forward() gave; 1 for a loss by default."""
+        """Return the gradients of the inputs, for those of what forward() gave; 1 for a loss by default."""
         outs = [t for t in _tensors(self.outputs) if not t.stop_gradient]
         if output_grad is None:
             backward([t if scaler is None else scaler.scale(t) for t in outs])
@@ -96,7 +96,7 @@ class ScheduleChunk:
         return inputs
 
     def backward(self, output_grad: Any) -> Any:
-        """The gradients of the first node's inputs."""
+        """Return the gradients of the first node's inputs."""
         for node in reversed(self.nodes):
             output_grad = node.backward(output_grad)
         return output_grad
@@ -160,7 +160,7 @@ class PipelineDatasetPreprocessor:
         self.function = function
 
     def __call__(self) -> Any:
-        """The batch."""
+        """Return the batch."""
         return self.function()
 
 
@@ -174,7 +174,7 @@ class LayerSpec:
 
 
 def get_spec_layer(spec_or_layer: Any) -> Any:
-    """The class or function of a LayerSpec; a class or function itself."""
+    """Return the class or function of a LayerSpec; a class or function itself."""
     found = getattr(spec_or_layer, "layer", spec_or_layer)
     if isinstance(found, tuple):
         found = getattr(importlib.import_module(found[0]), found[1])
@@ -182,7 +182,7 @@ def get_spec_layer(spec_or_layer: Any) -> Any:
 
 
 def build_spec_layer(spec_or_layer: Any, *args: Any, **kwargs: Any) -> Any:
-    """The layer of a LayerSpec or class, made; a function as it is.
+    """Return the layer of a LayerSpec or class, made; a function as it is.
 
     Examples:
         >>> build_spec_layer(LayerSpec(("paddle_lite_py.nn", "Linear"), {"out_features": 3}), 2).weight.shape

@@ -30,7 +30,7 @@ class Copy:
         self._touched: list[np.ndarray] = []
 
     def rows(self, ids: np.ndarray) -> np.ndarray:
-        """The worker's own values; those of ids that it has not met come from the servers."""
+        """Return the worker's own values; those of ids that it has not met come from the servers."""
         keys = ids.astype(np.uint64)
         new = np.setdiff1d(keys, self._seen, assume_unique=True)
         if len(new):
@@ -54,7 +54,7 @@ class Copy:
         return keys, self._now.rows.take(rows, self._now.rows.width)
 
     def own_all(self) -> tuple[np.ndarray, np.ndarray]:
-        """The same of all ids."""
+        """Return the same of all ids."""
         parts = [self._now.rows.part(part) for part in range(PARTS)]
         return np.concatenate([ids for ids, _ in parts]), np.concatenate([values for _, values in parts])
 
@@ -112,7 +112,7 @@ class Geo:
                 self._copies[name].put(*rows)
 
     def rows(self, table: str, ids: np.ndarray) -> np.ndarray:
-        """The worker's own values."""
+        """Return the worker's own values."""
         return self._copies[table].rows(ids)
 
     def dense(self) -> np.ndarray | None:

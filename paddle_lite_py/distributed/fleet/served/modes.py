@@ -29,10 +29,10 @@ class Mode(Protocol):
     reads_ahead: bool  # whether rows for the next batch may be read while this one is trained on
 
     def rows(self, table: str, ids: np.ndarray) -> np.ndarray:
-        """The rows of distinct ids, float32 [n, columns]."""
+        """Return the rows of distinct ids, float32 [n, columns]."""
 
     def dense(self) -> np.ndarray | None:
-        """The dense parameters, where they have changed since the last step."""
+        """Return the dense parameters, where they have changed since the last step."""
 
     def push(self, step: Gradients) -> None:
         """Give the gradients of a step."""
@@ -72,11 +72,11 @@ class Asynchronous:
         self._next: np.ndarray | None = None
 
     def rows(self, table: str, ids: np.ndarray) -> np.ndarray:
-        """The rows as they are now."""
+        """Return the rows as they are now."""
         return self._client.pull_sparse(table, ids)
 
     def dense(self) -> np.ndarray | None:
-        """The latest values that have come back behind a push."""
+        """Return the latest values that have come back behind a push."""
         while self._sent and self._sent[0].done():
             self._arrived()
         found, self._next = self._next, None
@@ -134,11 +134,11 @@ class Synchronous:
         self._stale = False
 
     def rows(self, table: str, ids: np.ndarray) -> np.ndarray:
-        """The rows as the last step of all has left them."""
+        """Return the rows as the last step of all has left them."""
         return self._client.pull_sparse(table, ids)
 
     def dense(self) -> np.ndarray | None:
-        """The values that the last step of all has left."""
+        """Return the values that the last step of all has left."""
         stale, self._stale = self._stale, False
         return self._client.pull_dense(DENSE) if stale else None
 
@@ -157,7 +157,7 @@ class Synchronous:
             self._progress.exchanged(self._peers.count)
 
     def _together(self, step: Gradients | None) -> bool:
-        """One step; whether anybody had a batch."""
+        """Return one step; whether anybody had a batch."""
         number = self._peers.count
         # After a restart peers say again what they said: gradients made anew would be of rows that others have changed.
         found = self._peers.exchange([_for_worker(step, r, self._peers.size) for r in range(self._peers.size)])

@@ -79,7 +79,7 @@ class Progress:
         return True
 
     def begin(self) -> int:
-        """The number of the thing that is done now."""
+        """Return the number of the thing that is done now."""
         self._begun += 1
         return self._begun - 1
 

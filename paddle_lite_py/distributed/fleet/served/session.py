@@ -177,7 +177,7 @@ class Session:
         return Asynchronous(self.client, under_way, merge, self.progress)
 
     def rows(self, table: str, ids: np.ndarray) -> np.ndarray:
-        """The rows of distinct ids, as this worker has them."""
+        """Return the rows of distinct ids, as this worker has them."""
         return self._mode.rows(table, ids) if self._mode else self.client.pull_sparse(table, ids)
 
     def push(self, step: Gradients) -> None:
@@ -296,11 +296,11 @@ class Session:
         self._meet()
 
     def table_rows(self, table: str) -> tuple[np.ndarray, np.ndarray]:
-        """All ids of a table, and their weights."""
+        """Return all ids of a table, and their weights."""
         return table_rows(self.client, table)
 
     def table_stats(self, table: int | str) -> tuple[str, dict[str, int]]:
-        """The name of a table, and its numbers, added over the servers."""
+        """Return the name of a table, and its numbers, added over the servers."""
         name = self._name(table)
         return name, self.client.stats()[name]
 

@@ -64,7 +64,7 @@ def merged(parts: Sequence[IdRows]) -> IdRows:
 
 
 def mean(steps: Sequence[Gradients]) -> Gradients:
-    """The mean of several steps; shows and clicks are added up."""
+    """Return the mean of several steps; shows and clicks are added up."""
     count = np.float32(len(steps))
     tables = {name for step in steps for name in step.sparse}
     sparse = {}

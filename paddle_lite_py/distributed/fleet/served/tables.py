@@ -42,7 +42,7 @@ class Table(NamedTuple):
 
 
 def entry_of(entry: EntryAttr | None) -> dict[str, Any] | None:
-    """The rule by which a table takes up features."""
+    """Return the rule by which a table takes up features."""
     match entry:
         case None:
             return None

@@ -56,7 +56,7 @@ def judge(plan: SearchPlan, setting: Setting, folder: Path, code: int, late: boo
 
 
 def values(log: str, metric: str) -> list[float]:
-    """The values of a metric in a log, one for each line: after its name, or before it.
+    """Return the values of a metric in a log, one for each line: after its name, or before it.
 
     Examples:
         >>> values("step 1 ips: 3.5\\nstep 2 ips: 4\\n5 ips", "ips")
@@ -69,7 +69,7 @@ def values(log: str, metric: str) -> list[float]:
 
 
 def recent_mean(found: list[float]) -> float | None:
-    """The last of a few values; of many the mean of the last ones, since programs take time to get going."""
+    """Return the last of a few values; of many the mean of the last ones, since programs take time to get going."""
     if not found:
         return None
     last = found[-1:] if len(found) < _LAST_VALUES else found[_LAST_VALUES - 1 :][-_LAST_VALUES:]
@@ -82,13 +82,13 @@ def _error(logs: list[str], code: int) -> str:
 
 
 def best(trials: list[Trial], plan: SearchPlan) -> Trial | None:
-    """The best of those that gave the metric."""
+    """Return the best of those that gave the metric."""
     ordered = in_order(trials, plan)
     return ordered[0] if ordered and ordered[0].metric is not None else None
 
 
 def in_order(trials: list[Trial], plan: SearchPlan) -> list[Trial]:
-    """The best first, and those that failed last."""
+    """Return the best first, and those that failed last."""
     sign = -1 if plan.maximize else 1
     return sorted(trials, key=lambda t: math.inf if t.metric is None else sign * t.metric)
 
@@ -122,7 +122,7 @@ def steps(setting: Setting, plan: SearchPlan) -> int:
 
 
 def known(plan: SearchPlan) -> list[dict[str, str]]:
-    """The lines of the table that is resumed from, of which a copy is kept; none if there is no such file.
+    """Return the lines of the table that is resumed from, of which a copy is kept; none if there is no such file.
 
     Raises:
         ValueError: if it is of another metric.

@@ -45,7 +45,7 @@ class Search:
         self.log.write_text("")
 
     def run(self, asked: Callable[[], str]) -> int:
-        """All trials, and the best one at the end; the exit code.
+        """Return all trials, and the best one at the end; the exit code.
 
         Arguments:
             asked: whether the launcher should stop.
@@ -124,12 +124,12 @@ class Search:
 
 
 def folder(number: int, setting: Setting, plan: SearchPlan) -> str:
-    """The name of a trial's folder, as the reference names it."""
+    """Return the name of a trial's folder, as the reference names it."""
     return f"Job{number}_{describe(setting, plan)}"
 
 
 def describe(setting: Setting, plan: SearchPlan) -> str:
-    """A setting in one word."""
+    """Return a setting in one word."""
     s = setting
     name = (
         f"GBS{plan.batch}_DP{s['dp_degree']}_MP{s['mp_degree']}_PP{s['pp_degree']}_VPP{s['vpp_degree']}"

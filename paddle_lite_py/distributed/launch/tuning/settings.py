@@ -19,7 +19,7 @@ _SHORT = {
 
 
 def settings(plan: SearchPlan, processes: int) -> list[Setting]:
-    """All settings that a plan has for so many processes, in the order in which they are tried.
+    """Return all settings that a plan has for so many processes, in the order in which they are tried.
 
     Raises:
         ValueError: if none fits, or the plan names what is no value of a dimension.
@@ -45,7 +45,7 @@ def settings(plan: SearchPlan, processes: int) -> list[Setting]:
 
 
 def prior_first(found: list[Setting], plan: SearchPlan) -> list[Setting]:
-    """Those settings first that schedule_prior names, whose words count by the alphabet, as in the reference."""
+    """Return those settings first that schedule_prior names, whose words count by the alphabet, as in the reference."""
     for word in sorted(plan.prior, reverse=True):
         found = sorted(found, key=lambda s, word=word: not matches(s, word))  # type: ignore[misc]
     return found
@@ -112,7 +112,7 @@ class Tried(NamedTuple):
 
 
 def because_of(setting: Setting, tried: list[Tried], plan: SearchPlan) -> Tried | None:
-    """One that was tried and differs in one dimension, by which this one is known to be slower, or too large."""
+    """Return one that was tried and differs in one dimension, by which this one is known to be slower, or too large."""
     for keys, saves, slower, larger in _axes(plan):
         for other in tried:
             if any(other.setting.get(k) != v for k, v in setting.items() if k not in keys):
@@ -152,7 +152,7 @@ def _memory(setting: Setting) -> tuple[float, ...]:
 
 
 def _once(setting: Setting) -> Setting:
-    """The setting without what does nothing in it."""
+    """Return the setting without what does nothing in it."""
     if setting["sharding_degree"] == 1:
         setting = setting | {"sharding_stage": None}
     if setting["use_recompute"] is False:

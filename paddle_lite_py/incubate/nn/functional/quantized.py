@@ -48,7 +48,7 @@ def fp8_quant_blockwise(
     output_type: str = "e4m3",
     name: Any = None,
 ) -> Any:
-    """A matrix as 8-bit floats with a scale for each block; with input_transpose, its transpose as well.
+    """Return a matrix as 8-bit floats with a scale for each block; with input_transpose, its transpose as well.
 
     Arguments:
         epsilon: the least maximum of a block.

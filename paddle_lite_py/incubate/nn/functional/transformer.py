@@ -66,7 +66,7 @@ def fused_multi_head_attention(
     transpose_qkv_wb: bool = False,
     name: Any = None,
 ) -> Any:
-    """The attention part of a Transformer layer: projections, attention, dropout, residual and normalization.
+    """Return the attention part of a Transformer layer: projections, attention, dropout, residual and normalization.
 
     Arguments:
         x: [batch, length, features].
@@ -127,7 +127,7 @@ def fused_feedforward(
     add_residual: bool = True,
     name: Any = None,
 ) -> Any:
-    """The feed-forward part of a Transformer layer: two linear layers, dropout, residual and normalization.
+    """Return the feed-forward part of a Transformer layer: two linear layers, dropout, residual and normalization.
 
     Arguments:
         x: [batch, length, features]. linear1_weight: [features, inner]. linear2_weight: [inner, features].
@@ -181,7 +181,7 @@ def _refuse(**settings: Any) -> None:
 
 
 def of(tensors: Sequence[Any] | None, i: int) -> Any:
-    """The tensor of a layer; None where there is none."""
+    """Return the tensor of a layer; None where there is none."""
     return tensors[i] if tensors else None
 
 
@@ -222,7 +222,7 @@ def fused_multi_transformer(
     gqa_group_size: int = -1,
     name: Any = None,
 ) -> Any:
-    """A stack of Transformer layers, each tensor a list of one for each layer.
+    """Return a stack of Transformer layers, each tensor a list of one for each layer.
 
     Arguments:
         x: [batch, length, features].

@@ -70,7 +70,7 @@ def _bounds(part: Any, at: Any, size: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def _moving(w: Emitter, x: FileValue, axis: int, start: FileValue, length: Any, step: int) -> FileValue:
-    """A slice whose start is a tensor."""
+    """Return a slice whose start is a tensor."""
     if step != 1 or is_symbolic(length):
         raise Unwritable("a slice from where a tensor says, in steps, has no form there")
     first = w.reshape(w.cast(start, "int64"), (1,))
@@ -139,7 +139,7 @@ def _masked(w: Emitter, x: FileValue, value: FileValue, plan: Any, found: Sequen
 
 
 def _written(w: Emitter, x: FileValue, value: FileValue, plan: Any, found: Sequence[Any]) -> FileValue:
-    """A write to slices; what starts where a tensor says is one element there."""
+    """Return a write to slices; what starts where a tensor says is one element there."""
     axes, decreased, new, axis = list[int](), list[int](), list[int](), 0
     starts, ends, steps = list[Any](), list[Any](), list[int]()
     for part, at in zip(plan, found, strict=True):

@@ -42,7 +42,7 @@ def same(names: Iterable[str] = (), **other: str) -> None:
 
 
 def floating(w: Emitter, x: FileValue) -> FileValue:
-    """An input in the dtype of the result, where that is a float and it is none itself."""
+    """Return an input in the dtype of the result, where that is a float and it is none itself."""
     given, wanted = x.type.dtype, w.out[0].dtype
     is_whole = "int" in given or given == "bool"
     return w.cast(x, wanted) if is_whole and "float" in wanted else x

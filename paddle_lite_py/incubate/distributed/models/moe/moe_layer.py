@@ -77,7 +77,7 @@ class MoELayer(Layer):
         return made(self.d_model, self.num_expert, self.world_size, topk=described.get("top_k", topk), **limited)
 
     def forward(self, inp: Tensor) -> Tensor:
-        """The sums, of the shape of the input."""
+        """Return the sums, of the shape of the input."""
         rows = inp.reshape([-1, self.d_model])
         shared = self.mp_group is not None and self.mp_group.nranks > 1
         own = Scattered.apply(rows, self.mp_group, 0) if shared else rows
