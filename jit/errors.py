@@ -82,7 +82,7 @@ def there_or_not(name: str, where: Any) -> StagingError:
 def caught_perhaps(where: Any) -> StagingError:
     """Return an assertion on a tensor that a `try` may catch."""
     return StagingError(
-        f"the `assert` at {where} stands in a `try`, which may catch its error when the program runs: test the "
+        f"the `assert` at {where} is in a `try`, which may catch its error when the program runs: test the "
         f"condition with an `if`{_line(where)}"
     )
 
@@ -132,7 +132,7 @@ def changed_leaf(name: str, where: Any) -> StagingError:
 def too_deep(depth: int, where: Any) -> StagingError:
     """Return a recursion that a tensor should end."""
     return StagingError(
-        f"the `if` at {where} stands in more than {depth} staged statements, one inside the other: a recursion whose "
+        f"the `if` at {where} is nested in more than {depth} staged statements: a recursion whose "
         f"depth depends on a tensor has no single static program; write it as a `while` loop{_line(where)}"
     )
 

@@ -107,8 +107,8 @@ class StaticFunction(DeclaredSpecs, Inspection):
         if not mode.interpreter.is_eager:  # inside another trace: part of that program
             if self.options.passes:
                 raise StagingError(
-                    f"`{self.__name__}` has passes of its own, and is called inside of another program, which takes in "
-                    "its code without them: give passes= to the outer static function, or call it from eager code"
+                    f"`{self.__name__}` has its own passes, but is called inside another program, which inlines its "
+                    "code without them: give passes= to the outer static function, or call it from eager code"
                 )
             return convert(self._function)(*args, **kwargs)
         try:

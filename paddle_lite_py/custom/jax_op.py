@@ -46,7 +46,7 @@ def custom_op(
             in float32 if an input is.
 
     Raises:
-        TypeError: if no parameter stands before `/`.
+        TypeError: if no parameter comes before `/`.
         ValueError: if an op of the framework has the name.
 
     Examples:
@@ -66,7 +66,7 @@ def custom_op(
     named = name or function.__name__
     if inspect.Parameter.POSITIONAL_ONLY not in kinds:
         raise TypeError(
-            f"custom_op `{named}`: no parameter stands before `/`, where the tensors are; write def {named}(x, /, ...)"
+            f"custom_op `{named}`: no parameter comes before `/`, where the tensors are; write def {named}(x, /, ...)"
         )
     made = CustomOp(function if backward is None else with_gradient(function, backward, named), named, amp=amp)
     return codegen.make(define(made), codegen.CallSpelling({}))[0]

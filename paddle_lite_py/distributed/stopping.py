@@ -62,7 +62,7 @@ class Stopping:
                 os.kill(os.getpid(), signal.SIGTERM)
 
     def _on_signal(self, number: int, _frame: Any) -> None:
-        os.write(2, b"asked to end: after this step; once more to end at once\n")  # print() may be under way
+        os.write(2, b"SIGTERM: stopping after this step; send it again to stop at once\n")  # print() may be under way
         signal.signal(number, signal.SIG_DFL)  # a second one ends the process
         self.noted = True
         self.asked.put(True)

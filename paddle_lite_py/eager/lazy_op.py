@@ -49,7 +49,7 @@ class LazyOpInfo:
         self.check = bound.evaluate_rule(op.input_check)
         self._fn, self.may_need_xla, self._has_gradient = check_memory(bound.fn), bound.plain, op.grad
         # Key: shapes and dtypes, classes of numbers, and the size up to which NumPy computes.
-        self._known: Memo[Any, AbstractResult] = Memo(f"results of {op.name}, put off", MAX_KNOWN)
+        self._known: Memo[Any, AbstractResult] = Memo(f"results of {op.name}, deferred", MAX_KNOWN)
 
     def results(self, data: Sequence[Any]) -> AbstractResult:
         """Return the abstract results for such arguments."""

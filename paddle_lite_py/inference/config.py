@@ -122,7 +122,7 @@ class Config:
         """
         if self._params and not self._params.startswith(f"{self._prefix}.") and not is_foreign(self._prefix):
             raise ValueError(
-                f"Config: params_file is {self._params}, but the weights of {self._prefix}.json are beside it and "
+                f"Config: params_file is {self._params}, but the weights of {self._prefix}.json are next to it and "
                 "begin with its name; save the program with the weights that are wanted"
             )
         return self._prefix

@@ -53,7 +53,7 @@ def render(text: str, path: str) -> None:
     """
     kind = Path(path).suffix.lower().removeprefix(".")
     if not kind:
-        raise ValueError(f"draw: path is {path!r}; its ending says what to write: .dot, .png, .svg or .pdf")
+        raise ValueError(f"draw: path is {path!r}; its suffix selects the format: .dot, .png, .svg or .pdf")
     if kind in ("dot", "gv", "txt"):
         Path(path).write_text(text)
         return

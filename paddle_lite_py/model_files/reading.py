@@ -114,7 +114,7 @@ def read_variables(folder: str, names: Sequence[str], file: str | None) -> dict[
     else:
         arrays = [a for n in in_order for a in read_weights(within(folder, n))]
     if len(arrays) != len(in_order):
-        raise ModelFileError(f"{Path(folder, file or '')} has {len(arrays)} variables; {len(in_order)} are asked for")
+        raise ModelFileError(f"{Path(folder, file or '')} has {len(arrays)} variables; {len(in_order)} are expected")
     return dict(zip(in_order, arrays, strict=True))
 
 

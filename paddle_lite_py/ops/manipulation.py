@@ -84,7 +84,7 @@ def flatten(x: Array, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
         return x.reshape(1)
     start, stop = from_start(start_axis, x.ndim, "start_axis"), from_start(stop_axis, x.ndim, "stop_axis")
     if stop < start:
-        raise ValueError(f"stop_axis is {stop_axis}, which lies before start_axis, {start_axis}")
+        raise ValueError(f"stop_axis is {stop_axis}, which is before start_axis, {start_axis}")
     return x.reshape(*x.shape[:start], math.prod(x.shape[start : stop + 1]), *x.shape[stop + 1 :])
 
 

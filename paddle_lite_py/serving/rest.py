@@ -113,7 +113,7 @@ class _Wrapper:
         given = request.headers.get("authorization", "").encode("latin-1", "replace")
         if not hmac.compare_digest(given, self._expected):
             raise ServingError(
-                "unauthorized", "this server wants a bearer token: send the header Authorization: Bearer TOKEN"
+                "unauthorized", "this server requires a bearer token: send the header Authorization: Bearer TOKEN"
             )
 
     def _line(self, request: Request, response: Response, trace: str, seconds: float) -> None:

@@ -74,7 +74,7 @@ class _Rpc:
         given = str(dict(context.invocation_metadata() or ()).get("authorization", ""))
         if not hmac.compare_digest(given.encode(), self._expected.encode()):
             raise ServingError(
-                "unauthorized", "this server wants a bearer token: send the metadata authorization: Bearer TOKEN"
+                "unauthorized", "this server requires a bearer token: send the metadata authorization: Bearer TOKEN"
             )
 
     # -- health and metadata ---------------------------------------------------------------------------------------

@@ -143,7 +143,7 @@ def from_list(data: Any, dtype: np.dtype, shape: tuple[int, ...], name: str) -> 
         ) from None
     if array.size != math.prod(shape) or (array.ndim > 1 and array.shape != shape):
         raise ServingError(
-            "invalid", f"input `{name}`: data has shape {list(array.shape)}; its shape is said to be {list(shape)}"
+            "invalid", f"input `{name}`: data has shape {list(array.shape)}, but its declared shape is {list(shape)}"
         )
     return _converted(array, dtype, name).reshape(shape)
 

@@ -137,7 +137,7 @@ class StaticBuilder(Builder):
         if (tuple(held.shape), held.dtype) != (tuple(parameter.shape), parameter.dtype):
             raise ValueError(
                 f"parameter '{parameter.name}' is shared by name: it is {held.dtype.name}{[*held.shape]}, and "
-                f"{parameter.dtype.name}{[*parameter.shape]} is asked for; give one of them another name"
+                f"{parameter.dtype.name}{[*parameter.shape]} is requested; give one of them another name"
             )
         return held
 

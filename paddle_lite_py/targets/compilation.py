@@ -39,7 +39,7 @@ def compile_all(programs: Sequence[Portable], target: Target) -> list[Report]:
     target.require_compiler()
     for p in programs:
         if target.devices is not None and p.devices > target.devices:
-            raise TargetError(f"`{p.name}` lies over {p.devices} devices, and {target.name} has {target.devices}")
+            raise TargetError(f"`{p.name}` spans {p.devices} devices, but {target.name} has {target.devices}")
     ready = [p for p in programs if not p.error]
     found = iter(_compiled(ready, target))
     return [_report(p, target, {"error": p.error, "where": p.where} if p.error else next(found)) for p in programs]

@@ -153,7 +153,7 @@ class Differentiation:
         for v in self.frame.block.inputs:
             if v in read and v.requires_grad and v not in self.frame.leaves:
                 raise DataDependentError(
-                    f"backward() at {user_frame()} stands in a staged branch or loop, but the graph of its loss begins "
+                    f"backward() at {user_frame()} is in a staged branch or loop, but the graph of its loss begins "
                     f"outside of it (at {origin(v).where}); move the forward computation in, or backward() out"
                 )
 

@@ -134,8 +134,8 @@ class ScheduleTracing:
             found.steps._set_payload((found.steps + 1)._data)
         else:
             raise DataDependentError(
-                f"the schedule at {user_frame()} is set to a step of its own, but a condition on a tensor decides, or "
-                "has decided, how far it is: call its step() without an argument, or outside of the static function"
+                f"the schedule at {user_frame()} is set to a given step, but a condition on a tensor decides, or has "
+                "decided, how far it has advanced: call its step() without an argument, or outside the static function"
             )
 
     def after_run(self, schedule: Any, call: Change) -> None:

@@ -165,7 +165,7 @@ def _private(folder: Path) -> Path:
     try:
         return private_folder(folder, closed=False)
     except NotPrivateError as e:
-        warnings.warn(f"cpp_extension: libraries are compiled anew in each process: {e}", stacklevel=4)
+        warnings.warn(f"cpp_extension: libraries are compiled again in each process: {e}", stacklevel=4)
         return Path(tempfile.mkdtemp())
 
 

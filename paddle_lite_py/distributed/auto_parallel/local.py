@@ -159,6 +159,6 @@ def _as_asked(x: Any, mesh: ProcessMesh, placements: Any, may_move: bool) -> Any
         return x
     if not may_move:
         raise ValueError(
-            f"local_map: an argument lies as {placements_of(payload_of(x))}; in_placements has {placements}"
+            f"local_map: an argument has the placements {placements_of(payload_of(x))}; in_placements has {placements}"
         )
     return reshard(x, mesh, placements)

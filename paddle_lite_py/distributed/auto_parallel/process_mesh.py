@@ -40,7 +40,7 @@ class ProcessMesh:
         if len(self._names) != self._mesh.ndim or len(set(self._names)) < len(self._names):
             raise ValueError(f"ProcessMesh: dim_names is {self._names} for a mesh of {self._mesh.ndim} axes")
         if len(set(self.process_ids)) < self._mesh.size:
-            raise ValueError(f"ProcessMesh: a process stands twice in {self.process_ids}")
+            raise ValueError(f"ProcessMesh: a process appears twice in {self.process_ids}")
 
     mesh = property(lambda self: self._mesh)
     shape = property(lambda self: list(self._mesh.shape))

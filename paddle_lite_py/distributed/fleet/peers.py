@@ -125,7 +125,7 @@ class Peers:
     def _listen(self) -> None:
         if len(self._endpoints) != self.size:
             raise PeerError(
-                f"there are {self.size} workers, whose addresses nobody has told: set PADDLE_TRAINER_ENDPOINTS to "
+                f"there are {self.size} workers, but their addresses are unknown: set PADDLE_TRAINER_ENDPOINTS to "
                 "host:port,host:port, or give worker_endpoints to the role maker"
             )
         listener = Listener(self._address(self.rank), backlog=64)

@@ -211,7 +211,7 @@ def _ask(workers: list[Worker]) -> None:
 def _too_late(workers: list[Worker]) -> int:
     late = [w.task.name for w in workers if w.process.poll() is None]
     print(
-        f"launch: {', '.join(late)} asked to end, still running after {SAVING:g} s (PADDLE_ELASTIC_GRACE); "
+        f"launch: {', '.join(late)} told to stop, still running after {SAVING:g} s (PADDLE_ELASTIC_GRACE); "
         "ending them, what was saved before stays",
         file=sys.stderr,
     )

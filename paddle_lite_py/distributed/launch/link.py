@@ -133,8 +133,8 @@ class Link:
             except (OSError, EOFError):
                 if time.monotonic() > end:
                     raise TimeoutError(
-                        f"launch: nobody answers at --master {self.at[0]}:{self.at[1]} for {patience:g} s; start a "
-                        "launcher on that host, and see that the others reach it"
+                        f"launch: no answer from --master {self.at[0]}:{self.at[1]} for {patience:g} s; start a "
+                        "launcher on that host, and check that the others can reach it"
                     ) from None
                 time.sleep(0.2)
 

@@ -77,14 +77,14 @@ class Tables:
         """Return the sparse table that a request names."""
         table = self.table(header)
         if not isinstance(table, SparseTable):
-            raise ValueError(f"table {header['table']!r} is dense; {header['op']} wants a sparse one")
+            raise ValueError(f"table {header['table']!r} is dense; {header['op']} needs a sparse table")
         return table
 
     def dense(self, header: dict[str, Any]) -> DenseTable:
         """Return the dense table that a request names."""
         table = self.table(header)
         if not isinstance(table, DenseTable):
-            raise ValueError(f"table {header['table']!r} is sparse; {header['op']} wants a dense one")
+            raise ValueError(f"table {header['table']!r} is sparse; {header['op']} needs a dense table")
         return table
 
     def table(self, header: dict[str, Any]) -> SparseTable | DenseTable:
@@ -115,7 +115,7 @@ def _check_create(tables: Tables, header: dict[str, Any], arrays: Arrays) -> Non
     old, new = to_json(there.config), to_json(config)
     differing = ", ".join(f"{k}: {old.get(k)!r} and {new.get(k)!r}" for k in new if old.get(k) != new[k])
     raise ValueError(
-        f"table {config.name!r} is there ({describe(there.config)}), and another one is asked for "
+        f"table {config.name!r} exists ({describe(there.config)}), but another configuration is requested "
         f"({describe(config)}); they differ in {differing}"
     )
 

@@ -128,7 +128,7 @@ class WeightGradStore:
             RuntimeError: if there is nothing.
         """
         if cls.funcs_queue.empty():
-            raise RuntimeError("WeightGradStore.pop(): nothing was put off; call flush() first")
+            raise RuntimeError("WeightGradStore.pop(): nothing was deferred; call flush() first")
         for func in cls.funcs_queue.get():
             func()
 
