@@ -128,7 +128,7 @@ _STREAMS: dict[str, Any] = {
 }
 _OTHER_METHOD = Needed(_CONTENT)
 _CONNECTIONS = ("sqlite3", "_ssl", "mmap", "select", "_multiprocessing")  # modules whose objects are ties to the world
-# What the code of others may do while it is traced: it hardly ever decides what a program is.
+# Effects of library code while it is traced: they hardly ever decide what a program is.
 _HARMLESS = frozenset({"warnings", "logging", "_thread.lock", "_thread.RLock", "os.getcwd", "os.getenv", "atexit"})
 _MODULES = {"posix": "os", "nt": "os", "_warnings": "warnings", "_datetime": "datetime", "pathlib._local": "pathlib"}
 

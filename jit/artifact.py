@@ -76,7 +76,7 @@ def _replaced_by(path: Path) -> set[str]:
 
 # Reads the reference's files for whoever loads one: a module of the package.
 FOREIGN = "paddle_lite_py.model_files.reading"
-# What writes programs in other forms than an artefact, by the name of the form: a module with write(prefix, methods).
+# Writers of programs in other formats than an artefact, by format: a module with write(prefix, methods).
 FORMS = {"paddle": "paddle_lite_py.model_files.writing.files"}
 
 

@@ -207,6 +207,6 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
 
 
 _OF_COUNTERS = {f: of_class(f) for f in (collections.Counter.update, collections.Counter.subtract)}
-# What a number of each run goes through as it does in Python.
+# Functions that apply to a number of each run as they do in Python.
 _OF_NUMBERS = frozenset({int, float, round, *[f for f in _STAGED if getattr(f, "__module__", "") == "math"]})
 _TABLE = {f: _wrapped(f, staged, test) for f, (staged, test) in _STAGED.items()} | _OF_COUNTERS

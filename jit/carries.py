@@ -178,7 +178,7 @@ class Loop:
         changed = False
         for i, leaf in enumerate(leaves):
             try:
-                # What started as a Python number may become a tensor of a higher dtype.
+                # A value that started as a Python number may become a tensor of a higher dtype.
                 given = _sample(carry, i)
                 free = self.builder.unknown is not None
                 shape, dtype = merge.join(given, leaf, strict=_is_tensor(carry.leaves[i]), any_size=free)
@@ -208,7 +208,7 @@ class Loop:
         if merge.is_absent(after) or not (cell.live or cell.carried):
             return False
         if cell.is_gradient and merge.is_blank(after) and (merge.is_blank(before) or merge.is_absent(before)):
-            return False  # each iteration clears what it has accumulated
+            return False  # each iteration clears the gradients that it has accumulated
         if (
             merge.is_absent(before)
             or (cell.internal and before is None)

@@ -14,7 +14,7 @@ from paddle_lite_py.tracing.frame import Frame
 
 from .errors import GraphBreak, StagingError
 
-# What says that the trace has to go another way.
+# Exceptions that redirect the trace.
 SIGNALS = (TracedValueError, StagingError, ConversionError, GraphBreak)
 
 

@@ -77,7 +77,7 @@ class Path(NamedTuple):
     values: tuple[Any, ...]
     written: dict[Any, tuple[Write, Any]]
 
-    items: tuple[tuple[Write, Any], ...] = ()  # what it has put into lists and dicts, which are as they were by now
+    items: tuple[tuple[Write, Any], ...] = ()  # its writes to lists and dicts, which have been restored by now
 
     @property
     def changed(self) -> set[int]:

@@ -28,7 +28,7 @@ def uses(code: types.CodeType) -> list[tuple[Any, bool]]:
     ]
 
 
-# Key: the module's name; where a package lies stays for a process.
+# Key: the module's name; the place of a package does not change in a process.
 @memo(4096, context=False)
 def is_foreign(module: str) -> bool:
     """True for modules that are no code of the user: Python's, this framework's, and installed packages."""

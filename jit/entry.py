@@ -84,7 +84,7 @@ class Entry:
             for h in self.traced.captures
         ]
         self.layer_guards = [*settled, *self.traced.assumed]
-        # What the trace itself has ended holds for one run.
+        # A change made by the trace itself holds for one run.
         lasts = all(fact.holds() for fact in self.traced.assumed)
         self.layer_version = layer_version.number if lasts else None
 

@@ -25,11 +25,11 @@ from paddle_lite_py.tracing.builder import Builder
 
 from .runtime import RUNTIME, callee
 
-# What Python wants of a method itself, and no number or tensor that is traced.
+# Methods whose results Python itself needs to be plain values, not traced numbers or tensors.
 _PLAIN: dict[str, Any] = {"__int__": int, "__index__": index, "__len__": index, "__hash__": index, "__float__": float}
 _PLAIN |= {"__bool__": bool, "__contains__": bool, "__complex__": complex}
 _FRAMES = 200  # of a traceback that are looked at
-# What instances get from `type` and `object` by other ways.
+# Attributes that instances get from `type` and `object` in other ways.
 _NO_METHODS = frozenset({"__class__", "__dict__", "__weakref__", "__slots__", "__doc__", "__annotate__"})
 
 

@@ -192,7 +192,7 @@ def length_of(x: Any) -> Any:
     )
 
 
-LONGEST = 1024  # what is longer is looped over when the program runs
+LONGEST = 1024  # longer ones are loops at run time
 
 
 def elements(x: Any) -> Any:

@@ -28,7 +28,7 @@ def for_file(traced: Traced, name: str, lost: list[str]) -> Traced:
     """
     left, at, places = [], traced.n_results, list(range(traced.n_results))
     read = {(id(w.owner), w.key) for w, *_ in traced.paths}
-    given = _kinds(traced.structure)  # what it gives, it has made itself
+    given = _kinds(traced.structure)  # its results are new objects
     for effect in traced.effects:
         write = effect.write
         if isinstance(write.owner, Argument | Tensor) and write.key == "_data" and effect.structure is nested.LEAF:

@@ -263,7 +263,7 @@ class Method:
             return None
         if all(small.is_small(h._data.shape, h._data.dtype) for h in self.handles):
             weights: list[Any] = [np.asarray(h._data) for h in self.handles]
-            inputs = tuple(range(len(self.inputs)))  # the caller's, who may fill them anew: none is known by identity
+            inputs = tuple(range(len(self.inputs)))  # the caller's, who may refill them: none is identified by identity
             jitted = xla_jit(self._bound.fn)
             compiled = Tiers(self._bound.fn, jitted, jitted.trace, inputs).entry(len(inputs) + len(weights))
         else:

@@ -11,7 +11,7 @@ import dy2static
 
 from .cells import EXPRESSION
 
-# What the conversion calls the functions that operands with `:=` become.
+# The prefix of the functions that the conversion makes of operands with `:=`.
 _OPERAND = re.compile(r"_dy\d*_operand(_\d+)?")
 
 

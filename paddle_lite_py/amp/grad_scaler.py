@@ -27,7 +27,7 @@ class OptimizerState(Enum):
     STEPPED = 2
 
 
-# Where each setting stands in the tensor of settings.
+# The index of each setting in the tensor of settings.
 _GROW, _SHRINK, _GOOD, _BAD = range(4)
 
 

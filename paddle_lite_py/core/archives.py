@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-# How many times as large as a file what it unpacks to may be, and how large it may be in any case. Texts and pictures
+# The largest allowed ratio of unpacked size to file size, and a size that is always allowed. Texts and pictures
 # have a tenth of that; zeros have ten times as much.
 MOST, LEAST = 100, 64 << 20
 

@@ -98,7 +98,7 @@ def laid_over(data: Any, where: jax.sharding.NamedSharding) -> jax.Array:
     return jax.make_array_from_callback(values.shape, where, lambda i: values[i].copy(), dtype=values.dtype)
 
 
-# The meshes that arrays may lie over; empty where there is one device.
+# The meshes that arrays may span; empty if there is one device.
 meshes: list[Any] = []
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 VARIABLE = "PADDLE_LITE_CHECK_CACHES"
 EVERY = int(os.environ.get(VARIABLE) or 0)
-# Programs round otherwise than op by op, which deep nets multiply; what is stale is another thing altogether.
+# Programs round differently from single ops, and deep nets multiply that; stale results differ by far more.
 TOLERANCE = 0.05
 _finds = itertools.count(1)
 

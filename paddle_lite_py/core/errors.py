@@ -13,7 +13,7 @@ import numpy as np
 
 from .memo import memo
 
-# The folder of paddle_lite_py, in which this file lies one level down.
+# The folder of paddle_lite_py; this file is one level down.
 PACKAGE_DIR = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # Frames of these folders belong to the framework, never to the user.
 OWN_DIRS = [PACKAGE_DIR]

@@ -251,7 +251,7 @@ def no_grad() -> Iterator[None]:
         state.grad_enabled = before
 
 
-# What is called after each backward() of the user, in any mode.
+# Callbacks after each backward() of the user, in any mode.
 after_backward: list[Callable[[], None]] = []
 
 

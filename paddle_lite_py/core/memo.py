@@ -136,7 +136,7 @@ class IdentityMemo(IdentityMap):
     def put(self, obj: Any, value: V) -> V:
         """Keep what was computed of an object; returns it."""
         held = obj
-        while isinstance(held, np.ndarray):  # a view, and what it is a view of
+        while isinstance(held, np.ndarray):  # a view and its base
             held.flags.writeable, held = False, held.base
         return super().put(obj, value)
 

@@ -27,7 +27,7 @@ CHOICES = (
 
 
 class _Heap:
-    is_one = False  # for all threads, which keeps what is freed
+    is_one = False  # one heap for all threads, which keeps freed memory
 
 
 heap = _Heap()

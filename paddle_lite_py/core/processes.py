@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 import jax
 
-# What a process that has joined says to those that it starts.
+# Environment that a process that has joined passes to its children.
 JOINED = "PADDLE_LITE_JOINED"
-# Seconds after which a process that says nothing is taken for dead.
+# Seconds of silence after which a process is considered dead.
 HEARTBEAT = 30
-# What layers below the exchanges ask of them, once they are there: the rows that the processes have of a tensor.
+# Installed by the exchanges for layers below them: gathers the rows that the processes have of a tensor.
 gathered_rows: list[Callable[[Any], Any]] = []
 # Gathers the whole of an XLA array that may span several processes; empty in a process that trains alone.
 gathered_arrays: list[Callable[[Any], Any]] = []
-# What says, of the arguments of a program of several processes that has failed, which process is to blame.
+# Names the process to blame when a program of several processes fails, from its arguments.
 blamed_process: list[Callable[[Any], str]] = []
 
 

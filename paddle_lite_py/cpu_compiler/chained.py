@@ -19,7 +19,7 @@ from ..core.memo import memo
 from .flattening import specs_of, spliced, variables
 from .fusion import ELEMENTWISE, never
 
-# Multiplications of a product from which on what is saved is worth a branch, which takes some microseconds.
+# Multiplications of a product above which the savings are worth a branch, which takes some microseconds.
 WORTH = 1 << 18
 _REDUCTIONS = frozenset("reduce_sum reduce_max reduce_min".split())
 _TAKEN = ELEMENTWISE | _REDUCTIONS | frozenset("broadcast_in_dim dot_general expand_dims reshape squeeze".split())

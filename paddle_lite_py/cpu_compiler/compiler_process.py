@@ -142,7 +142,7 @@ class CompilerProcess:
             assert child.stdin and child.stdout
             child.stdin.close()
             self.child = None
-            child.returncode = 0  # nobody waits for it
+            child.returncode = 0  # it is never waited for
         else:
             self.end()
 

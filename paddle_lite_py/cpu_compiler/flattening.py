@@ -10,7 +10,7 @@ import jax
 from ..core.jax_compat.equations import called_jaxpr
 from ..core.jax_compat.jaxprs import DropVar, Literal, Var, body_of, is_jaxpr, with_body
 
-# What gives the same elements, and what gives them in another order of axes.
+# Primitives that return the same elements, and those that only reorder axes.
 VIEWS = frozenset({"reshape", "squeeze", "expand_dims", "transpose"})
 RESULT = -1  # who reads what a program gives
 

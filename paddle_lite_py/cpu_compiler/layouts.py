@@ -58,7 +58,7 @@ class Layouts:
         self.eqns: list[Any] = []
         self.forms: dict[Any, dict[Order, Any]] = {v: {_meant(v): v} for v in (*jaxpr.invars, *jaxpr.constvars)}
         self.wanted = _wanted(jaxpr)
-        self.broadcasts: dict[Any, Any] = {}  # what is made of a smaller array when it is known in which order
+        self.broadcasts: dict[Any, Any] = {}  # made of smaller arrays, once the axis order is known
 
     def given(self, atom: Any, order: Order | None = None) -> Any:
         """Return the variable that has an array in a given axis order; by default, in its logical order."""
@@ -227,7 +227,7 @@ def _dot(layouts: Layouts, eqn: Any) -> None:
     numbers = eqn.params["dimension_numbers"]
     orders = [layouts.own_order(v) for v in eqn.invars]
     placed = tuple(tuple(tuple(map(o.index, axes)) for o, axes in zip(orders, pair, strict=True)) for pair in numbers)
-    order = list(range(len(numbers[1][0])))  # of the batch, then of what is left of each side
+    order = list(range(len(numbers[1][0])))  # of the batch, then of the remaining axes of each side
     for o, contracted, batch in zip(orders, *numbers, strict=True):
         order += [len(order) + a for a in _ranks([a for a in o if a not in (*contracted, *batch)])]
     invars = [layouts.given(v, o) for v, o in zip(eqn.invars, orders, strict=True)]

@@ -22,7 +22,7 @@ import jax
 from ..core.memo import once
 
 CHAINS = 4096
-# The names by which XLA's programs call what is made here.
+# The names of the FFI targets that XLA's programs call.
 CONVOLUTION, KERNEL = TARGETS = ("paddle_lite_py.onednn", "paddle_lite_py.kernel")
 
 
@@ -59,7 +59,7 @@ def compiler() -> Compiler | None:
     """Return the machine-code compiler of the process; None without llvmlite, or on unsupported platforms."""
     try:
         return Compiler() if sys.platform == "linux" and platform.machine() == "x86_64" else None
-    except (ImportError, OSError):  # it is not installed, or finds no library of its own
+    except (ImportError, OSError):  # it is not installed, or does not find its library
         return None
 
 

@@ -21,12 +21,12 @@ MOST_CORES = 16
 ALIGNMENT = 64
 # Fewer products than that one thread does as fast, since it wakes no other, and XLA has the rest for other work.
 MIN_PRODUCTS_SHARED = 1 << 24
-# A plan says whether all threads take part, how many steps, and the steps: a primitive of oneDNN, how many arguments,
+# A plan: whether all threads take part, the number of steps, and the steps: a oneDNN primitive, how many arguments,
 # the arguments; of each oneDNN's name, a description of its memory, which buffer of the call it is in, at which byte.
 MOST_ARGUMENTS = 4
 _CALLED = ("dnnl_memory_create", "dnnl_memory_destroy", "dnnl_primitive_execute", "dnnl_stream_wait")
 
-KINDS = ("forward", "data", "weights")  # a convolution, its gradient of what it is of, and that of its weights
+KINDS = ("forward", "data", "weights")  # a convolution, the gradient of its input, and that of its weights
 
 # oneDNN's numbers (dnnl_types.h).
 _CPU, _FLOAT32, _ANY_FORMAT, _TRAINING, _DIRECT, _USERS_SCRATCH = 1, 3, 1, 64, 1, 1
@@ -148,7 +148,7 @@ class OneDNN:
 
     def _let_xla_call(self, llvm: Compiler) -> None:
         """Calls in several threads share no memory object; each waits for those under way, since it takes all cores."""
-        self._mutex = ctypes.create_string_buffer(64)  # of zeros: nobody holds it
+        self._mutex = ctypes.create_string_buffer(64)  # of zeros: unlocked
         threads = ctypes.CDLL(None)
         called = {name: getattr(self.c, name) for name in _CALLED}
         called |= {name: getattr(threads, name) for name in ("pthread_mutex_lock", "pthread_mutex_unlock")}
@@ -266,7 +266,7 @@ class OneDNN:
 class _Steps(NamedTuple):
     steps: list[list[int]]
     scratch: int
-    sums: bool  # each thread has weights of its own, which are added up
+    sums: bool  # each thread has its own weights, which are summed
 
 
 class _Scratch:

@@ -32,7 +32,7 @@ from .executables import ExecutableFile
 from .named_programs import NamedExecutable, NamedPrograms
 from .traced import TracedFunction
 
-# Equations from which on the process compiles a program although somebody waits (some six seconds, of which handing it
+# Equations above which the process compiles a program although the caller waits (some six seconds, of which handing it
 # over and loading it take half of one), and from which on the baseline tier runs it until it is compiled.
 LARGE, BASELINE = 3800, 250
 # Operators from which on a program may have as many; and from which on the process is started before that is known,
@@ -142,7 +142,7 @@ class OutOfProcessJit:
         self._known.clear()
 
     def _new(self, args: Sequence[Any]) -> Any:
-        # jax.jit tells devices apart, and looks for NaN where that is wanted.
+        # jax.jit distinguishes devices, and checks for NaN if that is enabled.
         if jax.default_backend() != "cpu" or jax.device_count() > 1 or _looks_for_nan():
             return self.small
         found: Any = loaded(self.named.of(args))
@@ -212,7 +212,7 @@ class Warming:
             if found is not None:
                 return found
             job = self._executable.job()
-            progress.cancel()  # nobody waits
+            progress.cancel()  # nothing waits for it
             if job is not None:
                 self._job = process.submit(CompilerJob(job, stays=True))
         if self._job is not None and not process.is_done(self._job):

@@ -21,7 +21,7 @@ from .flattening import RESULT, VIEWS, readers, specs_of, spliced, variables, wi
 from .machine_code import KERNEL, compiler
 
 _TURNS = VIEWS | {"rev", "copy"}
-_IN_MEMORY = {"dot_general", "conv_general_dilated", "ffi_call"}  # what is an array in memory in any case
+_IN_MEMORY = {"dot_general", "conv_general_dilated", "ffi_call"}  # in memory in any case
 _MOST_LATER = 8  # arrays that a call waits for
 
 
@@ -88,7 +88,7 @@ class ReplacedSteps(NamedTuple):
         return spliced(small, inputs, k.results, (named or sources)[-1])
 
 
-# Key: the kernel, and shapes and dtypes of what it takes and gives; pure.
+# Key: the kernel, and the shapes and dtypes of its operands and results; pure.
 @memo(2048, context=False)
 def _small(key: int, in_place: tuple[tuple[int, int], ...], results: Any, *inputs: Any) -> Any:
     """Return a call as a jaxpr."""

@@ -28,7 +28,7 @@ from . import codegen
 from .fusion import fused
 
 Function = Callable[..., Any]
-MAX_CALLS = 1024  # of one function: shapes may change for ever
+MAX_CALLS = 1024  # of one function: shapes may keep changing
 # Attributes that are equal only if they mean the same, given that their classes are compared as well.
 _PLAIN = frozenset((int, float, bool, str, DType, type, type(None)))
 
@@ -173,7 +173,7 @@ def _part(p: inspect.Parameter, tensors: tuple[str, ...]) -> _Part:
         return _Part(key, f"*(({n},) {present}", f"*((_of_{n},) {present}", f"({n} is None or {still})", f"{n} is None")
     if n in tensors:
         return _Part(f"{held}, ", f"{n}, ", f"_of_{n}, ", still)
-    if isinstance(p.default, bool | str):  # where what is equal means the same
+    if isinstance(p.default, bool | str):  # where equal values mean the same
         return _Part(f"{n}, ")
     value = n if isinstance(p.default, float) else f"({codegen.as_tuple(n)}) if {codegen.is_listed(n)} else {n}"
     return _Part(f"{codegen.quick_kind(p)}, {value}, ")
@@ -232,7 +232,7 @@ class _Recorder(Eager):
     """Eager mode that notes what a function does."""
 
     def __init__(self) -> None:
-        self.seen: list[Any] = []  # calls of ops, and None for what is none
+        self.seen: list[Any] = []  # calls of ops, and None for anything else
         self.records = state.grad_enabled
         self.queue: Deferred | None = None  # of the ops that wait, where the function is called on what makes them
 

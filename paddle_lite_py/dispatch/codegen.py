@@ -26,7 +26,7 @@ from ..registry.view import ViewRule
 Function = Callable[..., Any]
 Env = dict[str, Any]
 ABSENT = object()
-# What generated code makes tuples of lists with; the default dtype; attributes that are often the shape of a tensor.
+# Names in generated code: what makes tuples of lists; the default dtype; attributes that are often a tensor's shape.
 LISTS: Env = {"_in_tuples": in_tuples, "_Size": Size, "_default": dtypes.default}
 SHAPES = frozenset(("shape", "size", "normalized_shape", "output_size", "repeat_times", "sizes"))
 
@@ -41,7 +41,7 @@ class CallSpelling(NamedTuple):
     aliases: Mapping[str, str]  # other keywords for parameters; "" drops one
     variadic: str | None = None  # the list parameter that may be spread out
     wider: Function | None = None  # the same function with more keywords, called where one of them is given
-    out_first: bool = False  # `out` stands before `name` among the positional parameters
+    out_first: bool = False  # `out` precedes `name` among the positional parameters
     creates: bool = False  # a new tensor, for which device and requires_grad may be given
     spread: Function | None = None  # what the list is that was spread out, if not itself
 

@@ -46,7 +46,7 @@ def _text(function: Function, spelling: Mapping[str, str], env: Env) -> str:
     named = ", ".join([f"{p.name!r}: {p.name}" for p in params])
     return (
         f"({', '.join([*heads[False], '*', *others, *heads[True]])}):\n{lines}"
-        f"    if {lacks}:\n"  # Python says which
+        f"    if {lacks}:\n"  # Python's own error names the argument
         f"        return _function(**{{k: v for k, v in {{{named}}}.items() if v is not _absent}})\n"
         f"    return _function({given})\n"
     )

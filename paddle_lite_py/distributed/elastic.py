@@ -29,7 +29,7 @@ __all__ = [
     "should_stop",
 ]
 
-# The exit code of a process that wants to be begun again: it has saved. That of the reference.
+# The exit code of a process that has saved and asks to be restarted. That of the reference.
 RESTART_CODE = 101
 # The variables that name the folders from which servers, and workers of theirs, go on when they are started again.
 SERVER_FOLDER, WORKER_FOLDER = "PADDLE_PS_FOLDER", "PADDLE_WORKER_FOLDER"

@@ -34,7 +34,7 @@ SLOW = 5.0
 FAREWELL = 10.0
 # Seconds after which a member that has ended in peace, and may have done its part before, counts as missing.
 PEACE = 20.0
-# Seconds after which a process that waits for others says so, once.
+# Seconds after which a process that waits for others reports it, once.
 LATE = 25.0
 
 

@@ -71,7 +71,7 @@ class Messenger:
         self.lock, self.agreeing = threading.Lock(), threading.Lock()
         self.peers: dict[int, tuple[str, int]] = {}
         self.outgoing: dict[int, Connection] = {}
-        self.left: dict[int, str] = {}  # peers that said goodbye: "" or what went wrong
+        self.left: dict[int, str] = {}  # peers that said goodbye: "" or their error
         self.stopping = Stopping()
         listener = Listener((host, 0), backlog=64)
         self.port = listener.address[1]

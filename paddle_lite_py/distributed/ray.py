@@ -88,7 +88,7 @@ class RayServers:
             place = os.path.join(folder, str(index)) if folder is not None else None
             settings = {**common, "index": index, "folder": place}
             made.append(actor.options(name=own, max_restarts=-1, max_task_retries=-1, **chosen).remote(settings))
-        self._actors = made  # while somebody refers to them, they are there
+        self._actors = made  # actors live as long as they are referenced
         self.endpoints: list[str] = ray.get([one.endpoint.remote() for one in made])
 
     def find(self, index: int) -> str | None:

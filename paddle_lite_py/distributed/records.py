@@ -80,7 +80,7 @@ class RecordWriter:
     def __exit__(self, kind: Any, *error: Any) -> None:
         if kind is None:
             self.close()
-        else:  # what is not whole does not look so
+        else:  # an incomplete file must not look complete
             self._file.close()
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .messenger import Messenger
 
-# Seconds that a process waits for the others to agree. If one has died meanwhile, the next exchange says so.
+# Seconds that a process waits for the others to agree. If one has died meanwhile, the next exchange reports it.
 AGREEMENT = 10.0
 
 
@@ -76,7 +76,7 @@ class Stopping:
                 first.send_bytes(json.dumps({"say": "stop"}).encode())
                 first.recv_bytes()
         except (OSError, EOFError):
-            return  # the job fails; the next exchange says why
+            return  # the job fails; the next exchange reports why
 
     # -- the agreement ---------------------------------------------------------------------------------------------
     def halt(self) -> int:

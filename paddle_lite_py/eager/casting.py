@@ -98,7 +98,7 @@ class ObservedEager(Eager):
             observer(bound, args, out)
         return out
 
-    # Overrides what is a plain function there, so that eager code without a profiler calls it directly.
+    # Replaces the plain function there, so that eager code without a profiler calls that directly.
     def backward(self, tensors: list[Any], grads: list[Any], retain_graph: bool) -> None:
         """Accumulate gradients in the leaves that the tensors depend on."""
         if state.timer is None:

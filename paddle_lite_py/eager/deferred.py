@@ -44,7 +44,7 @@ from .views import link
 _new: Any = object.__new__
 _ref = weakref.ref
 # Of more operators XLA makes no faster program, and takes longer for each. A program that is called again and again, as
-# in an evaluation whose results are kept, is not to be compiled as often: of so many operators it waits once more.
+# in an evaluation whose results are kept, should not be compiled as often: after this many operators it waits again.
 MOST, MOST_REPEATED = 1000, 200
 
 
@@ -63,7 +63,7 @@ class Deferred(Eager):
         self._nodes: dict[int, weakref.ref[Node]] = {}  # by step
         self._has_backward = self._loops = False
         self._operators = 0
-        # What an update has changed: the tensor, what it holds now, and where its array before is among those outside.
+        # The effects of an update: the tensor, its new payload, and the index of its old array among those outside.
         self._updated: list[tuple[Tensor, Pending, int]] = []
         self._donated: tuple[int, ...] = ()
 
@@ -136,7 +136,7 @@ class Deferred(Eager):
                 waiting.check(*data)
             specs, several, flows, on_xla, known = waiting.results(data)
         except Exception as e:
-            if state.interpreter is self:  # the next op begins anew: what waits is computed if somebody looks at it
+            if state.interpreter is self:  # the next op starts a new queue: this one is computed when it is read
                 state.interpreter = eager_interpreter()
             raise failure(bound, args, e) from None
         if known is not None:

@@ -84,7 +84,7 @@ class Eager(Interpreter):
         word = default_generator.state
         before = payload_of(word)
         out, following = self.run(bound, (word, *args))
-        # What is the host's stays there, and waits for no array.
+        # Host arrays stay on the host, and wait for no array.
         set_payload(word, before + _DRAWN if before.__class__ is np.ndarray else payload_of(following))
         return out
 
@@ -103,7 +103,7 @@ class Eager(Interpreter):
         """Give a tensor another payload."""
         before = payload_of(tensor)
         if before.shape != data.shape or before.dtype != data.dtype:
-            layer_version.number += 1  # programs that read the tensor were traced for what it was
+            layer_version.number += 1  # programs that read the tensor were traced for its old state
         set_payload(tensor, data)
 
     overwrite = rebind  # its place in the graph is no part of the payload
@@ -251,7 +251,7 @@ def payload(arg: Any) -> Any:
         return arg
     if isinstance(arg, np.generic):
         return arg.item()
-    if isinstance(arg, int | float):  # of a class of its own: an enumeration's, a size
+    if isinstance(arg, int | float):  # of a subclass: an enumeration, a size
         return int(arg) if isinstance(arg, int) else float(arg)
     return as_array(arg)
 

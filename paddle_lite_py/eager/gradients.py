@@ -59,7 +59,7 @@ def give(leaves: Iterable[Any], grads: Iterable[Tensor | None]) -> None:
             if meshes:
                 _lay_like(grad, leaf)
             if leaf._hooks is None and leaf._grad.__class__ is not Tensor:
-                leaf._grad = grad  # the first gradient: nothing to add, nobody to tell
+                leaf._grad = grad  # the first gradient: nothing to add, no hook to call
             else:
                 leaf._accumulate(grad)
 

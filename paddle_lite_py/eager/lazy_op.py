@@ -14,7 +14,7 @@ from ..host.tier import OP_STEPS, choose_tier
 from ..registry.bound import BoundOp, check_memory
 from .execute import NUMBERS, flows_of
 
-MAX_KNOWN = 1024  # of one op: shapes may change for ever
+MAX_KNOWN = 1024  # of one op: shapes may keep changing
 MAX_TOLD = 64  # elements
 
 

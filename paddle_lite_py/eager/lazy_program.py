@@ -48,7 +48,7 @@ class LazyProgram(tape.Recurring):
             self.alike = _alike.get(ops) or _alike.put(ops, [0])
             self.alike[0] += 1
         self._steps, self._wanted = tuple(steps), wanted
-        # What the program takes: first what may be overwritten, in the order of the results that take its place.
+        # The program's inputs: first those that may be overwritten, in the order of the results that replace them.
         self._order = list(dict.fromkeys((*wanted.donated, *range(len(outside)))))
         self._integers = {i: a for i, a in enumerate(outside) if a.__class__ is int}
         self._compiled: dict[bool, Any] = {}  # by whether it is of these integers
@@ -123,7 +123,7 @@ def checked(
     return out
 
 
-# Key: bound ops and how they follow each other, and what is wanted; jax.jit tells shapes and dtypes apart.
+# Key: bound ops and how they are connected, and the wanted results; jax.jit distinguishes shapes and dtypes.
 _programs: Memo[Any, LazyProgram] = Memo("programs of eager ops", MAX_PROGRAMS)
 
 

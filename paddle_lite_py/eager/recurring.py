@@ -23,7 +23,7 @@ class Recurring:
     def __init__(self) -> None:
         self.met = 0
         self.traces = 0
-        self.varies = False  # shapes are likely to change for ever
+        self.varies = False  # shapes are likely to keep changing
         self.alike = [1]  # how many structures differ in attributes alone, which shapes may be
         self.shapes: Memo[Any, int] | None = None
 

@@ -149,7 +149,7 @@ class Sweep:
         """Return the cotangents of a node by output, which are in flight no more."""
         return {i: self.cotangents.pop((n, i)) for n, i in list(self.cotangents) if n is node}
 
-    # What cotangents are: here arrays, in gradients.RecordedSweep tensors.
+    # The type of cotangents: here arrays, in gradients.RecordedSweep tensors.
     sum: Callable[[Any, Any], Any] = staticmethod(added)
 
     def _hooked(self, hook: Callable[[Array], Array], cotangent: Any) -> Any:
@@ -336,7 +336,7 @@ def graph_under(root: Node) -> tuple[list[Node], Key, list[Array], list[Source]]
     """Return all nodes under a node, and their key, arrays and slots; None if the graph has Python boundaries."""
     nodes = [root]
     found = describe(nodes, grows=True)
-    if found is None:  # a node was met before all that read it: once more, in the order in which they were made
+    if found is None:  # a node came before one of its readers: repeat in the order in which they were made
         nodes = reachable([root])
         found = describe(nodes, grows=True)
     assert found is not None

@@ -369,7 +369,7 @@ def adopt(x: Tensor, source: Tensor, hidden: Tensor) -> None:
         _viewers(x).mates = mates
 
 
-# -- where the elements lie ------------------------------------------------------------------------------------------
+# -- memory layout ---------------------------------------------------------------------------------------------------
 def strides(x: Tensor) -> list[int]:
     """How many elements lie between neighbours along each axis, in memory as the reference has it."""
     if x._view is None:

@@ -28,7 +28,7 @@ from .unpickle import RECORDS, RefusedError, read
 NAMES = "StructuredToParameterName@@"
 EagerParamBase = Parameter
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
-# What reads a program of static mode, and model files: modules above this one. These begin as no pickle does.
+# Readers of static programs and model files: modules above this one. These files do not begin like a pickle.
 _PROGRAMS = f"{__name__.partition('.')[0]}.static.serialized"
 _MODEL_FILES = f"{__name__.partition('.')[0]}.model_files.reading"
 _OF_PROGRAMS, _OF_WEIGHTS = (b"{", b"\n"), b"\0\0\0\0"

@@ -35,7 +35,7 @@ class SavedObject:
                 raise RefusedError(f"an object of the type '{self._type}' in a form that is no attributes")
             self.__dict__.update(part)
 
-    # Elements of what was a container of a class of its own.
+    # The elements of a container of a user-defined class.
     def append(self, value: Any) -> None:
         """One more element."""
         self.extend([value])

@@ -231,7 +231,7 @@ class _Monitor(Callback):
         self._rises = mode == "max" or (mode == "auto" and "acc" in monitor)
         self.best = -np.inf if self._rises else np.inf
 
-    # What it has seen so far: numbers.
+    # The values seen so far: numbers.
     seen: tuple[str, ...] = ()
 
     def state_dict(self) -> dict[str, Any]:

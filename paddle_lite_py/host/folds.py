@@ -39,7 +39,7 @@ def _reduce(step: HostStep) -> Any:
     return _by_parts(step, FOLDS[name]) or f"{fold}({{0}}, {one})"
 
 
-# NumPy starts anew for each row, which takes as long as twenty elements.
+# NumPy starts over for each row, which takes as long as twenty elements.
 _SHORT, _ROWS_EACH = 16, 20
 
 
@@ -135,7 +135,7 @@ def _top_k(step: HostStep) -> Function:
     return top_k
 
 
-# Larger products NumPy's library gives to threads of its own, which wait for each other by spinning: where others have
+# NumPy's library gives larger products to its own threads, which wait for each other by spinning: where others have
 # work, that takes a hundred times as long.
 _MOST_AT_ONCE = 1 << 18
 # Of fewer rows at once a product reads the other matrix too often.

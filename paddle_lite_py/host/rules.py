@@ -16,7 +16,7 @@ RULES: dict[str, Rule] = {}
 BASELINE_RULES: dict[str, Rule] = {}
 # Steps whose arguments may have fewer elements than their types say, as long as these can be broadcast.
 ELEMENTWISE: set[str] = set()
-# The step that keeps XLA from rewriting what stands on both sides of it together.
+# The step that keeps XLA from combining the computations on both sides of it.
 BARRIER = "optimization_barrier"
 # Steps that only move elements, so that NumPy has nothing to warn of.
 MOVES: set[str] = set()

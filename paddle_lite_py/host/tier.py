@@ -29,7 +29,7 @@ from .rules import BARRIER, ELEMENTWISE, cost
 from .steps import HostStep, Steps, UnknownStepError, reading
 from .varying import VaryingShapes, Watch, are_sizes_varying, only_moves
 
-MAX_KINDS = 1024  # of one function: shapes may change for ever
+MAX_KINDS = 1024  # of one function: shapes may keep changing
 # A function of more steps is faster compiled, and so is one whose elements take longer: in nanoseconds, for all of it
 # and for each step.
 MAX_STEPS, _MOST, _MORE = 1000, 100_000, 2000
@@ -66,7 +66,7 @@ def program_jit(
     """
     if not may_be_large(operators):
         return xla_jit(fn, windows, plain, **options)
-    # In a large program plain emitters keep no kernel for what is equal.
+    # In a large program plain emitters do not share kernels of equal computations.
     return OutOfProcessJit(
         fn,
         options.get("donate_argnums", ()),
@@ -113,7 +113,7 @@ def _is_pointwise(fn: Callable[..., Any], like: Sequence[Any]) -> bool:
     hosted = all(a.__class__ in _HOSTED for a in like)
     if hosted or jax.default_backend() != "cpu" or any(isinstance(a, jax.core.Tracer) for a in like):
         return False
-    traced = jax.jit(fn).trace(*like)  # jax.jit keeps what it has traced for the function, however that is compiled
+    traced = jax.jit(fn).trace(*like)  # jax.jit caches the trace of the function, however it is compiled
     try:
         with reading():
             return all(step.name in _POINTWISE for step in Steps(traced.jaxpr).list)

@@ -42,7 +42,7 @@ class Handle:
     def __init__(self, name: str, dtype: Any) -> None:
         self._name, self._dtype = name, dtype
         self._data: Any = None
-        self._is_shared = False  # with the caller, who may fill it anew
+        self._is_shared = False  # with the caller, who may refill it
         self._shape: tuple[int, ...] | None = None
 
     def name(self) -> str:
@@ -174,7 +174,7 @@ class Predictor:
 
     def _placed(self, given: Any) -> Tensor:
         """Return an input as a tensor on the predictor's device."""
-        # Not by device_put() where the device is the default one: for what is put on one XLA compiles again.
+        # Not by device_put() if the device is the default one: XLA compiles again for placed arrays.
         if self._is_plain or (isinstance(given, jax.Array) and given.devices() == self._devices):
             return wrap(given)
         return wrap(jax.device_put(given, self._device))
@@ -260,7 +260,7 @@ def create_predictor(config: Config) -> Predictor:
         return Predictor(_loaded(config), config)
 
 
-# What the values of weights allow; XLA does the rest.
+# The values of weights that allow rewriting; XLA does the rest.
 _FOLDING = ("fold_added_bias", "fold_batch_norm", "freeze_weights", "dead_code")
 _LOW = {PrecisionType.Half: "float16", PrecisionType.Bfloat16: "bfloat16"}
 

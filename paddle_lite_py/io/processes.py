@@ -70,7 +70,7 @@ class ProcessWorker:
         """Ask for a batch."""
         freed, self.freed = self.freed, []
         self.waiting.append(indices)
-        # One that has ended says so when its batch is due: until then the batches before it are there to be had.
+        # The death of a worker is reported when its batch is due: until then the batches before it are available.
         with contextlib.suppress(OSError):
             self.line.send("load", number, indices, freed)
 

@@ -27,7 +27,7 @@ class Value:
         self.shape = tuple(shape)
         self.dtype = np.dtype(dtype)
         self.requires_grad = requires_grad
-        self.weak = False  # a Python number: it does not decide the dtype of what it is combined with
+        self.weak = False  # a Python number: it does not decide the dtype of results
         self.name: str | None = None
         self.where: Where = UNKNOWN
 

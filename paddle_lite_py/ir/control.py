@@ -94,7 +94,7 @@ def _custom(backward: Block, n_out: int, n_in: int) -> Callable[..., Arrays]:
         ]
         return (None,) * len(outs), tuple(given), (None,) * len(kept)
 
-    # The results pass through identity() here too, for a gradient of what this gradient stands in.
+    # The results pass through identity() here too, for a gradient of the block that contains this gradient.
     defvjp(identity, 3, lambda outs, inputs, kept: (identity(outs, inputs, kept), (outs, inputs, kept)), back)
 
     def run(*args: Any) -> Arrays:

@@ -95,7 +95,7 @@ def split(block: Block, measured: dict[str, Measured]) -> list[ProgramPart]:
     order.
     """
     stages: dict[Value, int] = {}
-    chosen: list[list[Operator]] = [[]]  # what is compiled, and what Python computes after it, in turn
+    chosen: list[list[Operator]] = [[]]  # compiled operators, and the one that Python computes after them, in turn
     last = 0
     for op in block.ops:
         apart, own = is_apart(op, measured), found_within(op, measured)

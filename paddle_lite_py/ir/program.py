@@ -12,7 +12,7 @@ class Measured(NamedTuple):
     """Where a program finds a size: the symbol stands for one more, so that the size may be 0."""
 
     value: Value
-    element: int | None = None  # that says it, in a flat tensor; None for a value that is one number
+    element: int | None = None  # its index in a flat tensor; None for a value that is one number
     axis: int | None = None  # that has the size
 
     def size(self, array: Any) -> int:

@@ -29,7 +29,7 @@ def record_loop(going: Callable[..., Any], step: Step, again: Step, size: int, k
         size: of how many iterations there is room. keeps: what the gradient needs of an iteration may be recorded; else
             its carries are, and backward computes it once more.
     """
-    zero = np.zeros((), np.int32)  # no traced value: the loop may stand in another one
+    zero = np.zeros((), np.int32)  # not a traced value: the loop may be inside another one
     if is_differentiated_twice():
         return functools.partial(_scanned, going, again, size)
     iterations: list[_KeptResiduals | _ComputedAgain] = []  # that of the forward loop, for backward
@@ -147,7 +147,7 @@ class _KeptResiduals(_Iteration):
         variables = [v for v in needed if not isinstance(v, Literal)]
         changing = list(dict.fromkeys(v for v in variables if v not in only_read))
         self.specs = [v.aval for v in changing]
-        # Where each array comes from that the gradient needs: a constant, what is only read, or ~ what is recorded.
+        # The source of each array that the gradient needs: a constant, a value only read, or ~ a recorded one.
         self._from: list[Any] = [
             _Constant(v.val) if isinstance(v, Literal) else (only_read[v] if v in only_read else ~changing.index(v))
             for v in needed

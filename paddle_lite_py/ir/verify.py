@@ -46,7 +46,7 @@ def _block(block: Block, everywhere: set[Value], measured: Set[str]) -> None:
             _types(op, measured)
         except ProgramError:
             raise
-        except Exception as e:  # what a function says of inputs and attributes that are not its own
+        except Exception as e:  # any error of a function for inputs and attributes that are not its own
             raise ProgramError(f"{op}: its function takes no such inputs and attributes: {e}") from e
         for v in op.outputs:
             _define(v, defined, everywhere, str(op))

@@ -26,7 +26,7 @@ from ..ops.joining import concat
 from ..ops.random import uniform
 
 logger = logging.getLogger("paddle")
-# What a program says as it ends, by which a scheduler knows why.
+# The last message of a program, by which a scheduler knows why it ended.
 AADIFF_ERROR = "PaddleRecall error(101): AAdiff"
 LOSS_NAN_ERROR = "PaddleRecall error(102): LossNan"
 SHARDING_PAD_NON_ZERO_ERROR = "PaddleRecall error(103): ShardingPadNonZero"

@@ -91,7 +91,7 @@ def remove(folder: Path | None = None) -> str:
             path = folder / file
             path.unlink(missing_ok=True)
             shutil.rmtree(path.with_name("__pycache__"), ignore_errors=True)
-            with suppress(OSError):  # a file of somebody else's stands in it
+            with suppress(OSError):  # it contains files of others
                 path.parent.rmdir()
     return status(folder)
 

@@ -128,7 +128,7 @@ def complete(module: ModuleType) -> None:
     taken = {*known, *places(line)} if children else ()  # `paddle.batch` is a function, and a module
     for name in children:
         child = sys.modules[name] = ComputedModule(name, f"What PaddlePaddle has in {name.replace(OWN, 'paddle', 1)}.")
-        child.__path__ = []  # it may have modules of its own
+        child.__path__ = []  # it may have submodules
         if (last := name.rpartition(".")[2]) not in taken:
             setattr(module, last, child)
         complete(child)

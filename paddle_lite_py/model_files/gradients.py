@@ -76,7 +76,7 @@ def of_operator(node: ModelNode, before: list[ModelNode], env: dict[Any, Any]) -
     def fits(other: ModelNode) -> bool:
         known = _named(other, signature)
         shared = [known[n] == ref for n, ref in kept.items() if n in known]
-        # What needs no value of the operator, such as the gradient of a transposition, is that of any alike.
+        # Gradients that need no value of the operator, such as that of a transpose, can be taken from any similar one.
         return alike(other.attrs, node.attrs) and (
             all(shared) if shared else _have_shapes(other, signature, given, env)
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..jit.artifact import ArtifactError
 
-# What code raises that meets something else than it expects in a file.
+# The errors of code that finds unexpected content in a file.
 DAMAGED = (
     KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError, struct.error, RecursionError,
 )  # fmt: skip

@@ -47,7 +47,7 @@ class VariableDescription:
     is_persistable: bool = False
     is_parameter: bool = False
     stops_gradient: bool = False
-    needs_check: bool = False  # of what it is fed
+    needs_check: bool = False  # of its feed
 
 
 def read_program(path: Path) -> ModelGraph:

@@ -29,7 +29,7 @@ class FunctionLayer(Layer):
         params = [inspect.Parameter(k, keyword, default=v) for k, v in pairs]
         cls._binding = inspect.Signature(params)
         shown = inspect.Signature([p.replace(default=p.empty) if p.default is REQUIRED else p for p in params])
-        if not cls.__init__.__code__.co_flags & inspect.CO_VARARGS:  # one of its own
+        if not cls.__init__.__code__.co_flags & inspect.CO_VARARGS:  # its own
             shown = inspect.Signature(list(inspect.signature(cls.__init__).parameters.values())[1:])
         cls.__signature__ = shown  # type: ignore[attr-defined]
         for name in cls._settings:  # programs read and change `pool._output_size` as well

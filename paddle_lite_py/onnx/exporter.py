@@ -155,7 +155,7 @@ def _keep_types(model: Any, declared: dict[str, Any]) -> None:
             kind.elem_type = TensorProto.INT64
 
 
-# -- what is not supported -----------------------------------------------------------------------------------------
+# -- unsupported operators -----------------------------------------------------------------------------------------
 def _unsupported(name: str, program: Program, error: Exception) -> str:
     """Name the operators of the program that hold the JAX primitive that an error of jax2onnx speaks of."""
     text = str(error)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 # Of the conditions: sufficient decrease, and curvature.
 DECREASE, CURVATURE = 1e-4, 0.9
 MAX_STEPS = 25
-# How far from an end of the bracket a new place must lie, as part of its length, and how far a step may reach out.
+# The least distance of a new point from an end of the bracket, relative to its length, and the farthest extrapolation.
 MARGIN, LEAST, MOST = 0.1, 0.01, 10
 
 

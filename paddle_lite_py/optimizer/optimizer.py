@@ -90,7 +90,7 @@ class Optimizer(Versioned):
         checks.group(type(self).__name__, given, known)
         params = [given["params"]] if isinstance(given["params"], Tensor) else list(given["params"])
         group = self._make_group(params, {k: v for k, v in given.items() if k != "params"})
-        for p in group.params:  # what the group says of learning rate and decay takes the place of their own
+        for p in group.params:  # the group's learning rate and decay replace their own
             p.optimize_attr["learning_rate"] = group.options.get("learning_rate", 1.0)
             p.regularizer = None
 
@@ -311,7 +311,7 @@ class Optimizer(Versioned):
 
     def apply_gradients(self, params_grads: list[tuple[Parameter, Tensor]]) -> list[Any]:
         """Update parameters with the given (parameter, gradient) pairs."""
-        if not self._parameter_list:  # in static mode an optimizer may be made before it is known what it trains
+        if not self._parameter_list:  # in static mode an optimizer may be made before its parameters are known
             self._groups.clear()
             self._make_group([p for p, g in params_grads if g is not None], {})
         given = {id(p): g for p, g in params_grads if g is not None}

@@ -37,13 +37,13 @@ class Accumulator(NamedTuple):
 class Setting(NamedTuple):
     """The fixed settings of one parameter in an update."""
 
-    row: int  # where its numbers stand in the scalar accumulators
+    row: int  # its index in the scalar accumulators
     rate: float  # factor on the learning rate
-    decay: str  # "l1", "l2" or "": what is added to its gradient
+    decay: str  # "l1", "l2" or "": the regularization added to its gradient
     coeff: float
     clips: bool
     hyper: tuple[tuple[str, Any], ...]
-    master: bool  # its float32 copy is what is trained
+    master: bool  # its float32 copy is trained
 
 
 class Recipe(NamedTuple):

@@ -11,7 +11,7 @@ from ..ir.block import Block, Operator, Value
 from ..ir.control import Operands, with_blocks
 from ..ir.graph import copy_value, swapped, with_inputs
 
-# Bytes of what is computed from nothing.
+# The size limit for values computed from nothing.
 MAX_CONSTANT = 256
 # For each value that is known before a run, the weights that it depends on.
 Known = dict[Value, frozenset[Value]]
@@ -62,7 +62,7 @@ def _split(op: Operator, known: Known) -> tuple[list[Operator], Operator]:
         outer = {i: o for i, o in layout.pairs(block) if o in known}
         start = {i: known[o] for i, o in outer.items()}
         block = lift_constants(block, start)
-        # What depends on no weight at all is better off where it is.
+        # Values that depend on no weight are better computed in place.
         inside = {v: weights for v, weights in known_from(block, start).items() if weights}
         rest = [o for o in block.ops if not is_known(o, inside)]
         read = {v for o in rest for v in o.inputs} | {v for v in block.outputs if isinstance(v, Value)}

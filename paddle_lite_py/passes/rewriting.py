@@ -106,7 +106,7 @@ class Rewriting:
             for op_name in rule[0].names or (None,):
                 self.rules.setdefault(op_name, []).append(rule)
         self.top = BlockCaptures(dict(program.captured), program.captured)
-        # Tensors that the program updates by itself.
+        # Tensors that only the program updates.
         self.taken = {id(program.captured[v]) for v in program.updates.values() if v in program.captured}
 
     def program(self) -> Program:

@@ -38,7 +38,7 @@ class BoundOp:
     compiled = True
     # Small arrays of it are computed by NumPy.
     hosted = True
-    # How many operators it stands for.
+    # How many operators it counts for.
     operators = 1
     # How many arrays a node of it saves, where that is not one for each argument.
     n_saved: int | None = None

@@ -29,7 +29,7 @@ REGISTRY: dict[str, Op] = {}
 # Imports the parts of the framework that are loaded on demand, with the ops that they define.
 LATE: list[Callable[[], None]] = []
 SINGLE = -1
-# Choices of attributes that an op keeps compiled code for: `zeros([n])` for ever new n must not fill the memory.
+# Attribute values that an op keeps compiled code for: `zeros([n])` for ever-changing n must not fill the memory.
 MAX_BOUND = 1024
 Function = Callable[..., Any]
 

@@ -140,7 +140,7 @@ class WorkerExecutor:
 
     RETRIES = 5
     DEADLY = 2  # new workers that may end over a model before the next does without it
-    LOOK = 0.5  # seconds between looks at workers that nobody asks
+    LOOK = 0.5  # seconds between checks of idle workers
 
     def __init__(self, workers: int, patience: float = 60.0) -> None:
         self._count, self._patience = workers, patience

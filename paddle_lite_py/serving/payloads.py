@@ -18,7 +18,7 @@ class InferRequest(NamedTuple):
 
     id: str
     arrays: Arrays
-    outputs: dict[str, bool] | None  # names that are wanted, and whether as bytes; None: all of them
+    outputs: dict[str, bool] | None  # the requested names, and whether as bytes; None: all of them
     binary: bool  # for outputs that do not say
 
 

@@ -71,7 +71,7 @@ async def _absent(request: Request, error: Any) -> Response:
     answer = _json(
         {"error": f"there is no {request.method} {request.url.path[:200]}; see /openapi.json"}, error.status_code
     )
-    answer.headers.update(error.headers or {})  # of 405, what is allowed
+    answer.headers.update(error.headers or {})  # of 405: the allowed methods
     return answer
 
 

@@ -19,7 +19,7 @@ from .service import Service
 from .tensors import DATATYPES, Arrays, as_datatype, as_shape, from_bytes, to_bytes
 
 SERVICE = "inference.GRPCInferenceService"
-# Where an input lies that does not come as bytes.
+# The field of an input that is not sent as bytes.
 _CONTENTS = {
     "BOOL": "bool", "INT8": "int", "INT16": "int", "INT32": "int", "INT64": "int64", "UINT8": "uint", "UINT16": "uint",
     "UINT32": "uint", "UINT64": "uint64", "FP32": "fp32", "FP64": "fp64", "BYTES": "bytes",

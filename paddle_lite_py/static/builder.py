@@ -48,14 +48,14 @@ class StaticBuilder(Builder):
         self.counts: Counter[str] = Counter()  # of names of ops
         # Values of the program that this one is a clone of, and those here.
         self.clone_map: dict[Value, TracedValue] = {}
-        self.states: dict[Value, ScopeVariable | Tensor] = {}  # what inputs that are no feeds stand for
+        self.states: dict[Value, ScopeVariable | Tensor] = {}  # the state behind inputs that are not feeds
         self.away: list[tuple[Write, Any]] = []  # what handles hold while this program is under construction
         self.word_home = ScopeVariable("random_state", (2,), "uint32", default_generator.state)
         self.word = wrap(self.word_home)
         self.change_gradients: Callable[[list[Any]], list[Any]] | None = None  # what an optimizer is given of them
         self.tables: set[str] = set()  # parameters whose gradients are row-wise
         self.devices: dict[Operator, str] = {}  # that operators were named for
-        self.checkpoints: Any = None  # tensors that are kept for them; what lies between is computed again
+        self.checkpoints: Any = None  # tensors that are kept; values between them are recomputed
 
     # -- coming and going ------------------------------------------------------------------------------------------
     def enter(self) -> None:
@@ -181,7 +181,7 @@ class StaticBuilder(Builder):
                 "a program: shape and dtype of state stay; cast or reshape what is assigned to it"
             )
         if isinstance(tensor._data, ScopeVariable):
-            self._capture(tensor)  # what is only written is an input as well
+            self._capture(tensor)  # a tensor that is only written is an input as well
         self.version += 1
         super().rebind(tensor, data)
 

@@ -60,7 +60,7 @@ def append_gradients(
     pairs = [(v, g) for t, g in zip(_listed(targets), given, strict=True) if (v := builder.value_of(t)) not in stopped]
     roots, begun = [v for v, _ in pairs], [g for _, g in pairs]
     reached = _reached(builder, roots, set())
-    # What has stop_gradient gets none from elsewhere.
+    # Values with stop_gradient get none from elsewhere.
     asked = {
         id(t): next((v for v in _versions(builder, t)[::-1] if v in reached), builder.value_of(t))
         for t in _listed(inputs)

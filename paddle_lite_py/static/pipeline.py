@@ -93,7 +93,7 @@ class StagedTraining:
         for name in set().union(*read) - self.names:  # other stages make them
             startup.initials.pop(name, None)
         startup.builder.version += 1
-        # A gradient takes in the operators that it is of, so the forward pass is a program of its own.
+        # A gradient includes the operators that it differentiates, so the forward pass is a separate program.
         self.forward, self.backward, self.update = Program(), Program(), Program()
         results: list[Value] = [main.builder.value_of(loss)] if self.last else self.here.gives
         self.outs = program_of(main, self.here, results, self.forward)

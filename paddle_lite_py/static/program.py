@@ -66,7 +66,7 @@ class Program:
         self.builder = StaticBuilder(self)
         self.feeds: dict[str, Value] = {}
         self.parameters: dict[str, Parameter] = {}
-        self.initials: dict[str, Initial] = {}  # what it makes when it runs, if it is a startup program
+        self.initials: dict[str, Initial] = {}  # the values that it creates, if it is a startup program
         self.optimizers: list[Any] = []  # that update its parameters
         self.fetches: list[Tensor] = []  # the results that it was loaded with
         self.counters: dict[str, Tensor] = {}  # of its runs, by name

@@ -22,7 +22,7 @@ _GROUPS = re.compile(r"replica_groups=(?:\[(?:\d+,)*(\d+)\]<=|\{\{([\d,]+)\})")
 _PARTITIONS = re.compile(r"\bnum_partitions=(\d+)")
 _ARGUMENT = re.compile(r"^args\[(\d+)\]")
 _BITS = {"pred": 8, "token": 0, "opaque": 0}
-# Their result lies where an operand lies.
+# Operations whose result shares the memory of an operand.
 _SAME_PLACE = frozenset(
     "bitcast get-tuple-element tuple while optimization-barrier after-all domain add-dependency".split()
 )
@@ -90,7 +90,7 @@ class Instruction(NamedTuple):
     opcode: str
     rest: str
     root: bool
-    operands: list[str]  # the names of what it takes
+    operands: list[str]  # the names of its operands
 
     @property
     def op_name(self) -> str:
@@ -194,7 +194,7 @@ class Module:
                     continue
                 found = list(arrays(i.shape, True))
                 taken = [n for o in i.operands for _, n in arrays(shapes.get(o, ""), True)]
-                started = i.opcode.endswith("-start") and kind != "all-reduce"  # its shape names what it takes as well
+                started = i.opcode.endswith("-start") and kind != "all-reduce"  # its shape includes its operands
                 sent = sum(n for _, n in found) - (sum(taken) if started else 0)
                 names = [s for s, _ in found[len(taken) if started else 0 :]]
                 where = source(i.op_name)[1]

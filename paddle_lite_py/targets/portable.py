@@ -33,7 +33,7 @@ class Portable(NamedTuple):
     names: Sequence[str]  # of its arguments
     donated: tuple[int, ...]
     devices: int
-    mesh: dict[str, int]  # the axes that these lie along
+    mesh: dict[str, int]  # the mesh axes that it is sharded over
     found: Sequence[Finding]
     error: str = ""  # what keeps it from being written for the platform
     where: str = ""  # the op and the user's line that are to blame
@@ -105,7 +105,7 @@ def _found_anyway(fn: Callable[..., Any], specs: Sequence[Any], platform: str) -
     try:
         with exporting((platform,)):
             return findings(jax.jit(fn).trace(*specs).lower(lowering_platforms=(platform,)).as_text(debug_info=True))
-    except Exception:  # it cannot even be lowered, which the error in hand says
+    except Exception:  # it cannot even be lowered; the current error says why
         return []
 
 

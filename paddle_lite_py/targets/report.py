@@ -62,8 +62,8 @@ class Report:
     program: str
     compiles: bool
     error: str = ""
-    where: str = ""  # the op and the user's line that an error speaks of
-    devices: int = 1  # that the program lies over
+    where: str = ""  # the op and the user's line of an error
+    devices: int = 1  # that the program spans
     memory: Memory | None = None  # of each of them
     flops: float = 0.0  # of each device; 0 if unknown
     bytes: float = 0.0  # read and written

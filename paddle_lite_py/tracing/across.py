@@ -19,7 +19,7 @@ class AcrossBackward:
         arrays: what the call was given.
     """
 
-    # What the tape asks of the context of a PyLayer.
+    # The attributes of a PyLayer's context that the tape reads.
     _blocked: frozenset[int] = frozenset()
     _materialize = True
 

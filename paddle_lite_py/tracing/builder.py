@@ -50,7 +50,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         self.measured = {}
         self.schedules: dict[int, TracedSchedule] = {}  # that the program steps or reads, by id
         self.seen: list[ScalarGuard] = []  # what the trace has found out about numbers that it does not know
-        self.initial: dict[Key, Any] = {}  # what stands for what attributes hold before a run
+        self.initial: dict[Key, Any] = {}  # stand-ins for the values of attributes before a run
         self.gradients: list[tuple[Tensor, str]] = []
         self.stand_ins: list[tuple[Tensor, Tensor, TracedValue]] = []  # for gradients that are there, and their data
         self.root = Frame()
@@ -74,7 +74,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         self.given: dict[int, list[int]] = {}  # id of a tensor that is an output -> its places among the outputs
         self.kept: list[Tensor] = []  # so that ids stay theirs
         self.frozen: dict[int, Tensor] = {}  # by id, those that required gradients until the function stopped them
-        self.catching: list[tuple[Frame, Callable[[], Any], bool]] = []  # what is caught around: see jit.catching
+        self.catching: list[tuple[Frame, Callable[[], Any], bool]] = []  # the handlers around: see jit.catching
         self.aliases = Aliases(decides=False)
         self.unsure: frozenset[Any] = frozenset()  # statements on which it depends whether there is a gradient
         self.decided: frozenset[Any] = frozenset()  # statements that data decide, whether or not they can be staged

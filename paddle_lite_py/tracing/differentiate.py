@@ -215,7 +215,7 @@ class Differentiation:
         at = tuple([outer.index(v) for v in outside])
         bound = control.grad(block, at, tuple(range(len(inner))), len(roots), create_graph)
         outs = {v: TracedValue(v.shape, v.dtype, frame, create_graph) for v in [*outside, *inner]}
-        # Where the gradient reads some of what it takes in, all of that stays where it is: XLA computes it once.
+        # Where the gradient reads some of the included operators, all of them stay: XLA computes them once.
         apart = not set(first).isdisjoint(needed)
         results = (*[traced_copy(v, frame) if apart else v for v in forward], *outs.values())
         op = Operator(bound, (*outer, *given), results, user_frame())

@@ -62,7 +62,7 @@ class Dimensions:
         self.specs, self.arguments, self.constraints = list(specs), list(names), tuple(constraints)
         self.for_file = for_file
         self.texts = [[_symbol(n, i, k, specs) for k, n in enumerate(s.shape)] for i, s in enumerate(specs)]
-        self.names: dict[str, str] = {}  # symbol -> what it is, for people
+        self.names: dict[str, str] = {}  # symbol -> its name in messages
         for i, row in enumerate(self.texts):
             for k, text in enumerate(row):
                 if not text.isdigit():
@@ -153,7 +153,7 @@ class Dimensions:
         if dims is None:
             if relation not in ("eq", "ne"):
                 raise self._unknown(a if symbolic.is_symbolic(a) else b, user_frame())
-            answer = relation == "ne"  # nothing says that they are equal
+            answer = relation == "ne"  # they may differ
         else:
             answer = bool(getattr(operator, relation)(symbolic.evaluate(a, dims), symbolic.evaluate(b, dims)))
         relation = relation if answer else OPPOSITE[relation]

@@ -43,7 +43,7 @@ class Sorted:
 
     def __init__(self, effects: Sequence[Effect], first: int) -> None:
         self.renewed: list[tuple[Tensor, int]] = []  # with the place of the data
-        self.cleared: list[tuple[Tensor, Any]] = []  # with what stands for no gradient
+        self.cleared: list[tuple[Tensor, Any]] = []  # with a stand-in for no gradient
         self.others: list[tuple[int, Effect]] = []  # with the place of their first output
         at = first
         for effect in effects:

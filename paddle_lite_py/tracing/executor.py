@@ -186,7 +186,7 @@ class Executable:
     def function_for(self, arrays: Sequence[Any], with_grad: bool) -> Callable[..., Any]:
         """Return the function to compile, not traced yet: what depends on the platform may be for another one."""
         if self._across is not None:
-            self.jitted.lower()  # says that one process alone cannot
+            self.jitted.lower()  # raises: one process alone cannot
         if with_grad:
             return self.forward.function(self._takes(arrays))
         return self.body.function

@@ -58,7 +58,7 @@ class Replay(NamedTuple):
     method: str
 
 
-# The key of a write that stands for all that a list, dict or set holds.
+# The key of a write of the whole content of a list, dict or set.
 CONTENTS = "<contents>"
 
 
@@ -75,7 +75,7 @@ class TracedValue(Value):
         if has_symbolic(self.shape):
             self.shape = Shape(self.shape)
         self.frame: Any = frame  # the block that defines it
-        self.is_number = False  # it stands for what int(), float() or item() would give: see traced_scalars
+        self.is_number = False  # a stand-in for the result of int(), float() or item(): see traced_scalars
         self.freed = False  # a backward() in the program has consumed the graph behind it
         self.defined: Any = None  # for a variable that some path leaves undefined: see checks.DefinedFlag
 

@@ -21,7 +21,7 @@ from ..ir.parts import ProgramPart, split
 from ..ir.program import Measured
 from .eager_gradients import run_gradient
 
-# Programs that one part is compiled for: sizes may change for ever.
+# Programs compiled for one part: sizes may keep changing.
 MAX_SIZES = 64
 
 
@@ -61,10 +61,10 @@ class PreparedPart:
 
     def __init__(self, part: ProgramPart, measured: dict[str, Measured]) -> None:
         self.part, self.symbols, self._traces, self.runs = part, part.symbols, 0, 0
-        # Key: the sizes that the part is made of; what it is given has the shapes that they tell. Before it is compiled
+        # Key: the sizes that the part depends on, which determine the shapes of its inputs. Before it is compiled
         # for them, how often they have come.
         self._compiled: Memo[Any, Any] = Memo("sizes of a part of a program", MAX_SIZES)
-        # What blocks are made of is compiled for their sizes: an operator alone does not tell them.
+        # Programs in blocks are compiled for their sizes: an operator alone does not determine them.
         self.unrolled = not measured and not part.is_apart
         self.measured = not measured.keys().isdisjoint(part.symbols)
         self.simple = not any(op.blocks for op in part.block.ops)

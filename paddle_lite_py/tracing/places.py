@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.errors import is_own
 
-# Types of what is changed in place; an OrderedDict is a dict as well, but has its own order.
+# Types that are changed in place; an OrderedDict is a dict as well, but has its own order.
 KINDS = (OrderedDict, dict, list, set, deque, bytearray, array.array, np.ndarray)
 
 

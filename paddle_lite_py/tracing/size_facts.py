@@ -15,7 +15,7 @@ from ..ir.block import Value
 from ..registry.bound import BoundOp
 
 _UNDECIDED = re.compile(r"comparison '(.+?)' (==|>=|<=|<|>) '(.+?)' is inconclusive")
-# What the size that a window leaves may hold, and the largest least size of an input.
+# The range of the size that a window leaves, and the largest minimum of an input's size.
 _MAXIMUM, _LARGEST = "max(", 1 << 14
 _CUT = re.compile(r"min\((\w+), (\d+)\)")
 NAMES = {">=": "ge", "<=": "le", "<": "lt", ">": "gt", "==": "eq"}

@@ -16,7 +16,7 @@ ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "multiply": operator.mul,
     "floor_divide": operator.floordiv,
 }
-# Ops that leave a size what it is.
+# Ops that preserve a size.
 SAME = ("cast", "identity", "assign", "reshape", "squeeze", "detach")
 
 

@@ -40,7 +40,7 @@ class OfThisCall:
         raise NotImplementedError
 
 
-# Among what data decide in a trace: comparisons of numbers that Python makes by itself, as in `[int(t)] == [1]`.
+# One kind of data-dependent decision of a trace: comparisons that Python makes by itself, as in `[int(t)] == [1]`.
 TRUTHS = "the truth of numbers"
 
 

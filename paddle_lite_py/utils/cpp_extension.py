@@ -32,7 +32,7 @@ CUDA_HOME: str | None = None  # no CUDA compiler is called
 FOLDER_VARIABLE = "PADDLE_EXTENSION_DIR"
 _HANDLER = re.compile(r"XLA_FFI_DEFINE_HANDLER(?:_SYMBOL|_AUTO)?\s*\(\s*(\w+)\s*,")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-MAX_LINES = 30  # of what the compiler says
+MAX_LINES = 30  # of the compiler's output
 
 
 class CompileError(RuntimeError):

@@ -9,7 +9,7 @@ from typing import Any
 
 Manifest = dict[str, Any]
 
-# What Kubernetes takes as a name.
+# Names that Kubernetes accepts.
 NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 # Containers run without rights, and write to their volumes alone.
 SECURITY = {

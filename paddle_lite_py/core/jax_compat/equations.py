@@ -111,7 +111,7 @@ def called_jaxpr(eqn: Any) -> tuple[Any, Sequence[Any]] | None:
     return None if place is None else (body_of(eqn.params[place]), constants_of(eqn.params[place]))
 
 
-# What says nothing of the computation, but how it is differentiated.
+# Parameters that do not affect the computation, only how it is differentiated.
 _OF_GRADIENTS = {"custom_jvp_call": {"jvp_jaxpr_fun"}, "custom_vjp_call": {"bwd", "fwd_jaxpr_thunk", "out_trees"}}
 
 

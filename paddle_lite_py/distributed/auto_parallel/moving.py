@@ -24,7 +24,7 @@ _REDUCTIONS: dict[ReduceType, Callable[..., Any]] = {
     ReduceType.kRedProd: jnp.prod, ReduceType.kRedAvg: jnp.mean, ReduceType.kRedAny: jnp.any,
     ReduceType.kRedAll: jnp.all,
 }  # fmt: skip
-# What the other processes have of a value that is one part; of other reductions all have the value itself.
+# The value in the other processes if one of them holds it; for other reductions all have the value itself.
 _NEUTRAL = {ReduceType.kRedSum: 0, ReduceType.kRedProd: 1}
 
 

@@ -40,7 +40,7 @@ _STAGES: dict[int, Any] = {1: ShardingStage1, 2: ShardingStage2, 3: ShardingStag
 
 def _shard(tensor: Tensor, mesh: ProcessMesh, axis: str, dim: int | None) -> Tensor:
     """A tensor cut along one of its dimensions over an axis of the mesh, or whole there; as it was over others."""
-    if state.interpreter is not EAGER:  # XLA chooses how it lies over other axes, and whether to make it whole
+    if state.interpreter is not EAGER:  # XLA chooses its layout over other axes, and whether to gather it
         spec = [axis if i == dim else PartitionSpec.UNCONSTRAINED for i in range(tensor.ndim)]
         return tensor if dim is None else constrain(tensor, NamedSharding(xla_mesh(mesh), PartitionSpec(*spec)))
     placements = placements_of(payload_of(tensor)) or [Replicate() for _ in mesh.dim_names]

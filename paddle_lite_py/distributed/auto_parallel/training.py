@@ -125,8 +125,8 @@ class ShardOptimizer:
 
     def __init__(self, optimizer: Any, shard_fn: Any = None, gradient_accumulation_steps: int = 1) -> None:
         self._inner_opt, self._shard_fn, self._every, self._calls = optimizer, shard_fn, gradient_accumulation_steps, 0
-        self._laid: dict[int, Any] = {}  # states that lie as they should, by id
-        self._where: dict[int, tuple[Any, Any]] = {}  # how parameters and states lie, which an update does not change
+        self._laid: dict[int, Any] = {}  # states with the right layout, by id
+        self._where: dict[int, tuple[Any, Any]] = {}  # the layouts of parameters and states, which an update preserves
         if isinstance(shard_fn, ShardingStage3):
             for p in optimizer._parameter_list:
                 p._set_payload(shard_fn.spread(p.detach(), mesh_of(payload_of(p)) or shard_fn.mesh)._data)
@@ -142,7 +142,7 @@ class ShardOptimizer:
                 for i in trained:
                     if column[i] is not None and id(column[i]) not in self._laid:
                         self._lay(name, group.params[i], column[i])
-            # Numbers lie as an update leaves them, so that the first one is the program that all others are.
+            # Numbers have the layout that an update gives them: the first update is the same program as all others.
             mesh = next((m for p in group.params if (m := mesh_of(payload_of(p))) is not None), None)
             if mesh is not None:
                 self._lay_numbers(group, mesh)

@@ -157,7 +157,7 @@ def _candidate(make: Maker, plan: MeshPlan, machine: Target, depth: int, depths:
             return Candidate(plan, error=reports[-1].error.strip().partition("\n")[0])
     further = (depth - depths[0]) / (depths[1] - depths[0])
     (few, many) = map(_figures, reports)
-    # What a shallow program puts into fewer temporaries with another layer says nothing of a deep one.
+    # A shallow program may get fewer temporaries by another layout; that does not carry over to a deep one.
     held, temporaries, flops, sent = (a + max(b - a, 0.0) * further for a, b in zip(few, many, strict=True))
     memory = held + max(temporaries, many[1])
     computing = flops / machine.flops if machine.flops else 0.0

@@ -26,7 +26,7 @@ from .topology import AXES, CommunicateTopology, HybridCommunicateGroup
 from .with_servers import WithServers, begin
 
 T = TypeVar("T")
-# What an optimizer is in static mode: a module above this one.
+# The optimizer of static mode: a module above this one.
 _IN_PROGRAMS = f"{__name__.partition('.')[0]}.static.collective"
 _WITH_SERVERS = f"{__name__.partition('.')[0]}.static.served_optimizer"
 _WRAPPERS = {

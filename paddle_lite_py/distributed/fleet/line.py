@@ -24,10 +24,10 @@ class PeerLine:
 
     def __init__(self, wanted: int) -> None:
         self.wanted = wanted
-        self.met = False  # whether there was ever a connection
+        self.met = False  # whether a connection was ever made
         self._kept: deque[tuple[int, bytes]] = deque(maxlen=KEPT)
         self._connection: Connection | None = None
-        # Who only sent would wait for ever, where two send more than a connection holds.
+        # Sending without receiving would deadlock when two send more than a connection's buffer holds.
         self._out: queue.SimpleQueue[tuple[Connection, bytes] | None] = queue.SimpleQueue()
         self._sender: threading.Thread | None = None
 

@@ -80,7 +80,7 @@ class Peers:
         found: list[dict[str, np.ndarray]] = [{}] * self.size
         found[self.rank] = {name: np.asarray(array) for name, array in parts[self.rank].items()}
         messages = [packed(part) if self._said or rank in self._lines else b"" for rank, part in enumerate(parts)]
-        if self._said:  # some may have heard already what this worker said before it was started again
+        if self._said:  # some may have received this worker's message already, before it was restarted
             messages = self._said.again(number, messages)
             found[self.rank] = unpacked(messages[self.rank])
         if self.size > 1 and self._reception is None:

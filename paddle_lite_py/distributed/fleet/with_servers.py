@@ -21,10 +21,10 @@ _TABLES = Immaterial("tables lie on the servers, and the dense part with them")
 _LAID_OUT = Immaterial("the program says which tables there are")
 _DAYS = Immaterial("the age of a row is counted in calls of shrink(); the reference tells tables on GPUs alone")
 _OWN_CACHE = Immaterial("a server keeps the rows in memory that were used last, and moves others to disk by itself")
-# The part of a table's rows that a cache has: that of the reference where nobody says another.
+# The part of a table's rows that a cache holds: that of the reference by default.
 CACHE_RATE = 0.00055
 _ONE_STATE = "the rows that there are now are counted, all of them"
-# What saves a program for inference: a module above this one.
+# Saves a program for inference: a module above this one.
 _EXPORT = f"{__name__.partition('.')[0]}.static.exported"
 
 

@@ -22,9 +22,9 @@ from .pods import (
 )  # fmt: skip
 
 INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
-# A Job that is made anew begins anew, also on a volume that it had before.
+# A recreated Job starts over, also on a volume that it had before.
 UID = "metadata.labels['batch.kubernetes.io/controller-uid']"
-# What a JobSet calls the part whose end is the end of all.
+# The part of a JobSet whose end is the end of all.
 TRAINERS, SERVERS = "trainer", "server"
 
 

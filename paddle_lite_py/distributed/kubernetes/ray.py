@@ -37,5 +37,5 @@ def _template(job: JobDescription) -> Manifest:
     spec = made["spec"]
     del spec["containers"][0]["command"], spec["subdomain"], spec["restartPolicy"]  # KubeRay's
     spec["containers"][0]["name"] = "ray"
-    spec["containers"][0]["securityContext"] = SECURITY | {"readOnlyRootFilesystem": False}  # Ray has places of its own
+    spec["containers"][0]["securityContext"] = SECURITY | {"readOnlyRootFilesystem": False}  # Ray writes to its folders
     return made

@@ -9,7 +9,7 @@ from typing import Any
 # The environment variables of each process of a job.
 INSIDE = "PADDLE_LAUNCH_INSIDE"
 
-# By option: the variables that stand for it, of which the first that says something counts, and what they hold.
+# By option: its environment variables, of which the first that is set counts, and their types.
 # PADDLE_ELASTIC_* are those of ElasticManager; _TOLERANC_ is spelled so in the reference.
 VARIABLES: dict[str, tuple[Callable[[str], Any], str]] = {
     "master": (str, "PADDLE_MASTER PADDLE_ELASTIC_SERVER"),

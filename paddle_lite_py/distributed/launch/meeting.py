@@ -95,7 +95,7 @@ def _lead(listener: Listener, key: bytes, nodes: int, card: dict[str, Any]) -> N
         while len(met) < nodes:
             print(f"launch: {len(met)} of {nodes} nodes are here", file=sys.stderr)
             met.append(come.get())
-            met = [m for m in met if m[1] is None or not m[1].poll()]  # one that has ended says so
+            met = [m for m in met if m[1] is None or not m[1].poll()]  # a launcher that has ended notifies us
         order = sorted(range(nodes), key=lambda i: (met[i][0]["rank"] if met[i][0]["rank"] >= 0 else nodes, i))
         cards = [met[i][0] for i in order]
         made = [node_place(cards, number) for number in range(nodes)]

@@ -69,7 +69,7 @@ class Membership:
         self.failed = self.shrunk = self.broken = False  # what has happened to the last world
         self.over: Word | None = None
 
-    # -- what is heard ---------------------------------------------------------------------------------------------
+    # -- messages --------------------------------------------------------------------------------------------------
     def heard(self, who: int, word: Word, now: float) -> None:
         """A word of a node."""
         what, member = word["say"], self.members.get(who)

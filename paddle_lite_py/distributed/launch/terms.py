@@ -8,7 +8,7 @@ import os
 from .elastic import Elastic
 from .membership import Terms
 
-# A node that is silent for so many seconds is taken for dead; PADDLE_ELASTIC_TTL says otherwise.
+# Seconds of silence after which a node is considered dead, unless PADDLE_ELASTIC_TTL is set.
 TTL = 15.0
 
 

@@ -19,7 +19,7 @@ from .wire import pack, raised, split, unpack
 # Milliseconds: between signs of life, after which silence a connection is closed, and between attempts to connect.
 HEARTBEAT, SILENCE = 1000, 5000
 RETRY, RETRY_MOST = 20, 500
-# What changes nothing has no number of its own: a client that takes another's place may ask for more, or less.
+# Requests without changes have no number: a client that replaces another may make more of them, or fewer.
 READS = ("describe", "pull_sparse", "pull_dense", "stats")
 # Seconds without a connection after which the server's address is looked up again.
 SEEK = 1.0

@@ -17,7 +17,7 @@ import numpy as np
 from ...core.extras import install_hint
 from .hashing import PART_BITS, mix
 
-# Addresses that are reserved for the file, which takes no more than what it holds.
+# Address space reserved for the file, which takes no more memory than its content.
 MAP_BYTES = 1 << 40
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from .hashing import draws
 from .rows import RowStore
 
-# What is counted of an id: how often it was shown, how often clicked, in how many calls of shrink it was not seen.
+# The counters of an id: shows, clicks, and calls of shrink in which it was not seen.
 SHOWS, CLICKS, UNSEEN = range(3)
 STATS = 3
 

@@ -113,7 +113,7 @@ class SegmentedIndex:
     """Ids and their rows, compiled."""
 
     def __init__(self) -> None:
-        start = 1 << PART_BITS  # so that each part of the table has segments of its own
+        start = 1 << PART_BITS  # so that each part of the table has its own segments
         self._keys, self._rows = GrowingArray(start * SLOTS, 0, np.uint64), GrowingArray(start * SLOTS, 0, np.int32)
         self._rows.array[:] = -1
         self._directory = np.arange(start, dtype=np.int32)

@@ -165,7 +165,7 @@ def _is_torn(data: memoryview, at: int, number: int) -> bool:
     rest = data[at:]
     if len(rest) >= _HEAD.size and at + _HEAD.size + _HEAD.unpack_from(data, at)[1] < len(data):
         return not any(rest)  # room that was made for it, and not filled
-    for later in (number + 1, number + 2):  # its length may be what is damaged
+    for later in (number + 1, number + 2):  # the damage may be in its length
         place = bytes(rest).find(_SIZE.pack(later))
         while place >= 0:
             found = _record(data, at + place)

@@ -182,7 +182,7 @@ class Server:
         answer = self._answer(caller, header, arrays, frames)
         if header.get("op") in FILES:
             self._channels[caller.to.channel] = number, answer
-        if len(self._channels) > REMEMBERED:  # what is forgotten is good no more
+        if len(self._channels) > REMEMBERED:  # forgotten channels are no longer valid
             self._channels.clear()
             self._nonce = os.urandom(NONCE)
         return answer

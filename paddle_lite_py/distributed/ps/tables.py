@@ -108,7 +108,7 @@ def _check_create(tables: Tables, header: dict[str, Any], arrays: Arrays) -> Non
     config = from_json(header.get("config", {}))
     there = tables.all.get(config.name)
     if there is None:
-        tables.made(config)  # what it needs (a package, a folder) must be there before it is logged
+        tables.made(config)  # its requirements (a package, a folder) must be met before it is logged
         return
     if there.config == config:
         return

@@ -34,7 +34,7 @@ class Imports(cst.CSTVisitor):
 
     def __init__(self) -> None:
         super().__init__()
-        self.bound: dict[str, str] = {}  # a local name: what it stood for
+        self.bound: dict[str, str] = {}  # a local name: its former meaning
         self.modules: dict[str, str] = {}  # a local name of a module: the module here
         self.notes: set[tuple[int, str, str, bool]] = set()
         self.torch = self.static = self.dynamic = False
@@ -96,7 +96,7 @@ class Imports(cst.CSTVisitor):
             if full not in names.RULES:
                 self.notes.add((line, full, names.todo_for(full), True))
                 return f"from {source} import {name}" + (f" as {local}" if local != name else "")
-            return f"import {OWN} as paddle"  # each call says which name it is
+            return f"import {OWN} as paddle"  # each call site says which name it is
         new = module or rule.new  # type: ignore[union-attr]
         if module or names.module_here(full):
             self.modules[local] = new

@@ -10,7 +10,7 @@ from ...nn import functional as _functional
 from .table import P, call, number, operator, tensor
 
 F: Any = _functional
-# What an operator does in training, where its attribute `is_test` says that it is not used in inference.
+# The training form of operators, used where their attribute `is_test` is false.
 IN_TRAINING = {
     "batch_norm": "batch_norm_in_training",
     "batch_norm_": "batch_norm_in_training",

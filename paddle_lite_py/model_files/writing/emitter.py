@@ -30,10 +30,10 @@ class Emitter:
         self.places: dict[str, tuple[FileValue, int]] = {}  # of symbols: a value, and its axis of that size
         self.sizes_known: dict[str, FileValue] = {}
         self.numbers: dict[FileValue, Any] = {}  # tensors of one number, and the number
-        self.not_negative: set[FileValue] = set()  # buffers of integers, and what is taken from them
-        self.constants: dict[Any, FileValue] = {}  # what operators only read, by what it is
+        self.not_negative: set[FileValue] = set()  # integer buffers, and values taken from them
+        self.constants: dict[Any, FileValue] = {}  # values that operators only read, by content
         self.name = ""  # of the operator that is being written
-        self.out: list[TensorType] = []  # what it gives
+        self.out: list[TensorType] = []  # its results
 
     def emit(self, name: str, operands: Sequence[FileValue | None], types: Sequence[Any], **attrs: Any) -> Any:
         """Append an operator; its results."""

@@ -55,7 +55,7 @@ def _is_options(x: Any) -> bool:
 
 
 _COUNT = (_is_integer(1, 1 << 24), "an integer of at least 1")
-# Fields: a check, and what is expected. null is the default everywhere.
+# Fields: a check, and the expected value. null is the default everywhere.
 _SHARED: dict[str, tuple[_Check, str]] = {
     "max_tokens": _COUNT,
     "temperature": (_is_number(0, 2), "a number from 0 to 2"),

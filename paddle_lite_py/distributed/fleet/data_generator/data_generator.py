@@ -8,7 +8,7 @@ from typing import Any
 
 __all__ = ["DataGenerator", "MultiSlotDataGenerator", "MultiSlotStringDataGenerator"]
 
-# What is given for one instance: names of slots, each with its values.
+# One instance: names of slots, each with its values.
 Sample = Sequence[tuple[str, Sequence[Any]]]
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# Bytes that are read at a time: what is made of them stays in the processor's cache.
+# Bytes read at a time: their results stay in the processor's cache.
 PIECE = 1 << 18
 # Integers below it, over powers of ten up to 22, are divided exactly as the decimal number is rounded.
 EXACT, POWERS = 1 << 53, 10.0 ** np.arange(23)

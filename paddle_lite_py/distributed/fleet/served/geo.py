@@ -103,7 +103,7 @@ class Geo:
         self._made = self._number = 0
         self._progress = progress or Progress()
         self._own: Callable[[], Mapping[str, np.ndarray]] | None = None
-        # What optimizers keep of rows lies here alone; a worker started again without it would make larger steps.
+        # The optimizers' state of rows exists here alone; a restarted worker without it would make larger steps.
         kept = any(state_columns(config.rule, config.columns) for config in configs.values())
         folder = self._progress.folder if kept else None
         self._rows = None if folder is None else OwnRows(folder, self._progress.noted)

@@ -159,7 +159,7 @@ class Synchronous:
     def _together(self, step: Gradients | None) -> bool:
         """Return one step; whether anybody had a batch."""
         number = self._peers.count
-        # After a restart peers say again what they said: gradients made anew would be of rows that others have changed.
+        # After a restart workers repeat their messages: new gradients would be of rows that others have changed since.
         found = self._peers.exchange([_for_worker(step, r, self._peers.size) for r in range(self._peers.size)])
         active = [f for f in found if len(f)]
         if not active:

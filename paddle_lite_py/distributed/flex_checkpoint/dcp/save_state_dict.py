@@ -127,7 +127,7 @@ def wait_for_saves() -> None:
         while _under_way:
             _under_way.pop().result()
     except Exception:
-        _pending.clear()  # what is not whole is not declared to be
+        _pending.clear()  # an incomplete checkpoint is not marked as complete
         raise
     while _pending:
         group, finish = _pending.pop()

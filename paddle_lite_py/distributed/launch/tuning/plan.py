@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-# What a setting says, in the order of the reference's tables.
+# The keys of a setting, in the order of the reference's tables.
 DIMENSIONS = (
     "mp_degree", "sharding_degree", "pp_degree", "dp_degree", "sharding_stage", "micro_batch_size", "vpp_degree",
     "use_recompute", "recompute_granularity",

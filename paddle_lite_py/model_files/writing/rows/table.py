@@ -12,7 +12,7 @@ from ..pir_text import FileValue
 Row = Callable[..., Any]
 
 # By name of an operator of ours: a function of an emitter and its inputs, with its attributes as keywords. An input
-# that is a list is one; what is absent is None, and a number is one. It gives a value, or a tuple of them.
+# that is a list is one; absent ones are None, and a number is one. It returns a value, or a tuple of them.
 ROWS: dict[str, Row] = {}
 
 
