@@ -234,7 +234,7 @@ class Callees:
     def _decide(self, f: types.FunctionType) -> _Memo:
         target = None
         if self._called_as_it_is(f):
-            target = self._rewrapped(f)
+            target = self._rewrap(f)
         else:
             with contextlib.suppress(ConversionError):  # no source: plain Python may do
                 target = self.converted(f)
@@ -243,7 +243,7 @@ class Callees:
         memo = f.__dict__[self._key] = _Memo(f, target)
         return memo
 
-    def _rewrapped(self, f: Any) -> Any:
+    def _rewrap(self, f: Any) -> Any:
         """A wrapper by others (`contextmanager`, `no_grad`) around a user's function, put around the converted one."""
         if LATE in f.__dict__:
             return self._find(f.__dict__[LATE])

@@ -90,7 +90,7 @@ def _key(code: types.CodeType) -> tuple[str, int]:
 
 # Key: the lines themselves.
 @functools.lru_cache(maxsize=32)
-def _parsed(lines: tuple[str, ...]) -> dict[tuple[str, int], list[tuple[FunctionNode, str | None]]]:
+def _parse(lines: tuple[str, ...]) -> dict[tuple[str, int], list[tuple[FunctionNode, str | None]]]:
     """Return all functions of a file by name and first line, each with the innermost class around it."""
     try:
         tree = ast.parse("".join(lines))
@@ -106,7 +106,7 @@ def _parsed(lines: tuple[str, ...]) -> dict[tuple[str, int], list[tuple[Function
 
 
 def _functions(lines: tuple[str, ...], key: tuple[str, int]) -> list[tuple[FunctionNode, str | None]]:
-    table = _parsed(lines)
+    table = _parse(lines)
     name, line = key
     return table.get(key) or [pair for (n, at), pairs in table.items() if at == line for pair in pairs
                               if n == name or (n.startswith("__") and name.endswith(n))]  # fmt: skip

@@ -46,7 +46,7 @@ def write(prefix: str, manifest: dict[str, Any], blobs: dict[str, bytes]) -> Non
     """
     path = Path(f"{prefix}.json")
     path.parent.mkdir(parents=True, exist_ok=True)
-    old = _replaced_by(path)
+    old = _old_data_files(path)
     files = {}
     for suffix, content in blobs.items():
         digest = hashlib.sha256(content).hexdigest()
@@ -60,7 +60,7 @@ def write(prefix: str, manifest: dict[str, Any], blobs: dict[str, bytes]) -> Non
         (path.parent / name).unlink(missing_ok=True)
 
 
-def _replaced_by(path: Path) -> set[str]:
+def _old_data_files(path: Path) -> set[str]:
     """The data files of the artefact that stands where one is to be written: names that only this package gives."""
     try:
         found = json.loads(path.read_bytes())
@@ -97,7 +97,7 @@ def check_format(name: str, samples: Any) -> None:
 def write_as(form: str, prefix: str, methods: dict[str, Any]) -> None:
     """Write traced methods by their names in a form of FORMS, in the place of what has the prefix."""
     path = Path(f"{prefix}.json")
-    old = _replaced_by(path)
+    old = _old_data_files(path)
     importlib.import_module(FORMS[form]).write(prefix, methods)
     for name in old:
         (path.parent / name).unlink(missing_ok=True)

@@ -39,7 +39,7 @@ def replacement(f: Any) -> Callable[..., Any] | None:
         return None
 
 
-def _wrapped(original: Any, staged: Callable[..., Any], test: Callable[[Any], bool]) -> Callable[..., Any]:
+def _wrap(original: Any, staged: Callable[..., Any], test: Callable[[Any], bool]) -> Callable[..., Any]:
     of_numbers = original in _OF_NUMBERS
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -209,4 +209,4 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
 _OF_COUNTERS = {f: of_class(f) for f in (collections.Counter.update, collections.Counter.subtract)}
 # Functions that apply to a number of each run as they do in Python.
 _OF_NUMBERS = frozenset({int, float, round, *[f for f in _STAGED if getattr(f, "__module__", "") == "math"]})
-_TABLE = {f: _wrapped(f, staged, test) for f, (staged, test) in _STAGED.items()} | _OF_COUNTERS
+_TABLE = {f: _wrap(f, staged, test) for f, (staged, test) in _STAGED.items()} | _OF_COUNTERS

@@ -57,7 +57,7 @@ class GraphBreak(Exception):
 def branch_mismatch(name: str, true: str, false: str, where: Any) -> StagingError:
     """Return a variable that differs between the branches of a staged `if`."""
     return StagingError(
-        f"{_quoted(name)} is {true} after the first branch of the `if` at {where} and {false} after the other; "
+        f"{_quote(name)} is {true} after the first branch of the `if` at {where} and {false} after the other; "
         "both must agree, because the condition is a tensor: give it the same structure, shape and dtype in both "
         f"branches (cast or reshape one of them){_line(where)}"
     )
@@ -66,7 +66,7 @@ def branch_mismatch(name: str, true: str, false: str, where: Any) -> StagingErro
 def replaced_and_changed(name: str, where: Any) -> StagingError:
     """A variable with a list or dict that a staged statement both changes and puts another one in the place of."""
     return StagingError(
-        f"{_quoted(name)} is one list or dict or another after the statement at {where}, which also changes it in "
+        f"{_quote(name)} is one list or dict or another after the statement at {where}, which also changes it in "
         f"place; do only one of both{_line(where)}"
     )
 
@@ -74,7 +74,7 @@ def replaced_and_changed(name: str, where: Any) -> StagingError:
 def there_or_not(name: str, where: Any) -> StagingError:
     """Return an attribute or item that is there after one path of a staged statement only."""
     return StagingError(
-        f"{_quoted(name)} is there or not after the statement at {where}: set it before, so that it always is"
+        f"{_quote(name)} is there or not after the statement at {where}: set it before, so that it always is"
         f"{_line(where)}"
     )
 
@@ -115,7 +115,7 @@ def one_of_several(where: Any) -> StagingError:
 def loop_mismatch(name: str, before: str, after: str, where: Any) -> StagingError:
     """Return a variable whose type or shape changes from one iteration of a staged loop to the next."""
     return StagingError(
-        f"{_quoted(name)} is {before} before the loop at {where} and {after} after one iteration; a loop on a tensor "
+        f"{_quote(name)} is {before} before the loop at {where} and {after} after one iteration; a loop on a tensor "
         "condition needs the same structure and shape each time: start it with that shape, or write into a buffer "
         f"made before the loop (buffer[i] = value){_line(where)}"
     )
@@ -145,7 +145,7 @@ def acts_now(name: str, why: str, where: Any) -> StagingError:
     )
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     """Return the name of a variable as code; words as they are."""
     return name if " " in name else f"`{name}`"
 

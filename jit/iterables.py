@@ -213,10 +213,10 @@ def item_of(x: Any, i: Any) -> Any:
         return x[i]
     if isinstance(x, range):
         return i * x.step + x.start
-    return _stacked(x)[i]
+    return _stack(x)[i]
 
 
-def _stacked(items: Any) -> Tensor:
+def _stack(items: Any) -> Tensor:
     from paddle_lite_py.ops.joining import stack
 
     if not all(isinstance(v, Tensor) for v in items):

@@ -209,10 +209,10 @@ class Method:
 
     def _inlined(self, tensors: list[Tensor], builder: Builder) -> list[Tensor]:
         """Return its operators as a part of the program that is being built."""
-        self._checked_by(builder, outs := self._run_operators(tensors))
+        self._check_by(builder, outs := self._run_operators(tensors))
         return outs
 
-    def _checked_by(self, builder: Builder, outs: list[Any]) -> None:
+    def _check_by(self, builder: Builder, outs: list[Any]) -> None:
         """Let the program that is being built fail where this one would."""
         for number, entry in enumerate(self._checks, 1):
             passed = outs[-2 if self._room else -1].not_equal(number)

@@ -122,7 +122,7 @@ def extreme(original: Callable[..., Any], method: str) -> Callable[..., Any]:
         if not any(map(_holds_tensor, keys)):
             return _by_known_keys(original, items, keys, default)
         if key is None and all(isinstance(x, Tensor | int | float) for x in items) and not _differ(items):
-            return _folded(items, method)
+            return _fold(items, method)
         order = _order(keys, method == "max", f"{method}()")
         return _take_items(items, order[:1], f"which element {method}() chooses")[0]
 
@@ -167,10 +167,10 @@ def _tensor(x: Any, other: Any) -> Any:
     return x if isinstance(x, Tensor) else zeros_like(other) + x
 
 
-def _folded(items: list[Any], method: str) -> Any:
+def _fold(items: list[Any], method: str) -> Any:
     """Return the smallest or largest of tensors and numbers."""
     if _are_numbers(items):
-        return as_number(_folded(_alike(items), method))
+        return as_number(_fold(_alike(items), method))
     best = items[0]
     for x in items[1:]:
         for t in (best, x):
@@ -230,7 +230,7 @@ def _take_items(items: list[Any], order: Tensor, what: str) -> list[Any]:
     if all(merge.alike(structures[0], s) for s in structures[1:]):
         columns = [list(column) for column in zip(*leaves, strict=True)]
         if all(len({_kind(x) for x in column}) == 1 and not _differ(column) for column in columns):
-            found = [_reordered(column, order) if _varies(column) else column for column in columns]
+            found = [_reorder(column, order) if _varies(column) else column for column in columns]
             return [nested.unflatten(structures[0], iter([f[i] for f in found])) for i in range(order.shape[0])]
     error = StagingError(
         f"{what} depends on tensors: elements must be alike, not {_kinds(*items)}; make them tensors of one shape and "
@@ -240,7 +240,7 @@ def _take_items(items: list[Any], order: Tensor, what: str) -> list[Any]:
     return [items[i] for i in known]
 
 
-def _reordered(column: list[Any], order: Tensor) -> Any:
+def _reorder(column: list[Any], order: Tensor) -> Any:
     found: Any = stack(_alike(column)).index_select(order)
     return [as_number(found[i]) for i in range(order.shape[0])] if _are_numbers(column) else found
 

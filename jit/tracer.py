@@ -72,7 +72,7 @@ class FunctionTracer:
         while True:
             try:
                 more: Any = {"shared": shared.among, "sizes": sizes, "decided": self._decided | once}
-                run = functools.partial(trace, call, shapes, grads, names, _converted, **more)
+                run = functools.partial(trace, call, shapes, grads, names, _convert, **more)
                 with at_run.record_effects():
                     found = trace_watching_containers(
                         self.function, [*nested.statics(structure)], self._implicit, self.name, run
@@ -89,7 +89,7 @@ class FunctionTracer:
                     self._decided |= {TRUTHS}
 
 
-def _converted(function: Any) -> Any:
+def _convert(function: Any) -> Any:
     """Return a function that the framework calls while it traces; as it is where there is no source."""
     try:
         return convert(function)

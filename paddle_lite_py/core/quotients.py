@@ -28,10 +28,10 @@ def shortest(value: Any, symbols: dict[str, Any]) -> Any:
 
 def are_same(shape: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
     """Whether two shapes are the same, however the divisions in them are nested."""
-    return shape == other or list(map(_merged, shape)) == list(map(_merged, other))
+    return shape == other or list(map(_merge, shape)) == list(map(_merge, other))
 
 
-def _merged(size: Any) -> Any:
+def _merge(size: Any) -> Any:
     return _text(_sum(symbolic.parsed(str(size)))) if symbolic.is_symbolic(size) else size
 
 

@@ -105,7 +105,7 @@ def _arithmetic(name: str) -> Callable[..., Any]:
     return method
 
 
-def _divided(reverse: bool) -> Callable[[UnknownSize, Any], Any]:
+def _division(reverse: bool) -> Callable[[UnknownSize, Any], Any]:
     def method(self: UnknownSize, other: Any) -> Any:
         if not isinstance(other, int | float) and not is_symbolic(other):
             return NotImplemented
@@ -123,8 +123,8 @@ def _install() -> None:
         setattr(UnknownSize, f"__r{name}__", _arithmetic(f"__r{name}__"))
     UnknownSize.__neg__ = _arithmetic("__neg__")
     UnknownSize.__pow__ = _arithmetic("__pow__")
-    UnknownSize.__truediv__ = _divided(False)
-    UnknownSize.__rtruediv__ = _divided(True)
+    UnknownSize.__truediv__ = _division(False)
+    UnknownSize.__rtruediv__ = _division(True)
 
 
 _install()

@@ -27,11 +27,11 @@ class Renaming(NamedTuple):
 def flat(jaxpr: Any) -> Any:
     """Return a jaxpr with calls of functions in their place."""
     names = Renaming({})
-    eqns = list(_inlined(jaxpr.eqns, names, None))
+    eqns = list(_inline(jaxpr.eqns, names, None))
     return jaxpr.replace(eqns=eqns, outvars=names.all(jaxpr.outvars))
 
 
-def _inlined(eqns: Sequence[Any], names: Renaming, within: Any) -> Iterator[Any]:
+def _inline(eqns: Sequence[Any], names: Renaming, within: Any) -> Iterator[Any]:
     """Equations with the variables that the names say; `within`: the scope of the call that they stand in."""
     for eqn in eqns:
         if all(isinstance(v, DropVar) for v in eqn.outvars) and not eqn.effects:
@@ -45,7 +45,7 @@ def _inlined(eqns: Sequence[Any], names: Renaming, within: Any) -> Iterator[Any]
         body, constants = called_jaxpr(eqn) or (None, ())
         if body is not None and not constants:
             inner = Renaming(dict(zip(body.invars, invars, strict=True)))
-            yield from _inlined(body.eqns, inner, source.name_stack)
+            yield from _inline(body.eqns, inner, source.name_stack)
             names.of.update(zip(eqn.outvars, inner.all(body.outvars), strict=True))
             continue
         outvars = eqn.outvars

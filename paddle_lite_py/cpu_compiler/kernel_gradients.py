@@ -41,14 +41,14 @@ def _form(eqn: Any) -> Any:
         return None
     described = *specs_of(eqn.invars), tuple(p.items())
     if any(d > 1 for d in p["lhs_dilation"]):
-        return _turned(*described) if all(d == 1 for d in p["rhs_dilation"]) else None
+        return _turn(*described) if all(d == 1 for d in p["rhs_dilation"]) else None
     few = x.shape[x_axes[1]] < MANY and min(map(min, p["padding"])) >= 0 and any(map(any, p["padding"]))
-    return _padded_before(*described) if few else None
+    return _pad_before(*described) if few else None
 
 
 # Key: shapes, dtypes and settings of the convolution; pure.
 @memo(512, context=False)
-def _padded_before(x: Any, kernel: Any, params: Any) -> Any:
+def _pad_before(x: Any, kernel: Any, params: Any) -> Any:
     settings = dict(params)
     axes, around = settings["dimension_numbers"].lhs_spec[2:], settings.pop("padding")
     pads = dict(zip(axes, around, strict=True))
@@ -62,7 +62,7 @@ def _padded_before(x: Any, kernel: Any, params: Any) -> Any:
 
 # Key: shapes, dtypes and settings of the convolution; pure.
 @memo(512, context=False)
-def _turned(x: Any, kernel: Any, params: Any) -> Any:
+def _turn(x: Any, kernel: Any, params: Any) -> Any:
     """Return the kernel as the picture, and the picture, whose elements are taken so far apart, as the kernel.
 
     Places j of x and k of the kernel with k = j * apart + before - i * stride make place i of the result. From its last

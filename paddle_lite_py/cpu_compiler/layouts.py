@@ -66,7 +66,7 @@ class Layouts:
             return atom
         order, forms = order or _meant(atom), self.forms.setdefault(atom, {})
         if order not in forms:
-            forms[order] = out = Var(_permuted(atom.aval, order))
+            forms[order] = out = Var(_permute(atom.aval, order))
             if atom in self.broadcasts:
                 self._broadcast(self.broadcasts[atom], out, order)
             else:
@@ -130,7 +130,7 @@ class Layouts:
 
     def put(self, eqn: Any, invars: Sequence[Any], order: Order, **params: Any) -> None:
         """An equation whose results stand in an order."""
-        outvars = [Var(_permuted(v.aval, order)) for v in eqn.outvars]
+        outvars = [Var(_permute(v.aval, order)) for v in eqn.outvars]
         self.eqns.append(eqn.replace(invars=list(invars), outvars=outvars, params={**eqn.params, **params}))
         self.forms.update({v: {order: out} for v, out in zip(eqn.outvars, outvars, strict=True)})
 
@@ -158,7 +158,7 @@ def _meant(atom: Any) -> Order:
     return tuple(range(getattr(atom.aval, "ndim", 0)))
 
 
-def _permuted(aval: Any, order: Order) -> Any:
+def _permute(aval: Any, order: Order) -> Any:
     return aval.update(shape=tuple(aval.shape[a] for a in order)) if order != (*range(len(order)),) else aval
 
 

@@ -126,7 +126,7 @@ class _Graph:
         for i in inner:
             places.setdefault(root(i), []).append(i)
         for found in places.values():
-            yield self._replaced_steps(tuple(found), replaced)
+            yield self._replace_steps(tuple(found), replaced)
 
     def _inner(self) -> list[int]:
         found: set[int] = set()
@@ -153,7 +153,7 @@ class _Graph:
             return None
         return eqn.invars[0]
 
-    def _replaced_steps(self, places: tuple[int, ...], replaced: dict[Any, Any]) -> ReplacedSteps:
+    def _replace_steps(self, places: tuple[int, ...], replaced: dict[Any, Any]) -> ReplacedSteps:
         eqns = [self.eqns[i] for i in places]
         made = {e.outvars[0] for e in eqns}
         arrays = list(dict.fromkeys(v for i in places for v in self._arrays(i) if v not in made))

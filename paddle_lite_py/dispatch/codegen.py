@@ -240,7 +240,7 @@ def _body(op: Op, env: Env, last: str) -> str:
     env |= {"_state": state, "_op": op, "_known": op.known, "_into": into}
     env |= LISTS
     env |= {"_eager": EAGER, **template.NAMES}
-    layout, flat, lists = _packed(op)
+    layout, flat, lists = _pack(op)
     run = f"_mode.{'run_random' if op.random else 'run'}(_bound, {flat})"
     calls = _at_once(op, run) if op.simple and not (op.random or op.effect) else [f"_made = {run}"]
     lines = [*_find(op, env, layout), "_mode = _state.interpreter", *calls]
@@ -270,7 +270,7 @@ def _at_once(op: Op, run: str) -> list[str]:
     return template.at_once("_mode is _eager" + template.still(names), call, run, viewed=viewed)
 
 
-def _packed(op: Op) -> tuple[str, str, str]:
+def _pack(op: Op) -> tuple[str, str, str]:
     """Op.pack(), written out: the layout, the tensors, and that lists are lists."""
     if op.simple:
         return "None", _tuple([p.name for p in op.tensor_params]), ""

@@ -16,7 +16,7 @@ SUM, MAX, MIN, PROD, AVG = range(5)
 OP_NAMES = ("SUM", "MAX", "MIN", "PROD", "AVG")
 
 
-def _gathered(x: Any) -> Any:
+def _gather(x: Any) -> Any:
     """Return the arrays of all, along a new first axis; booleans travel as bytes."""
     if x.dtype == bool:
         return axis.all_gather(x.astype(jnp.uint8)).astype(bool)
@@ -30,7 +30,7 @@ def _extreme(x: Any, over: Callable[[Any], Any]) -> Any:
 def all_reduce(x: Any, op: int) -> Any:
     """Return the reduction over all, for each."""
     if op == PROD:
-        return jnp.prod(_gathered(x), axis=0, dtype=x.dtype)
+        return jnp.prod(_gather(x), axis=0, dtype=x.dtype)
     if op in (MAX, MIN):
         return _extreme(x, axis.pmax if op == MAX else axis.pmin)
     if x.dtype == bool:
@@ -50,7 +50,7 @@ def broadcast(x: Any, root: int) -> Any:
 
 def all_gather(x: Any) -> Any:
     """Return the arrays of all, along a new first axis."""
-    return _gathered(x)
+    return _gather(x)
 
 
 def all_to_all(x: Any) -> Any:
@@ -103,7 +103,7 @@ def gathered_flat(*xs: Any) -> tuple[Any, ...]:
     made: list[Any] = [None] * len(xs)
     for kind in {x.dtype for x in xs}:
         at = [i for i, x in enumerate(xs) if x.dtype == kind]
-        rows = _gathered(jnp.concatenate([xs[i] for i in at]))
+        rows = _gather(jnp.concatenate([xs[i] for i in at]))
         ends = list(itertools.accumulate(xs[i].size for i in at))
         for i, part in zip(at, jnp.split(rows, ends[:-1], axis=1), strict=True):
             made[i] = part.reshape(-1)
@@ -130,7 +130,7 @@ def scattered_flat(*xs: Any) -> tuple[Any, ...]:
 
 def sparse_sum(values: Any, index: Any, total: int) -> Any:
     """The sum over all of arrays of which each gives some elements: numbers, and where they stand in the flat array."""
-    return jnp.zeros(total, values.dtype).at[_gathered(index).reshape(-1)].add(_gathered(values).reshape(-1))
+    return jnp.zeros(total, values.dtype).at[_gather(index).reshape(-1)].add(_gather(values).reshape(-1))
 
 
 # By the name under which messages speak of an exchange.

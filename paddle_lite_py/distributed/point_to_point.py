@@ -141,7 +141,7 @@ def irecv(tensor: Tensor, src: int | None = None, group: Group | None = None) ->
     def take() -> Any:
         if before is not None:
             before.wait()
-        return from_host(_received(kind, shape, source, among))
+        return from_host(_receive(kind, shape, source, among))
 
     transfer = _last[among.id, source] = Transfer(tensor, take)
     return transfer
@@ -151,7 +151,7 @@ def irecv(tensor: Tensor, src: int | None = None, group: Group | None = None) ->
 _last: dict[tuple[int, int], Transfer] = {}
 
 
-def _received(kind: DType, shape: list[int], source: int, group: Group) -> np.ndarray:
+def _receive(kind: DType, shape: list[int], source: int, group: Group) -> np.ndarray:
     what = f"recv({kind.name}{shape}, src={source})"
     try:
         found = exchanges().messenger.receive(source, group.id, group.patience)

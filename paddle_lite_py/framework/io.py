@@ -256,7 +256,7 @@ def _loaded(
         return _of_model(name, return_numpy)
     if not safetensors:
         reader = read_records if as_records else lambda f: read(f, more=RECORDS)
-        return _unpacked(_read(file, name, reader), return_numpy, keep_name_table)
+        return _unpack(_read(file, name, reader), return_numpy, keep_name_table)
     found = _read(file, name, lambda f: stored_arrays(f.read()))
     return {k: a if return_numpy else wrap(as_array(a)) for k, a in found.items()}
 
@@ -300,7 +300,7 @@ def _read(file: Any, name: Any, reader: Callable[[Any], Any]) -> Any:
         ) from None
 
 
-def _unpacked(data: Any, return_numpy: bool, keep_name_table: bool) -> Any:
+def _unpack(data: Any, return_numpy: bool, keep_name_table: bool) -> Any:
     restore = _Restored(return_numpy)
     if isinstance(data, dict) and NAMES in data:
         names = data.pop(NAMES)

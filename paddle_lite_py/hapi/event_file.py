@@ -35,7 +35,7 @@ def crc32c(data: bytes) -> int:
     return crc ^ 0xFFFFFFFF
 
 
-def _masked(data: bytes) -> bytes:
+def _checksum(data: bytes) -> bytes:
     """Return the checksum of a record, turned so that one of data that hold a checksum is another."""
     crc = crc32c(data)
     return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
@@ -76,7 +76,7 @@ class EventFile:
     def _write(self, event: bytes) -> None:
         data = b"\x09" + struct.pack("<d", time.time()) + event
         length = struct.pack("<Q", len(data))
-        self._file.write(length + _masked(length) + data + _masked(data))
+        self._file.write(length + _checksum(length) + data + _checksum(data))
 
     def flush(self) -> None:
         """Let readers see what there is."""

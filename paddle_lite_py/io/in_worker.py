@@ -221,7 +221,7 @@ class WorkerProcess:
     def _send(self, batch: Any) -> None:
         arrays: list[np.ndarray] = []
         packed, size = pack(batch, arrays)
-        told, where = _pickled(packed), list(places(packed))
+        told, where = _pickle(packed), list(places(packed))
         if len(told) > LARGE:  # a pipe holds little, and writing to a full one blocks
             where.append(Packed(size, "|u1", (len(told),)))
             arrays.append(np.frombuffer(told, np.uint8))
@@ -264,7 +264,7 @@ def _portable_error(error: BaseException) -> tuple[bytes | None, str, str]:
     text = "".join(traceback.format_exception(error))
     short = f"{type(error).__name__}: {error}"
     try:
-        data = _pickled((type(error), error.args, vars(error)))
+        data = _pickle((type(error), error.args, vars(error)))
         again(data)
         return data, short, text
     except Exception:  # it holds what cannot be sent
@@ -289,7 +289,7 @@ def _by_value(value: Any) -> bytes:
     return cloudpickle.dumps(value)
 
 
-def _pickled(value: Any) -> bytes:
+def _pickle(value: Any) -> bytes:
     """Return a pickle; by value what is of the main program, which knows it again."""
     try:
         return pickle.dumps(value, 5)

@@ -181,7 +181,7 @@ class Processes:
             for i in range(count):
                 self._start(i, sent)
             for i in range(count):
-                self._prepared(i)
+                self._prepare(i)
         except BaseException:
             self.close()
             raise
@@ -195,7 +195,7 @@ class Processes:
         worker.line.send("prepare", number, sent.size, sent.header, sent.ends, sys.path)
         worker.line.send_file(sent.file)
 
-    def _prepared(self, number: int) -> None:
+    def _prepare(self, number: int) -> None:
         what, details = self.workers[number].answer(number, 0)
         if what == "unfit":
             raise Unfit(details[0])
@@ -230,10 +230,10 @@ class Processes:
         if indices is None:
             for worker in self.workers:
                 worker.line.send("begin")
-        self._guarded(ask)
+        self._guard(ask)
         while asked:
             number = asked.popleft()
-            what, details = self._guarded(functools.partial(self.workers[number].answer, number, timeout))
+            what, details = self._guard(functools.partial(self.workers[number].answer, number, timeout))
             worker = self.workers[number]
             worker.waiting.popleft()
             if what == "error":
@@ -243,7 +243,7 @@ class Processes:
                     turn.remove(number)
             else:
                 yield self._taken(worker, details, made)
-            self._guarded(ask)
+            self._guard(ask)
 
     def _taken(self, worker: ProcessWorker, details: list[Any], made: Any) -> Any:
         slot, batch = details
@@ -252,7 +252,7 @@ class Processes:
             worker.freed.append(slot)
         return out
 
-    def _guarded(self, call: Any) -> Any:
+    def _guard(self, call: Any) -> Any:
         """Return a call that ends all workers if one of them is gone."""
         try:
             return call()

@@ -31,7 +31,7 @@ def record_loop(going: Callable[..., Any], step: Step, again: Step, size: int, k
     """
     zero = np.zeros((), np.int32)  # not a traced value: the loop may be inside another one
     if is_differentiated_twice():
-        return functools.partial(_scanned, going, again, size)
+        return functools.partial(_scan, going, again, size)
     iterations: list[_KeptResiduals | _ComputedAgain] = []  # that of the forward loop, for backward
 
     @jax.custom_vjp
@@ -72,7 +72,7 @@ def record_loop(going: Callable[..., Any], step: Step, again: Step, size: int, k
     return loop
 
 
-def _scanned(going: Callable[..., Any], step: Step, size: int, carry: Arrays, fixed: Arrays) -> Any:
+def _scan(going: Callable[..., Any], step: Step, size: int, carry: Arrays, fixed: Arrays) -> Any:
     """Return the loop with `size` turns, of which the last ones do nothing: that has gradients of every order."""
 
     def turn(state: Any, _: None) -> Any:

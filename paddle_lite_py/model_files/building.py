@@ -61,7 +61,7 @@ def build(graph: ModelGraph, weights: dict[str, Tensor]) -> tuple[Program, list[
     with use(program.builder), program_guard(program):
         env, feeds = _begun(graph, weights)
         _run(graph.block, env)
-        fetches = [_fetched(tensor(_operand(ref, env))) for ref in graph.fetches]
+        fetches = [_fetch(tensor(_operand(ref, env))) for ref in graph.fetches]
     return program, feeds, fetches
 
 
@@ -109,7 +109,7 @@ def _name_values(env: Env) -> None:
             held._data.name = name
 
 
-def _fetched(found: Any) -> Tensor:
+def _fetch(found: Any) -> Tensor:
     """Return a result as a value of its own: an input may be one, and one value two of them."""
     return P.assign(found)
 
@@ -298,7 +298,7 @@ def _loop(node: ModelNode, operands: list[Any], env: Env) -> Any:
     """Return a loop on its first operand; the others are what it carries, and what its body changes in place."""
     (body,) = node.blocks
     if isinstance(operands[0], KnownValue):
-        return _unrolled(node, operands, env)
+        return _unroll(node, operands, env)
     changed = [ref for ref in _changed(body, env) if ref != node.operands[0]]
     n = len(operands)
     for ref in [ref for ref in (*node.operands, *changed) if isinstance(env.get(ref), list)]:
@@ -343,7 +343,7 @@ def _shaped(step: Callable[..., Any], operands: list[Any]) -> list[Any]:
     return [blank(b) if isinstance(o, KnownValue) and b.ndim != g.ndim else g for o, g, b in both]
 
 
-def _unrolled(node: ModelNode, operands: list[Any], env: Env) -> Any:
+def _unroll(node: ModelNode, operands: list[Any], env: Env) -> Any:
     """Return a loop whose condition is known."""
     (body,), (going, *carried) = node.blocks, operands
     for _ in range(MAX_ITERATIONS):

@@ -268,7 +268,7 @@ def unsqueeze(x: Array, /, axis: Axis) -> Any:
     return x
 
 
-def _expanded(x: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+def _expand(x: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the target shape with -1 replaced by x's own sizes."""
     lead = len(shape) - x.ndim
     return tuple([x.shape[i - lead] if isinstance(n, int) and n == -1 else n for i, n in enumerate(shape)])
@@ -286,7 +286,7 @@ def expand(x: Array, /, shape: Sequence[int]) -> Any:
         >>> paddle.expand(paddle.to_tensor([[1], [2]]), [-1, 3]).tolist()
         [[1, 1, 1], [2, 2, 2]]
     """
-    return jnp.broadcast_to(x, _expanded(x, as_tuple(shape)))
+    return jnp.broadcast_to(x, _expand(x, as_tuple(shape)))
 
 
 @op(methods=["broadcast_to"], variadic="shape")
@@ -298,7 +298,7 @@ def broadcast_to(x: Array, /, shape: Sequence[int]) -> Any:
         >>> paddle.broadcast_to(paddle.to_tensor([1, 2]), [2, 2]).tolist()
         [[1, 2], [1, 2]]
     """
-    return jnp.broadcast_to(x, _expanded(x, as_tuple(shape)))
+    return jnp.broadcast_to(x, _expand(x, as_tuple(shape)))
 
 
 @op(methods=["expand_as"])

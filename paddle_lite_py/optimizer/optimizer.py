@@ -143,7 +143,7 @@ class Optimizer(Versioned):
             raise TypeError(f"set_lr_scheduler: an LRScheduler is expected, got {type(scheduler).__name__}")
         state.interpreter.set_attribute(self, "_learning_rate", scheduler)
 
-    def _traced_rate(self, builder: Any) -> Tensor:
+    def _trace_rate(self, builder: Any) -> Tensor:
         """Return the learning rate as an input or a value of a program."""
         held = self._learning_rate
         if isinstance(held, Tensor):  # a variable of the program
@@ -206,7 +206,7 @@ class Optimizer(Versioned):
         builder: Any = state.interpreter
         builder.assumes(Unchanged.of(self, group, active, (key, settings), clip))
         with no_grad():
-            rate = self._traced_rate(builder)
+            rate = self._trace_rate(builder)
             values = [g.values if isinstance(g, rows.RowsGradient) else g for g in grads]
             held = builder.run(operator(recipe), (rate, *values, *rows.split_rows(handles, grads), *flags))
             new = rows.put(handles, grads, held)

@@ -76,7 +76,7 @@ def update(recipe: Recipe, lr: Any, grads: list[Any], mutable: list[Any], skip: 
 def _update(recipe: Recipe, lr: Any, grads: list[Any], mutable: list[Any]) -> list[Any]:
     params, masters, arrays, scalars = recipe.split(mutable)
     wide = [_wide(p) if m is None else m for p, m in zip(params, masters, strict=True)]
-    grads = [g.astype(w.dtype) for g, w in zip(_clipped(recipe, grads), wide, strict=True)]
+    grads = [g.astype(w.dtype) for g, w in zip(_clip(recipe, grads), wide, strict=True)]
     rows = [s.row for s in recipe.settings]
     own = slice(1) if recipe.alike else slice(None)  # of whom the numbers are
     numbers = {k: _select_rows(v, rows[own]) for k, v in scalars.items()}
@@ -118,7 +118,7 @@ def _wide(x: Any) -> Any:
     return x.astype(jnp.float32) if x.dtype.itemsize < 4 else x
 
 
-def _clipped(recipe: Recipe, grads: list[Any]) -> list[Any]:
+def _clip(recipe: Recipe, grads: list[Any]) -> list[Any]:
     if recipe.clip is None:
         return grads
     clipped = iter(clip.rule(recipe.clip)([g for g, s in zip(grads, recipe.settings, strict=True) if s.clips]))

@@ -146,7 +146,7 @@ def _with_weights(program: Program, needed: list[Value], known: Known) -> Progra
         run_ops(ops, env)
         return [env[v] for v in needed]
 
-    arrays = _computed(compute, [_array(program.captured[v]) for v in given])
+    arrays = _compute(compute, [_array(program.captured[v]) for v in given])
     swaps: dict[Value, Any] = {}
     for v in needed:
         swaps[v] = new = Value(v.shape, v.dtype, v.requires_grad)
@@ -161,7 +161,7 @@ def _with_weights(program: Program, needed: list[Value], known: Known) -> Progra
     return dead_code(Program(frozen, names, program.output_names, captured, program.updates))
 
 
-def _computed(compute: Any, arrays: list[Any]) -> Any:
+def _compute(compute: Any, arrays: list[Any]) -> Any:
     """Return the results of a function of weights, by NumPy where it has a rule for each step: it runs only once."""
     traced = jax.jit(compute).trace(*arrays)
     by_numpy = baseline(traced.jaxpr, traced.out_info, math.inf)

@@ -102,7 +102,7 @@ class CollectiveOptimizer:
                 self._begin_alike(p.name, self._group)
             self._shared: list[tuple[Any, Tensor]] = []
             checkpoints = self._strategy.recompute_configs.get("checkpoints") if self._strategy.recompute else None
-            with builder.gradients_changed(self._scattered if self._shards else self._averaged, checkpoints):
+            with builder.gradients_changed(self._scattered if self._shards else self._average, checkpoints):
                 made = self._inner_opt.minimize(loss, None, parameters, no_grad_set)
             self._gather()
         return made
@@ -124,7 +124,7 @@ class CollectiveOptimizer:
             drawn = _of_first(initial.draw, group)
             current.startup.initials[name] = initial._replace(draw=drawn)
 
-    def _averaged(self, pairs: list[Any]) -> list[Any]:
+    def _average(self, pairs: list[Any]) -> list[Any]:
         if self._group.nranks == 1 or not pairs:
             return pairs
         with no_grad():

@@ -23,9 +23,9 @@ def evaluate(program: Program) -> None:
     builder = program.builder
     _drop_updates(program)
     block = builder.root.block
-    block.ops = [op for each in block.ops for op in (_opened(each, program) if each.bound.op is GRAD else [each])]
+    block.ops = [op for each in block.ops for op in (_open(each, program) if each.bound.op is GRAD else [each])]
     drawn: dict[Any, Any] = {}
-    block.ops = [made for op in block.ops for made in _evaluated(op, drawn)]
+    block.ops = [made for op in block.ops for made in _evaluate(op, drawn)]
     running = {v.name for op in block.ops if op.name == "batch_norm" for v in op.inputs[1:3]}
     builder.away = [(w, drawn.get(v, v)) for w, v in builder.away]
     _keep(program, lambda variable, value: variable.name not in running and variable.name != value.name)
@@ -62,7 +62,7 @@ def _gradients(op: Operator) -> int:
     return len(wrt) + len(inner)
 
 
-def _opened(op: Operator, program: Program) -> list[Operator]:
+def _open(op: Operator, program: Program) -> list[Operator]:
     block, _, inner, *_ = op.bound.attrs
     n_forward = len(block.outputs) - len(inner)
     names: dict[Any, Any] = dict(zip(block.inputs, op.inputs, strict=False))
@@ -75,10 +75,10 @@ def _opened(op: Operator, program: Program) -> list[Operator]:
                 names[v] = clones(v)
         inputs = tuple([names.get(v, v) if isinstance(v, Value) else v for v in each.inputs])
         opened.append(Operator(each.bound, inputs, tuple([names[v] for v in each.outputs]), each.where))
-    return [o for each in opened for o in (_opened(each, program) if each.bound.op is GRAD else [each])]
+    return [o for each in opened for o in (_open(each, program) if each.bound.op is GRAD else [each])]
 
 
-def _evaluated(op: Operator, drawn: dict[Any, Any]) -> list[Operator]:
+def _evaluate(op: Operator, drawn: dict[Any, Any]) -> list[Operator]:
     """Return an operator's replacement in evaluation. `drawn`: states of the random stream, by their origin."""
     bound = op.bound
     op.inputs = tuple([drawn.get(v, v) for v in op.inputs])

@@ -276,10 +276,10 @@ def normalize_program(
     """
     only_known(normalize_program, kwargs)
     check(program, "normalize_program")
-    return restore(Program(), *_pruned(program, feed_vars, fetch_vars))
+    return restore(Program(), *_prune(program, feed_vars, fetch_vars))
 
 
-def _pruned(program: Program, feed_vars: Any, fetch_vars: Any) -> tuple[IRProgram, Program]:
+def _prune(program: Program, feed_vars: Any, fetch_vars: Any) -> tuple[IRProgram, Program]:
     """Return the IR program of feeds and fetches, in their order, and the program for evaluation that it is of."""
     test = program.clone(for_test=True)
     feeds = [_feed_of(program, v) for v in _listed(feed_vars)]
@@ -301,7 +301,7 @@ def bound(program: Program | None, feed_vars: Any, fetch_vars: Any) -> IRProgram
     """Return the same with its state bound to the scope in force."""
     source, scope = program or current.main, global_scope()
     check(source, "program")
-    found, _ = _pruned(source, feed_vars, fetch_vars)
+    found, _ = _prune(source, feed_vars, fetch_vars)
     found.captured = {v: _weight(source, s, scope) for v, s in found.captured.items()}
     found.asked = source.builder.checks, source.builder.loop_buffer
     return found

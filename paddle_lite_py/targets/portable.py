@@ -68,7 +68,7 @@ def portable(
 
     call.__name__ = call.__qualname__ = name
     try:
-        made = _exported(call, specs, platform)
+        made = _export(call, specs, platform)
         found = findings(made.mlir_module())
         return Portable(name, bytes(made.serialize()), names, donated, made.nr_devices, _mesh(specs), found)
     except Exception as e:
@@ -82,7 +82,7 @@ def _mesh(specs: Sequence[Any]) -> dict[str, int]:
     return next((dict(h.mesh.shape) for h in held if isinstance(h, jax.sharding.NamedSharding)), {})
 
 
-def _exported(fn: Callable[..., Any], specs: Sequence[Any], platform: str) -> export.Exported:
+def _export(fn: Callable[..., Any], specs: Sequence[Any], platform: str) -> export.Exported:
     # The compiler may need a CPU's cost model, and the user's own kernels are looked up when it links.
     checks = [export.DisabledSafetyCheck.platform(), *unchecked_calls(CALLBACKS)]
     with exporting((platform,)), _short_locations():
@@ -132,7 +132,7 @@ def _possible(op: Operator, platform: str) -> bool:
             order = iter(arrays)
             return concrete(op.bound).fn(*[next(order) if isinstance(v, jax.ShapeDtypeStruct) else v for v in given])
 
-        _exported(alone, specs, platform)
+        _export(alone, specs, platform)
     except Exception:
         return False
     return True

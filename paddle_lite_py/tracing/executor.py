@@ -262,9 +262,9 @@ class Executable:
         while self.counted and not have_room(self.counted, outs[traced.steps]):
             arrays[-len(traced.providers) :] = [get() for get in traced.providers]
             outs = self.jitted(*arrays)
-        return self._finished(outs, [wrap(a) for a in outs[: traced.n_results]], args)
+        return self._finish(outs, [wrap(a) for a in outs[: traced.n_results]], args)
 
-    def _finished(self, outs: list[Any], made: Sequence[Tensor], args: Sequence[Tensor]) -> Any:
+    def _finish(self, outs: list[Any], made: Sequence[Tensor], args: Sequence[Tensor]) -> Any:
         """The result of a run, after what it does to state; `made` has the results, and all that is on the tape."""
         traced = self.traced
         if not self.repeatable:
@@ -350,7 +350,7 @@ class Executable:
         inputs = [h for h, t in zip(handles, takes, strict=False) if t]
         for i, made in zip(flows, custom_gradient(layer, layer, inputs, [tensors[i] for i in flows]), strict=True):
             tensors[i] = made
-        return self._finished(list(outs), tensors, args)
+        return self._finish(list(outs), tensors, args)
 
     def _run_with_grad(self, args: Sequence[Tensor]) -> Any:
         handles = [*self.mutable, *self.fixed, *args]
@@ -362,7 +362,7 @@ class Executable:
         takes = tuple([r and not h.stop_gradient and is_inexact(payload_of(h).dtype) for h, r in pairs])
         made = self._defer(handles, takes, provided)
         if made is not None:
-            return self._finished(list(map(payload_of, made)), made, args)
+            return self._finish(list(map(payload_of, made)), made, args)
         arrays = [for_xla(h._data) for h in handles] + provided
         self._foresee(arrays)
         takes += (False,) * len(provided)
@@ -379,7 +379,7 @@ class Executable:
         sources = [(h._source or h) if t else None for h, t in zip(handles, takes, strict=False)]
         sources += [None] * len(provided)
         tensors = self._on_tape(outs, Node(pull, saved, tuple(sources)))
-        return self._finished(outs, tensors, args)
+        return self._finish(outs, tensors, args)
 
     def _defer(self, handles: list[Tensor], takes: tuple[bool, ...], provided: list[Any]) -> Any:
         """All outputs of a call that waits, as a part of what an eager step computes at once; None if it runs now."""

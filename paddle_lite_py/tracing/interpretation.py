@@ -59,7 +59,7 @@ def _on_host(op: Operator, args: list[Any]) -> Sequence[Any]:
         return [wrap(a) for a in op.bound.fn(*[t._data for t in args])]
     run = state.interpreter.run_on_host
     if run is None:
-        raise _refused(op)
+        raise _refusal(op)
     return list(run(op.bound, args, [(tuple(map(_named, v.shape)), v.dtype) for v in op.outputs]))
 
 
@@ -70,7 +70,7 @@ def _named(size: Any) -> Any:
 def _apart(op: Operator, args: list[Any], measured: dict[str, Measured], dims: symbolic.Dims) -> Sequence[Any]:
     """Return a branch or loop whose blocks find sizes of their own: Python chooses and repeats them."""
     if not state.interpreter.is_eager:
-        raise _refused(op)
+        raise _refusal(op)
 
     def block(i: int, given: Sequence[Any]) -> list[Tensor]:
         return interpret(op.blocks[i], measured, given, dims)
@@ -78,7 +78,7 @@ def _apart(op: Operator, args: list[Any], measured: dict[str, Measured], dims: s
     return control.run_chosen(op, args, block)
 
 
-def _refused(op: Operator) -> Exception:
+def _refusal(op: Operator) -> Exception:
     return DataDependentError(
         f"{op.name} at {op.where} of a loaded program runs between compiled parts, so that no static function can hold "
         "it: call the loaded program outside of it"

@@ -134,7 +134,7 @@ def _program(old_key: Any, old: Any, new_key: Any, new: Any, shape: tuple[int, .
             goal = new[i] if is_same else None
             at = partial_axes(now).index(i)
             if _can_scatter(now, i, goal):
-                stacked = _scattered(stacked, before, now, i, goal, shape)
+                stacked = _scatter(stacked, before, now, i, goal, shape)
                 now[i] = goal or Replicate()
             else:
                 stacked = _REDUCTIONS[old[i].reduce_type()](stacked, axis=at)
@@ -156,7 +156,7 @@ def _can_scatter(now: Sequence[Placement], axis: int, goal: Placement | None) ->
     return now[axis].reduce_type() in (ReduceType.kRedSum, ReduceType.kRedAvg)  # type: ignore[attr-defined]
 
 
-def _scattered(
+def _scatter(
     stacked: Any, mesh: ProcessMesh, now: list[Placement], axis: int, goal: Any, shape: tuple[int, ...]
 ) -> Any:
     """Return a sum of parts of which each process receives its share: half the bytes of a sum that all receive."""

@@ -79,11 +79,11 @@ def in_pieces(data: jax.Array, where: jax.sharding.NamedSharding) -> jax.Array:
         for piece in waited:
             part[_within(piece.box, new[here])] = messenger.receive(piece.source, _TAG, PATIENCE)
     except (PeerGone, TimeoutError) as e:
-        raise RuntimeError(_explained(data, where, e)) from None
+        raise RuntimeError(_explain(data, where, e)) from None
     return jax.make_array_from_callback(data.shape, where, lambda _: part, dtype=data.dtype)
 
 
-def _explained(data: jax.Array, where: Any, error: Exception) -> str:
+def _explain(data: jax.Array, where: Any, error: Exception) -> str:
     old: Any = data.sharding
     ends = [f"{[d.process_index for d in s.mesh.devices.flat]} ({', '.join(s.mesh.axis_names)})" for s in (old, where)]
     return (

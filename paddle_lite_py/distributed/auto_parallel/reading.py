@@ -80,7 +80,7 @@ def _gather_program(mesh: jax.sharding.Mesh) -> Any:
     return xla_jit(lambda x: x, out_shardings=jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec()))
 
 
-def _blamed(args: Sequence[Any]) -> str:
+def _blame(args: Sequence[Any]) -> str:
     """Which process has ended, where a program over a mesh has failed; empty if none has."""
     mesh = next((m for a in args if (m := mesh_of(a)) is not None), None)
     group = mesh and _group(tuple(sorted(mesh.process_ids)))
@@ -88,7 +88,7 @@ def _blamed(args: Sequence[Any]) -> str:
 
 
 if world().size > 1:
-    gathered_arrays[:], blamed_process[:] = [whole], [_blamed]
+    gathered_arrays[:], blamed_process[:] = [whole], [_blame]
 
 
 def own_part(tensor: Tensor) -> Any:

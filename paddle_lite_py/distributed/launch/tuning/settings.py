@@ -130,14 +130,14 @@ def _axes(plan: SearchPlan) -> Iterator[_Axis]:
     """Each dimension that saves memory for time: how much, and whether one that runs, or does not fit, tells more."""
     yield ("micro_batch_size",), lambda s: -s["micro_batch_size"], True, True
     yield ("sharding_stage",), lambda s: s["sharding_stage"], True, True
-    yield ("use_recompute", "recompute_granularity"), _recomputed, True, True
+    yield ("use_recompute", "recompute_granularity"), _recompute_amount, True, True
     yield ("vpp_degree",), lambda s: s["vpp_degree"], False, True
     for key, (values, prune) in plan.custom.items():
         if prune:
             yield (key,), lambda s, key=key, values=values: values.index(s[key]), True, False  # type: ignore[misc]
 
 
-def _recomputed(setting: Setting) -> int:
+def _recompute_amount(setting: Setting) -> int:
     """How much is computed again."""
     if not setting["use_recompute"]:
         return 0

@@ -34,7 +34,7 @@ def getitem(w: Emitter, x: Any, operands: Sequence[Any], plan: Any) -> FileValue
             dropped.append(i)
     picks = [(i, at) for i, (part, at) in enumerate(parts) if part[0] == PICK]
     if picks:
-        x = _picked(w, x, picks, dropped)
+        x = _pick(w, x, picks, dropped)
     return w.reshape(x, w.out[0].shape)
 
 
@@ -80,7 +80,7 @@ def _moving(w: Emitter, x: FileValue, axis: int, start: FileValue, length: Any, 
     return out
 
 
-def _picked(w: Emitter, x: FileValue, picks: Sequence[tuple[int, Any]], dropped: Sequence[int]) -> FileValue:
+def _pick(w: Emitter, x: FileValue, picks: Sequence[tuple[int, Any]], dropped: Sequence[int]) -> FileValue:
     """Return the elements selected by index tensors; dropped axes have one element."""
     axes = [i for i, _ in picks]
     if len(picks) == 1:
