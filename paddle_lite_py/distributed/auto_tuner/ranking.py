@@ -107,7 +107,7 @@ def rank(
         raise ValueError(f"rank: depth is {depth}, and it is compiled with {depths} layers; give depths below it")
     found: list[Candidate] = []
     for plan in plans(machine.devices or 1) if among is None else among:
-        if not every and any(c.fits and c.plan[:2] == plan[:2] for c in found):
+        if not every and any(c.fits and c.plan.mesh() == plan.mesh() for c in found):
             continue
         _check_chips(plan.chips)
         found.append(_candidate(make, plan, machine, depth, depths))
