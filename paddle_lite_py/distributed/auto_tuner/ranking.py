@@ -125,16 +125,29 @@ def table(candidates: Sequence[Candidate]) -> str:
         | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | --- |
         | 2 | 1 | 0 | no | 1.0 | 1.0 | 0.00 | 0.000 | 0.000 | operations |
     """
+    axes = ["dp", "sep", "mp"] if any(c.plan.sep > 1 for c in candidates) else ["dp", "mp"]
+    columns = [
+        *axes,
+        "sharding",
+        "recompute",
+        "GiB",
+        "TFLOP",
+        "GiB sent",
+        "operations, s",
+        "exchanges, s",
+        "limited by",
+    ]
     lines = [
-        "| dp | mp | sharding | recompute | GiB | TFLOP | GiB sent | operations, s | exchanges, s | limited by |",
-        "| ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | --- |",
+        f"| {' | '.join(columns)} |",
+        f"| {'---: | ' * len(axes)}---: | --- | ---: | ---: | ---: | ---: | ---: | --- |",
     ]
     for c in candidates:
-        dp, mp, stage, again = c.plan
+        sizes = " | ".join([str(getattr(c.plan, axis)) for axis in axes])
         figures = (
             f"{c.memory / GIB:.1f} | {c.flops / 1e12:.1f} | {c.sent / GIB:.2f} | {c.computing:.3f} | {c.sending:.3f}"
         )
-        lines.append(f"| {dp} | {mp} | {stage} | {'yes' if again else 'no'} | {figures} | {c.limit} |")
+        again = "yes" if c.plan.recompute else "no"
+        lines.append(f"| {sizes} | {c.plan.sharding} | {again} | {figures} | {c.limit} |")
     return "\n".join(lines)
 
 
