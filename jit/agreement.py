@@ -68,7 +68,7 @@ def _within(position: Any, limit: int) -> bool:
 
 
 def _leaves(result: Any, n_args: int, n_held: int, n_weights: int) -> int:
-    """How many outputs a structure of results holds; -1 where a position in it is none."""
+    """Return the number of outputs that a structure of results holds; -1 where a position in it is none."""
     if result == "*":
         return 1
     ((kind, value),) = result.items()

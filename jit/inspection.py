@@ -164,7 +164,7 @@ class Inspection:
         return Programs(self.cache, self._concrete_of)
 
     def get_traced_count(self) -> int:
-        """How many times it has been traced."""
+        """Return the number of times that it has been traced."""
         return self.cache.count
 
     @property

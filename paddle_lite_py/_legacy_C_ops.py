@@ -22,7 +22,8 @@ def distribute_fpn_proposals(x: Any, rois_num: Any, *given: Any) -> tuple[Any, A
     """Return the regions of each level, their places, and the counts.
 
     Args:
-        x: the regions. rois_num: how many are of each picture.
+        x: the regions.
+        rois_num: how many are of each picture.
         given: how many levels there are, twice; then names and values of attributes.
     """
     rois, counts, place = _call(_C_ops.distribute_fpn_proposals, (x, rois_num, *given[2:]))

@@ -126,7 +126,7 @@ def warn_no_gradient(tensor: Any) -> None:
 
 
 def _user_level() -> tuple[int, Where]:
-    """How many frames lie above the innermost one that is the user's, and its line."""
+    """Return the number of frames above the innermost one of the user, and its line."""
     frame, level = sys._getframe(1), 0
     while frame is not None:
         name = frame.f_code.co_filename

@@ -41,7 +41,7 @@ def _on_compilation(event: str, duration_secs: float, **details: Any) -> None:
 
 
 def mapped() -> int:
-    """How many pieces of memory this process has mapped."""
+    """Return the number of pieces of memory that this process has mapped."""
     with _MAPPED.open("rb") as lines:
         return sum(1 for _ in lines)
 

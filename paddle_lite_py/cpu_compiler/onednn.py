@@ -58,12 +58,12 @@ class Convolution(NamedTuple):
 
     @property
     def windows(self) -> int:
-        """How many windows of the source meet the weights."""
+        """The number of windows of the source."""
         return self.result.sizes[0] * math.prod(self.result.sizes[2:])
 
     @property
     def products(self) -> int:
-        """How many products are added up in all."""
+        """The number of products that are summed in all."""
         return math.prod(self.weights.sizes) * self.windows
 
 

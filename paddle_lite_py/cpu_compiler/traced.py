@@ -59,7 +59,7 @@ class TracedFunction:
 
 
 def size(jaxpr: Any) -> int:
-    """How many equations there are, with those of the functions that they call."""
+    """Return the number of equations, with those of the functions that they call."""
     inner = [body_of(p) for e in jaxpr.eqns for p in e.params.values() if is_jaxpr(p)]
     return len(jaxpr.eqns) + sum(map(size, inner))
 

@@ -82,7 +82,7 @@ def groups_of(number: int) -> Groups | None:
 
 
 def size() -> int:
-    """How many processes take part.
+    """Return the number of processes that take part.
 
     Raises:
         NameError: where no program of several processes is traced.

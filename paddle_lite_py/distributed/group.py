@@ -53,7 +53,7 @@ class Group:
 
     @property
     def nranks(self) -> int:
-        """How many processes there are."""
+        """The number of processes."""
         return len(self.ranks)
 
     world_size = nranks
@@ -104,7 +104,7 @@ class ParallelEnv:
 
     @property
     def world_size(self) -> int:
-        """How many processes there are."""
+        """The number of processes."""
         return world().size
 
     nranks = world_size
@@ -123,7 +123,7 @@ class ParallelEnv:
 
     @property
     def nodes(self) -> int:
-        """How many machines there are."""
+        """The number of machines."""
         return world().nodes
 
     @property

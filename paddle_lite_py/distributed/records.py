@@ -189,7 +189,7 @@ class RecordStream(IterableDataset):
 
     @property
     def total(self) -> int:
-        """How many records there are."""
+        """The number of records."""
         return sum(f.count for f in self.files)
 
     def __iter__(self) -> Iterator[Any]:

@@ -274,7 +274,7 @@ class Structure(NamedTuple):
         return [tuple(itertools.islice(it, n)) for n in self.sizes()]
 
     def sizes(self) -> list[int]:
-        """How many arrays each node keeps."""
+        """Return the number of arrays that each node keeps."""
         return [
             len(codes) if b.n_saved is None else b.n_saved for b, codes in zip(self.bounds, self.codes, strict=True)
         ]

@@ -371,7 +371,7 @@ def adopt(x: Tensor, source: Tensor, hidden: Tensor) -> None:
 
 # -- memory layout ---------------------------------------------------------------------------------------------------
 def strides(x: Tensor) -> list[int]:
-    """How many elements lie between neighbours along each axis, in memory as the reference has it."""
+    """Return the number of elements that lie between neighbours along each axis, in memory as the reference has it."""
     if x._view is None:
         return list(row_major(payload_of(x).shape, 1))
     seen = layout(payload_of(x._view[0]), steps(x._view))

@@ -193,7 +193,7 @@ def splitter(model: Any) -> Any:
 
 
 def _needed(forward: Any) -> int:
-    """How many arguments a function needs; 0 if it takes any number."""
+    """Return the number of arguments that a function needs; 0 if it takes any number."""
     params = inspect.signature(forward).parameters.values()
     if any(p.kind is p.VAR_POSITIONAL for p in params):
         return 0
@@ -208,7 +208,7 @@ def loader_of(data: Any, batch_size: int, shuffle: bool, drop_last: bool, num_wo
 
 
 def length(loader: Any) -> int | None:
-    """How many batches there are, if that is known."""
+    """Return the number of batches, if that is known."""
     try:
         return len(loader)
     except TypeError:

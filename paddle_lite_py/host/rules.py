@@ -50,7 +50,7 @@ def cost(step: HostStep) -> float:
 
 
 def turns(step: HostStep) -> int:
-    """How many steps a step stands for: those of a loop, in each of its turns."""
+    """Return the number of steps that a step stands for: those of a loop, in each of its turns."""
     return step.params["length"] * len(step.params["jaxpr"].eqns) if step.name == "scan" else 1
 
 

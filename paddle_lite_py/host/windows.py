@@ -22,7 +22,7 @@ Sizes = tuple[int, ...]
 
 
 def _reach(sizes: Sequence[int], dilation: Sequence[int]) -> Sizes:
-    """How many elements dilated windows span."""
+    """Return the number of elements that dilated windows span."""
     return tuple([(k - 1) * d + 1 for k, d in zip(sizes, dilation, strict=True)])
 
 

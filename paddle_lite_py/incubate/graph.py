@@ -34,7 +34,9 @@ def graph_reindex(
     """Return the older name of geometric.reindex_graph: the nodes of a sampled graph are numbered from 0.
 
     Arguments:
-        x: the nodes. neighbors: all their neighbours in a row. count: how many each has.
+        x: the nodes.
+        neighbors: all their neighbours in a row.
+        count: how many each has.
 
     Examples:
         >>> import paddle_lite_py as paddle

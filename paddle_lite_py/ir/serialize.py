@@ -235,7 +235,7 @@ class _Reader:
 
 
 def _layout(data: Any, n_inputs: int) -> tuple[Any, ...]:
-    """How many of the inputs each argument takes, which together are all."""
+    """Return the number of inputs that each argument takes; together these are all."""
     taken = [1 if n == SINGLE else n for n in data if n is not None]
     if not all(type(n) is int and 0 <= n <= n_inputs for n in taken) or sum(taken) != n_inputs:
         raise FormatError(f"{data!r:.60} is no layout of {n_inputs} inputs")

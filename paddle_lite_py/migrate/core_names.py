@@ -69,7 +69,7 @@ def default_custom_device_generator(place: Any = None) -> Any:
 
 @no_effect(kind=Immaterial("there are none of any"))
 def get_custom_device_count(kind: str) -> int:
-    """How many devices there are of a kind that PaddlePaddle has no name for: none."""
+    """Return the number of devices of an unknown kind: 0."""
     return 0
 
 
@@ -77,7 +77,8 @@ def device_memory_stat_current_value(stat: str, index: int = 0) -> int:
     """Bytes that are held now on a GPU.
 
     Args:
-        stat: "Allocated" or "Reserved". index: of the GPU.
+        stat: "Allocated" or "Reserved".
+        index: of the GPU.
     """
     return (memory.memory_allocated if stat == "Allocated" else memory.memory_reserved)(index)
 
@@ -86,7 +87,8 @@ def device_memory_stat_peak_value(stat: str, index: int = 0) -> int:
     """Bytes that were held at most on a GPU.
 
     Args:
-        stat: "Allocated" or "Reserved". index: of the GPU.
+        stat: "Allocated" or "Reserved".
+        index: of the GPU.
     """
     return (memory.max_memory_allocated if stat == "Allocated" else memory.max_memory_reserved)(index)
 

@@ -269,7 +269,7 @@ def group_norm(
 
 
 def _tail(function: str, x: Any, normalized_shape: Any) -> int:
-    """How many axes normalized_shape names; it must be the end of the shape of x."""
+    """Return the number of axes that normalized_shape names; it must be the end of the shape of x."""
     shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
     last = list(x.shape[-len(shape) :])
     if len(last) < len(shape) or any(a != b and not is_symbolic(a) for a, b in zip(last, shape, strict=True)):

@@ -144,7 +144,7 @@ def _avg(
 
 
 def _sizes(w: Windows, exclusive: bool, x: Any) -> Any:
-    """How many elements each window holds; those of the padding count unless `exclusive`."""
+    """Return the number of elements that each window holds; those of the padding count unless `exclusive`."""
     size: Any = 1
     for i, n in enumerate(w.space):
         low, high = (0, n) if exclusive else (-w.pad[i][0], n + w.pad[i][1])

@@ -161,7 +161,7 @@ class WorkerExecutor:
 
     @property
     def outage(self) -> str:
-        """How many workers are being started."""
+        """The number of workers that are being started."""
         return f"{self._starting} of {self._count} workers had ended and are being started again" * bool(self._starting)
 
     @property

@@ -114,7 +114,7 @@ class PreparedProgram:
 
     @property
     def compilations(self) -> int:
-        """How many kinds of feeds it has been compiled for."""
+        """The number of kinds of feeds that it has been compiled for."""
         return self.executable.traces
 
 

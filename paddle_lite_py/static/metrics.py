@@ -19,7 +19,7 @@ __all__ = ["accuracy", "auc", "ctr_metric_bundle"]
 
 @op(name="auc_histogram", grad=False)
 def _histogram(pred: Any, label: Any, /, bins: int) -> Any:
-    """How many positives and negatives fall into each bin of the prediction, int64[2, bins]."""
+    """Return the numbers of positives and negatives in each bin of the prediction, int64[2, bins]."""
     index = jnp.clip((pred[:, -1] * (bins - 1)).astype(jnp.int32), 0, bins - 1)
     truth = label.reshape(-1).astype(bool)
     counts = [jnp.zeros(bins, jnp.int64).at[index].add(t.astype(jnp.int64)) for t in (truth, ~truth)]

@@ -203,7 +203,7 @@ class Module:
         return sorted((c._replace(times=n) for c, n in counts.items()), key=lambda c: -c.bytes * c.times)
 
     def _group(self, i: Instruction) -> int:
-        """How many devices exchange with each other: all, where nothing else is said."""
+        """Return the number of devices that exchange with each other: all, where nothing else is said."""
         found = _GROUPS.search(i.rest)
         if found is None:
             return self.devices

@@ -35,7 +35,7 @@ class PartedBlock:
 
     @property
     def traces(self) -> int:
-        """How many programs were compiled."""
+        """The number of programs that were compiled."""
         return sum(part.traces for part in self.parts)
 
     def __call__(self, arrays: Sequence[Any], dims: symbolic.Dims | None = None) -> list[Any]:
@@ -72,7 +72,7 @@ class PreparedPart:
 
     @property
     def traces(self) -> int:
-        """How many programs were compiled."""
+        """The number of programs that were compiled."""
         return self._traces + sum(op.traces for op in self.apart)
 
     @property
@@ -149,7 +149,7 @@ class ApartOperator:
 
     @property
     def traces(self) -> int:
-        """How many programs were compiled."""
+        """The number of programs that were compiled."""
         return sum(block.traces for block in self.blocks)
 
     def run(self, args: list[Any], dims: symbolic.Dims) -> Sequence[Any]:

@@ -86,7 +86,7 @@ def roi_align(
     """RoIAlign: average of bilinear samples in each bin of each region of interest.
 
     Arguments:
-        sampling_ratio: number of samples in each direction of a bin; -1: ceil of the size of the bin (eager mode only).
+        sampling_ratio: number of samples in each direction of a bin; -1: ceil of the size of the bin.
             Default: -1.
         aligned: shift coordinates by half a pixel, so that pixels are areas around their centers. Default: True.
 

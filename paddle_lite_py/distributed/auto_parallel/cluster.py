@@ -227,7 +227,7 @@ class Cluster:
         return 1 / (speed * 1000) if speed else 0
 
     def get_hop(self, source_device_id: int, target_device_id: int) -> int:
-        """How many machines lie between two devices."""
+        """Return the number of machines between two devices."""
         link = self._link(source_device_id, target_device_id)
         return DEFAULT_HOP if link is None else link.hop
 
@@ -240,11 +240,11 @@ class Cluster:
         return len({self.get_device(i).machine.id for i in device_ids})
 
     def get_num_machines(self) -> int:
-        """How many machines there are."""
+        """Return the number of machines."""
         return len(self.machines)
 
     def get_num_devices_per_machine(self) -> int:
-        """How many accelerators the first machine has, as all should."""
+        """Return the number of accelerators that the first machine has, as all should."""
         return len(self.machines[0].accelerators)
 
 

@@ -29,7 +29,7 @@ class MeshPlan(NamedTuple):
 
     @property
     def chips(self) -> int:
-        """How many there are."""
+        """The number of chips."""
         return self.dp * self.sep * self.mp
 
     def mesh(self) -> ProcessMesh:

@@ -138,13 +138,13 @@ class Fleet(WithServers):
         return agreed(scaler, init_parallel_env())
 
     def worker_num(self) -> int:
-        """How many processes train."""
+        """Return the number of processes that train."""
         return self._role_maker.worker_num()
 
     nranks = world_size = worker_num
 
     def node_num(self) -> int:
-        """How many machines there are."""
+        """Return the number of machines."""
         return ParallelEnv().nodes
 
     def worker_index(self) -> int:

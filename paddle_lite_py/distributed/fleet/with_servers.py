@@ -42,7 +42,7 @@ class WithServers:
 
     # -- who is who ----------------------------------------------------------------------------------------------------
     def server_num(self) -> int:
-        """How many servers there are."""
+        """Return the number of servers."""
         return self._role_maker.server_num()
 
     def server_index(self) -> int:

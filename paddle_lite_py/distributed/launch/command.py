@@ -88,7 +88,7 @@ def _has_servers(given: argparse.Namespace) -> bool:
 
 
 def _tasks(given: argparse.Namespace) -> tuple[int, Any]:
-    """How many addresses this node needs, and what it runs.
+    """Return the number of addresses that this node needs, and what it runs.
 
     Raises:
         ValueError: if what is given does not go together.

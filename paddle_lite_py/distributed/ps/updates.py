@@ -17,7 +17,7 @@ Update = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
 
 
 def state_columns(rule: Rule, columns: int) -> int:
-    """How many numbers the optimizer keeps in a row."""
+    """Return how many numbers the optimizer keeps in a row."""
     return {"sgd": 0, "adagrad": columns, "adam": 2 * columns + 2, "ftrl": 2 * columns}[rule.name]
 
 

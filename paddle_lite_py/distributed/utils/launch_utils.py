@@ -124,11 +124,11 @@ class Cluster:
     pods: list[Pod] = field(default_factory=list)
 
     def trainers_nranks(self) -> int:
-        """How many processes there are."""
+        """Return the number of processes."""
         return len(self.trainers_endpoints())
 
     def pods_nranks(self) -> int:
-        """How many machines there are."""
+        """Return the number of machines."""
         return len(self.pods)
 
     def trainers_endpoints(self) -> list[str]:
@@ -150,7 +150,8 @@ def get_cluster(
     """Return the processes of a job, one for each device of each machine, and this machine's.
 
     Arguments:
-        node_ips: the machines. node_ip: this one.
+        node_ips: the machines.
+        node_ip: this one.
         trainer_endpoints: "address:port" of all processes, or a list of them for each machine.
         selected_gpus: the devices of a machine, one for each of its processes.
     """

@@ -20,8 +20,9 @@ class FusedMultiHeadAttention(Layer):
     """The attention part of a Transformer layer; see fused_multi_head_attention().
 
     Arguments:
-        embed_dim: features. num_heads: heads.
-        dropout_rate, attn_dropout_rate: of the result and of the weights.
+        embed_dim: number of features.
+        num_heads: number of heads.
+        dropout_rate, attn_dropout_rate: dropout probabilities of the result and of the attention weights.
         normalize_before: normalize the input; otherwise the result.
         *_attr: ParamAttr of the parameters; False: no bias.
         transpose_qkv_wb: the projection is [features, 3 * features].
@@ -130,8 +131,9 @@ class FusedFeedForward(Layer):
     """The feed-forward part of a Transformer layer; see fused_feedforward().
 
     Arguments:
-        d_model: features. dim_feedforward: features between the two linear layers.
-        dropout_rate, act_dropout_rate: of the result and after the activation.
+        d_model: number of features.
+        dim_feedforward: number of features between the two linear layers.
+        dropout_rate, act_dropout_rate: dropout probabilities of the result and after the activation.
         activation: "relu" or "gelu".
         normalize_before: normalize the input; otherwise the result.
         *_attr: ParamAttr of the parameters; False: no bias.
@@ -212,8 +214,10 @@ class FusedTransformerEncoderLayer(Layer):
     """A Transformer encoder layer of two fused parts; see paddle.nn.TransformerEncoderLayer.
 
     Arguments:
-        d_model: features. nhead: heads. dim_feedforward: features between the linear layers.
-        dropout_rate, attn_dropout_rate, act_dropout_rate: the latter two are the first by default.
+        d_model: number of features.
+        nhead: number of heads.
+        dim_feedforward: number of features between the linear layers.
+        dropout_rate, attn_dropout_rate, act_dropout_rate: dropout probabilities; the latter two default to the first.
         normalize_before: normalize the input of each part; otherwise the result.
         weight_attr, bias_attr: ParamAttr, or one each for the two parts.
 

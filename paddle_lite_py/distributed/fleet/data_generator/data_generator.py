@@ -35,7 +35,7 @@ class DataGenerator:
         self.batch_size_ = 32
 
     def set_batch(self, batch_size: int) -> None:
-        """How many samples generate_batch() is given at a time."""
+        """Set the number of samples that generate_batch() is given at a time."""
         self.batch_size_ = batch_size
 
     def generate_sample(self, line: Any) -> Callable[[], Iterable[Sample | None]]:

@@ -73,7 +73,7 @@ class DatasetBase:
         self.pipe_command = "" if pipe_command == "cat" else pipe_command
 
     def set_thread(self, thread_num: int) -> None:
-        """How many threads read."""
+        """Set the number of threads that read."""
         self.threads = thread_num
 
     def update_settings(self, **kwargs: Any) -> None:

@@ -120,7 +120,7 @@ class PipelineLayer(nn.Layer):
         return layer if forward is None else lambda *args: forward(layer, *args)
 
     def get_num_virtual_stages(self) -> int:
-        """How many stages this process has."""
+        """Return the number of stages that this process has."""
         return self._num_virtual
 
     def get_model_chunks(self) -> list[list[Any]] | None:
@@ -128,7 +128,7 @@ class PipelineLayer(nn.Layer):
         return self._chunks if self._num_virtual > 1 else None
 
     def get_num_items(self) -> int:
-        """How many layers all stages have."""
+        """Return the number of layers that all stages have."""
         return self.segment_parts[-1]
 
     # -- weights that several stages have --------------------------------------------------------------------------

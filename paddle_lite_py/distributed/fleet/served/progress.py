@@ -68,7 +68,7 @@ class Progress:
 
     @property
     def noted(self) -> int:
-        """How many things are done."""
+        """The number of things that are done."""
         return self._done
 
     def skips(self) -> bool:
