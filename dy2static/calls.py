@@ -12,7 +12,7 @@ import re
 import sysconfig
 import types
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .compiler import convert_tree
 from .converted_code import PREFIX, ConvertedCode, copied
@@ -21,9 +21,6 @@ from .options import Options
 from .registry import ByIdentity, is_converted
 from .runtime import FIXED, PLAIN
 from .trees import room_for_trees
-
-if TYPE_CHECKING:
-    from .operators import Operators
 
 MARK = "__dy2static_do_not_convert__"
 LATE = "__dy2static_converts__"  # on a function that calls the converted form of another one: that one
@@ -105,7 +102,7 @@ class Callees:
         known: the same for functions, faster.
     """
 
-    def __init__(self, operators: Operators) -> None:
+    def __init__(self, operators: Any) -> None:
         self.runtime = operators.runtime
         self.options = Options(
             fast=self.runtime.shortcuts,

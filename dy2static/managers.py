@@ -7,10 +7,7 @@ import dis
 import functools
 import sys
 import types
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from .operators import Operators
+from typing import Any
 
 
 class Manager:
@@ -23,7 +20,7 @@ class Manager:
         kinds: what it may catch; None if it is nobody's.
     """
 
-    def __init__(self, operators: Operators, manager: Any, enter: Any, leave: Any, kinds: Any) -> None:
+    def __init__(self, operators: Any, manager: Any, enter: Any, leave: Any, kinds: Any) -> None:
         self.manager, self.enter, self.leave = manager, enter, leave
         self.signals = operators.signals
         none = contextlib.nullcontext()

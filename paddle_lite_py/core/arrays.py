@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -35,6 +35,10 @@ def spec_of(array: Any) -> jax.ShapeDtypeStruct:
     held = getattr(array, "sharding", None)
     laid = held if isinstance(held, jax.sharding.NamedSharding) else None
     return jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=laid)
+
+
+# A Tensor, which is defined above this module.
+Handle: TypeAlias = Any
 
 
 def is_handle(x: Any) -> bool:

@@ -6,10 +6,10 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-if TYPE_CHECKING:
-    from ..registry.bound import BoundOp
+# An op with its attributes fixed, a registry.bound.BoundOp: that is defined above this module.
+BoundOp: TypeAlias = Any
 
 
 class Observer:

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -20,9 +20,6 @@ from ..core.processes import World, world
 from ..host.tier import xla_jit
 from . import axis, kernels
 from .messenger import Messenger, PeerGone, Question
-
-if TYPE_CHECKING:
-    from .group import Group
 
 # Seconds that members may be apart before an exchange fails; groups may have their own.
 PATIENCE = float(os.environ.get("PADDLE_EXCHANGE_TIMEOUT", 1800))
@@ -41,7 +38,7 @@ LATE = 25.0
 class UnderWay(NamedTuple):
     """The exchange that this process waits for, by its number, or (None) a program that others began with it."""
 
-    group: Group
+    group: Any
     number: int | None
     what: str
     since: float
@@ -85,7 +82,7 @@ class Exchanges:
 
     # -- one exchange ----------------------------------------------------------------------------------------------
     def run(
-        self, group: Group, kind: str, fn: Callable[..., Any], how: tuple[Any, ...], *arrays: Any,
+        self, group: Any, kind: str, fn: Callable[..., Any], how: tuple[Any, ...], *arrays: Any,
         donated: tuple[int, ...] = (),
     ) -> Any:  # fmt: skip
         """Exchange arrays with the other members of a group.
@@ -112,7 +109,7 @@ class Exchanges:
             return program(*arrays)
 
     @contextmanager
-    def watched(self, group: Group, what: str, is_new: bool) -> Iterator[None]:
+    def watched(self, group: Any, what: str, is_new: bool) -> Iterator[None]:
         """A block in which all members of a group do the same; it fails where one does something else, or has ended.
 
         Arguments:
@@ -126,7 +123,7 @@ class Exchanges:
         with self._waiting(now._replace(since=time.monotonic())):
             yield
 
-    def waiting(self, group: Group, what: str) -> AbstractContextManager[None]:
+    def waiting(self, group: Any, what: str) -> AbstractContextManager[None]:
         """Return a block that waits for a program which members of a group run together, and began before it."""
         return self._waiting(UnderWay(group, None, what, time.monotonic()))
 
@@ -141,7 +138,7 @@ class Exchanges:
         finally:
             self.under_way = None
 
-    def note(self, group: Group, what: str, is_new: bool) -> None:
+    def note(self, group: Any, what: str, is_new: bool) -> None:
         """Compare something that all members of a group do, each for itself, with those that have done it already.
 
         Raises:
@@ -151,11 +148,11 @@ class Exchanges:
         if (is_new or ASKS_ALWAYS) and (wrong := self._looked_into(now)):
             raise RuntimeError(wrong)
 
-    def lost(self, group: Group, what: str) -> str:
+    def lost(self, group: Any, what: str) -> str:
         """Which member has ended, in words, where a program of all has failed; empty if none has."""
         return self._looked_into(UnderWay(group, None, what, 0.0), patience=2.0)
 
-    def _others(self, group: Group) -> list[int]:
+    def _others(self, group: Any) -> list[int]:
         return [r for r in group.ranks if r != self.here.rank]
 
     def _agree(self, now: UnderWay) -> None:

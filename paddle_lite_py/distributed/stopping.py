@@ -9,10 +9,7 @@ import signal
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from .messenger import Messenger
+from typing import Any
 
 # Seconds that a process waits for the others to agree. If one has died meanwhile, the next exchange reports it.
 AGREEMENT = 10.0
@@ -44,7 +41,7 @@ class Stopping:
             self.acted_upon = self.last is not None and self.steps >= self.last
             return self.acted_upon
 
-    def listen(self, messenger: Messenger | None) -> None:
+    def listen(self, messenger: Any | None) -> None:
         """Take down SIGTERM; a handler of the program's own is left alone, and so are other threads' calls."""
         if not self.listening:
             self.listening = True
@@ -67,7 +64,7 @@ class Stopping:
         self.noted = True
         self.asked.put(True)
 
-    def _agree(self, messenger: Messenger | None) -> None:
+    def _agree(self, messenger: Any | None) -> None:
         self.asked.get()
         if messenger is None:
             return self.decide(self.halt() + 1)

@@ -6,7 +6,7 @@ import functools
 import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -18,8 +18,8 @@ from ..core.memo import Memo
 from ..host.tier import OP_STEPS, tiered
 from .view import ViewRule
 
-if TYPE_CHECKING:
-    from .op import Op
+# The op itself, a registry.op.Op: that is defined above this module.
+Op: TypeAlias = Any
 
 # A list argument is packed flat; the layout keeps its length, and None for an absent argument.
 Layout = tuple[Any, ...] | None

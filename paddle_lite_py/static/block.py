@@ -14,7 +14,7 @@ from ..ir.block import Operator
 from ..tracing.frame import TracedValue
 
 if TYPE_CHECKING:
-    from .program import Program
+    from .program_state import ProgramState
 
 
 class OperatorView:
@@ -81,7 +81,7 @@ class BlockView:
 
     idx = 0
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: ProgramState) -> None:
         self.program = program
 
     @property
@@ -151,7 +151,7 @@ class BlockView:
         return self.program.all_parameters()
 
     def __repr__(self) -> str:
-        return self.program.to_string()
+        return str(self.program)
 
 
 def _variable(payload: Any) -> Tensor:

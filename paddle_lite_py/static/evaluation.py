@@ -12,13 +12,13 @@ from ..tracing.clone_map import CloneMap
 from .scope_variable import ScopeVariable
 
 if TYPE_CHECKING:
-    from .program import Program
+    from .program_state import ProgramState
 
 # Ops that drop elements at random.
 DROPS = ("dropout", "alpha_dropout")
 
 
-def evaluate(program: Program) -> None:
+def evaluate(program: ProgramState) -> None:
     """Rewrite a program that nobody else holds."""
     builder = program.builder
     _drop_updates(program)
@@ -32,7 +32,7 @@ def evaluate(program: Program) -> None:
     builder.version += 1
 
 
-def _keep(program: Program, wanted: Callable[[ScopeVariable, Value], bool]) -> None:
+def _keep(program: ProgramState, wanted: Callable[[ScopeVariable, Value], bool]) -> None:
     """Forget the updates of state that is not wanted, and the operators that give only these."""
     builder = program.builder
     block = builder.root.block
@@ -44,7 +44,7 @@ def _keep(program: Program, wanted: Callable[[ScopeVariable, Value], bool]) -> N
     block.ops = [op for op in block.ops if read.intersection(op.outputs) or not gone.keys() >= set(op.outputs)]
 
 
-def _drop_updates(program: Program) -> None:
+def _drop_updates(program: ProgramState) -> None:
     """Forget the updates that are computed from gradients."""
     derived: set[Value] = set()
     for op in program.builder.root.block.ops:
@@ -62,7 +62,7 @@ def _gradients(op: Operator) -> int:
     return len(wrt) + len(inner)
 
 
-def _open(op: Operator, program: Program) -> list[Operator]:
+def _open(op: Operator, program: ProgramState) -> list[Operator]:
     block, _, inner, *_ = op.bound.attrs
     n_forward = len(block.outputs) - len(inner)
     names: dict[Any, Any] = dict(zip(block.inputs, op.inputs, strict=False))

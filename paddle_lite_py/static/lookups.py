@@ -12,7 +12,7 @@ from ..eager.tensor import Tensor, wrap
 from .current import current
 
 if TYPE_CHECKING:
-    from .builder import StaticBuilder
+    from .recording import RecordingBuilder
 
 
 class Lookup(NamedTuple):
@@ -39,7 +39,7 @@ class Lookup(NamedTuple):
 
 
 def look_up(
-    builder: StaticBuilder, ids: Tensor, weight: Tensor, padding: int | None, trained: bool = True, entry: Any = None
+    builder: RecordingBuilder, ids: Tensor, weight: Tensor, padding: int | None, trained: bool = True, entry: Any = None
 ) -> Tensor | None:
     """Return the rows of a table, which servers keep in the place of a parameter; None in a job without servers."""
     session = job.session
@@ -62,7 +62,7 @@ def look_up(
     return out
 
 
-def _table(builder: StaticBuilder, weight: Tensor, entry: Any) -> Any:
+def _table(builder: RecordingBuilder, weight: Tensor, entry: Any) -> Any:
     """Return the table that a parameter stands for, which no process of those that train has any more."""
     from ..distributed.fleet.served.tables import Table
 

@@ -15,7 +15,7 @@ from .scope import global_scope
 if TYPE_CHECKING:
     from ..distributed.fleet.served.session import Session
     from ..distributed.fleet.served.step import IdRows
-    from .program import Program
+    from .program_state import ProgramState
     from .scope import Scope
 
 # The gradient of all dense parameters, one after another, in a program.
@@ -73,7 +73,7 @@ class ServedRun:
         scope: where the program has its state.
     """
 
-    def __init__(self, program: Program, scope: Scope) -> None:
+    def __init__(self, program: ProgramState, scope: Scope) -> None:
         self._lookups, self._served = program.lookups, program.served
         trained = [k.gradient for k in self._lookups if k.trained] if self._served else []
         dense = [DENSE_GRADIENT] if self._served and self._served.gradient else []
@@ -156,7 +156,7 @@ def _session() -> Session:
     return job.session
 
 
-def reads_ahead(program: Program) -> bool:
+def reads_ahead(program: ProgramState) -> bool:
     """Whether the rows for the next batch may be read while this one is trained on."""
     session = job.session
     return bool(program.lookups) and session is not None and session.begun and session.mode.reads_ahead

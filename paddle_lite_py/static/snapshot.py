@@ -17,14 +17,14 @@ from ..tracing.trace import Traced
 from .scope_variable import ScopeVariable
 
 if TYPE_CHECKING:
-    from .program import Program
+    from .program_state import ProgramState
     from .scope import Scope
 
 State = ScopeVariable | Tensor
 
 
 def snapshot(
-    program: Program, results: Sequence[Value], updates: bool = True, entire: bool = False
+    program: ProgramState, results: Sequence[Value], updates: bool = True, entire: bool = False
 ) -> tuple[IRProgram, list[ScopeVariable]]:
     """Return a program's computation: the results, then, with `updates`, the next values of its state.
 
@@ -44,7 +44,7 @@ def snapshot(
     return _only_needed(program, whole, len(results), [s for s, _ in changed]), [s for s, _ in changed]
 
 
-def _only_needed(program: Program, whole: IRProgram, n_results: int, changed: list[ScopeVariable]) -> IRProgram:
+def _only_needed(program: ProgramState, whole: IRProgram, n_results: int, changed: list[ScopeVariable]) -> IRProgram:
     """Return the program without the inputs that it does not read, in the order of feeds, state, provided."""
     read = {v for op in whole.block.ops for v in op.inputs if isinstance(v, Value)}
     read.update(v for v in whole.block.outputs if isinstance(v, Value))
@@ -62,7 +62,7 @@ def _only_needed(program: Program, whole: IRProgram, n_results: int, changed: li
     return IRProgram(Block(inputs, whole.block.ops, whole.block.outputs), names, outs, dict(states), updates, measured)
 
 
-def traced(program: Program, results: Sequence[Value], scope: Scope, updates: bool = True) -> Traced:
+def traced(program: ProgramState, results: Sequence[Value], scope: Scope, updates: bool = True) -> Traced:
     """Return the same as the tracer would give it, with the tensors of a scope in the place of the state."""
     found, changed = snapshot(program, results, updates)
     builder, inputs = program.builder, set(found.block.inputs)

@@ -21,7 +21,7 @@ from ..tracing.fitting import fit_symbols
 from ..tracing.size_facts import Fact, full_cuts, replace_weaker, undecided, windows_fit
 
 if TYPE_CHECKING:
-    from .builder import StaticBuilder
+    from ..tracing.builder import Builder
 
 
 class Unknown(symbolic.Symbols):
@@ -80,7 +80,7 @@ class Unknown(symbolic.Symbols):
         names = [self.new(f"{stem}_{i}") if n is None or n == -1 else "" for i, n in enumerate(sizes)]
         return tuple([self.symbols[name] if name else n for name, n in zip(names, sizes, strict=True)])
 
-    def settled(self, builder: StaticBuilder, emit: Callable[[], Any], bound: Any, inputs: tuple[Any, ...]) -> Any:
+    def settled(self, builder: Builder, emit: Callable[[], Any], bound: Any, inputs: tuple[Any, ...]) -> Any:
         """Return emit(); where it fails, make as few unknown dimensions equal as it takes."""
         while True:
             try:
@@ -111,9 +111,7 @@ class Unknown(symbolic.Symbols):
         finally:
             self.serves_any_size = False
 
-    def _is_larger(
-        self, builder: StaticBuilder, error: Exception, inputs: tuple[Any, ...], given: dict[str, Any]
-    ) -> bool:
+    def _is_larger(self, builder: Builder, error: Exception, inputs: tuple[Any, ...], given: dict[str, Any]) -> bool:
         """Take a size to be larger than a number, where an op had to know; False if that was not the question."""
         asked, found = undecided(error), full_cuts(inputs)
         if asked is not None and asked[0] in given and asked[1] in (">=", ">") and asked[2].isdigit():
@@ -124,12 +122,12 @@ class Unknown(symbolic.Symbols):
         self._take_for_granted(builder, [fact])
         return True
 
-    def _take_for_granted(self, builder: StaticBuilder, found: list[Fact]) -> None:
+    def _take_for_granted(self, builder: Builder, found: list[Fact]) -> None:
         self.facts = replace_weaker(self.facts, found)
         self.scope = export.SymbolicScope(self.constraints)
         self._substitute(builder, {n: export.symbolic_shape(n, scope=self.scope)[0] for n in self.symbols})
 
-    def _substitute(self, builder: StaticBuilder, known: dict[str, Any]) -> None:
+    def _substitute(self, builder: Builder, known: dict[str, Any]) -> None:
         frame: Any = builder.frame
         while frame is not None:
             _rename(frame.block, known)

@@ -8,7 +8,7 @@ returns it besides its results: where a run finds another one, its results are d
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..core.arrays import is_array
 from ..core.errors import user_frame
@@ -17,9 +17,6 @@ from ..ir import control
 from ..ir.block import Operator
 from ..ir.graph import acts
 from .frame import TracedValue
-
-if TYPE_CHECKING:
-    from .builder import Builder
 
 # Elements of a tensor whose values may be taken for granted: sizes and conditions, no data.
 MAX_ELEMENTS = 16
@@ -65,7 +62,7 @@ class Speculation:
         arrays: what the arguments of this call hold.
     """
 
-    def __init__(self, builder: Builder, arrays: Sequence[Any]) -> None:
+    def __init__(self, builder: Any, arrays: Sequence[Any]) -> None:
         self.builder, self.arrays = builder, arrays
         self.handles: list[Tensor] = []
         self.speculated: list[Speculated] = []
