@@ -24,14 +24,16 @@ def _count() -> Tensor:
 
 
 class LookAhead:
-    """Every k steps of an optimizer the parameters go back, all but a part, to where they were k steps before.
+    """Lookahead optimizer: every k steps, slow weights move toward the parameters, which restart from there.
+
+    `slow = slow + alpha * (parameter - slow)`, and the parameter becomes `slow`.
 
     Other attributes are those of the inner optimizer.
 
     Arguments:
-        inner_optimizer: the optimizer that takes the steps.
-        alpha: the part of the way that is kept, from 0 to 1.
-        k: after how many steps.
+        inner_optimizer: the optimizer that updates the parameters at each step.
+        alpha: step size of the slow weights, from 0 to 1. Default: 0.5.
+        k: number of steps between two updates of the slow weights. Default: 5.
 
     Raises:
         ValueError: if alpha or k are out of range.

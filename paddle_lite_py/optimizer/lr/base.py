@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -87,6 +88,8 @@ class LRScheduler:
             self.base_lr = self.last_lr = float(learning_rate)
             self.last_epoch, self.verbose = last_epoch, verbose
             self._begin()
+
+    __new__.__signature__ = inspect.signature(__init__)  # type: ignore[attr-defined]  # users see that of __init__
 
     def _begin(self) -> None:
         """The first step, of which a subclass may have a form of its own."""
