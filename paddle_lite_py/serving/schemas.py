@@ -30,7 +30,8 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
     "array": lambda v: isinstance(v, list),
     "object": lambda v: isinstance(v, dict),
     "number": is_number,
-    "integer": lambda v: is_number(v) and v == v // 1,
+    # Larger ones that are no integers of Python are rounded.
+    "integer": lambda v: is_number(v) and (isinstance(v, int) or (v == v // 1 and abs(v) <= 1 << 53)),
 }
 _WORDS: dict[str, Callable[[Any, Any], bool]] = {
     "type": lambda v, name: _TYPES[name](v),

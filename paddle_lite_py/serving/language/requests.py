@@ -63,7 +63,8 @@ _NEUTRAL: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 # Fields that do not concern the answer.
 _OTHER = {"user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key"}
-_TOKENS: Schema = {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1}
+_TOKEN: Schema = {"type": "integer", "minimum": 0, "maximum": (1 << 31) - 1}
+_TOKENS: Schema = {"type": "array", "items": _TOKEN, "minItems": 1}
 _PROMPTS: Schema = {"type": "array", "items": {"anyOf": [_TEXT, _TOKENS]}, "minItems": 1}
 _PROMPT: Schema = {"anyOf": [_TEXT, _TOKENS, _PROMPTS]}
 _PARTS: Schema = {
