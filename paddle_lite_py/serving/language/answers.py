@@ -183,7 +183,7 @@ class EventStream(StreamingResponse):
         super().__init__(events, media_type="text/event-stream")
         self._answer = answer
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         """Send the events, unless the client has gone."""
         with contextlib.closing(self._answer), contextlib.suppress(ClientDisconnect):
             await unless_gone(receive, self.stream_response(send))
