@@ -58,7 +58,7 @@ class ModelInfo(NamedTuple):
 
 
 def _spec(name: str, datatype: str, dims: list[int | str], limits: list[int] | None) -> TensorSpec:
-    return TensorSpec(name, datatype, tuple(dims), limits and (limits[0], limits[1]))
+    return TensorSpec(name, datatype, tuple(dims), (limits[0], limits[1]) if limits else None)
 
 
 class HostedModel:

@@ -60,7 +60,7 @@ def description(service: Service) -> dict[str, Any]:
 
 
 def _of_model(served: ServedVersion) -> dict[str, Any]:
-    name, found = served.source.name, {}
+    name, found = served.source.name, dict[str, Any]()
     for base in (f"/v2/models/{name}", f"/v2/models/{name}/versions/{served.source.version}"):
         found |= {base + path: {method: _operation(text)} for method, path, text in _OF_MODEL}
         found[f"{base}/infer"] = {"post": _inference(served)}
