@@ -54,7 +54,7 @@ def violation(schema, value, rng):
     elif kind == 1 or not isinstance(holder[name], list):
         holder[name] = rng.choice([None, True, {}, {"x": 1}, 3.5, -1, [None], [{}], [[]]])
     else:
-        holder[name] = rng.choice([holder[name] + [None], holder[name] + holder[name], [{}, *holder[name][1:]]])
+        holder[name] = rng.choice([[*holder[name], None], [{}, *holder[name][1:]]])
     return value
 
 
