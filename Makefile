@@ -39,9 +39,17 @@ fuzz: $(VENV)/.has-test
 	@PLAIN_PROGRAMS=3000 VIEWS_PROGRAMS=1000 OUTSIDE_PROGRAMS=1000 WHOLE_PROGRAMS=3000 \
 	  $(PY) -m pytest -q -n $(JOBS) tests/jit/test_state_programs.py tests/jit/test_whole_programs.py $(ARGS)
 
-# Bad requests to a server: each ends in a clear error, none in a crash, and the server does not grow.
-fuzz-serving: $(VENV)/.has-test
-	@BAD_REQUESTS=10000 $(PY) -m pytest -q -n 0 tests/serving/test_bad_requests.py $(ARGS)
+# Bad requests to a server: each ends in a clear error, none in a crash, and the server does not grow. What its page of
+# OpenAPI describes is answered, and nothing else; schemathesis, in an environment of its own, looks for more.
+SCHEMATHESIS := .cache/schemathesis/bin/schemathesis
+fuzz-serving: $(VENV)/.has-test $(SCHEMATHESIS)
+	@BAD_REQUESTS=10000 SCHEMATHESIS=$(CURDIR)/$(SCHEMATHESIS) $(PY) -m pytest -q -n 0 tests/serving/test_bad_requests.py \
+	  tests/serving/test_openapi.py $(ARGS)
+
+$(SCHEMATHESIS):
+	@mkdir -p .cache
+	@$(PYTHON) -m venv .cache/schemathesis
+	@.cache/schemathesis/bin/pip --disable-pip-version-check --no-input install --quiet --quiet schemathesis
 
 # 10,000 altered files, with digests made right, read by processes of their own: each is read or refused, with no end of
 # the process, no wait beyond 20 s, no memory beyond 20 times the file and 200 MB, and nothing touched outside its folder.

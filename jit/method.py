@@ -22,7 +22,7 @@ from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.host.tier import Tiers, for_xla, program_jit, xla_jit
 from paddle_lite_py.host.varying import sizes_vary
 from paddle_lite_py.ir import serialize
-from paddle_lite_py.ir.index_reads import index_reads
+from paddle_lite_py.ir.index_reads import index_limits, index_reads
 from paddle_lite_py.ir.parts import is_unrolled, runs_in_parts
 from paddle_lite_py.registry.bound import BoundOp
 from paddle_lite_py.tracing.builder import Builder
@@ -252,6 +252,10 @@ class Method:
         if None in shape:
             raise ValueError(f"`{self.name}` was saved for {given}: give size=, or an InputSpec with all dimensions")
         return jax.ShapeDtypeStruct(tuple(shape), given.dtype.np)
+
+    def index_limits(self, position: int) -> tuple[int, int] | None:
+        """The least and the largest index that an argument may hold; None where the program reads nothing by it."""
+        return index_limits(self._reads, position, self.inputs[position].dtype.np)
 
     def bare(self) -> Callable[..., tuple[Any, ...]] | None:
         """The function from arrays of NumPy that fit to all results, with the weights as they are now; for servers.

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # Folder at the top of the repository -> the name its package is imported by.
 PACKAGES = {"dy2static": "dy2static", "jit": "paddle_lite_py.jit", "paddle_lite_py": "paddle_lite_py"}
 # What the Python of the standard library calls so, though it is public.
-UNDERSCORED = set("_asdict _attributes _fields _getframe _make _replace _Unpickler".split())
+UNDERSCORED = set("_asdict _attributes _current_frames _fields _getframe _make _replace _Unpickler".split())
 
 
 class Import(NamedTuple):

@@ -9,7 +9,7 @@ TESTS = house.ROOT / "tests"
 SHARED = {"ecosystem", "golden", "helpers", "scripts", "tables"}
 # Tests of the project as a whole. Others at the top are those of a module at the top of paddle_lite_py.
 WHOLE = set("bad_input benchmarks cache_table caches docs doctests gpu house layout library_figures".split())
-WHOLE |= set("readme tutorials versions".split())
+WHOLE |= set("readme security tutorials versions".split())
 
 
 def folders(path) -> set[str]:

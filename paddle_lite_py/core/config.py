@@ -16,7 +16,7 @@ from typing import Any
 
 import jax
 
-from . import mappings, memory, progress
+from . import forks, mappings, memory, progress
 from .context import lowered_for
 from .jax_compat import xla
 from .jax_compat.versions import JAXLIB
@@ -67,6 +67,7 @@ def configure() -> None:
     memory.keep_freed()
     progress.listen()
     mappings.listen()
+    forks.watch_children()
     jax.config.update("jax_enable_x64", True)
     if not is_on(DISPATCH_VARIABLE):
         jax.config.update("jax_cpu_enable_async_dispatch", False)

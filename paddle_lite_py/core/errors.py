@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, NamedTuple
 
 import jax
@@ -125,22 +125,22 @@ def warn_no_gradient(tensor: Any) -> None:
     )  # fmt: skip
 
 
-def _user_level() -> tuple[int, Where]:
-    """Return the number of frames above the innermost one of the user, and its line."""
-    frame, level = sys._getframe(1), 0
+def _user_level(frame: FrameType | None) -> tuple[int, Where]:
+    """How many frames lie above the innermost one that is the user's, and its line."""
+    level = 0
     while frame is not None:
         name = frame.f_code.co_filename
         if not is_own(name) and not calls_back(name):
             return level, Where(name, frame.f_lineno)
-        frame, level = frame.f_back, level + 1  # type: ignore[assignment]
+        frame, level = frame.f_back, level + 1
     return level, UNKNOWN
 
 
-def user_frame() -> Where:
-    """Return the innermost line of the current stack that is not the framework's, nor of what calls it back."""
-    return _user_level()[1]
+def user_frame(frame: FrameType | None = None) -> Where:
+    """The innermost line of a stack that is not the framework's, nor of what calls it back; by default the current."""
+    return _user_level(frame or sys._getframe(1))[1]
 
 
 def warn_user(text: str) -> None:
     """Warn at the line of the user that led here."""
-    warnings.warn(text, stacklevel=_user_level()[0] + 1)
+    warnings.warn(text, stacklevel=_user_level(sys._getframe())[0] + 1)

@@ -42,7 +42,17 @@ def job_secret(*names: str) -> str:
         if not (text := Path(path).read_text().strip()):
             raise ValueError(f"{KEY_FILE}: {path} is empty; it should hold the secret of the job")
         return text
-    return hmac.digest(user_secret(), f"job {names!r}".encode(), hashlib.sha256).hex()
+    return derived_secret(user_secret(), f"job {names!r}")
+
+
+def derived_secret(secret: bytes, name: str) -> str:
+    """Return a secret for a name. It tells nothing of the secret that it is derived from, nor of those for other names.
+
+    Example:
+        >>> derived_secret(b"a", "x") == derived_secret(b"a", "x") != derived_secret(b"a", "y")
+        True
+    """
+    return hmac.digest(secret, name.encode(), hashlib.sha256).hex()
 
 
 def key_of(secret: str) -> bytes:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from ..core.errors import PACKAGE_DIR
 from ..core.small import DTYPES
 from . import draws, elementwise, folds, indexing, low_precision, movement  # noqa: F401  (their rules)
 from .elementwise import CHOICE
@@ -125,7 +126,7 @@ class FunctionWriter:
         return "".join([f"{' ' * indent}{line}\n" for line in self.lines])
 
     def _compiled(self, body: str) -> Callable[..., Any]:
-        exec(compile(self.head + body, "<host tier>", "exec"), self.env)
+        exec(compile(self.head + body, f"{PACKAGE_DIR}<host tier>", "exec"), self.env)
         return self.env["call"]
 
     def _name(self, value: Any, kind: str) -> str:

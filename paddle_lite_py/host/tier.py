@@ -17,6 +17,7 @@ import numpy as np
 from ..core import small
 from ..core.arrays import array_class
 from ..core.config import compiler_options
+from ..core.errors import PACKAGE_DIR
 from ..core.mappings import make_room, room
 from ..core.memo import IdentityMemo, Memo, memo, once
 from ..core.processes import has_joined
@@ -320,7 +321,7 @@ def _entry(n: int, donated: frozenset[int]) -> Callable[..., tuple[Callable[...,
     return call, compile_by
 """
     env: dict[str, Any] = {"_ndarray": np.ndarray, "_jax_array": array_class(), "_for_xla": for_xla}
-    exec(compile(text, "<entry of tiers>", "exec"), env)
+    exec(compile(text, f"{PACKAGE_DIR}<entry of tiers>", "exec"), env)
     return env["make"]
 
 
@@ -333,5 +334,5 @@ def _handing(n: int) -> Callable[..., Callable[..., Any]]:
     taken = ", ".join([one.format(f"a{i}") for i in range(n)])
     text = f"def make(_xla, _get, _for_xla):\n    def call({given}):\n        return _xla({taken})\n    return call\n"
     env: dict[str, Any] = {"_none": (None, None)}
-    exec(compile(text, "<to XLA>", "exec"), env)
+    exec(compile(text, f"{PACKAGE_DIR}<to XLA>", "exec"), env)
     return env["make"]

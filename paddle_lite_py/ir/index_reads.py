@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import jax
+import numpy as np
 
 from ..core import symbolic
 from .block import Block, Operator, Value
@@ -69,6 +71,40 @@ def index_reads(program: Program, end: int | None = None, all_of_them: bool = Fa
     if inputs:
         _walk(program.block, inputs, True, found)
     return [r for r in found if all_of_them or r.is_certain]
+
+
+def index_limits(reads: Sequence[IndexRead], position: int, dtype: Any) -> tuple[int, int] | None:
+    """The least and the largest index that an input may hold, by the checks of what reads it; None where none says.
+
+    Arguments:
+        position: of the input. dtype: of its integers.
+    """
+    alone = [r for r in reads if [g.position for g in r.given if g.__class__ is InputIndex] == [position]]
+
+    def passes(index: int) -> bool:
+        given: Any = {position: SimpleNamespace(_data=np.full(1, index, dtype))}
+        try:
+            for read in alone:
+                read.look(given)
+        except (ArithmeticError, IndexError, ValueError):
+            return False
+        return True
+
+    if not alone or not passes(0):
+        return None
+    limits = np.iinfo(dtype)
+    return _last(passes, int(limits.min)), _last(passes, int(limits.max))
+
+
+def _last(passes: Callable[[int], bool], end: int) -> int:
+    """Return the number farthest from 0 that passes, on the way to the end: those nearer to 0 pass too."""
+    if passes(end):
+        return end
+    good, bad = 0, end
+    while abs(bad - good) > 1:
+        middle = (good + bad) // 2
+        good, bad = (middle, bad) if passes(middle) else (good, middle)
+    return good
 
 
 def _walk(block: Block, known: Mapping[Value, InputIndex], is_certain: bool, found: list[IndexRead]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .errors import ServingError
-from .host import ModelInfo
+from .host import PROGRAMS, ModelInfo
 from .joining import count
 from .tensors import Arrays
 
@@ -32,6 +32,8 @@ class Limits:
         queue: requests of a model that wait; one more is answered with 429.
         body: bytes of a request.
         seconds: that a request may take; 504 after that.
+        programs: sizes of inputs that are compiled for a model in ten minutes, beside those compiled before it is
+            ready; one more is answered with 429.
 
     Examples:
         >>> Limits(batch=8, delay=0.002).queue
@@ -43,6 +45,7 @@ class Limits:
     queue: int = 1000
     body: int = 64 * 2**20
     seconds: float = 30.0
+    programs: int = PROGRAMS
 
 
 @dataclass

@@ -73,6 +73,10 @@ def _parser() -> argparse.ArgumentParser:
         "--delay-ms", type=float, default=0.0, help="how long the first request of a batch waits for others (default 0)"
     )
     add("--size", action="append", default=[], metavar="NAME=N", help="compile for this size of an unknown dimension")
+    add(
+        "--max-programs", type=int, default=256, metavar="N",
+        help="sizes of inputs that are compiled for a model in ten minutes; others get 429 (default 256)",
+    )  # fmt: skip
     add("--queue", type=int, default=1000, help="requests of a model that may wait; others get 429 (default 1000)")
     add("--max-mb", type=float, default=64.0, help="largest request in MB (default 64)")
     add("--timeout", type=float, default=30.0, help="seconds that a request may take (default 30)")
@@ -91,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
 def _settings(given: argparse.Namespace) -> ServerSettings:
     limits = Limits(
         batch=given.max_batch, delay=given.delay_ms / 1000, queue=given.queue, body=int(given.max_mb * 2**20),
-        seconds=given.timeout,
+        seconds=given.timeout, programs=given.max_programs,
     )  # fmt: skip
     from .server import ServerSettings
 

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
 from .errors import ServingError
-from .host import ModelHost, ModelInfo
+from .host import PROGRAMS, ModelHost, ModelInfo
 from .models import ServedModel
 from .tensors import Arrays
 from .worker_process import ModelWorker, WorkerDied, to_the_end
@@ -51,8 +51,8 @@ class LocalExecutor:
 
     outage, runs = "", True
 
-    def __init__(self, threads: int = 2) -> None:
-        self._host, self._count = ModelHost(), threads
+    def __init__(self, threads: int = 2, programs: int = PROGRAMS) -> None:
+        self._host, self._count = ModelHost(programs), threads
         self._threads = ThreadPoolExecutor(threads, "paddle-serving")
         self._loading = threading.Lock()
         self._tester: ModelWorker | None = None
@@ -142,11 +142,11 @@ class WorkerExecutor:
     DEADLY = 2  # new workers that may end over a model before the next does without it
     LOOK = 0.5  # seconds between checks of idle workers
 
-    def __init__(self, workers: int, patience: float = 60.0) -> None:
-        self._count, self._patience = workers, patience
+    def __init__(self, workers: int, patience: float = 60.0, programs: int = PROGRAMS) -> None:
+        self._count, self._patience, self._programs = workers, patience, programs
         self._loads: dict[str, dict[str, Any]] = {}  # what a new worker is to load
         self._deadly: Counter[str] = Counter()  # by model: new workers that have ended over it
-        self._workers = [ModelWorker() for _ in range(workers)]
+        self._workers = [ModelWorker(programs) for _ in range(workers)]
         self._free: asyncio.Queue[ModelWorker] = asyncio.Queue()
         for worker in self._workers:
             self._give(worker)
@@ -294,7 +294,7 @@ class WorkerExecutor:
         """Another worker in the place of a dead one, free once it has loaded what the others hold."""
         while True:
             try:
-                fresh = ModelWorker()
+                fresh = ModelWorker(self._programs)
                 break
             except OSError as e:  # the machine is out of processes or memory, perhaps for a while only
                 _log.error("a worker cannot be started, which is tried again: %s", e)
@@ -339,10 +339,13 @@ class WorkerExecutor:
         await asyncio.gather(*[w.close() for w in self._workers])
 
 
-def executor(workers: int, patience: float) -> ModelExecutor:
-    """Return the executor: processes, or for 0 workers threads of this process.
+def executor(workers: int, patience: float, programs: int = PROGRAMS) -> ModelExecutor:
+    """What runs models: processes, or for 0 workers threads of this process.
 
     Arguments:
         patience: seconds after which a worker that still runs a batch is ended.
+        programs: of new sizes, how many are compiled for a model in ten minutes, in each process.
     """
-    return WorkerExecutor(workers, patience) if workers else LocalExecutor(min(2, os.cpu_count() or 1))
+    if workers:
+        return WorkerExecutor(workers, patience, programs)
+    return LocalExecutor(min(2, os.cpu_count() or 1), programs)

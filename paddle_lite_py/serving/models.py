@@ -57,7 +57,10 @@ class ArtifactModel(ServedModel):
         n, block = len(method.inputs), method.program.block
         shapes = [v.shape for v in (*block.inputs[:n], *block.outputs[: len(method.outputs)])]
         specs = [_spec(s, shape) for s, shape in zip([*method.inputs, *method.outputs], shapes, strict=True)]
-        self.inputs, computed = specs[:n], iter(specs[n:])
+        self.inputs, computed = (
+            [s._replace(limits=method.index_limits(i)) for i, s in enumerate(specs[:n])],
+            iter(specs[n:]),
+        )
         # The source of each result: an argument by number, unchanged, or -1: the next computed one.
         self._results = list(_results(method.data["result"]))
         numbered = {f"out{k}" for k in range(len(method.outputs))}  # the names where a file has none
@@ -77,18 +80,16 @@ class ArtifactModel(ServedModel):
     def run(self, arrays: Arrays) -> Arrays:
         """Run forward in eval mode."""
         given = [arrays[n] for n in self._takes]
-        if self._bare is None:
-            return self._checked(given)
-        found = iter(self._bare(*given))
-        results = [next(found) if i < 0 else given[i] for i in self._results]
+        try:
+            results = [t._data for t in self._predictor.run(given)] if self._bare is None else self._computed(given)
+        # A shape, an index, a constraint, or an assert of the program.
+        except (ValueError, TypeError, IndexError, AssertionError) as e:
+            raise ServingError("invalid", str(e)) from e
         return {n: np.asarray(a) for n, a in zip(self._gives, results, strict=True)}
 
-    def _checked(self, given: list[np.ndarray]) -> Arrays:
-        try:
-            found = self._predictor.run(given)
-        except (ValueError, TypeError, AssertionError) as e:  # a shape, a constraint, or an assert of the program
-            raise ServingError("invalid", str(e)) from e
-        return {n: np.asarray(t._data) for n, t in zip(self._gives, found, strict=True)}
+    def _computed(self, given: list[np.ndarray]) -> list[Any]:
+        found = iter(self._bare(*given))
+        return [next(found) if i < 0 else given[i] for i in self._results]
 
 
 def _spec(found: Any, shape: Sequence[Any]) -> TensorSpec:

@@ -47,9 +47,11 @@ def read_request(body: bytes, header: str | None) -> InferRequest:
         arrays[name] = array
     if at != len(rest):
         raise ServingError("invalid", f"{len(rest)} bytes follow the JSON; the inputs account for {at} of them")
-    given_id, parameters = data.get("id", ""), _parameters(data)
+    given_id, parameters = data.get("id"), _parameters(data)
+    if not isinstance(given_id, str | None):
+        raise ServingError("invalid", "`id` must be a string")
     binary = parameters.get("binary_data_output") is True
-    return InferRequest(str(given_id)[:256], arrays, _outputs(data.get("outputs"), binary), binary)
+    return InferRequest((given_id or "")[:256], arrays, _outputs(data.get("outputs"), binary), binary)
 
 
 def _cut(body: bytes, header: str | None) -> tuple[memoryview, memoryview]:
@@ -65,10 +67,10 @@ def _cut(body: bytes, header: str | None) -> tuple[memoryview, memoryview]:
 
 
 def _parameters(data: Mapping[str, Any]) -> dict[str, Any]:
-    found = data.get("parameters") or {}
-    if not isinstance(found, dict):
+    found = data.get("parameters")
+    if not isinstance(found, dict | None):
         raise ServingError("invalid", "`parameters` must be an object")
-    return found
+    return found or {}
 
 
 def _input(given: Any, rest: memoryview, at: int) -> tuple[str, Any, int]:
@@ -90,7 +92,7 @@ def _input(given: Any, rest: memoryview, at: int) -> tuple[str, Any, int]:
 
 
 def _outputs(given: Any, binary: bool) -> dict[str, bool] | None:
-    if not given:
+    if given is None or given == []:
         return None
     if not isinstance(given, list) or not all(isinstance(o, dict) and isinstance(o.get("name"), str) for o in given):
         raise ServingError("invalid", "`outputs` must be a list of objects with a `name`")

@@ -179,7 +179,7 @@ class Server:
     async def _serve(self, signals: bool = False, started: threading.Event | None = None) -> None:
         settings = self.settings
         self._loop, self._stopped = asyncio.get_running_loop(), asyncio.Event()
-        running = executor(settings.workers, 2 * settings.limits.seconds)
+        running = executor(settings.workers, 2 * settings.limits.seconds, settings.limits.programs)
         loaded = settle if signals else lambda: None  # in the foreground the process is the server's own
         self.service = Service(self._repository, running, settings.limits, dict(settings.sizes), loaded)
         tasks, rpc = [], None

@@ -35,6 +35,7 @@ class TensorSpec(NamedTuple):
     name: str
     datatype: str
     dims: tuple[int | str, ...]
+    limits: tuple[int, int] | None = None  # the least and the largest index, where these are known
 
     def metadata(self) -> dict[str, Any]:
         """As the protocol shows it."""
@@ -145,16 +146,38 @@ def from_list(data: Any, dtype: np.dtype, shape: tuple[int, ...], name: str) -> 
         raise ServingError(
             "invalid", f"input `{name}`: data has shape {list(array.shape)}, but its declared shape is {list(shape)}"
         )
-    return _converted(array, dtype, name).reshape(shape)
+    if array.dtype.kind in "iuf" and _has_bool(data, array):
+        raise ServingError("invalid", f"input `{name}`: data holds true or false, which is no {DATATYPES[dtype]}")
+    return _converted(_whole(data, array, dtype), dtype, name).reshape(shape)
+
+
+def _has_bool(data: list[Any], array: np.ndarray) -> bool:
+    """Whether there is a bool among numbers, which NumPy takes for 0 or 1."""
+    return bool(((array == 0) | (array == 1)).any()) and bool in set(map(type, _flat(data, array.ndim)))
+
+
+def _whole(data: list[Any], array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Numbers that are written as 3.0, as integers, which they are in JSON; others as they are."""
+    if array.dtype.kind != "f" or dtype.kind not in "iu":
+        return array
+    items, limits = _flat(data, array.ndim), np.iinfo(dtype)
+    if all(v == v // 1 and limits.min <= v <= limits.max for v in items):
+        return np.array([int(v) for v in items], dtype)
+    return array
+
+
+def _flat(data: list[Any], ndim: int) -> list[Any]:
+    for _ in range(ndim - 1):
+        data = [v for inner in data for v in inner]
+    return data
 
 
 def _converted(array: np.ndarray, dtype: np.dtype, name: str) -> np.ndarray:
-    kind = array.dtype.kind
-    if kind not in _ACCEPTED[dtype.kind]:
+    if array.dtype.kind not in _ACCEPTED[dtype.kind]:
         raise ServingError("invalid", f"input `{name}`: data holds {array.dtype}, which is no {DATATYPES[dtype]}")
     if dtype.kind in "iu" and array.size:
-        limits, low, high = np.iinfo(dtype), array.min(), array.max()
-        if int(low) < limits.min or int(high) > limits.max:
+        limits, low, high = np.iinfo(dtype), int(array.min()), int(array.max())
+        if low < limits.min or high > limits.max:
             raise ServingError("invalid", f"input `{name}`: {low} to {high} is out of the range of {DATATYPES[dtype]}")
     with np.errstate(over="ignore"):
         made = array.astype(dtype)

@@ -12,10 +12,10 @@ from .frames import LENGTHS, Message, decode, encode
 from .host import ModelHost, settle
 
 
-def main(number: int) -> None:
+def main(number: int, programs: int) -> None:
     """Answer until the server closes the socket."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server tells its workers when to end
-    host = ModelHost()
+    host = ModelHost(programs)
     with socket.socket(fileno=number) as connection, connection.makefile("rb") as stream:
         while lengths := stream.read(LENGTHS.size):
             head, body = LENGTHS.unpack(lengths)
@@ -46,4 +46,4 @@ def _done(host: ModelHost, message: Message) -> tuple[dict[str, Any], dict[str, 
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(*map(int, sys.argv[1:]))

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from ..core.config import DISPATCH_VARIABLE
 from .errors import ServingError
 from .frames import LENGTHS, Message, decode, encode
+from .host import PROGRAMS
 from .tensors import Arrays
 
 T = TypeVar("T")
@@ -30,11 +31,15 @@ class WorkerDied(ConnectionError):
 
 
 class ModelWorker:
-    """One process, and the connection to it."""
+    """One process, and the connection to it.
 
-    def __init__(self) -> None:
+    Arguments:
+        programs: see ModelHost.
+    """
+
+    def __init__(self, programs: int = PROGRAMS) -> None:
         ours, theirs = socket.socketpair()
-        command = [sys.executable, "-m", "paddle_lite_py.serving.worker", str(theirs.fileno())]
+        command = [sys.executable, "-m", "paddle_lite_py.serving.worker", str(theirs.fileno()), str(programs)]
         environment = {DISPATCH_VARIABLE: "0", **os.environ}
         self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, env=environment)
         theirs.close()

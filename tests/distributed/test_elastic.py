@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from elastic_job import ElasticJob
 from paddle_lite_py.distributed import elastic
 from paddle_lite_py.distributed.launch import job as jobs
 from paddle_lite_py.distributed.launch import launch
+from paddle_lite_py.distributed.launch.link import Link
 from paddle_lite_py.distributed.launch.membership import LAST_CALL, Membership, Terms
 from paddle_lite_py.distributed.spawning import free_ports
 
@@ -149,6 +151,18 @@ def test_a_silent_node_is_taken_for_dead():
     found = Told(1, 2).ready(1, 2)
     found.after(TTL - 1, 1).after(2, 1)
     assert found.heard(2) == ["world", "lost"] and found.heard(1) == ["world", "end"]
+
+
+def test_launchers_agree_on_a_secret_that_they_do_not_send(monkeypatch):
+    """Words between nodes are authenticated, and not encrypted."""
+    monkeypatch.setenv("PADDLE_JOB_KEY", "a secret")
+    told = Told(2, 2).ready(1, 2)
+    one, two = (Link("127.0.0.1:1", "job", told.terms) for _ in range(2))
+    assert told.last(1)["salt"] == told.last(2)["salt"]
+    secret = one.secret_of(told.last(1)["salt"])
+    assert secret == two.secret_of(told.last(2)["salt"]) and secret not in json.dumps(told.got)
+    told.ready(1, 2).say("failed", 1, 2).ready(1, 2)
+    assert one.secret_of(told.last(1)["salt"]) != secret
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import contextlib
 import http.client
@@ -18,6 +19,7 @@ from decoders import compilations
 from paddle_lite_py.serving import LanguageModel, Limits, Server, ServerSettings, ServingError
 from paddle_lite_py.serving.command import main
 from paddle_lite_py.serving.language.tokenizers import ByteTokenizer, TextStream
+from paddle_lite_py.serving.rest import application
 from paddle_lite_py.text.generation import generate
 from paddle_lite_py.text.models import CausalLM, tiny_config
 from served import eventually
@@ -280,6 +282,34 @@ def test_a_client_that_goes_frees_its_slot(server, model):
             assert eventually(lambda: not engine._running, 8)
         assert engine._metrics._generated._value.get() - before < 90
     assert complete(server, prompt="Hello", max_tokens=6)["choices"][0]["text"] == wanted(model, "Hello", 6)
+
+
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        ("/v1/completions", {"model": "lm", "prompt": "a", "stream": True}),
+        ("/v1/completions", {"model": "lm", "prompt": "a"}),
+        ("/v2/models/lm/generate_stream", {"text_input": "a"}),
+        ("/v2/models/lm/generate", {"text_input": "a"}),
+    ],
+)
+def test_a_client_that_goes_before_the_first_byte_stops_the_generation(server, path, fields):
+    engine, fields = server.service.engines["lm"], {**fields, "max_tokens": 90, "temperature": 0}
+    came = [{"type": "http.request", "body": json.dumps(fields).encode(), "more_body": False}]
+    scope = {"type": "http", "method": "POST", "path": path, "headers": [], "query_string": b""}
+    scope["asgi"] = {"spec_version": "2.4"}  # of servers that need not be asked whether a client has gone
+
+    async def receive():
+        return came.pop() if came else {"type": "http.disconnect"}
+
+    async def send(message):
+        pass
+
+    before = engine._metrics._generated._value.get()
+    with slowed(engine, 0.02):
+        asyncio.run(application(server.service)(scope, receive, send))
+        assert eventually(lambda: not engine._running and not engine._waiting, 10)
+    assert engine._metrics._generated._value.get() - before < 20
 
 
 def test_a_client_that_reads_slowly_does_not_delay_others(server, model):

@@ -22,7 +22,9 @@ import pytest
 import paddle_lite_py as paddle
 from paddle_lite_py import nn
 from paddle_lite_py.serving import Limits, ServedModel, Server, ServerSettings, ServingError, TensorSpec, executors
+from paddle_lite_py.serving import host as hosts
 from paddle_lite_py.serving.command import main
+from paddle_lite_py.serving.host import ModelHost
 from served import Served, eventually
 
 SPEC = [paddle.static.InputSpec(["batch", 3], "float32", "x")]
@@ -405,20 +407,44 @@ def test_a_model_that_cannot_be_loaded_is_tried_less_and_less(tmp_path):
         Server([str(tmp_path / "bad")], settings=ServerSettings(port=0, grpc_port=None)).start()
 
 
-def test_programs_for_ever_new_sizes_are_dropped(tmp_path, monkeypatch):
-    from paddle_lite_py.serving.host import ModelHost
-
-    paddle.jit.save(
-        nn.Linear(200, 200), str(tmp_path / "net"), input_spec=[paddle.static.InputSpec([None, None, 200])],
-        platforms=["cpu"],
-    )  # fmt: skip
-    monkeypatch.setattr(ModelHost, "most_shapes", 3)
-    host = ModelHost()
+@pytest.fixture
+def host(tmp_path):
+    """A host of a model whose products XLA computes, for at most three sizes beside the one that it is ready for."""
+    spec = paddle.static.InputSpec([None, None, 200], name="x")
+    paddle.jit.save(nn.Linear(200, 200), str(tmp_path / "net"), input_spec=[spec], platforms=["cpu"])
+    host = ModelHost(3)
     host.load("a", str(tmp_path / "net"), 1, {})
-    forgotten = []
-    model, forget = host._models["a"], host._models["a"].forget
+    return host
+
+
+def rows_of(host, n):
+    return host.run("a", {"x": np.ones((1, n, 200), "float32")})["out0"].shape[1]
+
+
+def test_ever_new_sizes_compile_so_many_programs_and_no_more(host, monkeypatch):
+    assert [rows_of(host, n) for n in (1, 2, 3)] == [1, 2, 3]
+    before = host.compilations
+    with pytest.raises(ServingError, match=r"not compiled for x\[1, 4, 200\], and 3 other sizes.*--max-programs") as e:
+        rows_of(host, 4)
+    assert e.value.http == 429
+    assert [rows_of(host, n) for n in (1, 2, 3, 8)] == [1, 2, 3, 8]  # 8: compiled before it was ready
+    assert host.compilations == before
+    monkeypatch.setattr(hosts, "PERIOD", 0.0)
+    assert rows_of(host, 4) == 4 and host.compilations > before
+
+
+def test_programs_for_ever_new_sizes_are_dropped(host, monkeypatch):
+    monkeypatch.setattr(hosts, "PERIOD", 0.0)
+    model, forgotten = host._models["a"].model, []
+    forget = model.forget
     monkeypatch.setattr(model, "forget", lambda: forgotten.append(1) or forget())
-    for n in range(1, 9):
-        x = np.ones((1, n, 200), "float32")
-        assert host.run("a", {model.inputs[0].name: x})["out0"].shape == x.shape
-    assert len(forgotten) == 2
+    assert [rows_of(host, n) for n in range(1, 8)] == list(range(1, 8))
+    assert len(forgotten) == 1 and len(host._models["a"].seen) <= 4
+
+
+def test_sizes_that_numpy_computes_are_not_counted(saved):
+    host = ModelHost(2)
+    host.load("a", str(saved[0] / "mlp"), 1, {})
+    for n in range(1, 6):
+        assert len(host.run("a", {"x": np.ones((n, 3), "float32")})["out0"]) == n
+    assert host._models["a"].compiled == 0

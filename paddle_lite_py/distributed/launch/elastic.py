@@ -106,13 +106,14 @@ class _Node:
         place, terms = NodePlace(*word["place"]), self.how.terms
         self.worlds, self.failures, self.number = word["worlds"], word["failures"], place.number
         print(f"launch: world {self.worlds} of {place.nodes} nodes; this is node {place.number}", file=sys.stderr)
+        key = self.link.secret_of(word["salt"])
         told = {
-            "PADDLE_JOB_KEY": word["key"],
+            "PADDLE_JOB_KEY": key,
             "PADDLE_ELASTIC_NP": terms.nodes,
             "PADDLE_ELASTIC_RESTARTS": str(self.worlds - 1),
             "PADDLE_ELASTIC_FULL_SIZE": str(terms.most * terms.processes),
         }
-        tasks = [t._replace(env=t.env | told) for t in self.job.tasks(place, word["key"])]
+        tasks = [t._replace(env=t.env | told) for t in self.job.tasks(place, key)]
         heard: list[Word] = []
         code = run_once(self.job, tasks, self._called(heard))
         return code, self._what_follows(code, heard)

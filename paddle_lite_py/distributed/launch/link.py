@@ -12,7 +12,7 @@ from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, Listener
 from typing import Any
 
-from ..members import Reception, connect, job_secret, key_of
+from ..members import Reception, connect, derived_secret, job_secret, key_of
 from .meeting import LONGEST, listen, stranger
 from .membership import Membership, Terms, Word
 
@@ -108,11 +108,16 @@ class Link:
     def __init__(self, master: str, job: str, terms: Terms) -> None:
         host, _, port = master.rpartition(":")
         self.at, self.terms = (host, int(port)), terms
-        self.key = key_of(job_secret(master, job))
+        self._secret = job_secret(master, job)
+        self.key = key_of(self._secret)
         self.leader: Leader | None = None
         self.connection: Connection | None = None
         self.words: queue.SimpleQueue[Word] = queue.SimpleQueue()
         self.sending = threading.Lock()
+
+    def secret_of(self, salt: str) -> str:
+        """Return the secret of the processes of a world. Who leads tells a salt only: words are not encrypted."""
+        return derived_secret(self._secret.encode(), f"world {salt}")
 
     def connect(self, patience: float, given_up: Callable[[], Any]) -> None:
         """Find who leads, or lead; nothing if `given_up` says so meanwhile.

@@ -167,8 +167,8 @@ class Membership:
 
         chosen = sorted(self.members, key=order)[: self.terms.most]
         cards = [self.members[who].card for who in chosen]
-        self.worlds, self.newcomer, key = self.worlds + 1, math.inf, secrets.token_hex(32)
-        known = {"worlds": self.worlds, "failures": self.failures, "key": key}
+        self.worlds, self.newcomer, salt = self.worlds + 1, math.inf, secrets.token_hex(16)
+        known = {"worlds": self.worlds, "failures": self.failures, "salt": salt}
         self.broken = False
         for who, member in self.members.items():
             member.inside = who in chosen

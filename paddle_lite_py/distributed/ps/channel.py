@@ -13,7 +13,7 @@ import numpy as np
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-from .seals import ANSWERS, ASKS, NONCE, UNKNOWN, Sealed, coverage, key_of, seal, unseal
+from .seals import ANSWERS, ASKS, NONCE, UNKNOWN, Key, Sealed, key_of, seal, unseal
 from .wire import pack, raised, split, unpack
 
 # Milliseconds: between signs of life, after which silence a connection is closed, and between attempts to connect.
@@ -43,9 +43,9 @@ class ServerGone(ConnectionError):
 class _Link:
     """The connection to one server, and the request that is under way there."""
 
-    def __init__(self, context: zmq.Context, endpoint: str, key: bytes, nonce: bytes) -> None:
+    def __init__(self, context: zmq.Context, endpoint: str, key: Key, nonce: bytes) -> None:
         self.endpoint, self._key = endpoint, key
-        self._to = Sealed(nonce, UNKNOWN, coverage(split(endpoint)[0]), True, [])
+        self._to = Sealed(nonce, UNKNOWN, True, [])
         self._request: Request | None = None
         self.socket = context.socket(zmq.DEALER)
         self.socket.set(zmq.LINGER, 0)
@@ -88,7 +88,6 @@ class _Link:
             self.socket.disconnect(f"tcp://{self.endpoint}")
             self.socket.connect(f"tcp://{endpoint}")
             self.endpoint, self._lost = endpoint, True
-            self._to = self._to._replace(covers=coverage(split(endpoint)[0]))
 
     def receive(self, number: int) -> Request | None:
         """Return the answer to the request of a number, if it is that which has come.
@@ -97,7 +96,7 @@ class _Link:
             PermissionError: if who answers does not know the token.
         """
         frames = [frame.buffer for frame in self.socket.recv_multipart(copy=False)]
-        found = unseal(self._key, ANSWERS, frames, self._to.covers)
+        found = unseal(self._key, ANSWERS, frames)
         if not found.authentic:
             raise PermissionError(f"parameter server {self.endpoint}: the token is not that of the server")
         header, arrays = unpack(found.frames)

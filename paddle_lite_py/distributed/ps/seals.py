@@ -1,30 +1,35 @@
 """Seals of messages: only who knows the token makes one, for one message, one channel and one life of a server.
 
-The first frame of a message is what its seal covers, the nonce of the client's channel, that of the server since it was
-started, the seal, and the header. What was recorded is good for neither another channel, nor after a new start, nor the
-other way. A seal covers the arrays too. Only within one machine, where nobody but root is on the way, does it cover the
-header alone: pulls and pushes would take a quarter longer. PADDLE_PS_SEAL=whole covers all there too, where a tunnel or
-a proxy stands behind the address.
+The first frame of a message is the number of this form, the nonce of the client's channel, that of the server since it
+was started, the seal, and the header. The seal covers all of these, and all arrays, by their digests. What was recorded
+is good for neither another channel, nor after a new start, nor the other way.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from .digests import array_key, digest
 from .wire import WireError
 
-NONCE, SEAL = 16, 32
+FORM, NONCE, SEAL = b"\2", 16, 32
 PREFIX = 1 + 2 * NONCE + SEAL
-HEADER, WHOLE = b"\0", b"\1"  # what a seal covers
-VARIABLE = "PADDLE_PS_SEAL"
 UNKNOWN = bytes(NONCE)  # of a server that has not been heard yet
 ASKS, ANSWERS = b"asks", b"answers"
 # Bytes of a header, and arrays of a message: what is larger is not looked at.
 MOST_HEADER, MOST_ARRAYS = 16 << 20, 64
+
+
+class Key(NamedTuple):
+    """What seals are made with: of a message as a whole, and of its arrays."""
+
+    whole: bytes
+    arrays: np.ndarray
 
 
 class Sealed(NamedTuple):
@@ -32,53 +37,44 @@ class Sealed(NamedTuple):
 
     channel: bytes
     server: bytes
-    covers: bytes
     authentic: bool
     frames: list[Any]
 
 
-def key_of(token: str) -> bytes:
+def key_of(token: str) -> Key:
     """Return the key of a token, which itself does not travel."""
-    return hashlib.sha256(b"parameter servers " + token.encode()).digest()
+    whole = hashlib.sha256(b"parameter servers " + token.encode()).digest()
+    return Key(whole, array_key(whole))
 
 
-def coverage(host: str) -> bytes:
-    """Return what the seals of messages to or from an address must cover."""
-    here = host == "localhost" or host.startswith("127.")
-    return HEADER if here and os.environ.get(VARIABLE) != "whole" else WHOLE
-
-
-def seal(key: bytes, way: bytes, to: Sealed, frames: Sequence[Any]) -> list[Any]:
+def seal(key: Key, way: bytes, to: Sealed, frames: Sequence[Any]) -> list[Any]:
     """Return the frames of a message as they travel.
 
     Args:
-        to: the nonces, and what the seal covers; its frames are not looked at.
+        to: the nonces; its frames are not looked at.
     """
-    context = to.covers + to.channel + to.server
+    context = FORM + to.channel + to.server
     return [b"".join([context, _seal(key, way, context, frames), frames[0]]), *frames[1:]]
 
 
-def unseal(key: bytes, way: bytes, frames: Sequence[Any], least: bytes = HEADER) -> Sealed:
-    """Verify a message before anything of it is read.
-
-    Args:
-        least: what its seal must cover.
+def unseal(key: Key, way: bytes, frames: Sequence[Any]) -> Sealed:
+    """What has come; nothing of it is read yet.
 
     Raises:
         WireError: if it is no message.
     """
     first = memoryview(frames[0]) if frames else memoryview(b"")
-    if not PREFIX <= len(first) <= PREFIX + MOST_HEADER or len(frames) > 1 + MOST_ARRAYS:
+    if not PREFIX <= len(first) <= PREFIX + MOST_HEADER or len(frames) > 1 + MOST_ARRAYS or first[:1] != FORM:
         raise WireError("it is not of this protocol")
     context, seal, plain = bytes(first[: PREFIX - SEAL]), first[PREFIX - SEAL : PREFIX], [first[PREFIX:], *frames[1:]]
-    covers = context[:1]
-    authentic = least <= covers <= WHOLE and hmac.compare_digest(_seal(key, way, context, plain), seal)
-    return Sealed(context[1 : 1 + NONCE], context[1 + NONCE :], covers, authentic, plain)
+    authentic = hmac.compare_digest(_seal(key, way, context, plain), seal)
+    return Sealed(context[1 : 1 + NONCE], context[1 + NONCE :], authentic, plain)
 
 
-def _seal(key: bytes, way: bytes, context: bytes, frames: Sequence[Any]) -> bytes:
-    """Return the code of a message. The header says how long each array is, so that frames are not to be moved."""
-    made = hmac.new(key, b"%s %b %d " % (way, context, len(frames[0])), hashlib.sha256)
-    for frame in frames if context[:1] == WHOLE else frames[:1]:
-        made.update(frame)
+def _seal(key: Key, way: bytes, context: bytes, frames: Sequence[Any]) -> bytes:
+    """Return the code of a message. Digests say how long each array is, so that frames are not to be moved."""
+    made = hmac.new(key.whole, b"%s %b %d " % (way, context, len(frames[0])), hashlib.sha256)
+    made.update(frames[0])
+    for frame in frames[1:]:
+        made.update(digest(frame, key.arrays))
     return made.digest()

@@ -17,7 +17,7 @@ from ..members import Dropped, job_secret
 from .barrier import Barrier
 from .recovery import Recovery
 from .saving import commit, load_share, save_share
-from .seals import ANSWERS, ASKS, NONCE, Sealed, coverage, key_of, seal, unseal
+from .seals import ANSWERS, ASKS, NONCE, Sealed, key_of, seal, unseal
 from .tables import CHANGES, Arrays, Tables
 from .wire import SERVERS, WireError, failure, pack, split, unpack
 
@@ -84,7 +84,7 @@ class Server:
     ) -> None:
         host, port = split(endpoint)
         self.index, self.servers, self._key = index, servers, key_of(token or job_secret(SERVERS))
-        self._nonce, self._covers = os.urandom(NONCE), coverage(host)
+        self._nonce = os.urandom(NONCE)
         self._channels: OrderedDict[bytes, tuple[int, Any]] = OrderedDict()
         self.tables = Tables(folder)
         self._barrier = Barrier(workers)
@@ -139,7 +139,7 @@ class Server:
     def _handle(self, client: bytes, frames: list[Any]) -> None:
         """Answer one message; errors are returned to the sender."""
         try:
-            asked = unseal(self._key, ASKS, frames, self._covers)
+            asked = unseal(self._key, ASKS, frames)
         except WireError as e:
             return self._dropped.tell("a message", e)
         caller, number = Caller(client, asked._replace(server=self._nonce, frames=[])), None

@@ -10,7 +10,8 @@ from typing import Any
 
 import orjson
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from ..errors import ServingError
 from ..service import Service
@@ -44,15 +45,15 @@ def json_response(data: Any) -> Response:
     return Response(orjson.dumps(data), media_type="application/json")
 
 
-async def unless_gone(request: Request, work: Coroutine[Any, Any, Any]) -> Any:
-    """The result of work, which is cancelled if the client goes.
+async def unless_gone(receive: Receive, work: Coroutine[Any, Any, Any]) -> Any:
+    """Return the result of work, which is cancelled if the client goes.
 
     Raises:
         ClientDisconnect: The client has gone.
     """
 
     async def gone() -> None:
-        while (await request.receive())["type"] != "http.disconnect":
+        while (await receive())["type"] != "http.disconnect":
             pass
 
     working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(gone())
@@ -68,13 +69,14 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, Any]) -> Any:
 
 
 class Answer:
-    """The choices of one request, generated at the same time."""
+    """The choices of one request, generated at the same time. Close it: it may end before anybody reads it."""
 
     def __init__(self, asked: CompletionRequest, service: Service) -> None:
         self._asked, self._service, self._start = asked, service, time.perf_counter()
         self._engine, self._count = engine_of(service, asked.model), 0
         prompts = [p for p in asked.prompts for _ in range(asked.n)]
         self._requests: list[Generation] = []
+        self._has_ended = False
         try:
             for i, prompt in enumerate(prompts):
                 self._requests.append(self._engine.submit(prompt, asked.most, asked.sampling_of(i)))
@@ -83,10 +85,17 @@ class Answer:
             raise
 
     def _end(self, result: str) -> None:
-        """Cancel what has not ended, and count the request."""
+        """Cancel what has not ended, and count the request, once."""
+        if self._has_ended:
+            return
+        self._has_ended = True
         for request in self._requests:
             request.is_cancelled = True
         self._service.metrics.requests(self._asked.model, "1", result, time.perf_counter() - self._start)
+
+    def close(self) -> None:
+        """Cancel it, unless it has ended."""
+        self._end("gone")
 
     def usage(self) -> dict[str, int]:
         """Return the numbers of tokens."""
@@ -165,3 +174,16 @@ class Answer:
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class EventStream(StreamingResponse):
+    """An answer as server-sent events. It ends with the connection, even if that ends before the first event."""
+
+    def __init__(self, answer: Answer, events: AsyncIterator[bytes]) -> None:
+        super().__init__(events, media_type="text/event-stream")
+        self._answer = answer
+
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events, unless the client has gone."""
+        with contextlib.closing(self._answer), contextlib.suppress(ClientDisconnect):
+            await unless_gone(receive, self.stream_response(send))

@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any, NamedTuple
 
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from ..errors import ServingError
 from ..service import Service
-from .answers import Answer, ReadBody, engine_of, event, json_response, unless_gone
+from .answers import Answer, EventStream, ReadBody, engine_of, event, json_response, unless_gone
 from .requests import CompletionRequest, read_chat, read_completion
 from .tokenizers import Tokenizer
 
@@ -92,8 +92,9 @@ class OpenAI:
         head = {"id": f"{wording.prefix}-{uuid.uuid4().hex}", "created": int(time.time()), "model": asked.model}
         if asked.is_stream:
             events = _events(answer, asked, wording, {**head, "object": wording.part})
-            return StreamingResponse(events, media_type="text/event-stream")
-        found = await unless_gone(request, answer.whole())
+            return EventStream(answer, events)
+        with contextlib.closing(answer):
+            found = await unless_gone(request.receive, answer.whole())
         choices = [_choice(i, wording.text(text), reason) for i, (text, reason) in enumerate(found)]
         return json_response({**head, "object": wording.whole, "choices": choices, "usage": answer.usage()})
 

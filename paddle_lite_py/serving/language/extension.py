@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from ..errors import ServingError
 from ..service import Service
-from .answers import Answer, ReadBody, engine_of, event, json_response, unless_gone
+from .answers import Answer, EventStream, ReadBody, engine_of, event, json_response, unless_gone
 from .engine import VERSION
 from .requests import CompletionRequest, read_generate
 
@@ -39,14 +39,15 @@ class GenerateExtension:
         """Continue a text."""
         asked = await self._read(request, False)
         answer = Answer(asked, self._service)
-        (found,) = await unless_gone(request, answer.whole())
+        with contextlib.closing(answer):
+            (found,) = await unless_gone(request.receive, answer.whole())
         return json_response(_output(asked.model, *found))
 
     async def generate_stream(self, request: Request) -> Response:
         """Continue a text, piece by piece."""
         asked = await self._read(request, True)
-        events = _events(Answer(asked, self._service), asked.model)
-        return StreamingResponse(events, media_type="text/event-stream")
+        answer = Answer(asked, self._service)
+        return EventStream(answer, _events(answer, asked.model))
 
     async def _read(self, request: Request, is_stream: bool) -> CompletionRequest:
         model = request.path_params["model"]

@@ -10,10 +10,10 @@ import orjson
 
 from ...text.generation.slots import Sampling
 from ..errors import ServingError
+from ..schemas import Schema, closed, fits, is_one_of
 from .tokenizers import Tokenizer
 
 MOST_CHOICES = 128  # prompts times n of one request
-_Check = Callable[[Any], bool]
 
 
 class CompletionRequest(NamedTuple):
@@ -33,41 +33,27 @@ class CompletionRequest(NamedTuple):
         return self.sampling._replace(seed=(self.sampling.seed + choice) % (1 << 31))
 
 
-def _is_number(low: float, high: float) -> _Check:
-    return lambda x: isinstance(x, int | float) and not isinstance(x, bool) and low <= x <= high
-
-
-def _is_integer(low: int, high: int) -> _Check:
-    return lambda x: isinstance(x, int) and not isinstance(x, bool) and low <= x <= high
-
-
-def _is_bool(x: Any) -> bool:
-    return isinstance(x, bool)
-
-
-def _is_stop(x: Any) -> bool:
-    texts = [x] if isinstance(x, str) else x
-    return isinstance(texts, list) and len(texts) <= 16 and all(isinstance(t, str) and t for t in texts)
-
-
-def _is_options(x: Any) -> bool:
-    return isinstance(x, dict) and not x.keys() - {"include_usage"} and all(map(_is_bool, x.values()))
-
-
-_COUNT = (_is_integer(1, 1 << 24), "an integer of at least 1")
-# Fields: a check, and the expected value. null is the default everywhere.
-_SHARED: dict[str, tuple[_Check, str]] = {
-    "max_tokens": _COUNT,
-    "temperature": (_is_number(0, 2), "a number from 0 to 2"),
-    "top_p": (lambda p: _is_number(0, 1)(p) and p > 0, "a number above 0 and at most 1"),
-    "top_k": (_is_integer(0, 1 << 24), "an integer of at least 0"),
-    "n": (_is_integer(1, MOST_CHOICES), f"an integer from 1 to {MOST_CHOICES}"),
-    "seed": (_is_integer(-(1 << 63), (1 << 63) - 1), "an integer"),
-    "stop": (_is_stop, "a string, or a list of at most 16 strings, none of them empty"),
-    "stream": (_is_bool, "true or false"),
-    "stream_options": (_is_options, '{"include_usage": true}'),
+_TEXT: Schema = {"type": "string", "minLength": 1}
+_COUNT: Schema = {"type": "integer", "minimum": 1, "maximum": 1 << 24}
+_INT64: Schema = {"type": "integer", "minimum": -(1 << 63), "maximum": (1 << 63) - 1}
+_FLAG: Schema = {"type": "boolean"}
+_OPTIONS: Schema = {"type": "object", "properties": {"include_usage": _FLAG}, "additionalProperties": False}
+# Fields: their schema, and what is expected. null is the default everywhere.
+_SHARED: dict[str, tuple[Schema, str]] = {
+    "max_tokens": (_COUNT, "an integer of at least 1"),
+    "temperature": ({"type": "number", "minimum": 0, "maximum": 2}, "a number from 0 to 2"),
+    "top_p": ({"type": "number", "exclusiveMinimum": 0, "maximum": 1}, "a number above 0 and at most 1"),
+    "top_k": ({"type": "integer", "minimum": 0, "maximum": 1 << 24}, "an integer of at least 0"),
+    "n": ({"type": "integer", "minimum": 1, "maximum": MOST_CHOICES}, f"an integer from 1 to {MOST_CHOICES}"),
+    "seed": (_INT64, "an integer"),
+    "stop": (
+        {"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "maxItems": 16}]},
+        "a string, or a list of at most 16 strings, none of them empty",
+    ),
+    "stream": (_FLAG, "true or false"),
+    "stream_options": (_OPTIONS, '{"include_usage": true}'),
 }
-_CHAT = {**_SHARED, "max_completion_tokens": _COUNT}
+_CHAT = {**_SHARED, "max_completion_tokens": _SHARED["max_tokens"]}
 # Fields that would change the answer and are not implemented: the values that change nothing.
 _NEUTRAL: dict[str, tuple[Any, ...]] = {
     "presence_penalty": (0,), "frequency_penalty": (0,), "repetition_penalty": (1,), "logit_bias": ({},),
@@ -77,6 +63,50 @@ _NEUTRAL: dict[str, tuple[Any, ...]] = {
 }  # fmt: skip
 # Fields that do not concern the answer.
 _OTHER = {"user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key"}
+_TOKEN: Schema = {"type": "integer", "minimum": 0, "maximum": (1 << 31) - 1}
+_TOKENS: Schema = {"type": "array", "items": _TOKEN, "minItems": 1}
+_PROMPTS: Schema = {"type": "array", "items": {"anyOf": [_TEXT, _TOKENS]}, "minItems": 1}
+_PROMPT: Schema = {"anyOf": [_TEXT, _TOKENS, _PROMPTS]}
+_PARTS: Schema = {
+    "type": "array", "items": {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}}
+}  # fmt: skip
+_MESSAGE: Schema = {
+    "type": "object", "required": ["role", "content"],
+    "properties": {"role": {"type": "string"}, "content": {"anyOf": [{"type": "string"}, _PARTS]}},
+}  # fmt: skip
+
+
+def completion_schema(models: list[str]) -> Schema:
+    """Return the schema of a request to /v1/completions."""
+    return _schema({"model": {"enum": models}, "prompt": _PROMPT}, _SHARED)
+
+
+def chat_schema(models: list[str]) -> Schema:
+    """Return the schema of a request to /v1/chat/completions."""
+    messages = {"type": "array", "items": _MESSAGE, "minItems": 1}
+    return _schema({"model": {"enum": models}, "messages": messages}, _CHAT)
+
+
+def generate_schema(is_stream: bool) -> Schema:
+    """Return the schema of a request of the generate extension."""
+    fields = _generate_fields(is_stream)
+    found = _schema({"text_input": _TEXT}, fields)
+    parameters = _schema({}, fields)
+    found["properties"]["parameters"] = {"anyOf": [parameters, {"type": "null"}]}
+    return found
+
+
+def _schema(required: dict[str, Schema], fields: dict[str, tuple[Schema, str]]) -> Schema:
+    neutral: dict[str, Schema] = {name: {"enum": list(values)} for name, values in _NEUTRAL.items()}
+    others: dict[str, Schema] = dict.fromkeys(sorted(_OTHER), {})
+    found = {name: schema for name, (schema, _) in fields.items()}
+    return closed({**required, **found, **neutral, **others}, list(required))
+
+
+def _generate_fields(is_stream: bool) -> dict[str, tuple[Schema, str]]:
+    fields = {name: field for name, field in _SHARED.items() if name not in ("n", "stream_options")}
+    expected = "true, or /generate" if is_stream else "false, or /generate_stream"
+    return {**fields, "stream": ({"enum": [is_stream]}, expected)}
 
 
 def read_completion(body: bytes, tokenizer_of: Callable[[str], Tokenizer]) -> CompletionRequest:
@@ -113,12 +143,12 @@ def read_generate(body: bytes, model: str, is_stream: bool, tokenizer: Tokenizer
         ServingError: It is invalid.
     """
     data = _object(body)
-    settings = data.pop("parameters", {})
+    settings = data.pop("parameters", None)
+    settings = {} if settings is None else settings
     if not isinstance(settings, dict):
         raise ServingError("invalid", "parameters must be a JSON object")
-    fields = {name: field for name, field in _SHARED.items() if name not in ("n", "stream_options")}
-    expected = "true, or /generate" if is_stream else "false, or /generate_stream"
-    fields["stream"] = (lambda x: x is is_stream, expected)
+    fields = _generate_fields(is_stream)
+    _checked(settings, set(), fields)
     data = _checked({**data, **settings}, {"text_input"}, fields)
     if not isinstance(data["text_input"], str):
         raise ServingError("invalid", "text_input must be a string")
@@ -126,7 +156,7 @@ def read_generate(body: bytes, model: str, is_stream: bool, tokenizer: Tokenizer
     return _request({**data, "model": model, "stream": is_stream}, [prompt], data.get("max_tokens", 16))
 
 
-def _read(body: bytes, required: set[str], fields: dict[str, tuple[_Check, str]]) -> dict[str, Any]:
+def _read(body: bytes, required: set[str], fields: dict[str, tuple[Schema, str]]) -> dict[str, Any]:
     data = _checked(_object(body), required, fields)
     if not isinstance(data["model"], str):
         raise ServingError("invalid", "model must be a string")
@@ -143,25 +173,27 @@ def _object(body: bytes) -> dict[str, Any]:
     return data
 
 
-def _checked(data: dict[str, Any], required: set[str], fields: dict[str, tuple[_Check, str]]) -> dict[str, Any]:
-    """Return the fields that are not null."""
+def _checked(data: dict[str, Any], required: set[str], fields: dict[str, tuple[Schema, str]]) -> dict[str, Any]:
+    """Return the fields that are not null; 3.0 as 3 where an integer is expected."""
     data = {name: value for name, value in data.items() if value is not None}
     if missing := sorted(required - data.keys()):
         raise ServingError("invalid", f"the request lacks {', '.join(missing)}")
     for name, value in data.items():
         _check_field(name, value, required, fields)
+        if name in fields and fields[name][0].get("type") == "integer":
+            data[name] = int(value)
     return data
 
 
-def _check_field(name: str, value: Any, required: set[str], fields: dict[str, tuple[_Check, str]]) -> None:
+def _check_field(name: str, value: Any, required: set[str], fields: dict[str, tuple[Schema, str]]) -> None:
     if name in required or name in _OTHER:
         return
     if name in _NEUTRAL:
-        if value not in _NEUTRAL[name]:
+        if not is_one_of(value, _NEUTRAL[name]):
             raise ServingError("invalid", f"{name} is not supported by this server; leave it out")
     elif name not in fields:
         raise ServingError("invalid", f"there is no field {name[:80]!r}; the fields are {', '.join(sorted(fields))}")
-    elif not fields[name][0](value):
+    elif not fits(value, fields[name][0]):
         raise ServingError("invalid", f"{name} is {str(value)[:80]}; expected {fields[name][1]}")
 
 
@@ -173,11 +205,11 @@ def _prompts(prompt: Any, tokenizer: Tokenizer) -> list[list[int]]:
 def _tokens(prompt: Any, tokenizer: Tokenizer) -> list[int]:
     if isinstance(prompt, str):
         return tokenizer.encode(_plain(prompt, "prompt"))
-    if not isinstance(prompt, list) or not all(map(_is_integer(-(1 << 63), (1 << 63) - 1), prompt)):
+    if not isinstance(prompt, list) or not fits(prompt, {"items": {"type": "integer"}}):
         raise ServingError("invalid", "prompt must be a string, a list of tokens, or a list of these")
     if wrong := [t for t in prompt if not 0 <= t < tokenizer.size]:
         raise ServingError("invalid", f"prompt: token {wrong[0]} is out of range; the model has {tokenizer.size}")
-    return prompt
+    return [int(t) for t in prompt]
 
 
 def _plain(text: str, what: str) -> str:

@@ -1,5 +1,8 @@
 """What two processes say to each other; run by the launcher, an assertion that fails ends the job."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 
 import paddle_lite_py as paddle
@@ -371,7 +374,22 @@ def sequences():
             np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-4, atol=1e-5, err_msg=how)
 
 
-CHECKS = (reductions, deliveries, one_to_one, groups, data_parallel, batch_statistics, experts)
+def doors():
+    """Whatever listens in a job on one node, JAX's coordinator included, listens at the loopback address."""
+    found = []
+    own = {os.readlink(f) for f in Path("/proc/self/fd").iterdir() if f.is_symlink()}
+    mapped = f"{0:016X}FFFF00000100007F"  # IPv4 within IPv6
+    for name, loopback in (("tcp", "0100007F"), ("tcp6", (mapped, f"{1 << 24:032X}"))):
+        for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]:
+            _, local, _, state, *rest = line.split()
+            if state == "0A" and f"socket:[{rest[5]}]" in own:
+                assert local.startswith(loopback), local
+                found.append(local)
+    assert len(found) >= 1 + (RANK == 0), found
+    assert len(os.environ["PADDLE_JOB_KEY"]) == 64  # the launcher's, new for each job
+
+
+CHECKS = (doors, reductions, deliveries, one_to_one, groups, data_parallel, batch_statistics, experts)
 for check in (*CHECKS, sequences, sparse_exchanges, programs, unused_parameters, in_a_static_function):
     check()
     print(f"{check.__name__} is well", flush=True)

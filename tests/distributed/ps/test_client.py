@@ -16,7 +16,7 @@ import zmq
 import house
 from paddle_lite_py.distributed import ps
 from paddle_lite_py.distributed.members import job_secret
-from paddle_lite_py.distributed.ps import seals, wire
+from paddle_lite_py.distributed.ps import seals, server, wire
 from parameter_servers import client_of, clients, serving
 
 EMBEDDING = ps.SparseConfig("words", 3, ps.Rule("adagrad", 0.1), {"kind": "uniform", "bound": 0.1}, seed=5)
@@ -198,7 +198,7 @@ class Stranger:
 
     def __init__(self, endpoint, token="", channel=b"c" * 16):
         self.key = seals.key_of(token or job_secret(wire.SERVERS))
-        self.to = seals.Sealed(channel, seals.UNKNOWN, seals.coverage(endpoint), True, [])
+        self.to = seals.Sealed(channel, seals.UNKNOWN, True, [])
         self.context = zmq.Context()
         self.socket = self.context.socket(zmq.DEALER)
         self.socket.connect(f"tcp://{endpoint}")
@@ -266,25 +266,22 @@ def test_what_strangers_send_is_not_read(client):
     assert np.array_equal(client.pull_dense("bias"), before)
 
 
-def test_addresses_of_this_machine_are_told_from_others(monkeypatch):
-    for host, covers in (("127.0.0.1", seals.HEADER), ("localhost", seals.HEADER), ("10.0.0.1", seals.WHOLE)):
-        assert seals.coverage(host) == covers
-    monkeypatch.setenv("PADDLE_PS_SEAL", "whole")
-    assert seals.coverage("127.0.0.1") == seals.WHOLE
-
-
-@pytest.mark.parametrize("part", ["header", "array", "seal", "nonce", "coverage"])
-def test_a_message_that_was_altered_on_its_way_is_refused(client, part, monkeypatch):
-    """Where seals cover all, as they do between machines."""
-    monkeypatch.setenv("PADDLE_PS_SEAL", "whole")
+@pytest.mark.parametrize("part", ["header", "array", "last byte", "another array", "seal", "nonce"])
+def test_a_message_that_was_altered_on_its_way_is_refused(client, part):
     before = client.pull_dense("bias")
     with Stranger(client.endpoints[0]) as member:
         member.ask({"op": "stats", "id": 1, "shard": [0, 2]})
         header = {"op": "add_dense", "table": "bias", "id": 2, "session": "s", "seq": 1, "shard": [0, 2]}
         frames = [bytearray(f) for f in member.sealed(wire.pack(header, [np.ones((2, 3), np.float32)]))]
-        frame, at = {"header": (0, -3), "array": (1, 5), "seal": (0, 40), "nonce": (0, 20), "coverage": (0, 0)}[part]
-        frames[frame][at] ^= 1
+        if part == "another array":
+            frames[1][:] = np.full((2, 3), -1e6, np.float32).tobytes()
+        else:
+            places = {"header": (0, -3), "array": (1, 5), "last byte": (1, -1), "seal": (0, 40), "nonce": (0, 20)}
+            frame, at = places[part]
+            frames[frame][at] ^= 1
         assert "the token is not that of the server" in member.said(frames)["message"]
+        frames[0][0] ^= 1
+        assert member.said(frames, 0.2) is None  # of another form: nothing says how its answer would be sealed
     assert np.array_equal(client.pull_dense("bias"), before)
 
 
@@ -310,15 +307,12 @@ def test_what_was_recorded_is_good_for_nothing(tmp_path):
         assert client.pull_dense("bias").shape == (2, 3)  # it was not stopped
 
 
-def test_between_machines_all_is_covered(monkeypatch):
-    monkeypatch.setenv("PADDLE_PS_SEAL", "whole")
+def test_an_answer_that_was_altered_on_its_way_is_refused(monkeypatch):
     with serving() as endpoints, client_of(endpoints) as client:
         client.create(BIAS)
-        client.push_dense("bias", np.ones((2, 3)))
-        monkeypatch.delenv("PADDLE_PS_SEAL")
-        with Stranger(endpoints[0]) as member:  # who covers less
-            answer = member.said(member.sealed(wire.pack({"op": "stats", "id": 1, "shard": [0, 1]}, [])))
-            assert "the token is not that of the server" in answer["message"]
+        monkeypatch.setattr(server, "seal", lambda *args: [*seals.seal(*args)[:1], np.ones((2, 3), np.float32).data])
+        with pytest.raises(PermissionError, match="the token is not that of the server"):
+            client.pull_dense("bias")
 
 
 def test_answers_of_others_are_not_taken():
@@ -330,8 +324,8 @@ def test_answers_of_others_are_not_taken():
             def answer():
                 caller, first, *_ = fake.recv_multipart()
                 header = wire.pack({"id": 1, "config": {}}, [])
-                to = seals.Sealed(first[1:17], b"s" * 16, first[:1], True, [])
-                fake.send_multipart([caller, *seals.seal(b"no key", seals.ANSWERS, to, header)])
+                to = seals.Sealed(first[1:17], b"s" * 16, True, [])
+                fake.send_multipart([caller, *seals.seal(seals.key_of("no key"), seals.ANSWERS, to, header)])
 
             thread = threading.Thread(target=answer)
             thread.start()

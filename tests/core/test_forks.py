@@ -1,0 +1,45 @@
+"""A child of os.fork() that waits for XLA's threads, which it does not have, says so at the line."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import os, signal, sys, warnings
+import paddle_lite_py as paddle
+from paddle_lite_py.core import forks
+forks.PERIOD = 0.4
+x = paddle.ones([600, 600])
+product = paddle.jit.to_static(lambda x: x @ x)
+child = os.fork()
+if not child:
+    signal.alarm(40)
+    assert float((paddle.ones([3]) + 1).sum()) == 6
+    print("small arrays are computed", flush=True)
+    float({call}.sum())
+    os._exit(0)
+os.waitpid(child, 0)
+"""
+
+
+@pytest.mark.parametrize("call", ["(x @ x)", "product(x)"])
+def test_a_child_that_waits_for_ever_says_at_which_line(call, tmp_path):
+    file = tmp_path / "forking.py"
+    file.write_text(PROGRAM.format(call=call))
+    with subprocess.Popen(
+        [sys.executable, "-W", "default", str(file)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        start_new_session=True,
+    ) as process:  # fmt: skip
+        said = []
+        for line in process.stdout:
+            said.append(line)
+            if "this line has waited for XLA" in line:
+                break
+        os.killpg(process.pid, signal.SIGKILL)
+    assert "small arrays are computed\n" in said and "forking.py:13: RuntimeWarning: this line" in said[-1], said
+    assert "the process was forked" in said[-1] and "spawn" in said[-1]
