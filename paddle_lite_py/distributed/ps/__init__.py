@@ -15,16 +15,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Client", "DenseConfig", "Rule", "Server", "ServerGone", "SparseConfig"]
 
+_PACKAGES = {"zmq": "pyzmq", "blake3": "blake3"}
 _OVER_NETWORK = {"Client": "client", "Server": "server", "ServerGone": "channel"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs pyzmq on first use: programs without tables do without."""
+    """Import what needs pyzmq and blake3 on first use: programs without tables do without."""
     if name not in _OVER_NETWORK:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
         return getattr(importlib.import_module(f"{__name__}.{_OVER_NETWORK[name]}"), name)
     except ModuleNotFoundError as e:
-        if e.name != "zmq":
+        if e.name not in _PACKAGES:
             raise
-        raise ImportError(f"parameter servers need the package pyzmq: {install_hint('ps')}") from None
+        raise ImportError(f"parameter servers need the package {_PACKAGES[e.name]}: {install_hint('ps')}") from None

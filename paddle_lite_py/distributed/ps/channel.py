@@ -13,7 +13,7 @@ import numpy as np
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-from .seals import ANSWERS, ASKS, NONCE, UNKNOWN, Key, Sealed, key_of, seal, unseal
+from .seals import ANSWERS, ASKS, NONCE, UNKNOWN, Sealed, key_of, seal, unseal
 from .wire import pack, raised, split, unpack
 
 # Milliseconds: between signs of life, after which silence a connection is closed, and between attempts to connect.
@@ -43,7 +43,7 @@ class ServerGone(ConnectionError):
 class _Link:
     """The connection to one server, and the request that is under way there."""
 
-    def __init__(self, context: zmq.Context, endpoint: str, key: Key, nonce: bytes) -> None:
+    def __init__(self, context: zmq.Context, endpoint: str, key: bytes, nonce: bytes) -> None:
         self.endpoint, self._key = endpoint, key
         self._to = Sealed(nonce, UNKNOWN, True, [])
         self._request: Request | None = None

@@ -1,8 +1,8 @@
-"""Seals of messages: only who knows the token makes one, for one message, one channel and one life of a server.
+"""Seals of messages: only those who know the token can make one, for one message, channel and run of a server.
 
-The first frame of a message is the number of this form, the nonce of the client's channel, that of the server since it
-was started, the seal, and the header. The seal covers all of these, and all arrays, by their digests. What was recorded
-is good for neither another channel, nor after a new start, nor the other way.
+The first frame of a message is the number of this format, the nonce of the client's channel, that of the server's run,
+the seal, and the header. The seal covers all of these, and all arrays. So a recorded message is valid neither on any
+other channel, nor after a restart, nor in the other direction.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ import hmac
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
+from blake3 import blake3
 
-from .digests import array_key, digest
 from .wire import WireError
 
 FORM, NONCE, SEAL = b"\2", 16, 32
@@ -23,13 +22,6 @@ UNKNOWN = bytes(NONCE)  # of a server that has not been heard yet
 ASKS, ANSWERS = b"asks", b"answers"
 # Bytes of a header, and arrays of a message: what is larger is not looked at.
 MOST_HEADER, MOST_ARRAYS = 16 << 20, 64
-
-
-class Key(NamedTuple):
-    """What seals are made with: of a message as a whole, and of its arrays."""
-
-    whole: bytes
-    arrays: np.ndarray
 
 
 class Sealed(NamedTuple):
@@ -41,13 +33,12 @@ class Sealed(NamedTuple):
     frames: list[Any]
 
 
-def key_of(token: str) -> Key:
+def key_of(token: str) -> bytes:
     """Return the key of a token, which itself does not travel."""
-    whole = hashlib.sha256(b"parameter servers " + token.encode()).digest()
-    return Key(whole, array_key(whole))
+    return hashlib.sha256(b"parameter servers " + token.encode()).digest()
 
 
-def seal(key: Key, way: bytes, to: Sealed, frames: Sequence[Any]) -> list[Any]:
+def seal(key: bytes, way: bytes, to: Sealed, frames: Sequence[Any]) -> list[Any]:
     """Return the frames of a message as they travel.
 
     Args:
@@ -57,7 +48,7 @@ def seal(key: Key, way: bytes, to: Sealed, frames: Sequence[Any]) -> list[Any]:
     return [b"".join([context, _seal(key, way, context, frames), frames[0]]), *frames[1:]]
 
 
-def unseal(key: Key, way: bytes, frames: Sequence[Any]) -> Sealed:
+def unseal(key: bytes, way: bytes, frames: Sequence[Any]) -> Sealed:
     """What has come; nothing of it is read yet.
 
     Raises:
@@ -71,10 +62,14 @@ def unseal(key: Key, way: bytes, frames: Sequence[Any]) -> Sealed:
     return Sealed(context[1 : 1 + NONCE], context[1 + NONCE :], authentic, plain)
 
 
-def _seal(key: Key, way: bytes, context: bytes, frames: Sequence[Any]) -> bytes:
-    """Return the code of a message. Digests say how long each array is, so that frames are not to be moved."""
-    made = hmac.new(key.whole, b"%s %b %d " % (way, context, len(frames[0])), hashlib.sha256)
-    made.update(frames[0])
-    for frame in frames[1:]:
-        made.update(digest(frame, key.arrays))
+def _seal(key: bytes, way: bytes, context: bytes, frames: Sequence[Any]) -> bytes:
+    """Return the code of a message: keyed BLAKE3, which reads arrays four times as fast as SHA-256.
+
+    The length of each frame is part of it, so that bytes cannot be moved from one to another.
+    """
+    made = blake3(b"%s %b " % (way, context), key=key)
+    for frame in frames:
+        data = memoryview(frame).toreadonly().cast("B")
+        made.update(len(data).to_bytes(8, "little"))
+        made.update(data)
     return made.digest()
