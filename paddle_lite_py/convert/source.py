@@ -47,14 +47,6 @@ class SavedProgram:
         if self._method.data["state"] or self._method.data["checks"]:
             what = "changes state" if self._method.data["state"] else "holds asserts or raises on tensors"
             raise ConvertError(f"{path}: its method forward {what}, which only this framework can run")
-        if self._method.runs_in_parts:
-            ops, measured = self.program.ops(), self.program.measured
-            sized = next((op for op in ops if op.bound.op.on_host or symbols_of(op) & measured.keys()), ops[0])
-            raise ConvertError(
-                f"{path}: its method forward runs in parts, since sizes such as of `{sized.name}` at {sized.where} "
-                "depend on the data or must be known when it is compiled, which only this framework can run; save what "
-                "comes before it, or give it a fixed size"
-            )
 
     @property
     def program(self) -> Program:
@@ -67,7 +59,12 @@ class SavedProgram:
         return self._method.inputs
 
     def function(self) -> Callable[..., tuple[Any, ...]]:
-        """The program in eval mode."""
+        """The program in eval mode.
+
+        Raises:
+            ConvertError: if it runs in parts.
+        """
+        self._require_one_part()
         lowered, weights = lower(self.program), [np.asarray(h._data) for h in self._method.handles]
         n = len(self._method.outputs)
 
@@ -76,6 +73,16 @@ class SavedProgram:
                 return tuple(lowered(*arrays, *weights)[:n])
 
         return run
+
+    def _require_one_part(self) -> None:
+        if self._method.runs_in_parts:
+            ops, measured = self.program.ops(), self.program.measured
+            sized = next((op for op in ops if op.bound.op.on_host or symbols_of(op) & measured.keys()), ops[0])
+            raise ConvertError(
+                f"{self.name}: its method forward runs in parts, since sizes such as of `{sized.name}` at "
+                f"{sized.where} depend on the data or must be known when it is compiled; of other formats ONNX alone "
+                "has operators for that: convert it to ONNX, save what comes before it, or give it a fixed size"
+            )
 
     def shapes(self, sizes: Mapping[str, int]) -> list[tuple[int, ...]]:
         """Shapes of the inputs, unknown dimensions being 1 but for those that are named."""

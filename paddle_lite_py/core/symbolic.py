@@ -21,11 +21,27 @@ _OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Pow: operator.pow,
     ast.USub: operator.neg,
 }
+
+
+def _extreme(name: str, plain: Callable[..., Any], symbolic: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    """The larger or smaller of two sizes: of numbers, of dimensions, or of what has a method for it."""
+
+    def choose(a: Any, b: Any) -> Any:
+        if is_symbolic(a) or is_symbolic(b):
+            return symbolic(a, b)
+        for one, other in ((a, b), (b, a)):
+            if not isinstance(one, int) and hasattr(one, name):
+                return getattr(one, name)(other)
+        return plain(a, b)
+
+    return choose
+
+
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "floordiv": operator.floordiv,
     "mod": operator.mod,
-    "max": lambda a, b: jax.core.max_dim(a, b) if is_symbolic(a) or is_symbolic(b) else max(a, b),
-    "min": lambda a, b: jax.core.min_dim(a, b) if is_symbolic(a) or is_symbolic(b) else min(a, b),
+    "max": _extreme("maximum", max, jax.core.max_dim),
+    "min": _extreme("minimum", min, jax.core.min_dim),
 }
 
 

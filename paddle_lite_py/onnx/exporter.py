@@ -19,14 +19,17 @@ from ..core.no_effect import only_known
 from ..core.quiet import quiet
 from ..ir.block import Operator, Value
 from ..ir.lower import concrete, lower
+from ..ir.parts import runs_in_parts
 from ..ir.program import Program
 from ..ir.simplify import without_acts
 from ..jit import TranslatedLayer
 from ..jit.save_load import trace_in_eval_mode
+from ..model_files.writing.emitter import Unwritable
 from ..static import Program as StaticProgram
 from ..static.saving import bound
 from ..tracing.as_traced import as_traced
 from ..tracing.trace import Traced
+from .parts import in_parts
 from .pools import plain_pools
 
 # The oldest set of operators that jax2onnx writes well.
@@ -96,15 +99,24 @@ def export(
     inputs = [jax.ShapeDtypeStruct(v.shape, v.dtype) for v in values]
     names = [_identifier(n) for n in program.input_names[: traced.n_args]]
     outputs = [f"out{i}" for i in range(len(program.block.outputs))]
-    try:
-        model = jax2onnx.to_onnx(
-            _function(program, traced), inputs, model_name=name, input_names=names, output_names=outputs,
-            opset=max(opset_version or DEFAULT_OPSET, OLDEST_OPSET),
-        )  # fmt: skip
-    except Exception as e:
-        raise OnnxError(_unsupported(name, program, e)) from e
-    plain_pools(model)
-    _keep_types(model, {n: v.dtype for n, v in zip(names, values, strict=True)})
+    opset = max(opset_version or DEFAULT_OPSET, OLDEST_OPSET)
+    if runs_in_parts(program):
+        try:
+            model = in_parts(name, traced._replace(program=program), names, opset)
+        except Unwritable as e:
+            raise OnnxError(
+                f"paddle.onnx.export of `{name}`: ONNX has no form of\n  {e}\nwrite them with other operators"
+            ) from None
+    else:
+        try:
+            model = jax2onnx.to_onnx(
+                _function(program, traced), inputs, model_name=name, input_names=names, output_names=outputs,
+                opset=opset,
+            )  # fmt: skip
+        except Exception as e:
+            raise OnnxError(_unsupported(name, program, e)) from e
+        plain_pools(model)
+        _keep_types(model, {n: v.dtype for n, v in zip(names, values, strict=True)})
     target = Path(str(path).removesuffix(".onnx") + ".onnx")
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(model.SerializeToString())

@@ -275,12 +275,19 @@ class _SizeValue:
     def __mod__(self, other: Any) -> _SizeValue:
         return self._with("remainder", other)
 
+    def __rmod__(self, other: Any) -> _SizeValue:
+        return self._with("remainder", other, True)
+
     def __pow__(self, other: int) -> _SizeValue:
         return self if other == 1 else self * self ** (other - 1)
 
-    def __lt__(self, other: Any) -> bool:
-        raise Unwritable("the larger or smaller of two sizes that are not known has no form there")
+    def maximum(self, other: Any) -> _SizeValue:
+        """The larger one."""
+        return self._with("maximum", other)
 
-    __gt__ = __lt__
+    def minimum(self, other: Any) -> _SizeValue:
+        """The smaller one."""
+        return self._with("minimum", other)
+
     __radd__ = __add__
     __rmul__ = __mul__
