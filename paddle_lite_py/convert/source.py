@@ -44,7 +44,8 @@ class SavedProgram:
         if "forward" not in self.layer._methods:
             raise ConvertError(f"{path} has no method forward")
         self._method: Method = self.layer._methods["forward"]["eval"]
-        if self._method.data["state"] or self._method.data["checks"]:
+        checked = not all("argument" in check for check in self._method.data["checks"])
+        if self._method.data["state"] or checked:
             what = "changes state" if self._method.data["state"] else "holds asserts or raises on tensors"
             raise ConvertError(f"{path}: its method forward {what}, which only this framework can run")
 

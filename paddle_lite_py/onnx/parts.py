@@ -9,7 +9,7 @@ from ..model_files.writing.emitter import Unwritable
 from ..model_files.writing.programs import named
 from ..model_files.writing.rows.table import ROWS
 from ..tracing.trace import Traced
-from .forms import elementwise, indexing, layers, shaping  # noqa: F401  (they enter their forms)
+from .forms import detection, elementwise, indexing, layers, shaping  # noqa: F401  (they enter their forms)
 from .forms.rows import OWN
 from .forms.table import FORMS
 from .proto import ModelText

@@ -54,11 +54,12 @@ def fit_symbols(
             [(a, n) for a, n in some if at_hand[a] == symbolic.evaluate(n, at_hand)]
             for some in (pairs, [*every, *[(a, at_hand[a]) for a in words]])
         )
+    found_later = list(dict.fromkeys([w for n in sizes for w in symbols_in(n, measured or {})]))
     several = [itertools.combinations(some, n) for some in (pairs, every) for n in (2, 3)]
     tries = itertools.chain(((p,) for p in every), _along_axes(symbols, inputs, at_hand), *several)
     for chosen in itertools.islice(tries, MAX_TRIES):
         is_choice = len({name for name, _ in chosen}) == len(chosen)
-        if is_choice and _inferred(bound, inputs, kept | dict(chosen)) is not None:
+        if is_choice and _fits(bound, inputs, kept | dict(chosen), found_later):
             return chosen
     return None
 
@@ -80,6 +81,13 @@ def _along_axes(
             yield tuple(same.items())
     if found:
         yield tuple(found.items())
+
+
+def _fits(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any], measured: list[str]) -> bool:
+    """Whether an op is possible with these sizes, and some measured ones."""
+    if _inferred(bound, inputs, known) is not None:
+        return True
+    return bool(measured) and is_possible(bound, inputs, known, measured)
 
 
 def _inferred(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any]) -> Any:
@@ -153,7 +161,9 @@ def _samples(
     pool = list(dict.fromkeys([*SAMPLES, *[n + 1 for n in sizes if isinstance(n, int) and n > 1]]))
     if not any(name in symbols_in(n, symbols) for n in sizes for name in names):
         pool += [2, 1]
-    turned = [tuple((pool[k:] + pool[:k])[: len(names)]) for k in range(len(pool))]  # each size is another one
+    # Each size is another one; a small one comes second, since of two sizes the smaller may count.
+    order = [0, SAMPLES.index(min(SAMPLES)), *range(1, len(pool))]
+    turned = [tuple((pool[k:] + pool[:k])[: len(names)]) for k in order]
     same = [(n,) * len(names) for n in pool] if alike else []
     more = itertools.islice(itertools.permutations(pool, len(names)), MAX_SAMPLES)
     for chosen in dict.fromkeys(itertools.chain(turned, same, more)):

@@ -81,6 +81,10 @@ class Emitter:
         """A number where the reference expects a tensor of one element for an attribute."""
         return self.once((value, dtype), lambda: self.full(value, dtype, [1], HOST))
 
+    def count(self, n: Any) -> FileValue:
+        """A size where the reference expects a tensor of one element for an attribute."""
+        return self.cast(self.reshape(self.size(n), (1,)), "int32") if symbolic.is_symbolic(n) else self.number(n)
+
     def once(self, key: Any, make: Callable[[], FileValue]) -> FileValue:
         """A constant that operators only read: one for all of a key."""
         if key not in self.constants:

@@ -188,6 +188,21 @@ def repeat_interleave(w: OnnxWriter, to: Any, x: FileValue, repeats: int, axis: 
     return w.reshape(w.expand(w.reshape(x, one), wide), to[0].shape)
 
 
+@form("diagonal")
+def diagonal(w: OnnxWriter, to: Any, x: FileValue, offset: int, axis1: int, axis2: int) -> FileValue:
+    """Every element of the last two axes, put behind one another, that is one row and one column further."""
+    n = len(x.type.shape)
+    first, second = axis1 % n, axis2 % n
+    moved = w.transpose(x, [*[i for i in range(n) if i not in (first, second)], first, second])
+    rows, columns = moved.type.shape[-2:]
+    flat = w.reshape(moved, (*moved.type.shape[:-2], rows * columns))
+    count = TensorType(to[0].shape[-1:], "int64")
+    line = w.node("Range", w.constant(0, "int64"), w.size(to[0].shape[-1]), w.constant(1, "int64"), to=count)
+    step = w.node("Mul", line, w.size(columns + 1), to=count)
+    start = w.size(offset if offset >= 0 else -offset * columns)
+    return w.node("Gather", flat, w.node("Add", step, start, to=count), to=to[0], axis=n - 2)
+
+
 @form("bincount")
 def bincount(w: OnnxWriter, to: Any, x: FileValue, weights: FileValue | None, length: FileValue) -> FileValue:
     dtype = to[0].dtype if weights is not None else "int64"

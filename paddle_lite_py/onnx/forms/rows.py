@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-import numpy as np
-
-from ...model_files.writing.emitter import Unwritable
 from ...model_files.writing.pir_text import FileValue, TensorType
 from ...model_files.writing.rows.table import row
 from ..writer import OnnxWriter
@@ -27,56 +25,37 @@ def count_unique(w: OnnxWriter, x: FileValue, axis: int | None) -> FileValue:
     return w.node("Size", first, to=TensorType((), "int64"))
 
 
-@row("nms_on_host", table=OWN)
-def nms(w: OnnxWriter, tensors: Any, names: Any, others: Any) -> FileValue:
-    """Boxes of a category are those of one class; without scores they are in order, so earlier ones score more."""
-    given = dict(zip(names, tensors, strict=True)) | dict(others)
-    boxes, scores, kinds = given["boxes"], given["scores"], given["category_idxs"]
-    n = boxes.type.shape[0]
-    if scores is None:
-        line = w.node("Range", w.constant(0, "int64"), w.size(n), w.constant(1, "int64"), to=TensorType((n,), "int64"))
-        scores = w.node("Neg", w.cast(line, "float32"), to=TensorType((n,), "float32"))
-    scores = w.cast(scores, "float32")
-    boxes, top_k = w.cast(boxes, "float32"), given["top_k"]
-    per_class = _by_category(w, scores, kinds, given["categories"])
-    found = _selected(w, boxes, per_class, float(given["iou_threshold"]), kinds is not None)
-    found = found if kinds is None else _best_first(w, found, scores)
-    return found if top_k is None else w.slice(found, 0, 0, top_k)
+@row("_picture_of", table=OWN)
+def picture_of(w: OnnxWriter, boxes: FileValue, counts: FileValue) -> FileValue:
+    """For each box how many images have all of theirs before it."""
+    n, images = boxes.type.shape[0], math.prod(counts.type.shape)
+    line = w.node("Range", w.constant(0, "int64"), w.size(n), w.constant(1, "int64"), to=TensorType((n,), "int64"))
+    counts = w.reshape(w.cast(counts, "int64"), (images,))
+    ends = w.node("CumSum", counts, w.constant(0, "int64"), to=counts.type)
+    pair = w.reshape(line, (n, 1)), w.reshape(ends, (1, images))
+    past = w.node("GreaterOrEqual", *pair, to=TensorType((n, images), "bool"))
+    return w.node("ReduceSum", w.cast(past, "int32"), w.ints([1]), to=TensorType((n,), "int32"), keepdims=0)
 
 
-def _by_category(w: OnnxWriter, scores: FileValue, kinds: FileValue | None, categories: Any) -> FileValue:
-    """The scores of each class [1, classes, n], the least there is for boxes of other ones."""
-    n = scores.type.shape[0]
-    if kinds is None:
-        return w.reshape(scores, (1, 1, n))
-    if categories is None:
-        raise Unwritable("categories that only a run tells have no form in ONNX: name them")
-    wanted = w.constant(np.array(list(categories), np.int64).reshape(-1, 1))
-    shape = (len(list(categories)), n)
-    is_kind = w.node("Equal", wanted, w.reshape(w.cast(kinds, "int64"), (1, n)), to=TensorType(shape, "bool"))
-    chosen = w.node("Where", is_kind, w.reshape(scores, (1, n)), w.constant(_LEAST), to=TensorType(shape, "float32"))
-    return w.reshape(chosen, (1, *shape))
+@row("roi_align", table=OWN)
+def roi_align(
+    w: OnnxWriter, x: FileValue, boxes: FileValue, image: FileValue, size: Any, scale: float, ratio: int, _grid: Any,
+    aligned: bool,
+) -> FileValue:  # fmt: skip
+    attrs = {"output_height": size[0], "output_width": size[1], "sampling_ratio": max(int(ratio), 0)}
+    attrs |= {"coordinate_transformation_mode": "half_pixel" if aligned else "output_half_pixel"}
+    rois = w.cast(boxes, x.type.dtype)
+    return w.node("RoiAlign", x, rois, w.cast(image, "int64"), to=w.out[0], spatial_scale=float(scale), **attrs)
 
 
-_LEAST = np.float32(-3.0e38)
+@row("roi_pool", table=OWN)
+def roi_pool(w: OnnxWriter, x: FileValue, boxes: FileValue, image: FileValue, size: Any, scale: float) -> FileValue:
+    n, dtype = boxes.type.shape[0], x.type.dtype
+    parts = [w.reshape(w.cast(image, dtype), (n, 1)), w.cast(boxes, dtype)]
+    rois = w.joined(parts, 1, TensorType((n, 5), dtype))
+    return w.node("MaxRoiPool", x, rois, to=w.out[0], pooled_shape=[int(s) for s in size], spatial_scale=float(scale))
 
 
-def _selected(w: OnnxWriter, boxes: FileValue, scores: FileValue, threshold: float, is_marked: bool) -> FileValue:
-    """The numbers of the boxes that no better one of their class suppresses."""
-    n = boxes.type.shape[0]
-    most = w.row_of(w.size(n))
-    options = [w.constant(np.array([threshold], np.float32))]
-    options += [w.constant(np.array([_LEAST / 2], np.float32))] if is_marked else []
-    image = w.reshape(boxes, (1, n, 4))
-    kind = TensorType((None, 3), "int64")
-    found = w.node("NonMaxSuppression", image, scores, most, *options, to=kind)
-    return w.node("Gather", found, w.constant(2, "int64"), to=TensorType((None,), "int64"), axis=1)
-
-
-def _best_first(w: OnnxWriter, found: FileValue, scores: FileValue) -> FileValue:
-    """Boxes of several classes in the order of their scores; of equal ones the earlier box comes first."""
-    count = w.node("Shape", found, to=TensorType((1,), "int64"))
-    found, _ = w.nodes_of("TopK", [found, count], [found.type] * 2, axis=0, largest=0, sorted=1)
-    marks = w.node("Gather", scores, found, to=TensorType((None,), "float32"), axis=0)
-    _, order = w.nodes_of("TopK", [marks, count], [marks.type, found.type], axis=0, largest=1, sorted=1)
-    return w.node("Gather", found, order, to=found.type, axis=0)
+def given_by_name(tensors: Any, names: Any, others: Any) -> dict[str, Any]:
+    """The arguments of a function that Python computes here."""
+    return dict(zip(names, tensors, strict=True)) | dict(others)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -39,16 +40,23 @@ def _count(w: OnnxWriter, n: Any) -> FileValue:
 
 @form("linspace")
 def linspace(w: OnnxWriter, to: Any, start: FileValue, stop: FileValue, num: FileValue) -> FileValue:
-    (count,) = w.integers(num, "a number of points")
-    steps = np.linspace(0, 1, count).astype(to[0].dtype)
-    width = w.node("Sub", stop, start, to=TensorType((1,), to[0].dtype))
-    return w.node("Add", start, w.node("Mul", w.constant(steps), width, to=to[0]), to=to[0])
+    """By the distance from the nearer end, so that both ends are exact."""
+    dtype, one = to[0].dtype, TensorType((1,), to[0].dtype)
+    line = w.cast(_count(w, to[0].shape[0]), dtype)
+    last = w.node("Sub", w.reshape(w.cast(num, dtype), (1,)), w.constant([1], dtype), to=one)
+    step = w.node("Div", w.node("Sub", stop, start, to=one), w.node("Max", last, w.constant([1], dtype), to=one), to=one)
+    first = w.node("Add", start, w.node("Mul", line, step, to=to[0]), to=to[0])
+    back = w.node("Mul", w.node("Sub", last, line, to=to[0]), step, to=to[0])
+    is_first = w.node("Less", w.node("Add", line, line, to=to[0]), last, to=TensorType(to[0].shape, "bool"))
+    is_only = w.node("Equal", last, w.constant([0], dtype), to=TensorType((1,), "bool"))
+    chosen = w.node("Or", is_first, is_only, to=is_first.type)
+    return w.node("Where", chosen, first, w.node("Sub", stop, back, to=to[0]), to=to[0])
 
 
 @form("eye")
-def eye(w: OnnxWriter, to: Any, rows: FileValue, columns: FileValue) -> FileValue:
-    n, m = (w.integers(v, "a size")[0] for v in (rows, columns))
-    return w.constant(np.eye(n, m, dtype=to[0].dtype))
+def eye(w: OnnxWriter, to: Any, _rows: FileValue, _columns: FileValue) -> FileValue:
+    rows, columns = (w.reshape(_count(w, n), s) for n, s in zip(to[0].shape, ((-1, 1), (1, -1)), strict=True))
+    return w.cast(w.node("Equal", rows, columns, to=TensorType(to[0].shape, "bool")), to[0].dtype)
 
 
 @form("one_hot")
@@ -149,7 +157,7 @@ def flip(w: OnnxWriter, to: Any, x: FileValue, axis: list[int]) -> FileValue:
 def roll(w: OnnxWriter, to: Any, x: FileValue, shifts: FileValue, axis: list[int]) -> FileValue:
     """The last elements in front; of a flat tensor if there is no axis."""
     if not axis:
-        flat = w.reshape(x, (np.prod(x.type.shape, dtype=object),))
+        flat = w.reshape(x, (math.prod(x.type.shape),))
         return w.reshape(roll(w, [flat.type], flat, shifts, [0]), to[0].shape)
     for shift, at in zip(w.integers(shifts, "a shift"), axis, strict=True):
         n = x.type.shape[at]

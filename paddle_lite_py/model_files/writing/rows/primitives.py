@@ -12,8 +12,10 @@ import numpy as np
 from ....core.config import portable
 from ....core.jax_compat.equations import UnknownFormError, called_jaxpr, check_form
 from ....core.jax_compat.jaxprs import Literal, body_of, constants_of
-from ....core.symbolic import is_symbolic
+from ....core.symbolic import is_symbolic, substitute
 from ....ir.block import Operator, Value
+from ....ir.sized import spec_with, substituted
+from ....tracing.fitting import fit_symbols, flat
 from ..emitter import ANYWHERE, Emitter, Unwritable
 from ..pir_text import DTypeAttribute, FileValue, Long, TensorType
 from .shaping import cut, filled, joined, padded, taken
@@ -31,19 +33,42 @@ def written_by_primitives(w: Emitter, op: Operator, inputs: Sequence[Any]) -> li
     """
     if op.bound.op.on_host or op.bound.op.effect or op.bound.op.random:
         raise Unwritable("")
-    tensors = [v for v in op.inputs if isinstance(v, Value)]
+    given = [v for v in inputs if isinstance(v, FileValue)]
+    try:
+        closed = _equations(op)
+    except Exception as e:
+        known = _fitted(op, e)
+        closed, given = _equations(op, known), [_with_sizes(w, v, known) for v in given]
+    return _evaluated(w, body_of(closed), constants_of(closed), given)
+
+
+def _equations(op: Operator, known: dict[str, Any] | None = None) -> Any:
+    """What an operator computes, where these are the sizes if any are given."""
+    bound = op.bound if known is None else substituted(op.bound, known)
+    specs = [v.spec if known is None else spec_with(v, known) for v in op.inputs if isinstance(v, Value)]
 
     def run(*arrays: Any) -> Any:
         it = iter(arrays)
-        return op.bound.fn(*[next(it) if isinstance(v, Value) else v for v in op.inputs])
+        return bound.fn(*[next(it) if isinstance(v, Value) else v for v in op.inputs])
 
-    try:
-        with portable():
-            closed = jax.make_jaxpr(run)(*[v.spec for v in tensors])
-    except Exception as e:
-        raise Unwritable(f"its sizes must be known ({type(e).__name__})") from e
-    given = [v for v in inputs if isinstance(v, FileValue)]
-    return _evaluated(w, body_of(closed), constants_of(closed), given)
+    with portable():
+        return jax.make_jaxpr(run)(*specs)
+
+
+def _fitted(op: Operator, error: Exception) -> dict[str, Any]:
+    """Unknown sizes, some of which have to be equal, such as those of two batches."""
+    dims = [n for v in op.inputs if isinstance(v, Value) for n in v.shape]
+    symbols = {str(n): n for n in (*dims, *flat(op.bound.attrs)) if is_symbolic(n) and str(n).isidentifier()}
+    found = fit_symbols(symbols, op.bound, op.inputs)
+    if found is None:
+        raise Unwritable(f"its sizes must be known ({type(error).__name__})") from error
+    return symbols | dict(found)
+
+
+def _with_sizes(w: Emitter, x: FileValue, known: dict[str, Any]) -> FileValue:
+    """A tensor whose sizes are known to be these."""
+    shape = substitute(tuple(x.type.shape), known)
+    return x if shape == tuple(x.type.shape) else w.op("assign", x, to=TensorType(shape, x.type.dtype))
 
 
 def _evaluated(w: Emitter, jaxpr: Any, constants: Sequence[Any], inputs: Sequence[FileValue]) -> list[FileValue]:
@@ -282,18 +307,77 @@ def sort(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: lis
 def gather(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
     """Slices along one axis by indices, or elements along it; indices are taken to be those of elements."""
     (x, index), numbers, out = inputs, params["dimension_numbers"], types[0]
-    if len(numbers.start_index_map) != 1 or numbers.collapsed_slice_dims != numbers.start_index_map:
-        raise Unwritable("it chooses by several indices at once")
-    (axis,), n, k = numbers.start_index_map, len(x.type.shape), len(index.type.shape) - 1
-    places = w.cast(w.reshape(index, index.type.shape[:-1]), "int64")
-    sizes = [1 if i == axis else m for i, m in enumerate(x.type.shape)]
-    if not numbers.operand_batching_dims and list(params["slice_sizes"]) == sizes:
-        around = [*range(axis), *range(axis + k, n - 1 + k)]
-        if list(numbers.offset_dims) == around:
+    n, k, mapped = len(x.type.shape), len(index.type.shape) - 1, set(numbers.start_index_map)
+    batched = list(numbers.operand_batching_dims)
+    chosen = mapped | set(batched)
+    if not batched and not k:
+        return _slice_at(w, x, index, params, out)
+    sizes = [1 if i in chosen else m for i, m in enumerate(x.type.shape)]
+    if set(numbers.collapsed_slice_dims) != mapped or list(params["slice_sizes"]) != sizes:
+        raise Unwritable("it chooses parts of slices")
+    if len(mapped) == 1:
+        (axis,) = mapped
+        places = w.cast(w.reshape(index, index.type.shape[:-1]), "int64")
+        if not batched and list(numbers.offset_dims) == [*range(axis), *range(axis + k, n - 1 + k)]:
             return taken(w, x, places, axis, out)
-    if list(numbers.operand_batching_dims) == [i for i in range(n) if i != axis] and k == n:
-        return w.op("take_along_axis", x, places, to=out, axis=axis)
-    raise Unwritable("it chooses parts of slices")
+        if batched == [i for i in range(n) if i != axis] and k == n:
+            return w.op("take_along_axis", x, places, to=out, axis=axis)
+    return _gathered(w, x, index, numbers, out)
+
+
+def _slice_at(w: Emitter, x: FileValue, index: FileValue, params: dict[str, Any], out: TensorType) -> FileValue:
+    """One slice, from where an index says."""
+    index = w.cast(index, "int64")
+    for i, axis in enumerate(params["dimension_numbers"].start_index_map):
+        first, length = w.slice(index, 0, i, i + 1), params["slice_sizes"][axis]
+        last = w.op("add", first, w.reshape(w.size(length), (1,)))
+        shape = tuple([length if k == axis else n for k, n in enumerate(x.type.shape)])
+        x = w.slice(x, axis, first, last)
+        x.type = TensorType(shape, x.type.dtype)
+    return w.reshape(x, out.shape)
+
+
+def _gathered(w: Emitter, x: FileValue, index: FileValue, numbers: Any, out: TensorType) -> FileValue:
+    """Slices by indices of several axes, those of a batch each from its own part."""
+    batched, mapped = list(numbers.operand_batching_dims), list(numbers.start_index_map)
+    rest = [i for i in range(len(x.type.shape)) if i not in batched and i not in mapped]
+    places, k = w.cast(index, "int64"), len(index.type.shape) - 1
+    own = [_line(w, places.type, axis) for axis in numbers.start_indices_batching_dims]
+    if own:
+        kind = TensorType((*places.type.shape[:-1], len(batched) + len(mapped)), "int64")
+        places = joined(w, [*own, places], k, kind)
+    moved = w.transpose(x, [*batched, *mapped, *rest])
+    kind = TensorType((*places.type.shape[:-1], *moved.type.shape[len(batched) + len(mapped) :]), x.type.dtype)
+    found, offsets = w.op("gather_nd", moved, places, to=kind), list(numbers.offset_dims)
+    batch = iter(range(k))
+    return w.transpose(found, [k + offsets.index(i) if i in offsets else next(batch) for i in range(len(out.shape))])
+
+
+def _line(w: Emitter, of: TensorType, axis: int) -> FileValue:
+    """The place on an axis, in the shape of indices of one axis."""
+    shape = (*of.shape[:-1], 1)
+    return iota(w, [], {"dimension": axis}, [TensorType(shape, "int64")])
+
+
+def _scatter(name: str) -> None:
+    @primitive(name)
+    def write(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
+        """Slices of the first axes, at places that are taken to be there."""
+        (x, index, updates), numbers = inputs, params["dimension_numbers"]
+        first, k = list(range(index.type.shape[-1])), len(index.type.shape) - 1
+        n = len(updates.type.shape)
+        plain = list(numbers.inserted_window_dims) == first == list(numbers.scatter_dims_to_operand_dims)
+        if not plain or list(numbers.update_window_dims) != list(range(k, n)) or numbers.operand_batching_dims:
+            raise Unwritable("it writes parts of slices")
+        places = w.cast(index, "int64")
+        if name == "scatter-add":
+            return w.op("scatter_nd_add", x, places, updates, to=types[0])
+        each = [w.reshape(w.slice(places, k, i, i + 1), places.type.shape[:-1]) for i in first]
+        return w.op("index_put", x, w.combined(each), updates, to=types[0], accumulate=False)
+
+
+_scatter("scatter")
+_scatter("scatter-add")
 
 
 @primitive("rev")

@@ -76,21 +76,21 @@ def arange(w: Emitter, start: Any, step: Any, length: Any, _dtype: Any) -> FileV
 
 
 @row("linspace")
-def linspace(w: Emitter, start: Any, stop: Any, num: int, _dtype: Any) -> FileValue:
+def linspace(w: Emitter, start: Any, stop: Any, num: Any, _dtype: Any) -> FileValue:
     out = w.out[0]
     ends = [w.reshape(w.tensor(v, out.dtype), (1,)) for v in (start, stop)]
-    return w.op("linspace", *ends, w.number(num), to=out, dtype=DTypeAttribute(out.dtype), place=ANYWHERE)
+    return w.op("linspace", *ends, w.count(num), to=out, dtype=DTypeAttribute(out.dtype), place=ANYWHERE)
 
 
 @row("eye")
-def eye(w: Emitter, rows: int, columns: int, _dtype: Any) -> FileValue:
+def eye(w: Emitter, rows: Any, columns: Any, _dtype: Any) -> FileValue:
     out = w.out[0]
-    return w.op("eye", w.number(rows), w.number(columns), to=out, dtype=DTypeAttribute(out.dtype), place=ANYWHERE)
+    return w.op("eye", w.count(rows), w.count(columns), to=out, dtype=DTypeAttribute(out.dtype), place=ANYWHERE)
 
 
 @row("one_hot")
-def one_hot(w: Emitter, x: Any, num_classes: int) -> FileValue:
-    return w.op("one_hot", x, w.number(num_classes), to=w.out[0])
+def one_hot(w: Emitter, x: Any, num_classes: Any) -> FileValue:
+    return w.op("one_hot", x, w.count(num_classes), to=w.out[0])
 
 
 # -- shapes --------------------------------------------------------------------------------------------------------
@@ -373,9 +373,9 @@ def sort(w: Emitter, x: Any, axis: int, descending: bool, _stable: bool) -> File
 
 
 @row("topk")
-def topk(w: Emitter, x: Any, k: int, axis: Any, largest: bool) -> tuple[FileValue, ...]:
+def topk(w: Emitter, x: Any, k: Any, axis: Any, largest: bool) -> tuple[FileValue, ...]:
     at = -1 if axis is None else axis
-    return tuple(w.emit("topk", [x, w.number(k)], w.out, axis=at, largest=largest, sorted=True))
+    return tuple(w.emit("topk", [x, w.count(k)], w.out, axis=at, largest=largest, sorted=True))
 
 
 @row("kthvalue")
