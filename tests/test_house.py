@@ -95,7 +95,7 @@ KEEPING = {
         ["dispatch.define INPLACE", "host.rules MOVES", "host.rules ELEMENTWISE"]
         + ["distribution.divergence _RULES", "model_files.operators.table OPERATORS", "optimizer.operators RULES"]
         + ["model_files.operators.training REPLACED", "model_files.operators.table _ATTRIBUTES"]
-        + ["model_files.writing.rows.primitives PRIMITIVES"]
+        + ["model_files.writing.rows.primitives PRIMITIVES", "onnx.forms.table FORMS"]
         + ["model_files.writing.rows.table ROWS", "passes.manager REGISTRY", "passes.manager PIPELINES"],
         _REGISTRY,
     ),

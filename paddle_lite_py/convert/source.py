@@ -75,8 +75,13 @@ class SavedProgram:
 
         return run
 
+    @property
+    def runs_in_parts(self) -> bool:
+        """Whether sizes are known only when it runs."""
+        return self._method.runs_in_parts
+
     def _require_one_part(self) -> None:
-        if self._method.runs_in_parts:
+        if self.runs_in_parts:
             ops, measured = self.program.ops(), self.program.measured
             sized = next((op for op in ops if op.bound.op.on_host or symbols_of(op) & measured.keys()), ops[0])
             raise ConvertError(
@@ -85,15 +90,16 @@ class SavedProgram:
                 "has operators for that: convert it to ONNX, save what comes before it, or give it a fixed size"
             )
 
-    def shapes(self, sizes: Mapping[str, int]) -> list[tuple[int, ...]]:
-        """Shapes of the inputs, unknown dimensions being 1 but for those that are named."""
+    def shapes(self, sizes: Mapping[str, int], otherwise: int = 1) -> list[tuple[int, ...]]:
+        """Shapes of the inputs; unknown dimensions that are not named have another size."""
         values = self.program.block.inputs[: len(self.inputs)]
-        return [tuple(n if isinstance(n, int) else sizes.get(str(n), 1) for n in v.shape) for v in values]
+        return [tuple(n if isinstance(n, int) else sizes.get(str(n), otherwise) for n in v.shape) for v in values]
 
-    def samples(self, sizes: Mapping[str, int], seed: int = 0) -> list[np.ndarray]:
-        """Made-up inputs."""
+    def samples(self, sizes: Mapping[str, int], seed: int = 0, otherwise: int = 1) -> list[np.ndarray]:
+        """Made-up inputs; unknown dimensions that are not named have another size."""
         rng = np.random.default_rng(seed)
-        return [_numbers(rng, s, i.dtype.np) for s, i in zip(self.shapes(sizes), self.inputs, strict=True)]
+        shapes = self.shapes(sizes, otherwise)
+        return [_numbers(rng, s, i.dtype.np) for s, i in zip(shapes, self.inputs, strict=True)]
 
     def results(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         """What the saved program itself gives."""

@@ -118,15 +118,15 @@ def _in_parts(name: str, traced: Traced, names: list[str], opset: int | None) ->
 
 
 def _by_jax(name: str, traced: Traced, names: list[str], opset: int | None) -> Any:
-    """The model that jax2onnx makes; where it does not get by with unknown sizes, one like that of a program in parts."""
+    """The model that jax2onnx makes; where it does not get by with unknown sizes, one as of a program in parts."""
     import jax2onnx
 
     values = traced.program.block.inputs[: traced.n_args]
     inputs = [jax.ShapeDtypeStruct(v.shape, v.dtype) for v in values]
     try:
         model = jax2onnx.to_onnx(
-            _function(traced), inputs, model_name=name, input_names=names, opset=max(opset or DEFAULT_OPSET, OLDEST_OPSET),
-            output_names=[f"out{i}" for i in range(traced.n_results)],
+            _function(traced), inputs, model_name=name, input_names=names,
+            output_names=[f"out{i}" for i in range(traced.n_results)], opset=max(opset or DEFAULT_OPSET, OLDEST_OPSET),
         )  # fmt: skip
     except Exception as e:
         if any(symbolic.has_symbolic(v.shape) for v in values):

@@ -49,7 +49,7 @@ class ModelText:
         """A node, with the blocks that it holds."""
         from onnx import helper
 
-        attrs = {k: element_type(v) if k == "dtype" else v for k, v in node.attrs.items()}
+        attrs: dict[str, Any] = {k: element_type(v) if k == "dtype" else v for k, v in node.attrs.items()}
         if "dtype" in attrs:
             attrs["to"] = attrs.pop("dtype")
         names = ("then_branch", "else_branch") if node.op == "If" else ("body",)

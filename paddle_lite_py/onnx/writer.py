@@ -71,9 +71,7 @@ class OnnxWriter(ProgramWriter):
                 self.numbers[made] = found.reshape(-1)[0].item()
         return self._same[key]
 
-    def full(
-        self, value: Any, dtype: str, shape: Sequence[int] = (), place: PlaceAttribute = ANYWHERE
-    ) -> FileValue:
+    def full(self, value: Any, dtype: str, shape: Sequence[int] = (), place: PlaceAttribute = ANYWHERE) -> FileValue:
         """A tensor of one number."""
         if isinstance(value, complex):
             raise Unwritable("ONNX's operators take no complex numbers")

@@ -20,7 +20,7 @@ from ...tracing.trace import Traced
 from ..graph import ModelBlock, ModelFeed, ModelFileError, ModelGraph, ModelNode, ModelWeight
 from .emitter import Emitter, Unwritable
 from .pir_text import FileValue, TensorType, known_sizes
-from .rows import detection, elementwise, indexing, layers, library, recurrent, shaping  # noqa: F401  (they enter their rows)
+from .rows import detection, elementwise, indexing, layers, library, places, recurrent, shaping  # noqa: F401  (they enter their rows)
 from .rows.primitives import written_by_primitives
 from .rows.table import ROWS
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...model_files.writing.emitter import Unwritable
-from ...model_files.writing.pir_text import FileValue, TensorType
+from ...model_files.writing.pir_text import FileValue
 from ...model_files.writing.rows.table import row
 from ..writer import OnnxWriter
 from .formulas import Formulas
@@ -114,7 +114,7 @@ class _Found:
 
 @row("matrix_nms_on_host", table=OWN)
 def matrix_nms(w: OnnxWriter, tensors: Any, names: Any, others: Any) -> tuple[FileValue, ...]:
-    """For all images and classes at once, of the best boxes of each, whatever their scores: those only lower later ones."""
+    """For all images and classes at once: boxes of low scores, which come last, lower none that stay."""
     f, given = Formulas(w), given_by_name(tensors, names, others)
     boxes, scores = (w.cast(given[k], "float64") for k in ("bboxes", "scores"))
     kinds = [k for k in range(scores.type.shape[1]) if k != given["background_label"]]
@@ -216,9 +216,7 @@ def _of_image(f: Formulas, given: dict[str, Any], at: FileValue) -> tuple[FileVa
     most = int(given["pre_nms_top_n"])
     count = f.reshape(size if most <= 0 else f("Min", size, w.constant(most, "int64")), [1])
     marks, order = f.top(marks, count, 0)
-    anchors, spread = (
-        f("Gather", f.reshape(given[k], [-1, 4]), order, axis=0) for k in ("anchors", "variances")
-    )
+    anchors, spread = (f("Gather", f.reshape(given[k], [-1, 4]), order, axis=0) for k in ("anchors", "variances"))
     image = f("Gather", given["img_size"], at, axis=0, rank=1)
     boxes = _decoded(f, anchors, f("Gather", deltas, order, axis=0), spread, image)
     stays = _large_enough(f, boxes, max(float(given["min_size"]), 1.0))
@@ -296,5 +294,3 @@ def _per_image(f: Formulas, counts: FileValue, chosen: FileValue) -> FileValue:
         f("Less", at, f.reshape(ends, [-1, 1]), dtype="bool"),
     )  # fmt: skip
     return f("ReduceSum", w.cast(inside, "int32"), w.ints([1]), keepdims=0, rank=1)
-
-

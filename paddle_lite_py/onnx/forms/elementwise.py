@@ -10,7 +10,7 @@ import numpy as np
 from ...model_files.writing.emitter import Unwritable
 from ...model_files.writing.pir_text import FileValue, TensorType
 from ..writer import OnnxWriter
-from .table import FORMS, direct, form
+from .table import direct, form
 
 direct(
     abs="Abs", acos="Acos", acosh="Acosh", add="Add", asin="Asin", asinh="Asinh", assign="Identity", atan="Atan",
@@ -167,10 +167,9 @@ def scale(
 def _with_attributes(name: str, op: str, **names: str) -> None:
     """Enter an operator that ONNX has, whose attributes have other names there."""
 
+    @form(name)
     def write(w: OnnxWriter, to: Any, x: FileValue, **attrs: Any) -> FileValue:
         return w.node(op, x, to=to[0], **{names[n]: float(v) for n, v in attrs.items() if n in names})
-
-    FORMS[name] = write
 
 
 _with_attributes("leaky_relu", "LeakyRelu", negative_slope="alpha")
@@ -259,9 +258,7 @@ direct(bmm="MatMul", dot="MatMul", mv="MatMul")
 
 
 @form("addmm")
-def addmm(
-    w: OnnxWriter, to: Any, input: FileValue, x: FileValue, y: FileValue, beta: float, alpha: float
-) -> FileValue:
+def addmm(w: OnnxWriter, to: Any, input: FileValue, x: FileValue, y: FileValue, beta: float, alpha: float) -> FileValue:
     return w.node("Gemm", x, y, input, to=to[0], alpha=float(alpha), beta=float(beta))
 
 
@@ -271,9 +268,7 @@ def einsum(w: OnnxWriter, to: Any, operands: FileValue, equation: str) -> FileVa
 
 
 # -- reductions ----------------------------------------------------------------------------------------------------
-def reduced(
-    w: OnnxWriter, op: str, x: FileValue, axes: list[int], keepdim: bool, to: TensorType
-) -> FileValue:
+def reduced(w: OnnxWriter, op: str, x: FileValue, axes: list[int], keepdim: bool, to: TensorType) -> FileValue:
     """A reduction over axes, all if there are none."""
     named = [w.ints(axes)] if axes else []
     return w.node(op, x, *named, to=to, keepdims=int(keepdim))
@@ -312,9 +307,7 @@ def logsumexp(w: OnnxWriter, to: Any, x: FileValue, axis: Any, keepdim: bool, re
 
 
 @form("p_norm")
-def p_norm(
-    w: OnnxWriter, to: Any, x: FileValue, porder: float, axis: int, keepdim: bool, asvector: bool
-) -> FileValue:
+def p_norm(w: OnnxWriter, to: Any, x: FileValue, porder: float, axis: int, keepdim: bool, asvector: bool) -> FileValue:
     axes = [] if asvector else [axis]
     if porder in (1.0, 2.0):
         return reduced(w, f"ReduceL{int(porder)}", x, axes, keepdim, to[0])

@@ -89,9 +89,7 @@ def index_add(w: OnnxWriter, to: Any, x: FileValue, index: FileValue, value: Fil
 
 
 @form("index_put")
-def index_put(
-    w: OnnxWriter, to: Any, x: FileValue, places: FileValue, value: FileValue, accumulate: bool
-) -> FileValue:
+def index_put(w: OnnxWriter, to: Any, x: FileValue, places: FileValue, value: FileValue, accumulate: bool) -> FileValue:
     found: list[FileValue] = []
     for at in w.items(places):
         found += coordinates(w, at) if at.type.dtype == "bool" else [at]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -90,7 +89,10 @@ def _more(
     if pads is None or any(map(is_symbolic, given)):
         raise Unwritable("output_size has a form in ONNX where the sizes are known")
     kernel = [(k - 1) * d + 1 for k, d in zip(weight.type.shape[2:], attrs["dilations"], strict=True)]
-    least = [(g - 1) * s + k - pads[i] - pads[n + i] for i, (g, s, k) in enumerate(zip(given, attrs["strides"], kernel, strict=True))]
+    least = [
+        (g - 1) * s + k - pads[i] - pads[n + i]
+        for i, (g, s, k) in enumerate(zip(given, attrs["strides"], kernel, strict=True))
+    ]
     return [a - b for a, b in zip(wanted, least, strict=True)]
 
 
@@ -292,7 +294,7 @@ def rnn(
     stacked = [np.stack([_gates(pair[i], order) for pair in per]) for i in (0, 1)]
     bias = np.stack([np.concatenate([_gates(b, order) for b in pair]) for pair in biases])
     start = w.items(states)
-    attrs = {"hidden_size": int(hidden_size), "direction": "bidirectional" if is_bidirec else "forward"}
+    attrs: dict[str, Any] = {"hidden_size": int(hidden_size), "direction": "bidirectional" if is_bidirec else "forward"}
     attrs |= {"linear_before_reset": 1} if mode == "GRU" else {}
     attrs |= {"activations": ["Relu" if mode == "RNN_RELU" else "Tanh"] * times} if mode.startswith("RNN") else {}
     seen = None if lengths is None else w.cast(lengths, "int32")
@@ -325,5 +327,3 @@ def temporal_shift(
     parts = [w.slice(w.slice(padded, 1, at, at + seg_num), 2, a, b) for a, b, at in cuts]
     made = w.reshape(w.joined(parts, 2, whole.type), x.type.shape)
     return to_last(w, made) if is_turned else made
-
-

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...core.symbolic import is_symbolic
-from ...model_files.writing.emitter import Unwritable
 from ...model_files.writing.pir_text import FileValue, TensorType
 from ..writer import OnnxWriter
-from .table import FORMS, form
+from .table import form
 
 
 # -- tensors that are made -----------------------------------------------------------------------------------------
@@ -44,7 +43,9 @@ def linspace(w: OnnxWriter, to: Any, start: FileValue, stop: FileValue, num: Fil
     dtype, one = to[0].dtype, TensorType((1,), to[0].dtype)
     line = w.cast(_count(w, to[0].shape[0]), dtype)
     last = w.node("Sub", w.reshape(w.cast(num, dtype), (1,)), w.constant([1], dtype), to=one)
-    step = w.node("Div", w.node("Sub", stop, start, to=one), w.node("Max", last, w.constant([1], dtype), to=one), to=one)
+    step = w.node(
+        "Div", w.node("Sub", stop, start, to=one), w.node("Max", last, w.constant([1], dtype), to=one), to=one
+    )
     first = w.node("Add", start, w.node("Mul", line, step, to=to[0]), to=to[0])
     back = w.node("Mul", w.node("Sub", last, line, to=to[0]), step, to=to[0])
     is_first = w.node("Less", w.node("Add", line, line, to=to[0]), last, to=TensorType(to[0].shape, "bool"))
@@ -248,13 +249,3 @@ def kthvalue(w: OnnxWriter, to: Any, x: FileValue, k: int, axis: int, keepdim: b
     first = TensorType(tuple([k if i == axis else n for i, n in enumerate(x.type.shape)]), x.type.dtype)
     both = _largest(w, x, w.ints([k]), axis, False, [first])
     return [w.reshape(w.slice(v, axis, k - 1, k), t.shape) for v, t in zip(both, to, strict=True)]
-
-
-def _refused(name: str, why: str) -> None:
-    def refuse(*_: Any, **__: Any) -> Any:
-        raise Unwritable(why)
-
-    FORMS[name] = refuse
-
-
-_refused("mode", "ONNX has no form of the most frequent value")

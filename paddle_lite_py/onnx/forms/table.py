@@ -20,10 +20,11 @@ def form(*names: str) -> Callable[[Form], Form]:
     """Enter a function in the table; of the attributes it gets those that it names."""
 
     def enter(function: Form) -> Form:
-        wanted = set(inspect.signature(function).parameters)
+        parameters = inspect.signature(function).parameters
+        takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
         def write(w: OnnxWriter, to: list[TensorType], *operands: FileValue, **attrs: Any) -> Any:
-            return function(w, to, *operands, **{n: v for n, v in attrs.items() if n in wanted})
+            return function(w, to, *operands, **{n: v for n, v in attrs.items() if takes_all or n in parameters})
 
         FORMS.update(dict.fromkeys(names, write))
         return function
@@ -34,4 +35,4 @@ def form(*names: str) -> Callable[[Form], Form]:
 def direct(**names: str) -> None:
     """Enter operators without attributes that are one of ONNX's."""
     for name, of in names.items():
-        FORMS[name] = lambda w, to, *operands, of=of, **_: w.node(of, *operands, to=to[0])
+        form(name)(lambda w, to, *operands, of=of: w.node(of, *operands, to=to[0]))
