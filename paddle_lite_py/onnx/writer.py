@@ -42,7 +42,7 @@ class OnnxWriter(ProgramWriter):
     def emit(self, name: str, operands: Sequence[FileValue | None], types: Sequence[Any], **attrs: Any) -> Any:
         """The results of an operator of the reference, None for those that its form does not have."""
         if name not in self.forms:
-            raise Unwritable(f"ONNX has no form of `{name}`")
+            raise Unwritable("" if name == self.name else f"which is `{name}` there")
         found = self.forms[name](self, list(types), *operands, **attrs)
         results = list(found) if isinstance(found, list | tuple) else [found]
         return results + [None] * (len(types) - len(results))

@@ -17,7 +17,7 @@ from ..ir.block import Block, Operator
 from ..ir.sized import substituted
 from ..registry.op import REGISTRY
 from ..tracing.dimensions import UnknownSizeError
-from ..tracing.fitting import fit_symbols
+from ..tracing.fitting import fit_symbols, serves_small
 from ..tracing.size_facts import Fact, full_cuts, replace_weaker, undecided, windows_fit
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Unknown(symbolic.Symbols):
                 return values
             except Exception as e:
                 given = {n: s for n, s in self.symbols.items() if n not in builder.measured}
-                if given and self._is_larger(builder, e, inputs, given):
+                if given and self._is_larger(builder, e, bound, inputs, given):
                     continue
                 if (made := self._of_any_size(emit)) is not None:
                     return made
@@ -112,11 +112,12 @@ class Unknown(symbolic.Symbols):
             self.serves_any_size = False
 
     def _is_larger(
-        self, builder: StaticBuilder, error: Exception, inputs: tuple[Any, ...], given: dict[str, Any]
+        self, builder: StaticBuilder, error: Exception, bound: Any, inputs: tuple[Any, ...], given: dict[str, Any]
     ) -> bool:
         """Take a size to be larger than a number, where an op had to know; False if that was not the question."""
         asked, found = undecided(error), full_cuts(inputs)
-        if asked is not None and asked[0] in given and asked[1] in (">=", ">") and asked[2].isdigit():
+        is_plain = asked is not None and asked[0] in given and asked[1] in (">=", ">") and asked[2].isdigit()
+        if asked is not None and is_plain and not serves_small(bound, inputs, self.symbols, *asked):
             found = [Fact(asked[0], "ge" if asked[1] == ">=" else "gt", asked[2], user_frame())]
         fact = next((f for f in found if f.text not in self.constraints and f.names <= given.keys()), None)
         if fact is None:

@@ -10,14 +10,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core import symbolic
+from ..core.errors import UNKNOWN
 from ..ir.block import Value
 from ..ir.sized import SAMPLES, infer_with
 from ..registry.bound import BoundOp
+from .size_facts import NAMES, Fact
 
 # Where an op fails on unknown dimensions: how many of them are looked at, and how many ways to make some the same.
 MAX_SYMBOLS, MAX_TRIES = 6, 500
 # Choices of different sizes that are tried for one op, and of sizes that it is given with.
 MAX_SAMPLES, MAX_NEAR = 30, 100
+# Sizes below that are tried, where an op may do with small ones.
+MAX_SMALL = 9
 
 
 class ResultCountError(ValueError):
@@ -54,7 +58,7 @@ def fit_symbols(
             [(a, n) for a, n in some if at_hand[a] == symbolic.evaluate(n, at_hand)]
             for some in (pairs, [*every, *[(a, at_hand[a]) for a in words]])
         )
-    found_later = list(dict.fromkeys([w for n in sizes for w in symbols_in(n, measured or {})]))
+    found_later = list(dict.fromkeys([w for n in sizes for w in symbols_in(n, kept) if w not in symbols]))
     several = [itertools.combinations(some, n) for some in (pairs, every) for n in (2, 3)]
     tries = itertools.chain(((p,) for p in every), _along_axes(symbols, inputs, at_hand), *several)
     for chosen in itertools.islice(tries, MAX_TRIES):
@@ -151,6 +155,33 @@ def inferred_by_samples(
 def is_possible(bound: BoundOp, inputs: tuple[Any, ...], symbols: dict[str, Any], names: list[str]) -> bool:
     """Whether there are sizes with which an op gives something."""
     return next(_samples(bound, inputs, symbols, names, True), None) is not None
+
+
+def serves_small(
+    bound: BoundOp, inputs: tuple[Any, ...], symbols: dict[str, Any], left: str, sign: str, right: str
+) -> bool:
+    """Whether a size of a result is a number where `left sign right` is true, and another one for small sizes.
+
+    A program that takes the comparison for granted would not serve these.
+    """
+    names = symbols_in(left, symbols)
+    fact = Fact(left, NAMES[sign], right, UNKNOWN)
+    if not right.isdigit() or sign not in (">=", ">") or not fact.names <= set(names):
+        return False
+    large = [_result_sizes(bound, inputs, symbols | dict.fromkeys(names, int(right) + n)) for n in SAMPLES[:2]]
+    if None in large:
+        return False
+    fixed = [a if a == b else None for a, b in zip(*large, strict=True)]
+    small = [dict.fromkeys(names, n) for n in range(1, MAX_SMALL)]
+    found = [_result_sizes(bound, inputs, symbols | dims) or () for dims in small if not fact.holds(dims)]
+    return any(0 not in made and any(a not in (b, None) for a, b in zip(fixed, made, strict=False)) for made in found)
+
+
+def _result_sizes(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any]) -> list[Any] | None:
+    """The sizes of all results, None where there are none."""
+    found = _inferred(bound, inputs, known)
+    results = found if isinstance(found, tuple | list) else [found]
+    return None if found is None else [n for r in results for n in r.shape]
 
 
 def _samples(

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from jax.errors import InconclusiveDimensionOperation
 
 from ...core import structure as nested
 from ...core.symbolic import is_symbolic
@@ -157,6 +158,8 @@ class ProgramWriter(Emitter):
             return self.by_row(op, inputs)
         except Unwritable as e:
             return self.otherwise(op, inputs, e)
+        except InconclusiveDimensionOperation:
+            return self.otherwise(op, inputs, Unwritable("its sizes must be known"))
 
     def otherwise(self, op: Operator, inputs: Sequence[Any], reason: Unwritable) -> Sequence[FileValue]:
         """An operator whose row does not serve, by what it computes."""

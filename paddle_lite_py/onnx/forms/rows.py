@@ -9,6 +9,7 @@ from ...model_files.writing.pir_text import FileValue, TensorType
 from ...model_files.writing.rows.table import row
 from ..writer import OnnxWriter
 from .indexing import distinct
+from .shaping import PAD_MODES
 
 # By name of an operator of a program; see the table of rows.
 OWN: dict[str, Any] = {}
@@ -23,6 +24,13 @@ def unique(w: OnnxWriter, x: FileValue, size: Any, axis: int | None) -> tuple[Fi
 def count_unique(w: OnnxWriter, x: FileValue, axis: int | None) -> FileValue:
     first, _, _ = distinct(w, x, axis, None)
     return w.node("Size", first, to=TensorType((), "int64"))
+
+
+@row("pad", table=OWN)
+def pad(w: OnnxWriter, x: FileValue, widths: Any, mode: str, value: Any) -> FileValue:
+    around = w.sizes([pair[0] for pair in widths] + [pair[1] for pair in widths])
+    number = [w.reshape(w.tensor(value, x.type.dtype), ())] if mode == "constant" else []
+    return w.node("Pad", x, around, *number, to=w.out[0], mode=PAD_MODES[mode])
 
 
 @row("_picture_of", table=OWN)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ...core.symbolic import is_symbolic
 from ...model_files.writing.pir_text import FileValue, TensorType
 from ..writer import OnnxWriter
 from .table import form
@@ -105,20 +104,14 @@ def stack(w: OnnxWriter, to: Any, parts: FileValue, axis: int) -> FileValue:
 
 
 def _parts(w: OnnxWriter, x: FileValue, axis: int, types: list[TensorType]) -> FileValue:
-    """A tensor in parts along an axis."""
-    sizes = [kind.shape[axis] for kind in types]
-    if any(map(is_symbolic, sizes)):
-        return _listed(w, w.nodes_of("Split", [x], types, axis=axis, num_outputs=len(types)))
-    return _listed(w, w.nodes_of("Split", [x, w.ints(sizes)], types, axis=axis))
-
-
-def _listed(w: OnnxWriter, values: list[FileValue]) -> FileValue:
-    return w.combined(values)
+    """A tensor in as many parts of the same size along an axis."""
+    return w.combined(w.nodes_of("Split", [x], types, axis=axis, num_outputs=len(types)))
 
 
 @form("split")
-def split(w: OnnxWriter, to: Any, x: FileValue, _sizes: FileValue, axis: FileValue) -> FileValue:
-    return _parts(w, x, w.integers(axis, "an axis")[0] % len(x.type.shape), to[0])
+def split(w: OnnxWriter, to: Any, x: FileValue, sizes: FileValue, axis: FileValue) -> FileValue:
+    at = w.integers(axis, "an axis")[0] % len(x.type.shape)
+    return w.combined(w.nodes_of("Split", [x, sizes], to[0], axis=at))
 
 
 @form("split_with_num")
@@ -131,7 +124,7 @@ def unbind(w: OnnxWriter, to: Any, x: FileValue, axis: int) -> FileValue:
     axis, kinds = axis % len(x.type.shape), to[0]
     whole = [TensorType((*k.shape[:axis], 1, *k.shape[axis:]), k.dtype) for k in kinds]
     parts = w.items(_parts(w, x, axis, whole))
-    return _listed(w, [w.reshape(p, k.shape) for p, k in zip(parts, kinds, strict=True)])
+    return w.combined([w.reshape(p, k.shape) for p, k in zip(parts, kinds, strict=True)])
 
 
 @form("meshgrid")
@@ -140,7 +133,7 @@ def meshgrid(w: OnnxWriter, to: Any, parts: FileValue) -> FileValue:
     for i, (x, kind) in enumerate(zip(w.items(parts), to[0], strict=True)):
         spread = [n if i == k else 1 for k, n in enumerate(kind.shape)]
         found.append(w.expand(w.reshape(x, spread), kind.shape))
-    return _listed(w, found)
+    return w.combined(found)
 
 
 @form("transpose")
@@ -196,7 +189,7 @@ def _triangle(name: str, upper: int) -> None:
 
 _triangle("triu", 1)
 _triangle("tril", 0)
-_MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+PAD_MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
 @form("pad3d")
@@ -208,7 +201,7 @@ def pad3d(
     pairs = [(0, 0), *pairs, (0, 0)] if data_format == "NDHWC" else [(0, 0), (0, 0), *pairs]
     flat = [low for low, _ in pairs] + [high for _, high in pairs]
     value = w.constant(pad_value, x.type.dtype)
-    return w.node("Pad", x, w.ints(flat), value, to=to[0], mode=_MODES[mode])
+    return w.node("Pad", x, w.ints(flat), value, to=to[0], mode=PAD_MODES[mode])
 
 
 @form("pad")
