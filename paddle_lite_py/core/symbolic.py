@@ -115,7 +115,7 @@ def has_symbolic(value: Any) -> bool:
 
 
 def solve(declared: Any, found: Any) -> Dims:
-    """Values of the symbols in declared shapes, from the shapes found.
+    """Values of the symbols in declared shapes, from the shapes found; a size of 1 may stand for another, to broadcast.
 
     Raises:
         ValueError: if one symbol would have two values, or a known dimension differs.
@@ -125,7 +125,9 @@ def solve(declared: Any, found: Any) -> Dims:
         for w, g in zip(want, got, strict=True):
             name = str(w)
             if is_symbolic(w) and name.isidentifier() and dims.setdefault(name, g) is not g and dims[name] != g:
-                raise ValueError(f"dimension {name} is {dims[name]} in one argument and {g} in another")
+                if is_symbolic(g) or is_symbolic(dims[name]) or 1 not in (g, dims[name]):
+                    raise ValueError(f"dimension {name} is {dims[name]} in one argument and {g} in another")
+                dims[name] = max(g, dims[name])
     return dims
 
 

@@ -237,7 +237,7 @@ class StaticBuilder(Builder):
 
     def emit(self, bound: BoundOp, inputs: tuple[Any, ...], requires_grad: bool) -> tuple[TracedValue, ...]:
         """Append an operator, whose outputs get names."""
-        values = self.unknown.settled(self, lambda: super(StaticBuilder, self).emit(bound, inputs, requires_grad),
+        values = self.unknown.settled(self, lambda op: super(StaticBuilder, self).emit(op, inputs, requires_grad),
                                       bound, inputs)  # fmt: skip
         self.appended(bound, values)
         return values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import re
 from collections.abc import Callable, Sequence
@@ -80,11 +81,11 @@ class Unknown(symbolic.Symbols):
         names = [self.new(f"{stem}_{i}") if n is None or n == -1 else "" for i, n in enumerate(sizes)]
         return tuple([self.symbols[name] if name else n for name, n in zip(names, sizes, strict=True)])
 
-    def settled(self, builder: StaticBuilder, emit: Callable[[], Any], bound: Any, inputs: tuple[Any, ...]) -> Any:
-        """What emit() gives; where it fails, as few unknown dimensions as it takes are made the same."""
+    def settled(self, builder: StaticBuilder, emit: Callable[[Any], Any], bound: Any, inputs: tuple[Any, ...]) -> Any:
+        """What emit(bound) gives; where it fails, as few unknown dimensions as it takes are made the same."""
         while True:
             try:
-                values = emit()
+                values = emit(bound)
                 if facts := windows_fit(bound, values, self.symbols):
                     self._take_for_granted(builder, facts)
                 return values
@@ -92,14 +93,16 @@ class Unknown(symbolic.Symbols):
                 given = {n: s for n, s in self.symbols.items() if n not in builder.measured}
                 if given and self._is_larger(builder, e, bound, inputs, given):
                     continue
-                if (made := self._of_any_size(emit)) is not None:
+                if (made := self._of_any_size(functools.partial(emit, bound))) is not None:
                     return made
                 found = fit_symbols(given, bound, inputs, measured=self.symbols) if given else None
                 if found is None:
                     raise
             for name, other in found:
-                self._substitute(builder, self.symbols | {name: other})
-            return emit()
+                known = self.symbols | {name: other}
+                self._substitute(builder, known)
+                bound = substituted(bound, known)
+            return emit(bound)
 
     def _of_any_size(self, emit: Callable[[], Any]) -> Any:
         """What emit() gives where samples of different sizes tell shapes; None where they do not."""
