@@ -37,16 +37,15 @@ class DeclaredSpecs:
         return out
 
     def _fit_spec(self, given: InputSpec, tensor: Tensor, name: str) -> InputSpec:
-        """Return the declared spec; with the sizes of this call where they differ, with one warning."""
-        sized = given.sized(tensor)
-        if sized is not given:
+        """Return the declared spec; with the sizes and the dtype of this call where they differ, with one warning."""
+        fitted = given.fitted(tensor)
+        if fitted is not given:
             self._warn_once(
                 f"`{self.__name__}`: argument `{name}` is {tensor.dtype.name}{[*tensor.shape]}, but its InputSpec asks "
-                f"for {given.dtype.name}{list(given.shape)}: a program is compiled for this size as well; write None "
-                "for a size that changes"
+                f"for {given.dtype.name}{list(given.shape)}: a program is compiled for it as well; write None for a "
+                "size that changes"
             )
-        sized.check(tensor, name)
-        return sized
+        return fitted
 
     def _warn_once(self, text: str) -> None:
         if not self._warned:

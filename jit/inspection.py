@@ -140,17 +140,14 @@ class Inspection:
             print(self.code)
 
     def train(self) -> None:
-        """Switch the layer that it is the forward of to training."""
-        self._layer("train").train()
+        """Switch the layer that it is the forward of to training; of other functions nothing depends on it."""
+        if isinstance(self.class_instance, Layer):
+            self.class_instance.train()
 
     def eval(self) -> None:
-        """Switch the layer that it is the forward of to evaluation."""
-        self._layer("eval").eval()
-
-    def _layer(self, what: str) -> Layer:
-        if not isinstance(self.class_instance, Layer):
-            raise RuntimeError(f"{what}() of `{self.__name__}`: it is no layer's method; call {what}() of the layer")
-        return self.class_instance
+        """Switch the layer that it is the forward of to evaluation; of other functions nothing depends on it."""
+        if isinstance(self.class_instance, Layer):
+            self.class_instance.eval()
 
     @property
     def last_call(self) -> SpecifiedCall | None:

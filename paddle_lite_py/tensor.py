@@ -29,6 +29,7 @@ from .migrate.legacy import (
     IntTensor,
     LongTensor,
     ShortTensor,
+    fill_constant,
     set_printoptions,
 )
 from .nn import create_parameter

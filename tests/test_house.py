@@ -29,9 +29,9 @@ LAYERS = {
     7: "optimizer amp io metric framework device utils reader distribution sparse geometric profiler"
     " quantization targets",
     8: "compat cuda dataset distributed jit passes migrate vision text audio incubate hub",
-    9: "static inference onnx tensor",
+    9: "static inference tensor",
     # Model runs in either mode; kernels by name are operators of model files.
-    10: "hapi callbacks serving convert model_files base common_ops_import _C_ops _legacy_C_ops",
+    10: "hapi callbacks serving convert onnx model_files base common_ops_import _C_ops _legacy_C_ops",
     11: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
 }
 # Rooms of these layers may not import each other either.
@@ -95,7 +95,7 @@ KEEPING = {
         ["dispatch.define INPLACE", "host.rules MOVES", "host.rules ELEMENTWISE"]
         + ["distribution.divergence _RULES", "model_files.operators.table OPERATORS", "optimizer.operators RULES"]
         + ["model_files.operators.training REPLACED", "model_files.operators.table _ATTRIBUTES"]
-        + ["model_files.writing.rows.primitives PRIMITIVES"]
+        + ["model_files.writing.rows.primitives PRIMITIVES", "onnx.forms.table FORMS"]
         + ["model_files.writing.rows.table ROWS", "passes.manager REGISTRY", "passes.manager PIPELINES"],
         _REGISTRY,
     ),

@@ -49,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
         help="an unknown dimension that is not 1 in a comparison",
     )
     add("--fix", action="store_true", help="stablehlo: with the sizes of --size in place of unknown dimensions")
+    add("--inputs", metavar="X.npz", help="onnx: compare on these inputs, under their names, not on made-up numbers")
     add("--int8", metavar="X.npz", help="onnx: quantize to 8-bit integers by examples of each input, under their names")
     return parser
 
@@ -58,7 +59,8 @@ def _converted(given: argparse.Namespace) -> str:
     # A model file ends in .json as a saved program does, and is not to take its place.
     output = given.output or source.name + (".paddle" if given.to == "paddle" else "")
     if given.to == "onnx":
-        return to_onnx(source, output, given.opset, _examples(given.int8), sizes)
+        examples, inputs = _arrays("--int8", given.int8), _arrays("--inputs", given.inputs)
+        return to_onnx(source, output, given.opset, examples, sizes, inputs)
     if given.to == "paddle":
         return to_paddle(source, output, sizes)
     if given.to == "stablehlo":
@@ -66,14 +68,14 @@ def _converted(given: argparse.Namespace) -> str:
     return to_tflite(source, output, sizes) if given.to == "tflite" else to_web(source, output, given.opset, sizes)
 
 
-def _examples(path: str | None) -> dict[str, np.ndarray] | None:
+def _arrays(option: str, path: str | None) -> dict[str, np.ndarray] | None:
     if path is None:
         return None
     try:
         with np.load(path, allow_pickle=False) as found:
             return dict(found)
     except (OSError, ValueError) as e:
-        raise ConvertError(f"--int8 {path}: {e}; expected a file of numpy.savez") from e
+        raise ConvertError(f"{option} {path}: {e}; expected a file of numpy.savez") from e
 
 
 def _sizes(texts: list[str]) -> dict[str, int]:

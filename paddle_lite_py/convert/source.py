@@ -44,17 +44,10 @@ class SavedProgram:
         if "forward" not in self.layer._methods:
             raise ConvertError(f"{path} has no method forward")
         self._method: Method = self.layer._methods["forward"]["eval"]
-        if self._method.data["state"] or self._method.data["checks"]:
+        checked = not all("argument" in check for check in self._method.data["checks"])
+        if self._method.data["state"] or checked:
             what = "changes state" if self._method.data["state"] else "holds asserts or raises on tensors"
             raise ConvertError(f"{path}: its method forward {what}, which only this framework can run")
-        if self._method.runs_in_parts:
-            ops, measured = self.program.ops(), self.program.measured
-            sized = next((op for op in ops if op.bound.op.on_host or symbols_of(op) & measured.keys()), ops[0])
-            raise ConvertError(
-                f"{path}: its method forward runs in parts, since sizes such as of `{sized.name}` at {sized.where} "
-                "depend on the data or must be known when it is compiled, which only this framework can run; save what "
-                "comes before it, or give it a fixed size"
-            )
 
     @property
     def program(self) -> Program:
@@ -67,7 +60,12 @@ class SavedProgram:
         return self._method.inputs
 
     def function(self) -> Callable[..., tuple[Any, ...]]:
-        """Return the program in eval mode."""
+        """Return the program in eval mode.
+
+        Raises:
+            ConvertError: if it runs in parts.
+        """
+        self._require_one_part()
         lowered, weights = lower(self.program), [np.asarray(h._data) for h in self._method.handles]
         n = len(self._method.outputs)
 
@@ -77,15 +75,31 @@ class SavedProgram:
 
         return run
 
-    def shapes(self, sizes: Mapping[str, int]) -> list[tuple[int, ...]]:
-        """Shapes of the inputs, unknown dimensions being 1 but for those that are named."""
-        values = self.program.block.inputs[: len(self.inputs)]
-        return [tuple(n if isinstance(n, int) else sizes.get(str(n), 1) for n in v.shape) for v in values]
+    @property
+    def runs_in_parts(self) -> bool:
+        """Whether sizes are known only when it runs."""
+        return self._method.runs_in_parts
 
-    def samples(self, sizes: Mapping[str, int], seed: int = 0) -> list[np.ndarray]:
-        """Made-up inputs."""
+    def _require_one_part(self) -> None:
+        if self.runs_in_parts:
+            ops, measured = self.program.ops(), self.program.measured
+            sized = next((op for op in ops if op.bound.op.on_host or symbols_of(op) & measured.keys()), ops[0])
+            raise ConvertError(
+                f"{self.name}: its method forward runs in parts, since sizes such as of `{sized.name}` at "
+                f"{sized.where} depend on the data or must be known when it is compiled; of other formats ONNX alone "
+                "has operators for that: convert it to ONNX, save what comes before it, or give it a fixed size"
+            )
+
+    def shapes(self, sizes: Mapping[str, int], otherwise: int = 1) -> list[tuple[int, ...]]:
+        """Shapes of the inputs; unknown dimensions that are not named have another size."""
+        values = self.program.block.inputs[: len(self.inputs)]
+        return [tuple(n if isinstance(n, int) else sizes.get(str(n), otherwise) for n in v.shape) for v in values]
+
+    def samples(self, sizes: Mapping[str, int], seed: int = 0, otherwise: int = 1) -> list[np.ndarray]:
+        """Made-up inputs; unknown dimensions that are not named have another size."""
         rng = np.random.default_rng(seed)
-        return [_numbers(rng, s, i.dtype.np) for s, i in zip(self.shapes(sizes), self.inputs, strict=True)]
+        shapes = self.shapes(sizes, otherwise)
+        return [_numbers(rng, s, i.dtype.np) for s, i in zip(shapes, self.inputs, strict=True)]
 
     def results(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         """Return the outputs of the saved program itself."""

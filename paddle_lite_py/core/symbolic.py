@@ -21,11 +21,27 @@ _OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Pow: operator.pow,
     ast.USub: operator.neg,
 }
+
+
+def _extreme(name: str, plain: Callable[..., Any], symbolic: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    """Return the larger or smaller of two sizes: of numbers, of dimensions, or of what has a method for it."""
+
+    def choose(a: Any, b: Any) -> Any:
+        if is_symbolic(a) or is_symbolic(b):
+            return symbolic(a, b)
+        for one, other in ((a, b), (b, a)):
+            if not isinstance(one, int) and hasattr(one, name):
+                return getattr(one, name)(other)
+        return plain(a, b)
+
+    return choose
+
+
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "floordiv": operator.floordiv,
     "mod": operator.mod,
-    "max": lambda a, b: jax.core.max_dim(a, b) if is_symbolic(a) or is_symbolic(b) else max(a, b),
-    "min": lambda a, b: jax.core.min_dim(a, b) if is_symbolic(a) or is_symbolic(b) else min(a, b),
+    "max": _extreme("maximum", max, jax.core.max_dim),
+    "min": _extreme("minimum", min, jax.core.min_dim),
 }
 
 
@@ -99,7 +115,7 @@ def has_symbolic(value: Any) -> bool:
 
 
 def solve(declared: Any, found: Any) -> Dims:
-    """Values of the symbols in declared shapes, from the shapes found.
+    """Values of the symbols in declared shapes, from the shapes found; a size of 1 may stand for another, to broadcast.
 
     Raises:
         ValueError: if one symbol would have two values, or a known dimension differs.
@@ -109,7 +125,9 @@ def solve(declared: Any, found: Any) -> Dims:
         for w, g in zip(want, got, strict=True):
             name = str(w)
             if is_symbolic(w) and name.isidentifier() and dims.setdefault(name, g) is not g and dims[name] != g:
-                raise ValueError(f"dimension {name} is {dims[name]} in one argument and {g} in another")
+                if is_symbolic(g) or is_symbolic(dims[name]) or 1 not in (g, dims[name]):
+                    raise ValueError(f"dimension {name} is {dims[name]} in one argument and {g} in another")
+                dims[name] = max(g, dims[name])
     return dims
 
 

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ..core.symbolic import has_symbolic
 from ..registry.view import ViewStep
 
 
 def can_lie(root: Any, path: list[ViewStep]) -> bool:
     """Whether what some steps lead to is a view, and need not be copied."""
-    if not all(isinstance(n, int) for n in root.shape):  # unknown sizes: only what cannot need a copy
+    unknown = not all(isinstance(n, int) for n in root.shape) or any(has_symbolic(step.bound.attrs) for step in path)
+    if unknown:  # only what cannot need a copy
         return all(step.rule is path[-1].rule for step in path)
     try:
         return layout(root, path) is not None

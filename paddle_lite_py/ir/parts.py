@@ -45,6 +45,15 @@ def measured_in(program: Program) -> dict[str, Measured]:
     return {name: m for name, m in program.measured.items() if name in used}
 
 
+def broadcasting(program: Program) -> set[str]:
+    """Unknown sizes that no operator has as an attribute: where one is 1 in some inputs, operators broadcast by
+    themselves. None of a program whose parts or gradients depend on its sizes."""
+    ops = list(program.block.all_ops())
+    if runs_in_parts(program) or any(op.bound.op is control.GRAD for op in ops):
+        return set()
+    return set(words([v.shape for v in program.block.inputs])).difference(*[words(op.bound.attrs) for op in ops])
+
+
 def words(value: Any) -> Iterator[str]:
     """Yield the symbols in nested shapes and attributes."""
     if isinstance(value, tuple | list):

@@ -17,7 +17,7 @@ SAMPLES = (32, 75, 96, 101, 128, 160, 192, 224, 3, 4, 5, 6)
 
 def infer_with(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any]) -> Any:
     """Shapes and dtypes of what a bound op gives where these are the sizes."""
-    return substituted(bound, known).infer(tuple([_spec(v, known) if isinstance(v, Value) else v for v in inputs]))
+    return substituted(bound, known).infer(tuple([spec_with(v, known) if isinstance(v, Value) else v for v in inputs]))
 
 
 def substituted(bound: BoundOp, known: dict[str, Any]) -> BoundOp:
@@ -27,5 +27,6 @@ def substituted(bound: BoundOp, known: dict[str, Any]) -> BoundOp:
     return bound.rebound(tuple([symbolic.substitute(a, known) for a in bound.attrs]))
 
 
-def _spec(value: Value, known: dict[str, Any]) -> jax.ShapeDtypeStruct:
+def spec_with(value: Value, known: dict[str, Any]) -> jax.ShapeDtypeStruct:
+    """Shape and dtype of a value where these are the sizes."""
     return jax.ShapeDtypeStruct(symbolic.substitute(tuple(value.shape), known), value.dtype, weak_type=value.weak)

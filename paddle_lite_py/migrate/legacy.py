@@ -10,8 +10,8 @@ from ..core.argument_docs import document as _document
 from ..core.interpreter import state
 from ..eager.random import get_rng_state, seed, set_rng_state
 from ..eager.tensor import Tensor
-from ..ops.convert import to_tensor
-from ..ops.creation import empty
+from ..ops.convert import assign, to_tensor
+from ..ops.creation import empty, full
 
 e, inf, nan, pi, newaxis = math.e, math.inf, math.nan, math.pi, None
 manual_seed = seed
@@ -54,6 +54,28 @@ def set_printoptions(
     for name, value in (given | {"sci_mode": sci_mode}).items():
         if value is not None:
             setattr(printing.options, name, value)
+
+
+def fill_constant(
+    shape: Any, dtype: Any, value: Any, force_cpu: bool = False, out: Tensor | None = None, place: Any = None,
+    name: Any = None,
+) -> Tensor:  # fmt: skip
+    """Create a tensor of one value: an older name of full().
+
+    Arguments:
+        shape: list of ints or tensors, or a tensor. value: number or tensor.
+        force_cpu: no effect. place: no effect.
+        out: tensor of that dtype to write to instead.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.tensor.fill_constant([2], "int64", 5).tolist()
+        [5, 5]
+    """
+    made: Any = full(shape, value, dtype)
+    if out is not None and out.dtype != made.dtype:
+        raise TypeError(f"fill_constant: out is {out.dtype}, and dtype {made.dtype}")
+    return made if out is None else assign(made, out)
 
 
 def disable_signal_handler() -> None:

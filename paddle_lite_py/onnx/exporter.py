@@ -6,12 +6,14 @@ import logging
 import re
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
 
+from ..core import symbolic
 from ..core.config import portable
 from ..core.extras import install_hint
 from ..core.interpreter import no_grad
@@ -19,14 +21,17 @@ from ..core.no_effect import only_known
 from ..core.quiet import quiet
 from ..ir.block import Operator, Value
 from ..ir.lower import concrete, lower
+from ..ir.parts import runs_in_parts
 from ..ir.program import Program
 from ..ir.simplify import without_acts
 from ..jit import TranslatedLayer
 from ..jit.save_load import trace_in_eval_mode
+from ..model_files.writing.emitter import Unwritable
 from ..static import Program as StaticProgram
 from ..static.saving import bound
 from ..tracing.as_traced import as_traced
 from ..tracing.trace import Traced
+from .parts import in_parts
 from .pools import plain_pools
 
 # The oldest set of operators that jax2onnx writes well.
@@ -78,7 +83,7 @@ def export(
     """
     only_known(export, configs)
     try:
-        import jax2onnx
+        import jax2onnx  # noqa: F401
     except ImportError:
         raise ImportError(f"paddle.onnx.export needs the package jax2onnx: {install_hint('onnx')}") from None
     quiet("onnx_ir", logging.ERROR)  # it warns of each constant that it writes without a type, as it may
@@ -88,27 +93,49 @@ def export(
             stacklevel=2,
         )
     name, traced = _evaluated(layer, input_spec, output_spec)
-    if traced.effects or traced.checks is not None:
+    if traced.effects or not (traced.checks is None or traced.checks.are_of_arguments):
         what = "changes state" if traced.effects else "holds asserts or raises on tensors"
         raise OnnxError(f"paddle.onnx.export of `{name}`: it {what}, which ONNX has no form of")
     program = without_acts(traced.program)
-    values = program.block.inputs[: traced.n_args]
-    inputs = [jax.ShapeDtypeStruct(v.shape, v.dtype) for v in values]
     names = [_identifier(n) for n in program.input_names[: traced.n_args]]
-    outputs = [f"out{i}" for i in range(len(program.block.outputs))]
-    try:
-        model = jax2onnx.to_onnx(
-            _function(program, traced), inputs, model_name=name, input_names=names, output_names=outputs,
-            opset=max(opset_version or DEFAULT_OPSET, OLDEST_OPSET),
-        )  # fmt: skip
-    except Exception as e:
-        raise OnnxError(_unsupported(name, program, e)) from e
-    plain_pools(model)
-    _keep_types(model, {n: v.dtype for n, v in zip(names, values, strict=True)})
+    if runs_in_parts(program):
+        model = _in_parts(name, traced._replace(program=program), names, opset_version)
+    else:
+        model = _by_jax(name, traced._replace(program=program), names, opset_version)
     target = Path(str(path).removesuffix(".onnx") + ".onnx")
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(model.SerializeToString())
     return str(target)
+
+
+def _in_parts(name: str, traced: Traced, names: list[str], opset: int | None) -> Any:
+    try:
+        return in_parts(name, traced, names, max(opset or OLDEST_OPSET, OLDEST_OPSET))
+    except Unwritable as e:
+        raise OnnxError(
+            f"paddle.onnx.export of `{name}`: ONNX has no form of\n  {e}\nwrite them with other operators"
+        ) from None
+
+
+def _by_jax(name: str, traced: Traced, names: list[str], opset: int | None) -> Any:
+    """The model that jax2onnx makes; where it does not get by with unknown sizes, one as of a program in parts."""
+    import jax2onnx
+
+    values = traced.program.block.inputs[: traced.n_args]
+    inputs = [jax.ShapeDtypeStruct(v.shape, v.dtype) for v in values]
+    try:
+        model = jax2onnx.to_onnx(
+            _function(traced), inputs, model_name=name, input_names=names,
+            output_names=[f"out{i}" for i in range(traced.n_results)], opset=max(opset or DEFAULT_OPSET, OLDEST_OPSET),
+        )  # fmt: skip
+    except Exception as e:
+        if any(symbolic.has_symbolic(v.shape) for v in values):
+            with suppress(Unwritable):
+                return in_parts(name, traced, names, max(opset or OLDEST_OPSET, OLDEST_OPSET))
+        raise OnnxError(_unsupported(name, traced.program, e)) from e
+    plain_pools(model)
+    _keep_types(model, {n: v.dtype for n, v in zip(names, values, strict=True)})
+    return model
 
 
 def _evaluated(layer: Any, input_spec: Any, output_spec: Any) -> tuple[str, Traced]:
@@ -124,13 +151,13 @@ def _evaluated(layer: Any, input_spec: Any, output_spec: Any) -> tuple[str, Trac
     return Program.__name__, as_traced(bound(layer, feeds, layer.fetches if output_spec is None else output_spec))
 
 
-def _function(program: Program, traced: Traced) -> Any:
+def _function(traced: Traced) -> Any:
     """Return the program as a JAX function of its arguments; the weights are constants in it."""
-    lowered, weights = lower(program), [h._data for h in traced.captures]
+    lowered, weights = lower(traced.program), [h._data for h in traced.captures]
 
     def function(*args: Any) -> Any:
         with no_grad(), portable("onnx"):
-            outs = lowered(*args, *weights)
+            outs = lowered(*args, *weights)[: traced.n_results]
         return outs[0] if len(outs) == 1 else tuple(outs)
 
     return function

@@ -291,7 +291,8 @@ def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, dtype: DTypeL
 def _linspace(start: Any, stop: Any, /, num: int, dtype: Any) -> Any:
     kind = numpy_dtype(dtype)
     wide = kind if jnp.issubdtype(kind, jnp.floating) else jnp.float64
-    return jnp.linspace(jnp.asarray(start).astype(wide), jnp.asarray(stop).astype(wide), num).astype(kind)
+    first, last = (jnp.asarray(v).reshape(()).astype(wide) for v in (start, stop))
+    return jnp.linspace(first, last, num).astype(kind)
 
 
 @composite(creates=True)

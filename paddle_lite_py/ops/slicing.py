@@ -124,8 +124,14 @@ def _slice(x: Any, axes: Any, starts: Any, ends: Any, strides: Any) -> Any:
     return x[_index(x, axes, starts, ends, strides)]
 
 
+def _each(sizes: Any) -> Any:
+    """Sizes as a sequence: a tensor of one element has become a number."""
+    return sizes if isinstance(sizes, tuple | list) else (sizes,)
+
+
 def _index(x: Any, axes: Any, starts: Any, ends: Any, strides: Any = None) -> tuple[Any, ...]:
     strides = [1] * len(axes) if strides is None else strides
+    starts, ends, strides = map(_each, (starts, ends, strides))
     index = [builtins.slice(None)] * x.ndim
     for a, start, end, step in zip(axes, starts, ends, strides, strict=True):
         index[a] = builtins.slice(start, None if step < 0 and end < -x.shape[a] else end, step)
@@ -168,8 +174,8 @@ def crop(x: Array, /, shape: Sequence[int] | None = None, offsets: Any = None) -
         >>> paddle.crop(paddle.to_tensor([[1, 2, 3], [4, 5, 6]]), [1, 2], [1, 0]).tolist()
         [[4, 5]]
     """
-    start = offsets or (0,) * x.ndim
-    sizes = x.shape if shape is None else shape
+    start = (0,) * x.ndim if offsets is None else _each(offsets)
+    sizes = x.shape if shape is None else _each(shape)
     stop = [n if size == -1 else at + size for n, at, size in zip(x.shape, start, sizes, strict=True)]
     if any(not 0 <= a <= b <= n for a, b, n in zip(start, stop, x.shape, strict=True)):
         raise ValueError(f"shape {list(sizes)} at offsets {list(start)} does not lie in x, {list(x.shape)}")

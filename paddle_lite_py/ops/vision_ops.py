@@ -244,11 +244,13 @@ def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name:
 
 def _reflect(at: Any, n: int, align_corners: bool) -> Any:
     """Reflect coordinates into an axis of n pixels."""
-    low, span = (0.0, n - 1.0) if align_corners else (-0.5, float(n))
-    if span == 0:
+    size: Any = jnp.asarray(n, at.dtype) if is_symbolic(n) else float(n)
+    low, span = (0.0, size - 1) if align_corners else (-0.5, size)
+    if not is_symbolic(n) and span == 0:
         return jnp.zeros_like(at)
     away = jnp.mod(jnp.abs(at - low), 2 * span)
-    return jnp.clip(jnp.minimum(away, 2 * span - away) + low, 0, n - 1)
+    found = jnp.clip(jnp.minimum(away, 2 * span - away) + low, 0, n - 1)
+    return jnp.where(span == 0, 0, found) if is_symbolic(n) else found
 
 
 def _read(x: Any, at: list[Any], border: bool) -> Any:

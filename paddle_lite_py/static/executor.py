@@ -19,6 +19,7 @@ from ..core.place import as_place
 from ..eager.random import default_generator
 from ..eager.tensor import Tensor, wrap
 from ..ir.block import Value
+from ..ir.parts import broadcasting
 from ..tracing.executor import Executable
 from .block import _hint
 from .current import current
@@ -50,6 +51,7 @@ class PreparedProgram:
         self.names = [str(v.name) for v in self.feeds]
         self.known = program.feeds
         self.unknown = program.builder.unknown
+        self.broadcasting = broadcasting(made.program)
         self.executable = Executable(made, "program")
         self.kinds: list[Any] = []  # shape and dtype of each feed of the last run
 
@@ -104,7 +106,7 @@ class PreparedProgram:
             dims = symbolic.solve([v.shape for v in self.feeds], shapes)
             for value, shape in zip(self.feeds, shapes, strict=True):
                 for want, got in zip(value.shape, shape, strict=True):
-                    if symbolic.evaluate(want, dims) != got:
+                    if symbolic.evaluate(want, dims) != got and not (got == 1 and str(want) in self.broadcasting):
                         raise ValueError(f"'{value.name}' has the size {got} where {want} is expected")
         except ValueError as e:
             fed = ", ".join(f"'{n}' {list(s)}" for n, s in zip(self.names, shapes, strict=True))

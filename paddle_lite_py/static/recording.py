@@ -231,7 +231,7 @@ class RecordingBuilder(Builder):
 
     def emit(self, bound: BoundOp, inputs: tuple[Any, ...], requires_grad: bool) -> tuple[TracedValue, ...]:
         """Append an operator, whose outputs get names."""
-        values = self.unknown.settled(self, lambda: super(RecordingBuilder, self).emit(bound, inputs, requires_grad),
+        values = self.unknown.settled(self, lambda op: super(RecordingBuilder, self).emit(op, inputs, requires_grad),
                                       bound, inputs)  # fmt: skip
         self.appended(bound, values)
         return values

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..core import structure as nested
 from ..eager.tensor import Tensor
 from ..ir.block import Block, Value
-from ..ir.parts import measured_in
+from ..ir.parts import measured_in, symbols_of
 from ..ir.program import Program as IRProgram
 from ..ir.simplify import dead_code
 from ..tracing.effects import Effect
@@ -44,6 +44,18 @@ def snapshot(
     return _only_needed(program, whole, len(results), [s for s, _ in changed]), [s for s, _ in changed]
 
 
+def _of_sizes(program: ProgramState, whole: IRProgram, read: set[Value]) -> set[Value]:
+    """Return the data that operators need only a size of."""
+    needed = set().union(*map(symbols_of, whole.block.ops)) if whole.block.ops else set()
+    needed -= whole.measured.keys() | {str(n) for v in program.feeds.values() if v in read for n in v.shape}
+    found: set[Value] = set()
+    for value in program.feeds.values():
+        if here := needed.intersection(map(str, value.shape)):
+            found.add(value)
+            needed -= here
+    return found
+
+
 def _only_needed(program: ProgramState, whole: IRProgram, n_results: int, changed: list[ScopeVariable]) -> IRProgram:
     """Return the program without the inputs that it does not read, in the order of feeds, state, provided."""
     read = {v for op in whole.block.ops for v in op.inputs if isinstance(v, Value)}
@@ -53,6 +65,7 @@ def _only_needed(program: ProgramState, whole: IRProgram, n_results: int, change
     builder = program.builder
     wanted = {s.name for s in changed}
     states = {v: s for v, s in builder.states.items() if v in read or v.name in wanted}
+    read |= _of_sizes(program, whole, read)
     feeds = [v for v in program.feeds.values() if v in read]
     inputs = [*feeds, *states, *[v for _, v in builder.providers if v in read]]
     by_name = {v.name: v for v in states}

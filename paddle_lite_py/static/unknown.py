@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import re
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ from ..ir.block import Block, Operator
 from ..ir.sized import substituted
 from ..registry.op import REGISTRY
 from ..tracing.dimensions import UnknownSizeError
-from ..tracing.fitting import fit_symbols
+from ..tracing.fitting import fit_symbols, serves_small
 from ..tracing.size_facts import Fact, full_cuts, replace_weaker, undecided, windows_fit
 
 if TYPE_CHECKING:
@@ -80,26 +81,28 @@ class Unknown(symbolic.Symbols):
         names = [self.new(f"{stem}_{i}") if n is None or n == -1 else "" for i, n in enumerate(sizes)]
         return tuple([self.symbols[name] if name else n for name, n in zip(names, sizes, strict=True)])
 
-    def settled(self, builder: Builder, emit: Callable[[], Any], bound: Any, inputs: tuple[Any, ...]) -> Any:
-        """Return emit(); where it fails, make as few unknown dimensions equal as it takes."""
+    def settled(self, builder: Builder, emit: Callable[[Any], Any], bound: Any, inputs: tuple[Any, ...]) -> Any:
+        """What emit(bound) gives; where it fails, as few unknown dimensions as it takes are made the same."""
         while True:
             try:
-                values = emit()
+                values = emit(bound)
                 if facts := windows_fit(bound, values, self.symbols):
                     self._take_for_granted(builder, facts)
                 return values
             except Exception as e:
                 given = {n: s for n, s in self.symbols.items() if n not in builder.measured}
-                if given and self._is_larger(builder, e, inputs, given):
+                if given and self._is_larger(builder, e, bound, inputs, given):
                     continue
-                if (made := self._of_any_size(emit)) is not None:
+                if (made := self._of_any_size(functools.partial(emit, bound))) is not None:
                     return made
                 found = fit_symbols(given, bound, inputs, measured=self.symbols) if given else None
                 if found is None:
                     raise
             for name, other in found:
-                self._substitute(builder, self.symbols | {name: other})
-            return emit()
+                known = self.symbols | {name: other}
+                self._substitute(builder, known)
+                bound = substituted(bound, known)
+            return emit(bound)
 
     def _of_any_size(self, emit: Callable[[], Any]) -> Any:
         """Return emit() if samples of different sizes determine the shapes; None otherwise."""
@@ -111,10 +114,13 @@ class Unknown(symbolic.Symbols):
         finally:
             self.serves_any_size = False
 
-    def _is_larger(self, builder: Builder, error: Exception, inputs: tuple[Any, ...], given: dict[str, Any]) -> bool:
+    def _is_larger(
+        self, builder: Builder, error: Exception, bound: Any, inputs: tuple[Any, ...], given: dict[str, Any]
+    ) -> bool:
         """Take a size to be larger than a number, where an op had to know; False if that was not the question."""
         asked, found = undecided(error), full_cuts(inputs)
-        if asked is not None and asked[0] in given and asked[1] in (">=", ">") and asked[2].isdigit():
+        is_plain = asked is not None and asked[0] in given and asked[1] in (">=", ">") and asked[2].isdigit()
+        if asked is not None and is_plain and not serves_small(bound, inputs, self.symbols, *asked):
             found = [Fact(asked[0], "ge" if asked[1] == ">=" else "gt", asked[2], user_frame())]
         fact = next((f for f in found if f.text not in self.constraints and f.names <= given.keys()), None)
         if fact is None:

@@ -28,11 +28,18 @@ class Check(NamedTuple):
     shown: list[int]
 
 
-def error_from_text(entry: dict[str, str]) -> BaseException:
+def error_from_text(entry: dict[str, Any]) -> BaseException:
     """Return the error that Checks.texts() wrote of."""
     kind = getattr(builtins, entry["type"], RuntimeError)
     usable = inspect.isclass(kind) and issubclass(kind, Exception)
-    return (kind if usable else RuntimeError)(entry["text"])
+    found = (kind if usable else RuntimeError)(entry["text"])
+    return of_argument(found) if entry.get("argument") else found
+
+
+def of_argument(error: BaseException) -> BaseException:
+    """Mark the error of an op's argument: what is computed from valid arguments does not depend on the check."""
+    vars(error)["of_argument"] = True
+    return error
 
 
 class _Failed(threading.local):
@@ -90,7 +97,7 @@ class Checks:
         self._checks: list[Check] = []
 
     @classmethod
-    def of(cls, texts: Sequence[dict[str, str]], where: Any) -> Checks:
+    def of(cls, texts: Sequence[dict[str, Any]], where: Any) -> Checks:
         """Return those that texts() wrote of, for a program called `where`."""
         out = cls()
         for entry in texts:
@@ -121,10 +128,16 @@ class Checks:
         self.shown.append(wrap(jax.numpy.zeros(*kind)))
         return len(self.shown) - 1
 
-    def texts(self) -> list[dict[str, str]]:
+    @property
+    def are_of_arguments(self) -> bool:
+        """Whether other runtimes, which check no arguments, can do without them."""
+        return all("argument" in entry for entry in self.texts())
+
+    def texts(self) -> list[dict[str, Any]]:
         """Type and text of each error, for a file."""
         found = [check.error() for check in self._checks]
-        return [{"type": type(e).__name__, "text": _text(e)} for e in found]
+        marks: list[dict[str, Any]] = [{"argument": True} if "of_argument" in vars(e) else {} for e in found]
+        return [{"type": type(e).__name__, "text": _text(e)} | m for e, m in zip(found, marks, strict=True)]
 
     def failure(self, number: int, shown: Sequence[Any]) -> BaseException:
         """Return the error of the check that failed, with the values that a run gave of what is shown."""

@@ -21,7 +21,7 @@ from ..core.unknown_size import plain
 from ..ir.block import Value
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY
-from .fitting import ResultCountError, fit_symbols, flat, inferred_by_samples, is_possible, symbols_in
+from .fitting import ResultCountError, fit_symbols, flat, inferred_by_samples, is_possible, serves_small, symbols_in
 from .size_conditions import size_condition
 from .size_facts import NAMES, OPPOSITE, Fact, full_cuts, replace_weaker, undecided, windows_fit
 
@@ -218,7 +218,9 @@ class Dimensions:
         names = list(dict.fromkeys([w for n in (*sizes, *flat(bound.attrs)) for w in self.words(n)]))
         if not names:
             return None
-        if (asked := undecided(error)) is not None and self._asked(*asked):
+        asked, symbols = undecided(error), self.symbols | self.measured.symbols
+        is_needed = asked is not None and not (self.for_file and serves_small(bound, inputs, symbols, *asked))
+        if asked is not None and is_needed and self._asked(*asked):
             raise Learned
         known = {f.text for f in self.facts}
         for fact in full_cuts(inputs):

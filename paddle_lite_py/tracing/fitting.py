@@ -10,14 +10,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..core import symbolic
+from ..core.errors import UNKNOWN
 from ..ir.block import Value
 from ..ir.sized import SAMPLES, infer_with
 from ..registry.bound import BoundOp
+from .size_facts import NAMES, Fact
 
 # Where an op fails on unknown dimensions: how many of them are looked at, and how many ways to make some the same.
 MAX_SYMBOLS, MAX_TRIES = 6, 500
 # Choices of different sizes that are tried for one op, and of sizes that it is given with.
 MAX_SAMPLES, MAX_NEAR = 30, 100
+# Sizes below that are tried, where an op may do with small ones.
+MAX_SMALL = 9
 
 
 class ResultCountError(ValueError):
@@ -54,11 +58,12 @@ def fit_symbols(
             [(a, n) for a, n in some if at_hand[a] == symbolic.evaluate(n, at_hand)]
             for some in (pairs, [*every, *[(a, at_hand[a]) for a in words]])
         )
+    found_later = list(dict.fromkeys([w for n in sizes for w in symbols_in(n, kept) if w not in symbols]))
     several = [itertools.combinations(some, n) for some in (pairs, every) for n in (2, 3)]
     tries = itertools.chain(((p,) for p in every), _along_axes(symbols, inputs, at_hand), *several)
     for chosen in itertools.islice(tries, MAX_TRIES):
         is_choice = len({name for name, _ in chosen}) == len(chosen)
-        if is_choice and _inferred(bound, inputs, kept | dict(chosen)) is not None:
+        if is_choice and _fits(bound, inputs, kept | dict(chosen), found_later):
             return chosen
     return None
 
@@ -80,6 +85,13 @@ def _along_axes(
             yield tuple(same.items())
     if found:
         yield tuple(found.items())
+
+
+def _fits(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any], measured: list[str]) -> bool:
+    """Whether an op is possible with these sizes, and some measured ones."""
+    if _inferred(bound, inputs, known) is not None:
+        return True
+    return bool(measured) and is_possible(bound, inputs, known, measured)
 
 
 def _inferred(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any]) -> Any:
@@ -145,6 +157,33 @@ def is_possible(bound: BoundOp, inputs: tuple[Any, ...], symbols: dict[str, Any]
     return next(_samples(bound, inputs, symbols, names, True), None) is not None
 
 
+def serves_small(
+    bound: BoundOp, inputs: tuple[Any, ...], symbols: dict[str, Any], left: str, sign: str, right: str
+) -> bool:
+    """Whether a size of a result is a number where `left sign right` is true, and another one for small sizes.
+
+    A program that takes the comparison for granted would not serve these.
+    """
+    names = symbols_in(left, symbols)
+    fact = Fact(left, NAMES[sign], right, UNKNOWN)
+    if not right.isdigit() or sign not in (">=", ">") or not fact.names <= set(names):
+        return False
+    large = [_result_sizes(bound, inputs, symbols | dict.fromkeys(names, int(right) + n)) for n in SAMPLES[:2]]
+    if None in large:
+        return False
+    fixed = [a if a == b else None for a, b in zip(*large, strict=True)]
+    small = [dict.fromkeys(names, n) for n in range(1, MAX_SMALL)]
+    found = [_result_sizes(bound, inputs, symbols | dims) or () for dims in small if not fact.holds(dims)]
+    return any(0 not in made and any(a not in (b, None) for a, b in zip(fixed, made, strict=False)) for made in found)
+
+
+def _result_sizes(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any]) -> list[Any] | None:
+    """Return the sizes of all results, None where there are none."""
+    found = _inferred(bound, inputs, known)
+    results = found if isinstance(found, tuple | list) else [found]
+    return None if found is None else [n for r in results for n in r.shape]
+
+
 def _samples(
     bound: BoundOp, inputs: tuple[Any, ...], symbols: dict[str, Any], names: list[str], alike: bool
 ) -> Iterator[tuple[dict[str, int], Any]]:
@@ -153,7 +192,9 @@ def _samples(
     pool = list(dict.fromkeys([*SAMPLES, *[n + 1 for n in sizes if isinstance(n, int) and n > 1]]))
     if not any(name in symbols_in(n, symbols) for n in sizes for name in names):
         pool += [2, 1]
-    turned = [tuple((pool[k:] + pool[:k])[: len(names)]) for k in range(len(pool))]  # each size is another one
+    # Each size is another one; a small one comes second, since of two sizes the smaller may count.
+    order = [0, SAMPLES.index(min(SAMPLES)), *range(1, len(pool))]
+    turned = [tuple((pool[k:] + pool[:k])[: len(names)]) for k in order]
     same = [(n,) * len(names) for n in pool] if alike else []
     more = itertools.islice(itertools.permutations(pool, len(names)), MAX_SAMPLES)
     for chosen in dict.fromkeys(itertools.chain(turned, same, more)):

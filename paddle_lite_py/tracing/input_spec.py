@@ -81,16 +81,16 @@ class InputSpec:
         pairs = zip(self.shape, shape, strict=False)
         return len(shape) == len(self.shape) and all(not isinstance(w, int) or w < 0 or w == g for w, g in pairs)
 
-    def sized(self, tensor: Tensor) -> InputSpec:
-        """This spec; or one with the sizes of a tensor where it asks for others."""
+    def fitted(self, tensor: Tensor) -> InputSpec:
+        """This spec; or one with the sizes and the dtype of a tensor where it asks for others."""
         found = tensor.shape
         if len(found) != len(self.shape):
-            return InputSpec(list(found), self.dtype, self.name, self.stop_gradient)
+            return InputSpec(list(found), tensor.dtype, self.name, self.stop_gradient)
         differ = [isinstance(w, int) and 0 <= w != g for w, g in zip(self.shape, found, strict=True)]
-        if not any(differ):
+        if not any(differ) and tensor.dtype == self.dtype:
             return self
         shape = [g if d else w for w, g, d in zip(self.shape, found, differ, strict=True)]
-        return InputSpec(shape, self.dtype, self.name, self.stop_gradient)
+        return InputSpec(shape, tensor.dtype, self.name, self.stop_gradient)
 
     def check(self, tensor: Tensor, argument: str) -> None:
         """Raise if a tensor does not fit."""

@@ -21,6 +21,7 @@ from ..ops.convert import to_tensor
 from ..ops.dynamic import concrete, is_eager, known
 from ..ops.joining import stack
 from ..ops.on_host import HostResult, on_host
+from ..tracing.checks import of_argument
 from .detection import distribute_fpn_proposals, matrix_nms, prior_box
 from .image import pillow
 from .proposals import generate_proposals, yolo_loss
@@ -47,7 +48,7 @@ def _images(boxes: Tensor, boxes_num: Tensor, who: str) -> Tensor:
     if not is_eager():
         message = f"{who}: boxes_num does not add up to the number of boxes"
         builder: Any = state.interpreter
-        builder.check(_adds_up(boxes, boxes_num), lambda: ValueError(message), user_frame())
+        builder.check(_adds_up(boxes, boxes_num), lambda: of_argument(ValueError(message)), user_frame())
         return _picture_of(boxes, boxes_num)
     counts = boxes_num.numpy()
     if counts.sum() != boxes.shape[0]:

@@ -359,7 +359,59 @@ def test_sizes_of_other_data_are_the_same_sizes():
     y = static.data("y", x.shape)
     assert (x + y).shape == x.shape == y.shape
     with pytest.raises(ValueError, match="'y' .*3"):
-        run([x + y], x=np.ones([2, 3], "float32"), y=np.ones([1, 3], "float32"))
+        run([x + y], x=np.ones([2, 3], "float32"), y=np.ones([4, 3], "float32"))
+
+
+BROADCAST = {
+    "add": lambda x, y: x + y,
+    "a chain": lambda x, y: paddle.concat([paddle.maximum(x, y), x * y]).reshape([-1]),
+    "matmul": lambda x, y: paddle.matmul(x.unsqueeze(1), y.unsqueeze(2)),
+    "expand_as": paddle.expand_as,
+}
+
+
+@pytest.mark.parametrize("name", BROADCAST)
+def test_a_size_that_is_fed_as_1_broadcasts(name):
+    x, y = (static.data(n, [None, 3]) for n in "xy")
+    out = BROADCAST[name](x, y)
+    for rows in ((2, 2), (1, 4), *([] if name == "expand_as" else [(4, 1)])):
+        given = {n: np.arange(k * 3, dtype="float32").reshape(k, 3) for n, k in zip("xy", rows, strict=True)}
+        (found,) = run([out], **given)
+        paddle.disable_static()
+        wanted = BROADCAST[name](*map(paddle.to_tensor, given.values())).numpy()
+        paddle.enable_static()
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_a_size_that_an_attribute_has_is_one_number():
+    x, y = (static.data(n, [None, 3]) for n in "xy")
+    out = (x + y).reshape([x.shape[0], 3])
+    with pytest.raises(ValueError, match="the program takes these sizes to be the same"):
+        run([out], x=np.ones([1, 3], "float32"), y=np.ones([2, 3], "float32"))
+
+
+def test_data_of_which_only_a_size_is_read_are_fed():
+    x, y = (static.data(n, [None, 3]) for n in "xy")
+    out = paddle.zeros([y.shape[0], 2]) + x.sum()
+    (found,) = run([out], x=np.ones([1, 3], "float32"), y=np.ones([4, 3], "float32"))
+    assert found.shape == (4, 2)
+    with pytest.raises(ValueError, match="'y' is missing"):
+        run([out], x=np.ones([1, 3], "float32"))
+
+
+def test_reflecting_grids_of_any_size():
+    x, grid = static.data("x", [None, 2, None, None]), static.data("grid", [None, None, None, 2])
+    out = paddle.nn.functional.grid_sample(x, grid, padding_mode="reflection")
+    for n, h in ((2, 4), (1, 3)):
+        given = {
+            "x": np.random.rand(n, 2, h, 5).astype("float32"),
+            "grid": np.random.rand(n, 3, 2, 2).astype("float32") * 3,
+        }
+        (found,) = run([out], **given)
+        paddle.disable_static()
+        wanted = paddle.nn.functional.grid_sample(*map(paddle.to_tensor, given.values()), padding_mode="reflection")
+        paddle.enable_static()
+        np.testing.assert_allclose(found, wanted.numpy(), rtol=1e-4, atol=1e-5)
 
 
 def test_what_is_not_available_says_so():

@@ -39,6 +39,26 @@ def test_an_index_leaves_the_size_open_and_is_looked_at(program, f):
         exe.run(main, feed={"x": rows(1)}, fetch_list=[out])
 
 
+@pytest.mark.parametrize("mode", ["program", "saved"])
+def test_the_smaller_of_a_size_and_a_number_is_found_when_it_runs(program, mode, tmp_path):
+    main, x = program
+
+    def twice(x):
+        return paddle.concat([paddle.diagonal(x), paddle.diagonal(x)])
+
+    out = twice(x)
+    if mode == "saved":
+        paddle.disable_static()
+        paddle.jit.save(twice, str(tmp_path / "m"), [static.InputSpec([None, 4])])
+        loaded = paddle.jit.load(str(tmp_path / "m"))
+    for n in (5, 3, 1):
+        if mode == "saved":
+            found = loaded(paddle.to_tensor(rows(n))).numpy()
+        else:
+            (found,) = static.Executor().run(main, feed={"x": rows(n)}, fetch_list=[out])
+        assert found.tolist() == 2 * np.diagonal(rows(n)).tolist()
+
+
 def test_what_is_taken_for_granted_stands_in_files(program, tmp_path):
     main, x = program
     out, exe, prefix = x[1] * x[3], static.Executor(), str(tmp_path / "m")

@@ -71,6 +71,11 @@ CASES = {
     "send_u_recv": lambda t: geometric.send_u_recv(t["x"], t["shape"] - 2, t["shape"] - 2, out_size=t["n"]),
     "x[:, :n]": lambda t: t["x"][:, : t["n"] - 1],
     "slice": lambda t: paddle.slice(t["x"], [1], [t["n"] - 2], [t["n"]]),
+    "slice by tensors of one element": lambda t: paddle.slice(
+        t["x"], [1], t["n"].reshape([1]) - 2, t["n"].reshape([1])
+    ),
+    "a slice in another shape": lambda t: paddle.slice(t["x"], [1], [0], t["n"].reshape([1])).reshape([-1]),
+    "crop": lambda t: paddle.crop(t["counts"], t["n"].reshape([1]) - 1, t["n"].reshape([1]) - 2),
     "strided_slice": lambda t: paddle.strided_slice(t["x"], [1], [t["n"] - 3], [t["n"]], [2]),
     "split": lambda t: paddle.split(t["x"], [1, t["n"] - 1], axis=1),
     "topk": lambda t: list(paddle.topk(t["scores"], t["n"])),

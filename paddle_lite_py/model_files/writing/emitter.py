@@ -81,6 +81,10 @@ class Emitter:
         """Return a number where the reference expects a tensor of one element for an attribute."""
         return self.once((value, dtype), lambda: self.full(value, dtype, [1], HOST))
 
+    def count(self, n: Any) -> FileValue:
+        """Return a size where the reference expects a tensor of one element for an attribute."""
+        return self.cast(self.reshape(self.size(n), (1,)), "int32") if symbolic.is_symbolic(n) else self.number(n)
+
     def once(self, key: Any, make: Callable[[], FileValue]) -> FileValue:
         """Return a constant that operators only read: one for all of a key."""
         if key not in self.constants:
@@ -275,12 +279,19 @@ class _SizeValue:
     def __mod__(self, other: Any) -> _SizeValue:
         return self._with("remainder", other)
 
+    def __rmod__(self, other: Any) -> _SizeValue:
+        return self._with("remainder", other, True)
+
     def __pow__(self, other: int) -> _SizeValue:
         return self if other == 1 else self * self ** (other - 1)
 
-    def __lt__(self, other: Any) -> bool:
-        raise Unwritable("the larger or smaller of two sizes that are not known has no form there")
+    def maximum(self, other: Any) -> _SizeValue:
+        """Return the larger one."""
+        return self._with("maximum", other)
 
-    __gt__ = __lt__
+    def minimum(self, other: Any) -> _SizeValue:
+        """Return the smaller one."""
+        return self._with("minimum", other)
+
     __radd__ = __add__
     __rmul__ = __mul__

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from jax.errors import InconclusiveDimensionOperation
 
 from ...core import structure as nested
 from ...core.symbolic import is_symbolic
@@ -20,7 +21,7 @@ from ...tracing.trace import Traced
 from ..graph import ModelBlock, ModelFeed, ModelFileError, ModelGraph, ModelNode, ModelWeight
 from .emitter import Emitter, Unwritable
 from .pir_text import FileValue, TensorType, known_sizes
-from .rows import detection, elementwise, indexing, layers, library, recurrent, shaping  # noqa: F401  (they enter their rows)
+from .rows import detection, elementwise, indexing, layers, library, places, recurrent, shaping  # noqa: F401  (they enter their rows)
 from .rows.primitives import written_by_primitives
 from .rows.table import ROWS
 
@@ -33,21 +34,25 @@ def to_graph(traced: Traced) -> tuple[ModelGraph, dict[str, Tensor]]:
     Raises:
         ModelFileError: naming all operators that have no form in such a file, and their lines.
     """
-    writer = _ProgramWriter(traced)
+    writer = ProgramWriter(traced)
     graph = writer.graph()
     if writer.refused:
-        raise ModelFileError(_refusal(writer.refused))
+        what = "write them with other operators, or save without format"
+        raise ModelFileError(f"a model file of PaddlePaddle has no form of\n  {named(writer.refused)}\n{what}")
     return graph, writer.weights
 
 
-def _refusal(refused: dict[str, None]) -> str:
-    named, more = list(refused)[:MOST_NAMED], len(refused) - MOST_NAMED
-    text = "\n  ".join(named) + (f"\n  and {more} more" if more > 0 else "")
-    what = "write them with other operators, or save without format"
-    return f"a model file of PaddlePaddle has no form of\n  {text}\n{what}"
+def named(refused: dict[str, None]) -> str:
+    """What has no form, one a line."""
+    first, more = list(refused)[:MOST_NAMED], len(refused) - MOST_NAMED
+    return "\n  ".join(first) + (f"\n  and {more} more" if more > 0 else "")
 
 
-class _ProgramWriter(Emitter):
+class ProgramWriter(Emitter):
+    """Writes the operators of a traced program."""
+
+    rows = ROWS
+
     def __init__(self, traced: Traced) -> None:
         super().__init__()
         self.traced, block = traced, traced.program.block
@@ -63,8 +68,8 @@ class _ProgramWriter(Emitter):
         given = list(zip(block.inputs, traced.program.input_names, strict=True))[: traced.n_args]
         feeds = [self.feed(value, name) for value, name in given]
         outputs = block.outputs[: traced.n_results]
-        named, measured = list(traced.program.input_names), traced.program.measured
-        whole = Program(Block(block.inputs, block.ops, outputs), named, measured=measured)
+        names, measured = list(traced.program.input_names), traced.program.measured
+        whole = Program(Block(block.inputs, block.ops, outputs), names, measured=measured)
         self.run(only_needed(whole).block.ops)
         results = self.results(list(_leaves(traced.structure, iter(outputs), block.inputs)))
         names = [f"fetch_name_{i}" for i in range(len(results))]
@@ -147,12 +152,14 @@ class _ProgramWriter(Emitter):
         self.name, self.out = op.name, [type_of(v) for v in op.outputs]
         if control is not None:
             return control(op, inputs)
-        if op.name not in ROWS:
+        if op.name not in self.rows:
             return written_by_primitives(self, op, inputs)
         try:
             return self.by_row(op, inputs)
         except Unwritable as e:
             return self.otherwise(op, inputs, e)
+        except InconclusiveDimensionOperation:
+            return self.otherwise(op, inputs, Unwritable("its sizes must be known"))
 
     def otherwise(self, op: Operator, inputs: Sequence[Any], reason: Unwritable) -> Sequence[FileValue]:
         """Return an operator whose row does not serve, by what it computes."""
@@ -167,7 +174,7 @@ class _ProgramWriter(Emitter):
         attrs = dict(zip(bound.op.attr_names, bound.attrs, strict=True))
         given = inputs if bound.layout is None else unpack(tuple(inputs), bound.layout)
         given = [*given, *[None] * (len(bound.op.tensor_params) - len(given))]
-        found = ROWS[op.name](self, *given, **attrs)
+        found = self.rows[op.name](self, *given, **attrs)
         return found if isinstance(found, tuple | list) else [found]
 
     # -- control flow ----------------------------------------------------------------------------------------------
@@ -203,7 +210,11 @@ class _ProgramWriter(Emitter):
             with self.inner(side, given) as block:
                 block.results = [self.cast(r, v.dtype.name) for r, v in zip(block.results, op.outputs, strict=True)]
             blocks.append(block)
-        results = [FileValue(type_of(v)) for v in op.outputs]
+        return self.branch(condition, [type_of(v) for v in op.outputs], blocks)
+
+    def branch(self, condition: FileValue, types: Sequence[TensorType], blocks: list[ModelBlock]) -> list[FileValue]:
+        """Return one of two blocks."""
+        results = [FileValue(t) for t in types]
         self.nodes.append(ModelNode("if", [condition], {}, results, blocks))
         return results
 

@@ -285,8 +285,7 @@ def interpolate(
         raise Unwritable("mode 'area' has no form there: use adaptive_avg_pool")
     n = len(size)
     is_known = not any(map(is_symbolic, size))
-    if not is_known and scale is None:
-        raise Unwritable("a size that is not known")
+    wanted = w.cast(w.sizes(size), "int32") if not is_known and scale is None else None
     sizes = [-1] * (3 - n) + (list(size) if is_known and scale is None else [-1] * n)
     attrs = dict(zip(("out_d", "out_h", "out_w"), sizes, strict=True))
     attrs |= {
@@ -294,7 +293,7 @@ def interpolate(
         "interp_method": mode, "align_corners": align_corners,
         "align_mode": 0 if half or mode in ("nearest", "bicubic") else 1,
     }  # fmt: skip
-    return w.op(f"{mode}_interp", x, None, None, None, to=w.out[0], **attrs)
+    return w.op(f"{mode}_interp", x, wanted, None, None, to=w.out[0], **attrs)
 
 
 @row("grid_sample")

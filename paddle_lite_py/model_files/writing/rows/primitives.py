@@ -12,11 +12,13 @@ import numpy as np
 from ....core.config import portable
 from ....core.jax_compat.equations import UnknownFormError, called_jaxpr, check_form
 from ....core.jax_compat.jaxprs import Literal, body_of, constants_of
-from ....core.symbolic import is_symbolic
+from ....core.symbolic import is_symbolic, substitute
 from ....ir.block import Operator, Value
+from ....ir.sized import spec_with, substituted
+from ....tracing.fitting import fit_symbols, flat
 from ..emitter import ANYWHERE, Emitter, Unwritable
 from ..pir_text import DTypeAttribute, FileValue, Long, TensorType
-from .shaping import cut, filled, joined, padded, taken
+from .shaping import cut, filled, joined, padded
 
 # By name of a primitive: a function of an emitter, its inputs, its parameters and the types of its results.
 Primitive = Callable[[Emitter, list[FileValue], dict[str, Any], list[TensorType]], Any]
@@ -31,19 +33,42 @@ def written_by_primitives(w: Emitter, op: Operator, inputs: Sequence[Any]) -> li
     """
     if op.bound.op.on_host or op.bound.op.effect or op.bound.op.random:
         raise Unwritable("")
-    tensors = [v for v in op.inputs if isinstance(v, Value)]
+    given = [v for v in inputs if isinstance(v, FileValue)]
+    try:
+        closed = _equations(op)
+    except Exception as e:
+        known = _fitted(op, e)
+        closed, given = _equations(op, known), [_with_sizes(w, v, known) for v in given]
+    return _evaluated(w, body_of(closed), constants_of(closed), given)
+
+
+def _equations(op: Operator, known: dict[str, Any] | None = None) -> Any:
+    """What an operator computes, where these are the sizes if any are given."""
+    bound = op.bound if known is None else substituted(op.bound, known)
+    specs = [v.spec if known is None else spec_with(v, known) for v in op.inputs if isinstance(v, Value)]
 
     def run(*arrays: Any) -> Any:
         it = iter(arrays)
-        return op.bound.fn(*[next(it) if isinstance(v, Value) else v for v in op.inputs])
+        return bound.fn(*[next(it) if isinstance(v, Value) else v for v in op.inputs])
 
-    try:
-        with portable():
-            closed = jax.make_jaxpr(run)(*[v.spec for v in tensors])
-    except Exception as e:
-        raise Unwritable(f"its sizes must be known ({type(e).__name__})") from e
-    given = [v for v in inputs if isinstance(v, FileValue)]
-    return _evaluated(w, body_of(closed), constants_of(closed), given)
+    with portable():
+        return jax.make_jaxpr(run)(*specs)
+
+
+def _fitted(op: Operator, error: Exception) -> dict[str, Any]:
+    """Unknown sizes, some of which have to be equal, such as those of two batches."""
+    dims = [n for v in op.inputs if isinstance(v, Value) for n in v.shape]
+    symbols = {str(n): n for n in (*dims, *flat(op.bound.attrs)) if is_symbolic(n) and str(n).isidentifier()}
+    found = fit_symbols(symbols, op.bound, op.inputs)
+    if found is None:
+        raise Unwritable(f"its sizes must be known ({type(error).__name__})") from error
+    return symbols | dict(found)
+
+
+def _with_sizes(w: Emitter, x: FileValue, known: dict[str, Any]) -> FileValue:
+    """Return a tensor whose sizes are known to be these."""
+    shape = substitute(tuple(x.type.shape), known)
+    return x if shape == tuple(x.type.shape) else w.op("assign", x, to=TensorType(shape, x.type.dtype))
 
 
 def _evaluated(w: Emitter, jaxpr: Any, constants: Sequence[Any], inputs: Sequence[FileValue]) -> list[FileValue]:
@@ -276,24 +301,6 @@ def sort(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: lis
     keys, *rest = inputs
     found, places = w.emit("argsort", [keys], [types[0], kind], axis=axis, descending=False, stable=True)
     return [found, *[w.op("take_along_axis", x, places, axis=axis) for x in rest]]
-
-
-@primitive("gather")
-def gather(w: Emitter, inputs: list[FileValue], params: dict[str, Any], types: list[TensorType]) -> Any:
-    """Slices along one axis by indices, or elements along it; indices are taken to be those of elements."""
-    (x, index), numbers, out = inputs, params["dimension_numbers"], types[0]
-    if len(numbers.start_index_map) != 1 or numbers.collapsed_slice_dims != numbers.start_index_map:
-        raise Unwritable("it chooses by several indices at once")
-    (axis,), n, k = numbers.start_index_map, len(x.type.shape), len(index.type.shape) - 1
-    places = w.cast(w.reshape(index, index.type.shape[:-1]), "int64")
-    sizes = [1 if i == axis else m for i, m in enumerate(x.type.shape)]
-    if not numbers.operand_batching_dims and list(params["slice_sizes"]) == sizes:
-        around = [*range(axis), *range(axis + k, n - 1 + k)]
-        if list(numbers.offset_dims) == around:
-            return taken(w, x, places, axis, out)
-    if list(numbers.operand_batching_dims) == [i for i in range(n) if i != axis] and k == n:
-        return w.op("take_along_axis", x, places, to=out, axis=axis)
-    raise Unwritable("it chooses parts of slices")
 
 
 @primitive("rev")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....core.symbolic import has_symbolic
+from ....core.symbolic import has_symbolic, is_symbolic
 from ..emitter import ANYWHERE, Emitter, Unwritable, plain
 from ..pir_text import Double, DTypeAttribute, FileValue, Long, TensorType
 from .table import row
@@ -76,21 +76,21 @@ def arange(w: Emitter, start: Any, step: Any, length: Any, _dtype: Any) -> FileV
 
 
 @row("linspace")
-def linspace(w: Emitter, start: Any, stop: Any, num: int, _dtype: Any) -> FileValue:
+def linspace(w: Emitter, start: Any, stop: Any, num: Any, _dtype: Any) -> FileValue:
     out = w.out[0]
     ends = [w.reshape(w.tensor(v, out.dtype), (1,)) for v in (start, stop)]
-    return w.op("linspace", *ends, w.number(num), to=out, dtype=DTypeAttribute(out.dtype), place=ANYWHERE)
+    return w.op("linspace", *ends, w.count(num), to=out, dtype=DTypeAttribute(out.dtype), place=ANYWHERE)
 
 
 @row("eye")
-def eye(w: Emitter, rows: int, columns: int, _dtype: Any) -> FileValue:
+def eye(w: Emitter, rows: Any, columns: Any, _dtype: Any) -> FileValue:
     out = w.out[0]
-    return w.op("eye", w.number(rows), w.number(columns), to=out, dtype=DTypeAttribute(out.dtype), place=ANYWHERE)
+    return w.op("eye", w.count(rows), w.count(columns), to=out, dtype=DTypeAttribute(out.dtype), place=ANYWHERE)
 
 
 @row("one_hot")
-def one_hot(w: Emitter, x: Any, num_classes: int) -> FileValue:
-    return w.op("one_hot", x, w.number(num_classes), to=w.out[0])
+def one_hot(w: Emitter, x: Any, num_classes: Any) -> FileValue:
+    return w.op("one_hot", x, w.count(num_classes), to=w.out[0])
 
 
 # -- shapes --------------------------------------------------------------------------------------------------------
@@ -170,13 +170,16 @@ def stack(w: Emitter, inputs: Sequence[Any], axis: int) -> FileValue:
 
 
 @row("_split")
-def split(w: Emitter, x: Any, _parts: Any, axis: int) -> tuple[FileValue, ...]:
+def split(w: Emitter, x: Any, parts: Any, axis: int) -> tuple[FileValue, ...]:
     axis %= len(x.type.shape)
-    kinds, at = list(w.out), w.number(axis)
-    sizes = [kind.shape[axis] for kind in kinds]
-    if has_symbolic(tuple(sizes)):
-        return tuple(w.items(w.op("split_with_num", x, at, to=kinds, num=len(kinds))))
-    return tuple(w.items(w.op("split", x, w.ints(sizes), at, to=kinds)))
+    kinds, at, total = list(w.out), w.number(axis), x.type.shape[axis]
+    if not isinstance(parts, tuple | list):
+        if is_symbolic(total):
+            return tuple(w.items(w.op("split_with_num", x, at, to=kinds, num=len(kinds))))
+        parts = [total // len(kinds)] * len(kinds)
+    rest = total - sum(n for n in parts if is_symbolic(n) or n != -1)
+    sizes = [n if is_symbolic(n) or n != -1 else rest for n in parts]
+    return tuple(w.items(w.op("split", x, w.sizes(sizes), at, to=kinds)))
 
 
 @row("_unstack", "_unbind")
@@ -204,14 +207,28 @@ def roll(w: Emitter, x: Any, shifts: Any, axis: Any = None) -> FileValue:
 
 @row("slice")
 def slice_(w: Emitter, input: Any, axes: Any, starts: Any, ends: Any) -> FileValue:
+    starts, ends = map(_each, (starts, ends))
     if any(isinstance(v, FileValue) for v in (*starts, *ends)):
         raise Unwritable("its bounds are tensors")
     return cut(w, input, axes, starts, ends, [1] * len(axes), w.out[0])
 
 
+def _each(sizes: Any) -> Sequence[Any]:
+    """Sizes as a sequence: one of a tensor of one element is a number."""
+    return sizes if isinstance(sizes, tuple | list) else (sizes,)
+
+
+@row("crop")
+def crop(w: Emitter, x: Any, shape: Any, offsets: Any) -> FileValue:
+    out = w.out[0]
+    starts = [0] * len(out.shape) if offsets is None else _each(offsets)
+    ends = [at + n for at, n in zip(starts, out.shape, strict=True)]
+    return cut(w, x, range(len(out.shape)), starts, ends, [1] * len(out.shape), out)
+
+
 @row("strided_slice")
 def strided_slice(w: Emitter, x: Any, axes: Any, starts: Any, ends: Any, strides: Any) -> FileValue:
-    return cut(w, x, axes, starts, ends, strides, w.out[0])
+    return cut(w, x, axes, _each(starts), _each(ends), _each(strides), w.out[0])
 
 
 def cut(w: Emitter, x: FileValue, axes: Any, starts: Any, ends: Any, steps: Any, out: TensorType) -> FileValue:
@@ -231,6 +248,8 @@ def pad(w: Emitter, x: Any, widths: Any, mode: str, value: Any) -> FileValue:
 def padded(w: Emitter, x: FileValue, widths: list[Any], mode: str, value: Any, out: TensorType) -> FileValue:
     """A tensor with elements around it; by `pad3d` if that will do: some kernels of `pad` write beyond their memory."""
     n, number = len(x.type.shape), w.numbers.get(value, value)
+    if has_symbolic(tuple([tuple(pair) for pair in widths])):
+        raise Unwritable("paddings that only a run tells have no form there")
     if n > 5 or any(sum(p) for p in widths[:-3]) or isinstance(number, FileValue):
         if mode != "constant":
             raise Unwritable(f"a padding by {mode!r} of the first axes has no form there")
@@ -373,9 +392,9 @@ def sort(w: Emitter, x: Any, axis: int, descending: bool, _stable: bool) -> File
 
 
 @row("topk")
-def topk(w: Emitter, x: Any, k: int, axis: Any, largest: bool) -> tuple[FileValue, ...]:
+def topk(w: Emitter, x: Any, k: Any, axis: Any, largest: bool) -> tuple[FileValue, ...]:
     at = -1 if axis is None else axis
-    return tuple(w.emit("topk", [x, w.number(k)], w.out, axis=at, largest=largest, sorted=True))
+    return tuple(w.emit("topk", [x, w.count(k)], w.out, axis=at, largest=largest, sorted=True))
 
 
 @row("kthvalue")

@@ -16,7 +16,7 @@ Row = Callable[..., Any]
 ROWS: dict[str, Row] = {}
 
 
-def row(*names: str) -> Callable[[Row], Row]:
+def row(*names: str, table: dict[str, Row] = ROWS) -> Callable[[Row], Row]:
     """Enter a function in the table. An attribute that does not matter to it has a name with a `_` before it."""
 
     def enter(function: Row) -> Row:
@@ -25,7 +25,7 @@ def row(*names: str) -> Callable[[Row], Row]:
         def write(*inputs: Any, **attrs: Any) -> Any:
             return function(*inputs, **{unread.get(n, n): value for n, value in attrs.items()})
 
-        ROWS.update(dict.fromkeys(names, write))
+        table.update(dict.fromkeys(names, write))
         return function
 
     return enter

@@ -1,0 +1,1 @@
+"""The operators of the reference's model files, as ONNX's operators."""
