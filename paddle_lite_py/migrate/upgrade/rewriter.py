@@ -10,7 +10,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 from . import names
 from .imports import Imports, dotted
 from .rule import Misfit, apply_rule, code
-from .torch_rules import PAIRS
+from .torch_rules import NOT_ASSIGNED, PAIRS, SCHEDULES
 
 
 class Note(NamedTuple):
@@ -63,6 +63,7 @@ class Rewriter(cst.CSTTransformer):
         self.imports = imports
         self._inner: set[cst.CSTNode] = set()  # parts of a longer name
         self._called: set[cst.CSTNode] = set()
+        self._assigned: dict[cst.CSTNode, tuple[str, str]] = {}  # schedules of optimizers: these, and their own names
 
     def _line(self, node: cst.CSTNode) -> int:
         return self.get_metadata(PositionProvider, node).start.line
@@ -110,7 +111,29 @@ class Rewriter(cst.CSTTransformer):
         return False
 
     def leave_SimpleStatementLine(self, original_node: Any, updated_node: Any) -> Any:
+        first = original_node.body[0]
+        if isinstance(first, cst.Assign) and self._is_of_backends(first):
+            self._told(first, code(first), "left out: XLA chooses its kernels")
+            return cst.RemoveFromParent()
+        if isinstance(first, cst.Assign) and first.value in self._assigned:
+            optimizer, schedule = self._assigned[first.value]
+            given = f"{optimizer}.set_lr_scheduler({schedule})"
+            self._told(first, schedule, given)
+            return cst.FlattenSentinel([updated_node, cst.parse_statement(given)])
         return self.imports.replaced(self._line(original_node), original_node, updated_node)
+
+    def _is_of_backends(self, node: cst.Assign) -> bool:
+        name = dotted(node.targets[0].target)
+        return bool(name) and str(self.imports.full(str(name))).startswith("torch.backends.")
+
+    # -- schedules -------------------------------------------------------------------------------------------------
+    def visit_Assign(self, node: cst.Assign) -> None:
+        call, target = node.value, node.targets[0].target
+        if not isinstance(call, cst.Call) or not dotted(target) or self.imports.full(str(dotted(call.func))) is None:
+            return
+        given = [a.value for a in call.args if a.keyword is None or a.keyword.value == "optimizer"]
+        if self.imports.full(str(dotted(call.func))) in SCHEDULES and given:
+            self._assigned[call] = (code(given[0]), code(target))
 
     # -- calls -----------------------------------------------------------------------------------------------------
     def visit_Call(self, node: cst.Call) -> None:
@@ -127,9 +150,12 @@ class Rewriter(cst.CSTTransformer):
         if rule is None:
             self._told(original_node, str(name), names.todo_for(full), True)
             return updated_node
-        if rule.new == "{0}":
-            self._told(original_node, str(name), rule.todo, True)
-            return updated_node.args[0].value.visit(_Devices()) if updated_node.args else updated_node
+        if rule.new == "{0}" and updated_node.args:
+            self._told(original_node, str(name), "its argument")
+            return updated_node.args[0].value
+        if full in SCHEDULES and original_node not in self._assigned:
+            self._told(original_node, str(name), NOT_ASSIGNED, True)
+            return updated_node
         return self._call(original_node, updated_node, str(name), rule)
 
     def _call(self, node: cst.Call, updated: cst.Call, name: str, rule: Any) -> cst.BaseExpression:
@@ -169,14 +195,10 @@ class Rewriter(cst.CSTTransformer):
             first = cst.Arg(owner, comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
             text = self.imports.reached(f"paddle.compat.{method}")
             return cst.Call(cst.parse_expression(text), [first, *updated.args])
+        if method == "get_last_lr" and not updated.args:
+            self._told(node, ".get_last_lr()", "[....last_lr]")
+            return cst.List([cst.Element(cst.Attribute(owner, cst.Name("last_lr")))])
         if method == "type" and len(updated.args) == 1:
             self._told(node, ".type(...)", ".astype(...)")
             return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("astype")))
         return updated
-
-
-class _Devices(cst.CSTTransformer):
-    """Names of devices."""
-
-    def leave_SimpleString(self, _original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.SimpleString:
-        return updated_node.with_changes(value=updated_node.value.replace("cuda", "gpu"))
