@@ -28,6 +28,7 @@ def module_here(name: str) -> str | None:
 
 def rule_for(name: str) -> Rule | None:
     """What becomes of a name; None if there is nothing like it here."""
+    name = re.sub(r"^torch\.nn\.modules\.(\w+\.)?(?=[A-Z])", "torch.nn.", name)  # where the classes are defined
     if name in RULES:
         return RULES[name]
     parent = max((m for m in MODULES if name.startswith(m + ".")), key=len, default="")

@@ -110,9 +110,12 @@ class Rewriter(cst.CSTTransformer):
     def visit_ImportFrom(self, _node: cst.ImportFrom) -> bool:
         return False
 
+    def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> bool:
+        return not self._is_of_backends(node.body[0])
+
     def leave_SimpleStatementLine(self, original_node: Any, updated_node: Any) -> Any:
         first = original_node.body[0]
-        if isinstance(first, cst.Assign) and self._is_of_backends(first):
+        if self._is_of_backends(first):
             self._told(first, code(first), "left out: XLA chooses its kernels")
             return cst.RemoveFromParent()
         if isinstance(first, cst.Assign) and first.value in self._assigned:
@@ -122,9 +125,9 @@ class Rewriter(cst.CSTTransformer):
             return cst.FlattenSentinel([updated_node, cst.parse_statement(given)])
         return self.imports.replaced(self._line(original_node), original_node, updated_node)
 
-    def _is_of_backends(self, node: cst.Assign) -> bool:
-        name = dotted(node.targets[0].target)
-        return bool(name) and str(self.imports.full(str(name))).startswith("torch.backends.")
+    def _is_of_backends(self, node: Any) -> bool:
+        name = dotted(node.targets[0].target) if isinstance(node, cst.Assign) else None
+        return name is not None and str(self.imports.full(name)).startswith("torch.backends.")
 
     # -- schedules -------------------------------------------------------------------------------------------------
     def visit_Assign(self, node: cst.Assign) -> None:

@@ -12,24 +12,6 @@ MODULES = {
     "torch.nn.functional": "paddle.nn.functional",
     "torch.nn.init": "paddle.nn.init",
     "torch.nn.utils": "paddle.nn.utils",
-    **{
-        f"torch.nn.modules.{m}": "paddle.nn"
-        for m in (
-            "activation",
-            "batchnorm",
-            "container",
-            "conv",
-            "dropout",
-            "linear",
-            "loss",
-            "module",
-            "normalization",
-            "pooling",
-            "rnn",
-            "sparse",
-            "transformer",
-        )
-    },
     "torch.nn": "paddle.nn",
     "torch.optim.lr_scheduler": "paddle.optimizer.lr",
     "torch.optim": "paddle.optimizer",

@@ -177,9 +177,14 @@ def std(x: Any, *, axis: Any = (), keepdim: bool = False, unbiased: bool = True)
     return P.std(tensor(x), list(axis) or None, unbiased, keepdim)
 
 
-@operator("var", "variance")
+@operator("var")
 def var(x: Any, *, axis: Any = (), keepdim: bool = False, unbiased: bool = True) -> Any:
     return P.var(tensor(x), list(axis) or None, unbiased, keepdim)
+
+
+@operator("variance")
+def variance(x: Any, *, axis: Any = (), keepdim: bool = False) -> Any:
+    return var(x, axis=axis, keepdim=keepdim, unbiased=False)
 
 
 @operator("nansum")
