@@ -32,7 +32,7 @@ def settle() -> None:
 
 
 class ModelInfo(NamedTuple):
-    """What a server must know of a model that another process may hold."""
+    """The description of a model that another process may hold."""
 
     platform: str
     inputs: list[TensorSpec]
@@ -46,7 +46,7 @@ class ModelInfo(NamedTuple):
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> ModelInfo:
-        """The same again."""
+        """Return the same again."""
         inputs, outputs = ([TensorSpec(n, d, tuple(s)) for n, d, s in data[k]] for k in ("inputs", "outputs"))
         sizes, objection = data["rows"]
         return cls(data["platform"], inputs, outputs, Rows(tuple(sizes), objection), data["seconds"])

@@ -16,7 +16,7 @@ from .tensors import DATATYPES, Arrays, TensorSpec
 
 
 class ServedModel(ABC):
-    """What a server needs of a model.
+    """The description of a served model.
 
     Examples:
         >>> class Double(ServedModel):
@@ -58,7 +58,7 @@ class ArtifactModel(ServedModel):
         shapes = [v.shape for v in (*block.inputs[:n], *block.outputs[: len(method.outputs)])]
         specs = [_spec(s, shape) for s, shape in zip([*method.inputs, *method.outputs], shapes, strict=True)]
         self.inputs, computed = specs[:n], iter(specs[n:])
-        # What each result is: the argument of that number as it is, or -1: what the program computes next.
+        # The source of each result: an argument by number, unchanged, or -1: the next computed one.
         self._results = list(_results(method.data["result"]))
         numbered = {f"out{k}" for k in range(len(method.outputs))}  # the names where a file has none
         given = [next(computed) if i < 0 else self.inputs[i] for i in self._results]
@@ -155,7 +155,7 @@ def _onnx_spec(found: Any, path: str) -> TensorSpec:
 
 # -- from files ----------------------------------------------------------------------------------------------------
 def main_file(path: str) -> Path:
-    """The file that a model is read from: of a prefix, a file, or a folder with one model.
+    """Return the file that a model is read from: of a prefix, a file, or a folder with one model.
 
     Raises:
         ServingError: if there is none, or several.

@@ -1,4 +1,4 @@
-"""What the server answers to, as OpenAPI, and as a page for people."""
+"""The server's API as OpenAPI, and as a page for people."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _LANGUAGE = [
 
 
 def description(service: Service) -> dict[str, Any]:
-    """The document, with an entry for each model."""
+    """Return the document, with an entry for each model."""
     fixed = [*_FIXED, *_LANGUAGE] if service.engines else _FIXED
     paths: dict[str, Any] = {path: {method: _operation(text)} for method, path, text in fixed}
     for served in service.all_versions():
@@ -85,7 +85,7 @@ def _inference(served: ServedVersion) -> dict[str, Any]:
 
 
 def _body(specs: Sequence[TensorSpec], size: int) -> dict[str, Any]:
-    """The schema of a request whose free dimensions have a size."""
+    """Return the schema of a request whose free dimensions have a size."""
     items = [_tensor(s, [n if isinstance(n, int) and n >= 0 else size for n in s.dims]) for s in specs]
     inputs = {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
     properties = {"id": {"type": "string", "maxLength": 100}, "inputs": inputs}
@@ -108,7 +108,7 @@ def _of_integers(dtype: np.dtype) -> dict[str, Any]:
 
 
 def example(served: ServedVersion) -> dict[str, Any]:
-    """A request that the model can answer, where its sizes are small."""
+    """Return a request that the model can answer, where its sizes are small."""
     inputs = []
     for spec in served.info.inputs:
         shape = [n if isinstance(n, int) and n >= 0 else 1 for n in spec.dims]
@@ -122,7 +122,7 @@ def example(served: ServedVersion) -> dict[str, Any]:
 
 
 def page(service: Service) -> str:
-    """The document as a page without anything from elsewhere."""
+    """Return the document as a page without anything from elsewhere."""
     rows = []
     for path, methods in description(service)["paths"].items():
         for method, said in methods.items():

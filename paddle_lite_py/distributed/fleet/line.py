@@ -1,4 +1,4 @@
-"""What goes to another worker, and comes from it, over one connection after another."""
+"""Messages to and from another worker, over one connection after another."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class PeerLine:
 
     def __init__(self, wanted: int) -> None:
         self.wanted = wanted
-        self.met = False  # whether there was ever a connection
+        self.met = False  # whether a connection was ever made
         self._kept: deque[tuple[int, bytes]] = deque(maxlen=KEPT)
         self._connection: Connection | None = None
-        # Who only sent would wait for ever, where two send more than a connection holds.
+        # Sending without receiving would deadlock when two send more than a connection's buffer holds.
         self._out: queue.SimpleQueue[tuple[Connection, bytes] | None] = queue.SimpleQueue()
         self._sender: threading.Thread | None = None
 
@@ -58,7 +58,7 @@ class PeerLine:
             self._put(number, data)
 
     def receive(self, seconds: float) -> bytes | None:
-        """The next message; None if it does not come in so many seconds.
+        """Return the next message; None if it does not come in so many seconds.
 
         Raises:
             OSError, EOFError: if the connection is lost.

@@ -38,18 +38,18 @@ class Sealed(NamedTuple):
 
 
 def key_of(token: str) -> bytes:
-    """The key of a token, which itself does not travel."""
+    """Return the key of a token, which itself does not travel."""
     return hashlib.sha256(b"parameter servers " + token.encode()).digest()
 
 
 def coverage(host: str) -> bytes:
-    """What seals must cover that come from an address, or go there."""
+    """Return what the seals of messages to or from an address must cover."""
     here = host == "localhost" or host.startswith("127.")
     return HEADER if here and os.environ.get(VARIABLE) != "whole" else WHOLE
 
 
 def seal(key: bytes, way: bytes, to: Sealed, frames: Sequence[Any]) -> list[Any]:
-    """The frames of a message as they travel.
+    """Return the frames of a message as they travel.
 
     Args:
         to: the nonces, and what the seal covers; its frames are not looked at.
@@ -59,7 +59,7 @@ def seal(key: bytes, way: bytes, to: Sealed, frames: Sequence[Any]) -> list[Any]
 
 
 def unseal(key: bytes, way: bytes, frames: Sequence[Any], least: bytes = HEADER) -> Sealed:
-    """What has come; nothing of it is read yet.
+    """Verify a message before anything of it is read.
 
     Args:
         least: what its seal must cover.
@@ -77,7 +77,7 @@ def unseal(key: bytes, way: bytes, frames: Sequence[Any], least: bytes = HEADER)
 
 
 def _seal(key: bytes, way: bytes, context: bytes, frames: Sequence[Any]) -> bytes:
-    """The code of a message. The header says how long each array is, so that frames are not to be moved."""
+    """Return the code of a message. The header says how long each array is, so that frames are not to be moved."""
     made = hmac.new(key, b"%s %b %d " % (way, context, len(frames[0])), hashlib.sha256)
     for frame in frames if context[:1] == WHOLE else frames[:1]:
         made.update(frame)

@@ -17,7 +17,7 @@ _Check = Callable[[Any], bool]
 
 
 class CompletionRequest(NamedTuple):
-    """What a request asks for."""
+    """A completion request."""
 
     model: str
     prompts: list[list[int]]
@@ -55,7 +55,7 @@ def _is_options(x: Any) -> bool:
 
 
 _COUNT = (_is_integer(1, 1 << 24), "an integer of at least 1")
-# Fields: a check, and what is expected. null is the default everywhere.
+# Fields: a check, and the expected value. null is the default everywhere.
 _SHARED: dict[str, tuple[_Check, str]] = {
     "max_tokens": _COUNT,
     "temperature": (_is_number(0, 2), "a number from 0 to 2"),
@@ -107,7 +107,7 @@ def read_chat(body: bytes, tokenizer_of: Callable[[str], Tokenizer]) -> Completi
 
 
 def read_generate(body: bytes, model: str, is_stream: bool, tokenizer: Tokenizer) -> CompletionRequest:
-    """Read a request of the generate extension to a model; settings are in `parameters`, or beside it.
+    """Read a request of the generate extension; settings are in `parameters`, or next to it.
 
     Raises:
         ServingError: It is invalid.
