@@ -99,6 +99,9 @@ CASES = {
         'd = datasets.MNIST(transform=f, mode="train" if part else "test")\n'
         'DataLoader(d, **{k: v for k, v in kw.items() if k != "pin_memory"})\n'
     ),
+    "from torch.nn.modules.linear import Linear\nn = Linear(2, 2)\nw = next(n.parameters())\nnext(rows)\n": (
+        "from paddle_lite_py.compat.nn import Linear\nn = Linear(2, 2)\nw = next(iter(n.parameters()))\nnext(rows)\n"
+    ),
     "import torch.nn as nn\nfrom torch.optim import RMSprop, Adadelta\nnn.ConvTranspose2d(3, 4, 2, bias=False)\n"
     "Adadelta(p, lr=args.lr)\n": (
         "import paddle_lite_py.nn as nn\nfrom paddle_lite_py.optimizer import RMSProp as RMSprop, Adadelta\n"

@@ -148,7 +148,9 @@ class Rewriter(cst.CSTTransformer):
         name = dotted(original_node.func)
         full = self.imports.full(name) if name else None
         if full is None:
-            return self._method(original_node, updated_node)
+            return (
+                self._next(original_node, updated_node) if name == "next" else self._method(original_node, updated_node)
+            )
         rule = names.rule_for(full)
         if rule is None:
             self._told(original_node, str(name), names.todo_for(full), True)
@@ -179,6 +181,16 @@ class Rewriter(cst.CSTTransformer):
             self._told(node, name, after.format(f"{new}(...)"))
             made = cst.parse_expression(self.imports.reached(after).format(code(made)))
         return made
+
+    def _next(self, node: cst.Call, updated: cst.Call) -> cst.BaseExpression:
+        """Of what is an iterator in PyTorch, and a list here."""
+        first: Any = updated.args[0].value if updated.args else None
+        method = first.func.attr.value if isinstance(first, cst.Call) and isinstance(first.func, cst.Attribute) else ""
+        if not self.imports.torch or method not in ("parameters", "buffers", "children", "modules"):
+            return updated
+        self._told(node, f"next(....{method}())", f"next(iter(....{method}()))")
+        changed = updated.args[0].with_changes(value=cst.Call(cst.Name("iter"), [cst.Arg(first)]))
+        return updated.with_changes(args=[changed, *updated.args[1:]])
 
     def _method(self, node: cst.Call, updated: cst.Call) -> cst.BaseExpression:
         """Return a method of a tensor or module of PyTorch."""

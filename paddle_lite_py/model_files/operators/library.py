@@ -182,9 +182,7 @@ def var(x: Any, *, axis: Any = (), keepdim: bool = False, unbiased: bool = True)
     return P.var(tensor(x), list(axis) or None, unbiased, keepdim)
 
 
-@operator("variance")
-def variance(x: Any, *, axis: Any = (), keepdim: bool = False) -> Any:
-    return var(x, axis=axis, keepdim=keepdim, unbiased=False)
+operator("variance")(lambda x, *, axis=(), keepdim=False: var(x, axis=axis, keepdim=keepdim, unbiased=False))
 
 
 @operator("nansum")
