@@ -77,8 +77,8 @@ class OperatorView:
 
     def __getattr__(self, name: str) -> NoReturn:
         why = (
-            ": operands have no slots, and programs are not edited in place; read input_arg_names, output_arg_names and "
-            "all_attrs(), and prune or quantize the layer before it is made static"
+            ": operands have no slots, and programs are not edited in place; read input_arg_names, output_arg_names "
+            "and all_attrs(), and prune or quantize the layer before it is made static"
         )
         raise AttributeError(
             f"an operator has no attribute {name!r} here{why if name in _OF_DESCRIPTIONS else ''}", name=name, obj=self
