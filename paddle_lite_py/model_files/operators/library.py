@@ -182,9 +182,6 @@ def var(x: Any, *, axis: Any = (), keepdim: bool = False, unbiased: bool = True)
     return P.var(tensor(x), list(axis) or None, unbiased, keepdim)
 
 
-operator("variance")(lambda x, *, axis=(), keepdim=False: var(x, axis=axis, keepdim=keepdim, unbiased=False))
-
-
 @operator("nansum")
 def nansum(x: Any, *, axis: Any = (), dtype: str | None = None, keepdim: bool = False) -> Any:
     return P.nansum(tensor(x), list(axis) or None, dtype, keepdim)
