@@ -47,7 +47,7 @@ class Independent(Distribution):
         return self.base.variance
 
     def sample(self, shape: Sequence[int] = ()) -> Tensor:
-        """Draw samples [*shape, *batch_shape, *event_shape]; no gradient flows to the parameters."""
+        """Draw samples [*shape, *batch_shape, *event_shape]; the base decides whether its parameters get gradients."""
         return self.base.sample(shape)
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:

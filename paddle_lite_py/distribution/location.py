@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.interpreter import no_grad
 from ..eager.tensor import Tensor
 from ..ops.creation import full_like, zeros_like
 from ..ops.random import _gaussian, _uniform, seeded
@@ -64,9 +63,8 @@ class Normal(_LocationScale):
         return self._drawn(shape)
 
     def sample(self, shape: Sequence[int] = (), seed: int = 0) -> Tensor:
-        """Draw samples [*shape, *batch_shape] without gradients; a positive seed starts a random stream of its own."""
-        with no_grad():
-            return self._drawn(shape, seed)
+        """Draw reparameterized samples, as rsample; a positive seed starts a random stream of its own."""
+        return self._drawn(shape, seed)
 
     def _drawn(self, shape: Sequence[int], seed: int = 0) -> Tensor:
         return self.loc + self.scale * draw("normal", self._extended(shape), self.loc, seed)
@@ -158,9 +156,8 @@ class Uniform(Distribution):
         return self._drawn(shape)
 
     def sample(self, shape: Sequence[int] = (), seed: int = 0) -> Tensor:
-        """Draw samples [*shape, *batch_shape] without gradients; a positive seed starts a random stream of its own."""
-        with no_grad():
-            return self._drawn(shape, seed)
+        """Draw reparameterized samples, as rsample; a positive seed starts a random stream of its own."""
+        return self._drawn(shape, seed)
 
     def _drawn(self, shape: Sequence[int], seed: int = 0) -> Tensor:
         return self.low + (self.high - self.low) * draw("uniform", self._extended(shape), self.low, seed)

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.interpreter import no_grad
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from ..ops.joining import broadcast_tensors
@@ -262,11 +263,18 @@ class StudentT(Distribution):
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
         """Draw reparameterized samples [*shape, *batch_shape, *event_shape]."""
-        size = self._extended(shape)
-        return (
-            self.loc
-            + self.scale * draw("normal", size, self.loc) * (self.df / (2 * gamma_draw(self.df / 2, size))).sqrt()
-        )
+        return self._drawn(shape, gamma_draw(self.df / 2, self._extended(shape)))
+
+    def sample(self, shape: Sequence[int] = ()) -> Tensor:
+        """Draw samples [*shape, *batch_shape, *event_shape]; no gradient flows through the chi-squared draw."""
+        with no_grad():
+            half = gamma_draw(self.df / 2, self._extended(shape))
+        return self._drawn(shape, half)
+
+    def _drawn(self, shape: Sequence[int], half: Tensor) -> Tensor:
+        """Samples from the draw of half a chi-squared variable."""
+        normal = draw("normal", self._extended(shape), self.loc)
+        return self.loc + self.scale * normal * (self.df / (2 * half)).sqrt()
 
     def log_prob(self, value: Any) -> Tensor:
         """Compute the logarithm of the density."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.interpreter import no_grad
 from ..eager.tensor import Tensor
 from .base import Distribution
 
@@ -139,9 +138,8 @@ class TransformedDistribution(Distribution):
         super().__init__(shape[: len(shape) - wide], shape[len(shape) - wide :])
 
     def sample(self, shape: Sequence[int] = ()) -> Tensor:
-        """Draw samples [*shape, *batch_shape, *event_shape]; no gradient flows to the parameters."""
-        with no_grad():
-            return self._chain.forward(self.base.sample(shape))
+        """Draw samples [*shape, *batch_shape, *event_shape]; the base decides whether its parameters get gradients."""
+        return self._chain.forward(self.base.sample(shape))
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
         """Draw reparameterized samples [*shape, *batch_shape, *event_shape]."""

@@ -10,11 +10,24 @@ import numpy as np
 from ..core.arrays import as_array
 from ..core.dtypes import as_dtype
 from ..core.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, Place
-from ..eager.random import default_generator as default_cpu_generator
+from ..eager.random import Generator, default_generator
 from ..eager.tensor import Tensor, wrap
 
 LoDTensor = DenseTensor = Tensor
 __all__ = ["CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "Place", "default_cpu_generator"]
+
+
+def default_cpu_generator() -> Generator:
+    """Return the generator of random numbers, of which there is one for all devices.
+
+    Returns:
+        The generator that paddle.seed seeds.
+
+    Examples:
+        >>> default_cpu_generator().initial_seed() == default_cpu_generator().initial_seed()
+        True
+    """
+    return default_generator
 
 
 def is_compiled_with_cuda() -> bool:
@@ -28,6 +41,7 @@ def is_compiled_with_xpu() -> bool:
 
 
 is_compiled_with_rocm = is_compiled_with_npu = is_compiled_with_ipu = is_compiled_with_cinn = is_compiled_with_xpu
+is_compiled_with_mkldnn = is_compiled_with_onednn = is_compiled_with_xpu
 
 
 def nvprof_nvtx_push(name: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -255,6 +256,41 @@ def is_picture(img: Any) -> bool:
     from PIL import Image
 
     return isinstance(img, Image.Image)
+
+
+def is_image_array(img: Any) -> bool:
+    """Whether an image is a NumPy array of two or three dimensions."""
+    return isinstance(img, np.ndarray) and img.ndim in (2, 3)
+
+
+def convert_uint16_to_float(data: np.ndarray) -> np.ndarray:
+    """The float32 values of bfloat16 numbers that are stored as uint16.
+
+    Examples:
+        >>> convert_uint16_to_float(np.array([0x3F80, 0xC000], "uint16")).tolist()
+        [1.0, -2.0]
+    """
+    return (np.asarray(data).astype("uint32") << 16).view("float32")
+
+
+@contextmanager
+def job_schedule_profiler_range(iter_id: int, start: int, end: int, exit_after_prof: bool = True) -> Iterator[bool]:
+    """Give whether an iteration is in [start, end), and end the program after the last one of them."""
+    try:
+        yield start <= iter_id < end
+    finally:
+        if start < end and iter_id == end - 1 and exit_after_prof:
+            sys.exit()
+
+
+_WIDE = [False]
+
+
+def clip_in_wide_type(*given: bool) -> bool:
+    """Whether the global norm is computed in float32; with an argument, set it and give what it was."""
+    before = _WIDE[0]
+    _WIDE[:] = given or _WIDE
+    return before
 
 
 def is_tensor(img: Any) -> bool:

@@ -28,7 +28,8 @@ class _Unavailable(type):
     """The metaclass of classes that can be named, inherited from and used in isinstance(), but not called."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError(cls.__doc__)
+        first = next(base for base in reversed(cls.__mro__) if isinstance(base, _Unavailable))  # the user's may inherit
+        raise NotImplementedError(first.__doc__)
 
 
 def unavailable(path: str, why: str) -> type:

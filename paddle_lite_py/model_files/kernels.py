@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from ..eager.tensor import Tensor
 from . import operators
 from .building import IN_PLACE
 from .operators.table import OPERATORS, KnownValue, call, tensor
+from .operators.training import REPLACED
 
 Function = Callable[..., Any]
 _ROOM = __package__.rpartition(".")[0]
@@ -21,6 +23,9 @@ _ROOM = __package__.rpartition(".")[0]
 _INFERENCE = {"batch_norm": "is_test", "batch_norm_": "is_test"}
 # Kernels whose further results are what a gradient asks for.
 _ONE_RESULT = frozenset(("layer_norm", "group_norm", "instance_norm", "huber_loss", "warpctc", "rms_norm", "dropout"))
+
+# Kernels of updates: which operand each result replaces; here lists of gradients are changed as well.
+_CHANGED = {**REPLACED, "check_finite_and_unscale_": (0,), "update_loss_scaling_": (0, 2, 3, 4)}
 
 
 @once
@@ -82,11 +87,32 @@ def _of_operator(name: str, order: str) -> Function:
             raise NotImplementedError(
                 f"paddle._C_ops.{name} is available for inference alone: call the public function"
             )
-        out = _results(call(of, [_operand(v) for _, operand, v in found if operand], attrs))
+        operands = [_operand(v) for _, operand, v in found if operand]
+        made = call(of, operands, attrs)
+        if name in _CHANGED:
+            return tuple(_replaced(operands, made, _CHANGED[name]))
+        out = _results(made)
         out = out[0] if of in _ONE_RESULT and isinstance(out, tuple) else out
         return out if changed is None else given[changed]._rebind(out, True)
 
     return kernel_function
+
+
+def _replaced(operands: list[Any], made: tuple[Any, ...], places: tuple[int | None, ...]) -> Iterator[Any]:
+    """What an update gives: where a result replaces an operand, that operand, which has its value from now on."""
+    for at, new in itertools.zip_longest(places[: len(made)], made):
+        old = operands[at] if at is not None and at < len(operands) else None
+        if new is not None:
+            yield _bind(old, new)
+
+
+def _bind(old: Any, new: Any) -> Any:
+    if old is None:
+        return new
+    if isinstance(new, list | tuple):
+        return [_bind(*pair) for pair in zip(old, new, strict=True)]
+    old.set_value(new.astype(old.dtype))
+    return old
 
 
 def _operand(value: Any) -> Any:

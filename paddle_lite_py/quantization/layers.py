@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import abc
 from typing import Any
 
 from ..eager.tensor import Tensor
 from ..nn import functional as F
 from ..nn.base import Layer
 
-__all__ = ["ObserveWrapper", "QuantedConv2D", "QuantedLinear"]
+__all__ = ["ConvertibleQuantedLayer", "ObserveWrapper", "QuantedConv2D", "QuantedLinear"]
 
 
 class ObserveWrapper(Layer):
@@ -37,7 +38,39 @@ class ObserveWrapper(Layer):
         return self._observed(self._observer(input) if floats else input, *inputs, **kwargs)
 
 
-class _Quanted(Layer):
+class ConvertibleQuantedLayer(Layer, metaclass=abc.ABCMeta):
+    """Base class of quantized layers, which name their weights and quanters: convert() rounds the weights.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> class Scaled(paddle.nn.quant.format.ConvertibleQuantedLayer):
+        ...     def __init__(self, quanter):
+        ...         super().__init__()
+        ...         self.weight, self.weight_quanter = self.create_parameter([2]), quanter._instance(self)
+        ...     def forward(self, x):
+        ...         return x * self.weight_quanter(self.weight)
+        ...     def weights_to_quanters(self):
+        ...         return [("weight", "weight_quanter")]
+        ...     def activation_quanters(self):
+        ...         return []
+        >>> Scaled(paddle.quantization.quanters.FakeQuanterWithAbsMaxObserver())(paddle.ones([2])).shape
+        paddle.Size([2])
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.converted = False
+
+    @abc.abstractmethod
+    def weights_to_quanters(self) -> list[tuple[str, str]]:
+        """Return the names of weights, and of the quanters that round them."""
+
+    @abc.abstractmethod
+    def activation_quanters(self) -> list[str]:
+        """Return the names of the quanters of activations."""
+
+
+class _Quanted(ConvertibleQuantedLayer):
     """Base: shares the parameters of the layer whose place it takes."""
 
     def __init__(self, layer: Any, choice: Any) -> None:
@@ -51,6 +84,14 @@ class _Quanted(Layer):
         """Return the input and the weight, each through its quanter."""
         x = x if self.activation_quanter is None else self.activation_quanter(x)
         return x, self.weight if self.weight_quanter is None else self.weight_quanter(self.weight)
+
+    def weights_to_quanters(self) -> list[tuple[str, str]]:
+        """Return the names of the weight and of its quanter."""
+        return [("weight", "weight_quanter")]
+
+    def activation_quanters(self) -> list[str]:
+        """Return the name of the quanter of the input."""
+        return ["activation_quanter"]
 
     def original(self) -> Any:
         """Return the layer whose place it took."""

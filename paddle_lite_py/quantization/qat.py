@@ -10,7 +10,7 @@ from ..nn.base import Layer
 from ..nn.quant import QuanterStub, Stub
 from .base import BaseObserver
 from .config import QuantConfig
-from .layers import ObserveWrapper, _Quanted
+from .layers import ConvertibleQuantedLayer, ObserveWrapper
 from .quanters import FakeQuanterWithAbsMaxObserver
 
 __all__ = ["PTQ", "QAT"]
@@ -54,30 +54,34 @@ class _Quantization:
         for layer in target.sublayers(include_self=True):
             if isinstance(layer, ObserveWrapper | QuanterStub):
                 _fix(layer, "_observer")
-            elif isinstance(layer, _Quanted):
+            elif isinstance(layer, ConvertibleQuantedLayer):
                 _settle(layer, remain_weight)
         target.eval()
         return target
 
 
-def _fix(layer: Any, name: str) -> None:
-    """An observer that has seen enough rounds from here on."""
-    quanter = getattr(layer, name)
+def _fix(layer: Any, name: str, weight: Any = None) -> None:
+    """An observer that has seen enough rounds from here on, a weight by its own largest value."""
+    quanter = getattr(layer, name, None)
     if isinstance(quanter, BaseObserver):
         quanter.cal_thresholds()
         fixed = FakeQuanterWithAbsMaxObserver(bit_length=quanter.bit_length())._instance(layer)
-        fixed._scale.set_value(layer.weight.abs().max().reshape([1]) if name == "weight_quanter" else quanter.scales())
+        fixed._scale.set_value(quanter.scales() if weight is None else weight.abs().max().reshape([1]))
         setattr(layer, name, fixed)
 
 
-def _settle(layer: Any, remain_weight: bool) -> None:
-    for name in ("weight_quanter", "activation_quanter"):
+def _settle(layer: ConvertibleQuantedLayer, remain_weight: bool) -> None:
+    for name in layer.activation_quanters():
         _fix(layer, name)
-    layer.eval()
-    if layer.weight_quanter is not None and not remain_weight:
-        with no_grad():
-            layer.weight.set_value(layer.weight_quanter(layer.weight))
-        layer.weight_quanter = None
+    for name, quanter in layer.weights_to_quanters():
+        weight = getattr(layer, name)
+        _fix(layer, quanter, weight)
+        layer.eval()
+        if getattr(layer, quanter, None) is not None and not remain_weight:
+            with no_grad():
+                weight.set_value(getattr(layer, quanter)(weight))
+            setattr(layer, quanter, None)
+    layer.converted = True
 
 
 class QAT(_Quantization):

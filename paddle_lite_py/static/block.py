@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from .program_state import ProgramState
 
 
+# What PaddlePaddle's descriptions of operators have, and what programs that edit them in place call.
+_OF_DESCRIPTIONS = frozenset(("desc", "idx", "input", "input_names", "output", "output_names", "_set_attr"))
+
+
 class OperatorView:
     """One operator of a program."""
 
@@ -70,6 +74,15 @@ class OperatorView:
     def where(self) -> Where:
         """The user's line that made it."""
         return self.operator.where
+
+    def __getattr__(self, name: str) -> NoReturn:
+        why = (
+            ": operands have no slots, and programs are not edited in place; read input_arg_names, output_arg_names "
+            "and all_attrs(), and prune or quantize the layer before it is made static"
+        )
+        raise AttributeError(
+            f"an operator has no attribute {name!r} here{why if name in _OF_DESCRIPTIONS else ''}", name=name, obj=self
+        )
 
     def __repr__(self) -> str:
         outs, ins = ", ".join(self.output_arg_names), ", ".join(self.input_arg_names)

@@ -52,6 +52,27 @@ def test_a_draw_carries_its_gradient(make):
     assert loc.grad is not None and scale.grad is not None
 
 
+def test_the_distributions_of_which_sample_carries_its_gradient_are_those_of_paddlepaddle():
+    loc, scale = (paddle.to_tensor([v], stop_gradient=False) for v in (0.5, 2.0))
+    carrying = [
+        D.Normal(loc, scale), D.LogNormal(loc, scale), D.Uniform(loc, scale), D.StudentT(scale, loc, scale),
+        D.Independent(D.Normal(loc, scale), 1), D.TransformedDistribution(D.Normal(loc, scale), [D.ExpTransform()]),
+    ]  # fmt: skip
+    others = [
+        D.Laplace(loc, scale),
+        D.Gumbel(loc, scale),
+        D.Cauchy(loc, scale),
+        D.Gamma(loc, scale),
+        D.Beta(loc, scale),
+    ]
+    for d in carrying + others:
+        assert d.sample([3]).stop_gradient == (d in others), d
+    paddle.seed(2)
+    once = carrying[0].sample([3])
+    (gradient,) = paddle.grad(once.sum(), [scale])
+    np.testing.assert_allclose(gradient.numpy(), ((once - 0.5) / 2.0).sum().numpy().reshape([1]), rtol=1e-5)
+
+
 def test_draws_repeat_with_the_seed_and_in_static_functions():
     d = D.Normal(0.0, 1.0)
     found = []

@@ -32,6 +32,10 @@ class Trial(NamedTuple):
 TRIALS = {
     "einops_layers": Trial(("einops==0.8.2",), "network of its layers and functions, 20 steps", alone=True),
     "safetensors_file": Trial(("safetensors==0.8.0",), "saving and loading weights; six dtypes", alone=True),
+    "nnaudio_spectrograms": Trial(
+        ("paddle-nnaudio==0.0.3",), "classifier on trained mel spectrograms; STFT, MFCC, constant-Q", 1e-4, alone=True
+    ),
+    "msssim_picture": Trial(("paddle-msssim==0.0.2",), "a picture optimized by SSIM; MS-SSIM", 1e-3, alone=True),
     "deepxde_poisson": Trial(("deepxde==1.15.0",), "Poisson equation with Adam, then L-BFGS; predictions", 1e-2),
 }
 

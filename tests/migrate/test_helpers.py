@@ -43,3 +43,33 @@ def test_names_of_older_launchers_and_data_sets():
         helpers.fans(paddle.ones([4]))
     paddle.seed(7)
     assert helpers.initial_seed() == 7
+
+
+def test_names_of_published_programs_that_only_importing_does_not_test():
+    from paddle_lite_py.io.dataloader.collate import default_collate_fn  # a module that is no file
+    from paddle_lite_py.quantization.quanters.abs_max import FakeQuanterWithAbsMaxObserverLayer
+
+    assert default_collate_fn([1, 2]).tolist() == [1, 2]
+    assert isinstance(FakeQuanterWithAbsMaxObserverLayer(None), paddle.nn.Layer)
+    assert paddle.framework.core.default_cpu_generator().get_state() is not None  # a function there, not the generator
+    with pytest.raises(NotImplementedError, match="paddle.Dataset|paddle.io.Dataset"):
+        paddle.dataset.mnist.train()
+
+
+@pytest.mark.parametrize(("iteration", "expected"), [(0, False), (1, True)])
+def test_a_range_of_iterations_that_is_profiled(iteration, expected):
+    with helpers.job_schedule_profiler_range(iteration, 1, 3) as inside:
+        assert inside is expected
+
+
+def test_a_profiled_range_ends_the_program():
+    with pytest.raises(SystemExit), helpers.job_schedule_profiler_range(2, 1, 3):
+        pass
+    with helpers.job_schedule_profiler_range(2, 1, 3, exit_after_prof=False):
+        pass
+
+
+def test_the_type_of_a_clipped_norm_is_remembered():
+    assert not helpers.clip_in_wide_type(True)
+    assert helpers.clip_in_wide_type(False) and not helpers.clip_in_wide_type()
+    assert helpers.is_image_array(np.zeros((2, 2))) and not helpers.is_image_array(np.zeros(2))

@@ -40,6 +40,17 @@ CALLS = {
 }
 
 
+NUMBERS = {  # printed by PaddlePaddle
+    "variance": ((X, [0], False), [1.5625, 0.765625, 2.25]),
+    "squared_l2_norm": ((X,), [30.3125]),
+    "view_slice": ((X, 1, 2), [[3.0, 0.25, 4.0]]),
+    "index_select_strided": ((X, 1, 0), [3.0, 0.25, 4.0]),
+    "partial_sum": (([X, Y], 0, 2), [[1.5, 3.0], [5.0, 0.75]]),
+    "histogram": ((X, None, 2, 0, 4, False), [3, 3]),
+    "fill": ((X, 2.0), [[2.0] * 3] * 2),
+}
+
+
 def _flat(x):
     return [np.asarray(y) for y in (x if isinstance(x, list | tuple) else [x])]
 
@@ -50,6 +61,38 @@ def test_kernels_give_what_functions_give(name):
     found = getattr(_C_ops, name)(*given)
     for a, b in zip(_flat(found), _flat(expected()), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_kernels_that_only_programs_of_old_call(name):
+    given, expected = NUMBERS[name]
+    np.testing.assert_allclose(getattr(_C_ops, name)(*given).numpy(), expected, rtol=1e-6)
+
+
+def test_kernels_of_updates_change_what_they_are_given():
+    number = lambda value: paddle.to_tensor([value])  # noqa: E731
+    p, first, second, power1, power2 = X.clone(), X * 0, X * 0, number(0.9), number(0.99)
+    given = (Y, number(0.1), first, second, None, power1, power2, None, None)
+    found = _C_ops.adamw_(p, *given, 0.9, 0.99, 1e-8, 1.0, 0.5, True, False, 1000, False, False, False)
+    assert found[0] is p and found[1] is first
+    np.testing.assert_allclose(p.numpy(), (X * 0.95 - 0.1).numpy(), rtol=1e-5)
+    np.testing.assert_allclose(first.numpy(), (Y * 0.1).numpy(), rtol=1e-5)
+    assert abs(power1.item() - 0.81) < 1e-6
+    gradients, scale = [Y.clone()], number(2.0)
+    _, is_found = _C_ops.check_finite_and_unscale_(gradients, scale)
+    assert not is_found and gradients[0].tolist() == (Y / 2).tolist()
+    _C_ops.update_loss_scaling_(
+        gradients,
+        paddle.to_tensor([True]),
+        scale,
+        *(paddle.to_tensor([n], "int32") for n in (1, 0)),
+        2,
+        1,
+        2.0,
+        0.5,
+        False,
+    )
+    assert scale.item() == 1.0 and gradients[0].tolist() == (Y * 0).tolist()
 
 
 def test_kernels_in_place_and_their_gradients():

@@ -142,3 +142,48 @@ def test_layers_are_taken_as_a_whole_and_ids_are_not_rounded():
     net = QAT(config).quantize(nn.Sequential(nn.Embedding(4, 3), Whole()))
     assert type(net[1]).__name__ == "ObserveWrapper" and type(net[1]._observed.inner) is nn.Linear
     assert net(paddle.to_tensor([0, 3])).shape == [2, 3]
+
+
+class Scaled(paddle.nn.quant.format.ConvertibleQuantedLayer):
+    """A quantized layer of a user: two weights, one of them rounded, and a rounded input."""
+
+    def __init__(self, config):
+        super().__init__()
+        self.scale, self.shift = self.create_parameter([2]), self.create_parameter([2])
+        self.scale.set_value(paddle.to_tensor([1.0, 0.3]))
+        self.of_scale, self.of_input = config.weight._instance(self), config.activation._instance(self)
+
+    def forward(self, x):
+        scale = self.scale if self.of_scale is None else self.of_scale(self.scale)
+        return self.of_input(x) * scale + self.shift
+
+    def weights_to_quanters(self):
+        return [("scale", "of_scale")]
+
+    def activation_quanters(self):
+        return ["of_input"]
+
+
+def test_a_quantized_layer_of_a_user_is_converted():
+    quanter = paddle.quantization.quanters.FakeQuanterWithAbsMaxObserver(bit_length=3)
+    config = paddle.quantization.QuantConfig(activation=quanter, weight=quanter)
+    layer = Scaled(paddle.quantization.config.SingleLayerConfig(quanter, quanter))
+    x = paddle.to_tensor([0.5, 1.0])
+    for _ in range(60):
+        layer(x)
+    layer.eval()
+    expected = layer(x)
+    converted = paddle.quantization.QAT(config).convert(layer)
+    assert converted.converted and converted.of_scale is None and not layer.converted
+    np.testing.assert_allclose(converted.scale.numpy(), [1.0, 1 / 3], atol=5e-3)
+    np.testing.assert_allclose(converted(x).numpy(), expected.numpy(), rtol=1e-6)
+    with pytest.raises(TypeError, match="abstract"):
+        paddle.nn.quant.format.ConvertibleQuantedLayer()
+
+
+def test_a_class_that_inherits_what_is_not_available_says_what_that_is():
+    class Mine(paddle.nn.quant.format.LinearQuanter):
+        """My own."""
+
+    with pytest.raises(NotImplementedError, match="paddle.nn.quant.format.LinearQuanter is not available here"):
+        Mine()

@@ -30,6 +30,8 @@ def test_a_program_lists_its_operators_and_variables():
     assert (
         first.input_arg_names == ["x", "linear_0.w_0", "linear_0.b_0"] and first.where.filename == static_nets.__file__
     )
+    with pytest.raises(AttributeError, match="'input_names' here: operands have no slots.*prune or quantize the layer"):
+        first.input_names  # noqa: B018
     text = str(main)
     assert "%linear_0.w_0: float32[4, 8]" in text and "static_nets.py:" in text
     assert "linear_0.w_0: float32[4, 8] gets its first value" in str(static.default_startup_program())

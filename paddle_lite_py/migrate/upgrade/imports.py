@@ -71,6 +71,9 @@ class Imports(cst.CSTVisitor):
         local = str(dotted(asname.name)) if asname else name.split(".")[0]
         new = names.module_here(name) if asname else "paddle"
         self.bound[local] = name if asname else local
+        if name.startswith("torch.backends") and asname:
+            self.notes.add((line, f"import {name}", f"left out: {names.todo_for(name)}", False))
+            return []
         if new is None:
             self.notes.add((line, f"import {name}", names.todo_for(name), True))
             return [f"import {name}" + (f" as {local}" if asname else "")]
@@ -136,6 +139,8 @@ class Imports(cst.CSTVisitor):
         if line not in self._statements or original.body != updated.body:
             return updated
         made: list[Any] = [cst.parse_statement(text) for text in self._statements.pop(line)]
+        if not made:
+            return cst.RemoveFromParent()
         if [m.body[0].deep_equals(u) for m, u in zip(made, updated.body, strict=False)] == [True] * len(made):
             return updated
         made[0] = made[0].with_changes(leading_lines=updated.leading_lines)

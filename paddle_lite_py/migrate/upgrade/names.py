@@ -28,6 +28,7 @@ def module_here(name: str) -> str | None:
 
 def rule_for(name: str) -> Rule | None:
     """Return the rule for a name; None if it has no counterpart."""
+    name = re.sub(r"^torch\.nn\.modules\.(\w+\.)?(?=[A-Z])", "torch.nn.", name)  # where the classes are defined
     if name in RULES:
         return RULES[name]
     parent = max((m for m in MODULES if name.startswith(m + ".")), key=len, default="")

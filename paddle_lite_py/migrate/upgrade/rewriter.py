@@ -10,7 +10,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 from . import names
 from .imports import Imports, dotted
 from .rule import Misfit, apply_rule, code
-from .torch_rules import PAIRS
+from .torch_rules import NOT_ASSIGNED, PAIRS, SCHEDULES
 
 
 class Note(NamedTuple):
@@ -63,6 +63,7 @@ class Rewriter(cst.CSTTransformer):
         self.imports = imports
         self._inner: set[cst.CSTNode] = set()  # parts of a longer name
         self._called: set[cst.CSTNode] = set()
+        self._assigned: dict[cst.CSTNode, tuple[str, str]] = {}  # schedules of optimizers: these, and their own names
 
     def _line(self, node: cst.CSTNode) -> int:
         return self.get_metadata(PositionProvider, node).start.line
@@ -109,8 +110,33 @@ class Rewriter(cst.CSTTransformer):
     def visit_ImportFrom(self, _node: cst.ImportFrom) -> bool:
         return False
 
+    def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> bool:
+        return not self._is_of_backends(node.body[0])
+
     def leave_SimpleStatementLine(self, original_node: Any, updated_node: Any) -> Any:
+        first = original_node.body[0]
+        if self._is_of_backends(first):
+            self._told(first, code(first), "left out: XLA chooses its kernels")
+            return cst.RemoveFromParent()
+        if isinstance(first, cst.Assign) and first.value in self._assigned:
+            optimizer, schedule = self._assigned[first.value]
+            given = f"{optimizer}.set_lr_scheduler({schedule})"
+            self._told(first, schedule, given)
+            return cst.FlattenSentinel([updated_node, cst.parse_statement(given)])
         return self.imports.replaced(self._line(original_node), original_node, updated_node)
+
+    def _is_of_backends(self, node: Any) -> bool:
+        name = dotted(node.targets[0].target) if isinstance(node, cst.Assign) else None
+        return name is not None and str(self.imports.full(name)).startswith("torch.backends.")
+
+    # -- schedules -------------------------------------------------------------------------------------------------
+    def visit_Assign(self, node: cst.Assign) -> None:
+        call, target = node.value, node.targets[0].target
+        if not isinstance(call, cst.Call) or not dotted(target) or self.imports.full(str(dotted(call.func))) is None:
+            return
+        given = [a.value for a in call.args if a.keyword is None or a.keyword.value == "optimizer"]
+        if self.imports.full(str(dotted(call.func))) in SCHEDULES and given:
+            self._assigned[call] = (code(given[0]), code(target))
 
     # -- calls -----------------------------------------------------------------------------------------------------
     def visit_Call(self, node: cst.Call) -> None:
@@ -122,14 +148,19 @@ class Rewriter(cst.CSTTransformer):
         name = dotted(original_node.func)
         full = self.imports.full(name) if name else None
         if full is None:
-            return self._method(original_node, updated_node)
+            return (
+                self._next(original_node, updated_node) if name == "next" else self._method(original_node, updated_node)
+            )
         rule = names.rule_for(full)
         if rule is None:
             self._told(original_node, str(name), names.todo_for(full), True)
             return updated_node
-        if rule.new == "{0}":
-            self._told(original_node, str(name), rule.todo, True)
-            return updated_node.args[0].value.visit(_Devices()) if updated_node.args else updated_node
+        if rule.new == "{0}" and updated_node.args:
+            self._told(original_node, str(name), "its argument")
+            return updated_node.args[0].value
+        if full in SCHEDULES and original_node not in self._assigned:
+            self._told(original_node, str(name), NOT_ASSIGNED, True)
+            return updated_node
         return self._call(original_node, updated_node, str(name), rule)
 
     def _call(self, node: cst.Call, updated: cst.Call, name: str, rule: Any) -> cst.BaseExpression:
@@ -151,6 +182,16 @@ class Rewriter(cst.CSTTransformer):
             made = cst.parse_expression(self.imports.reached(after).format(code(made)))
         return made
 
+    def _next(self, node: cst.Call, updated: cst.Call) -> cst.BaseExpression:
+        """Of what is an iterator in PyTorch, and a list here."""
+        first: Any = updated.args[0].value if updated.args else None
+        method = first.func.attr.value if isinstance(first, cst.Call) and isinstance(first.func, cst.Attribute) else ""
+        if not self.imports.torch or method not in ("parameters", "buffers", "children", "modules"):
+            return updated
+        self._told(node, f"next(....{method}())", f"next(iter(....{method}()))")
+        changed = updated.args[0].with_changes(value=cst.Call(cst.Name("iter"), [cst.Arg(first)]))
+        return updated.with_changes(args=[changed, *updated.args[1:]])
+
     def _method(self, node: cst.Call, updated: cst.Call) -> cst.BaseExpression:
         """Return a method of a tensor or module of PyTorch."""
         if not self.imports.torch or not isinstance(updated.func, cst.Attribute):
@@ -169,14 +210,10 @@ class Rewriter(cst.CSTTransformer):
             first = cst.Arg(owner, comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
             text = self.imports.reached(f"paddle.compat.{method}")
             return cst.Call(cst.parse_expression(text), [first, *updated.args])
+        if method == "get_last_lr" and not updated.args:
+            self._told(node, ".get_last_lr()", "[....last_lr]")
+            return cst.List([cst.Element(cst.Attribute(owner, cst.Name("last_lr")))])
         if method == "type" and len(updated.args) == 1:
             self._told(node, ".type(...)", ".astype(...)")
             return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("astype")))
         return updated
-
-
-class _Devices(cst.CSTTransformer):
-    """Names of devices."""
-
-    def leave_SimpleString(self, _original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.SimpleString:
-        return updated_node.with_changes(value=updated_node.value.replace("cuda", "gpu"))

@@ -58,7 +58,8 @@ def apply_rule(rule: Rule, args: Any) -> tuple[str, list[cst.Arg], str]:
         return rule.new, [cst.Arg(cst.List(elements))], ""
     if not (rule.order or rule.names or rule.edit):
         return rule.new, list(args), ""
-    given = by_old_names(rule, args)
+    given = by_old_names(rule, [a for a in args if a.star != "**"])
+    unpacked = [_unpacked(rule, a) for a in args if a.star == "**"]
     old: Arguments = {k: a.value for k, a in given.items()}
     unnamed = {k for i, (k, a) in enumerate(given.items()) if a.keyword is None and i < rule.keep}
     values = dict(old)
@@ -68,7 +69,19 @@ def apply_rule(rule: Rule, args: Any) -> tuple[str, list[cst.Arg], str]:
         for k, v in values.items()
         if rule.names.get(k, k)
     ]
-    return new, _with_commas(made, args[-1].comma if args else None), rule.after(old) if rule.after else ""
+    made = _with_commas([*made, *unpacked], args[-1].comma if args else None)
+    return new, made, rule.after(old) if rule.after else ""
+
+
+def _unpacked(rule: Rule, arg: cst.Arg) -> cst.Arg:
+    """A dictionary of arguments, without those that are left out here."""
+    left_out = [old for old, new in rule.names.items() if not new]
+    if rule.edit or len(left_out) < len(rule.names):
+        raise Misfit("the call has ** arguments, some of which have other names here")
+    names = ", ".join(f'"{name}"' for name in left_out)
+    condition = f"k != {names}" if len(left_out) == 1 else f"k not in ({names})"
+    kept = f"{{k: v for k, v in {code(arg.value)}.items() if {condition}}}"
+    return arg.with_changes(value=cst.parse_expression(kept) if left_out else arg.value)
 
 
 def _write_argument(arg: cst.Arg, name: str | None) -> cst.Arg:

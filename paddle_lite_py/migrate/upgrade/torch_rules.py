@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import libcst as cst
 
 from .rule import Arguments, Misfit, Rule, code
@@ -19,12 +21,24 @@ MODULES = {
     "torch.fft": "paddle.fft",
     "torch.cuda": "paddle.cuda",
     "torch.distributions": "paddle.distribution",
+    "torch.distributed": "paddle.distributed",
+    "torch.sparse": "paddle.sparse",
     "torchvision.transforms": "paddle.vision.transforms",
     "torchvision.datasets": "paddle.vision.datasets",
     "torchvision.models": "paddle.vision.models",
     "torchvision": "paddle.vision",
     "torch": "paddle",
 }
+
+
+def _with(**defaults: float) -> Callable[[Arguments], None]:
+    """Writes defaults there that differ from those here."""
+
+    def edit(args: Arguments) -> None:
+        for name, value in defaults.items():
+            args.setdefault(name, cst.parse_expression(repr(value)))
+
+    return edit
 
 
 def _optimizer(args: Arguments) -> None:
@@ -37,7 +51,18 @@ def _optimizer(args: Arguments) -> None:
 
 def _adam(args: Arguments) -> None:
     _optimizer(args)
-    args.setdefault("lr", cst.Float("0.001"))
+    _with(lr=0.001)(args)
+
+
+def _adamax(args: Arguments) -> None:
+    _optimizer(args)
+    _with(lr=0.002)(args)
+
+
+def _adagrad(args: Arguments) -> None:
+    if "lr_decay" in args:
+        raise Misfit("lr_decay is not known here: use a schedule")
+    _with(lr=0.01, eps=1e-10)(args)
 
 
 def _sgd(args: Arguments) -> str | None:
@@ -53,6 +78,33 @@ def _batch_norm(args: Arguments) -> None:
     if "affine" in args:
         off = args.pop("affine")
         args["weight_attr"] = args["bias_attr"] = cst.parse_expression(f"None if {code(off)} else False")
+
+
+def _data_set(args: Arguments) -> None:
+    """Files are found in the cache here, and the part is named."""
+    if "target_transform" in args:
+        raise Misfit("target_transform is not known here")
+    if "train" in args:
+        args["mode"] = cst.parse_expression(f'"train" if {code(args.pop("train"))} else "test"')
+
+
+def _schedule(args: Arguments) -> None:
+    """From the rate of the optimizer."""
+    args["optimizer"] = cst.parse_expression(f"{code(args['optimizer'])}.get_lr()")
+
+
+def _unlike(_args: Arguments) -> None:
+    raise Misfit("a schedule is made before the optimizer here, and the arguments of this one differ")
+
+
+def _linear_schedule(args: Arguments) -> None:
+    _schedule(args)
+    _with(total_iters=5)(args)
+
+
+def _process_group(args: Arguments) -> None:
+    """The launcher says what is said there."""
+    args.clear()
 
 
 def _recurrent(args: Arguments) -> None:
@@ -75,6 +127,14 @@ STATISTICS = (
     "batch, where PyTorch multiplies it by n / (n - 1)"
 )
 _BATCH = "num_features eps momentum affine track_running_stats"
+_SPARSE = "indices values size dtype device requires_grad"
+_DATA_SET = "root train transform target_transform download"
+_TURNED = "in_channels out_channels kernel_size stride padding output_padding groups bias dilation padding_mode"
+_FIRST = "the batch comes first here, as with batch_first=True there; attention masks are added to the scores"
+_ADAGRAD = "params lr lr_decay weight_decay initial_accumulator_value eps"
+_RMS = "params lr alpha eps weight_decay momentum centered"
+_LBFGS = "params lr max_iter max_eval tolerance_grad tolerance_change history_size line_search_fn"
+_ATTENTION = "embed_dim num_heads dropout bias batch_first"
 _SGD = "params lr momentum dampening weight_decay nesterov"
 _RNN = "input_size hidden_size num_layers bias batch_first dropout bidirectional"
 
@@ -97,10 +157,46 @@ RULES: dict[str, Rule] = {
     "torch.optim.SGD": Rule("paddle.optimizer.SGD", _SGD, 0, _TRAINED, _sgd),
     **{f"torch.optim.{n}": Rule(f"paddle.optimizer.{n}", "params lr betas eps weight_decay amsgrad", 0, _TRAINED, _adam)
        for n in ("Adam", "AdamW")},
+    "torch.optim.Adadelta": Rule("paddle.optimizer.Adadelta", "params lr rho eps weight_decay", 0, _TRAINED,
+                                 _with(lr=1.0, rho=0.9)),
+    "torch.optim.Adagrad": Rule("paddle.optimizer.Adagrad", _ADAGRAD, 0, _TRAINED, _adagrad),
+    "torch.optim.Adamax": Rule("paddle.optimizer.Adamax", "params lr betas eps weight_decay", 0, _TRAINED, _adamax),
+    "torch.optim.NAdam": Rule("paddle.optimizer.NAdam", "params lr betas eps weight_decay momentum_decay", 0, _TRAINED,
+                              _adamax),
+    "torch.optim.RAdam": Rule("paddle.optimizer.RAdam", "params lr betas eps weight_decay", 0, _TRAINED, _adam),
+    "torch.optim.RMSprop": Rule(
+        "paddle.optimizer.RMSProp", _RMS, 0, {**_TRAINED, "alpha": "rho"}, _with(lr=0.01, alpha=0.99, eps=1e-8),
+        todo="epsilon is added under the root here",
+    ),
+    "torch.optim.LBFGS": Rule("paddle.optimizer.LBFGS", _LBFGS, 0, _TRAINED),
+    **{f"torch.nn.ConvTranspose{n}d": Rule(f"paddle.nn.Conv{n}DTranspose", _TURNED, 5,
+                                          {"bias": "bias_attr", "padding_mode": ""}) for n in (1, 2, 3)},
+    **{f"torch.nn.{n}": Rule(f"paddle.nn.{n}", todo=_FIRST) for n in
+       ("Transformer", "TransformerEncoderLayer", "TransformerDecoderLayer")},
+    "torch.nn.MultiheadAttention": Rule("paddle.nn.MultiHeadAttention", _ATTENTION, 3,
+                                        {"bias": "bias_attr", "batch_first": ""}, todo=_FIRST),
+    "torch.sparse_coo_tensor": Rule("paddle.sparse.sparse_coo_tensor", _SPARSE, 2,
+                                    {"size": "shape", "device": "place", "requires_grad": ""}),
+    **dict.fromkeys(("torch.spmm", "torch.sparse.mm"), Rule("paddle.sparse.matmul")),
+    **{f"torchvision.datasets.{n}": Rule(f"paddle.vision.datasets.{new}", _DATA_SET, 0, {"root": "", "download": ""},
+                                         _data_set) for n, new in
+       {"MNIST": "MNIST", "FashionMNIST": "FashionMNIST", "CIFAR10": "Cifar10", "CIFAR100": "Cifar100"}.items()},
+    "torchvision.transforms.Lambda": Rule("{0}"),  # Compose takes any function
+    "torch.distributed.init_process_group": Rule(
+        "paddle.distributed.init_parallel_env", "backend init_method timeout world_size rank", 0, {}, _process_group,
+        todo="start the processes with python -m paddle.distributed.launch, which says what this call says there",
+    ),
+    "torch.nn.parallel.DistributedDataParallel": Rule(
+        "paddle.DataParallel", "module device_ids output_device", 1, {"device_ids": "", "output_device": ""}
+    ),
+    "torch.accelerator.is_available": Rule("paddle.cuda.is_available"),
+    "torch.accelerator.current_accelerator": Rule("paddle.get_default_device"),
+    "torch.accelerator.device_count": Rule("paddle.device.device_count"),
+    "torch.accelerator.synchronize": Rule("paddle.device.synchronize"),
     "torch.utils.data.DataLoader": Rule("paddle.io.DataLoader", _LOADER, 1, {"pin_memory": ""}),
     "torch.utils.data.TensorDataset": Rule("paddle.io.TensorDataset", listed=True),
     "torch.utils.data.ConcatDataset": Rule("paddle.io.ConcatDataset"),
-    "torch.device": Rule("{0}", todo="devices are named \"cpu\" and \"gpu:0\""),
+    "torch.device": Rule("paddle.device"),
     "torch.load": Rule("paddle.load", "f map_location", 1, {"map_location": "", "weights_only": ""}),
     "torch.max": Rule("paddle.compat.max"),
     "torch.min": Rule("paddle.compat.min"),
@@ -113,12 +209,37 @@ RULES: dict[str, Rule] = {
     "torch.linspace": Rule("paddle.linspace", "start end steps", 2, {"end": "stop", "steps": "num"}),
 }  # fmt: skip
 
-SCHEDULE = (
-    "a schedule is made before the optimizer here and given to it: learning_rate=paddle.optimizer.lr.{}(rate, ...)"
-)
+# Schedules are made before the optimizer here: from its rate, and then given to it.
+_SCHEDULES = {
+    "StepLR": ("StepDecay", "step_size gamma last_epoch"),
+    "MultiStepLR": ("MultiStepDecay", "milestones gamma last_epoch"),
+    "ExponentialLR": ("ExponentialDecay", "gamma last_epoch"),
+    "CosineAnnealingLR": ("CosineAnnealingDecay", "T_max eta_min last_epoch"),
+    "CosineAnnealingWarmRestarts": ("CosineAnnealingWarmRestarts", "T_0 T_mult eta_min last_epoch"),
+    "LambdaLR": ("LambdaDecay", "lr_lambda last_epoch"),
+    "MultiplicativeLR": ("MultiplicativeDecay", "lr_lambda last_epoch"),
+    "LinearLR": ("LinearLR", "start_factor end_factor total_iters last_epoch"),
+    "ReduceLROnPlateau": ("ReduceOnPlateau", "mode factor patience threshold threshold_mode cooldown min_lr eps"),
+}
+_RENAMED = {"optimizer": "learning_rate", "eps": "epsilon", "total_iters": "total_steps"}
+SCHEDULES = {
+    f"torch.optim.lr_scheduler.{old}": Rule(
+        f"paddle.optimizer.lr.{new}", f"optimizer {order}", 1, _RENAMED,
+        _linear_schedule if old == "LinearLR" else _schedule,
+    )
+    for old, (new, order) in _SCHEDULES.items()
+}  # fmt: skip
+RULES |= SCHEDULES
+RULES |= {
+    f"torch.optim.lr_scheduler.{n}": Rule(f"paddle.optimizer.lr.{n}", edit=_unlike) for n in ("OneCycleLR", "CyclicLR")
+}
+NOT_ASSIGNED = "assign the schedule to a name, so that it can be given to the optimizer by set_lr_scheduler()"
 TODO = {
-    **{f"torch.optim.lr_scheduler.{n}": SCHEDULE.format(n) for n in
-       ("StepLR", "MultiStepLR", "ExponentialLR", "CosineAnnealingLR", "LambdaLR", "ReduceLROnPlateau", "OneCycleLR")},
+    "torch.utils.data.distributed": "give the DataLoader batch_sampler=paddle.io.DistributedBatchSampler(...)",
+    "torch.multiprocessing.spawn": "paddle.distributed.spawn(f, args, nprocs) calls f(*args) without the number of the "
+    "process, which is paddle.distributed.get_rank()",
+    "torchvision.utils": "write images with PIL: Image.fromarray(array).save(file)",
+    "torch.onnx": "paddle.onnx.export writes a layer",
     "torch.nn.DataParallel": "one process for each device here: paddle.DataParallel under paddle.distributed.launch",
     "torch.backends": "there is nothing to set: XLA chooses its kernels",
     "torch.compile": "write @paddle.jit.to_static",

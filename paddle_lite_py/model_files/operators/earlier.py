@@ -37,6 +37,12 @@ def matmul_scaled(x: Any, y: Any, *, transpose_x: bool = False, transpose_y: boo
     return out if alpha == 1.0 else out * alpha
 
 
+@operator("variance")
+def variance(x: Any, *, axis: Any = (), keepdim: bool = False) -> Any:
+    """Of all elements, where `var` is of a sample."""
+    return P.var(tensor(x), list(axis) or None, False, keepdim)
+
+
 @operator("mul", "matmul_with_flatten")
 def mul(x: Any, y: Any, *, x_num_col_dims: int = 1, y_num_col_dims: int = 1) -> Any:
     x, y = tensor(x), tensor(y)

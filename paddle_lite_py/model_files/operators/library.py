@@ -177,7 +177,7 @@ def std(x: Any, *, axis: Any = (), keepdim: bool = False, unbiased: bool = True)
     return P.std(tensor(x), list(axis) or None, unbiased, keepdim)
 
 
-@operator("var", "variance")
+@operator("var")
 def var(x: Any, *, axis: Any = (), keepdim: bool = False, unbiased: bool = True) -> Any:
     return P.var(tensor(x), list(axis) or None, unbiased, keepdim)
 
