@@ -264,7 +264,7 @@ def is_image_array(img: Any) -> bool:
 
 
 def convert_uint16_to_float(data: np.ndarray) -> np.ndarray:
-    """The float32 values of bfloat16 numbers that are stored as uint16.
+    """Return the float32 values of bfloat16 numbers that are stored as uint16.
 
     Examples:
         >>> convert_uint16_to_float(np.array([0x3F80, 0xC000], "uint16")).tolist()

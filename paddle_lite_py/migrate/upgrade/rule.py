@@ -74,7 +74,7 @@ def apply_rule(rule: Rule, args: Any) -> tuple[str, list[cst.Arg], str]:
 
 
 def _unpacked(rule: Rule, arg: cst.Arg) -> cst.Arg:
-    """A dictionary of arguments, without those that are left out here."""
+    """Return a dictionary of arguments, without those that are left out here."""
     left_out = [old for old, new in rule.names.items() if not new]
     if rule.edit or len(left_out) < len(rule.names):
         raise Misfit("the call has ** arguments, some of which have other names here")
