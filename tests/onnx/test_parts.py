@@ -189,6 +189,13 @@ CASES = {
         [[floats(b, 3, 8, 8), boxes(sum(n)), ints(*n, dtype="int32")] for b, n in ((2, (2, 3)), (1, (4,)))],
     ),
     "a net of any size": (Pyramid, [S([None, 3, None, None])], [[floats(2, 3, 8, 8)], [floats(1, 3, 12, 16)]]),
+    "diagonals": (
+        lambda x: [paddle.diagonal(x, k) for k in (0, 1, -2)], [ROWS], [[floats(n, 4)] for n in (5, 3, 1)],
+    ),
+    "windows": (
+        lambda x: paddle.nonzero(F.unfold(x, [2, 3], paddings=[1, 0]) > 0), [S([None, 2, None, None])],
+        [[floats(2, 2, 4, 5)], [floats(1, 2, 3, 3)]],
+    ),
     # One part, but with sizes that jax2onnx does not compute.
     "padding": (lambda x: paddle.concat([x, paddle.zeros([-x.shape[0] % 4, 4])]), [ROWS], THREE),
     "the larger size": (

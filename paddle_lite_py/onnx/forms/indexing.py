@@ -195,7 +195,9 @@ def diagonal(w: OnnxWriter, to: Any, x: FileValue, offset: int, axis1: int, axis
     rows, columns = moved.type.shape[-2:]
     flat = w.reshape(moved, (*moved.type.shape[:-2], rows * columns))
     count = TensorType(to[0].shape[-1:], "int64")
-    line = w.node("Range", w.constant(0, "int64"), w.size(to[0].shape[-1]), w.constant(1, "int64"), to=count)
+    room = [w.size(n) for n in (rows + min(offset, 0), columns - max(offset, 0))]
+    least = w.node("Max", w.node("Min", *room, to=room[0].type), w.constant(0, "int64"), to=room[0].type)
+    line = w.node("Range", w.constant(0, "int64"), least, w.constant(1, "int64"), to=count)
     step = w.node("Mul", line, w.size(columns + 1), to=count)
     start = w.size(offset if offset >= 0 else -offset * columns)
     return w.node("Gather", flat, w.node("Add", step, start, to=count), to=to[0], axis=n - 2)

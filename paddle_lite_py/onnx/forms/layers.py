@@ -263,6 +263,23 @@ def channel_shuffle(w: OnnxWriter, to: Any, x: FileValue, groups: int, data_form
     return to_last(w, made) if is_turned else made
 
 
+@form("unfold")
+def unfold(
+    w: OnnxWriter, to: Any, x: FileValue, kernel_sizes: Any, strides: Any, paddings: Any, dilations: Any
+) -> FileValue:
+    """By a convolution of each channel whose kernels choose one place each."""
+    (n, c, *_), (height, width) = x.type.shape, kernel_sizes
+    if is_symbolic(c):
+        raise Unwritable("its channels are not known")
+    taps = height * width
+    kernel = np.tile(np.eye(taps).reshape(taps, 1, height, width), (c, 1, 1, 1))
+    attrs = {"kernel_shape": [height, width], "strides": list(strides), "dilations": list(dilations)}
+    kind = TensorType((n, c * taps, None, None), x.type.dtype)
+    pads = [int(p) for p in paddings]
+    made = w.node("Conv", x, w.constant(kernel, x.type.dtype), to=kind, group=int(c), pads=pads, **attrs)
+    return w.node("Reshape", made, w.ints([0, c * taps, -1]), to=to[0])
+
+
 @form("fold")
 def fold(
     w: OnnxWriter, to: Any, x: FileValue, output_sizes: Any, kernel_sizes: Any, strides: Any, dilations: Any,

@@ -60,7 +60,7 @@ def _fitted(op: Operator, error: Exception) -> dict[str, Any]:
     dims = [n for v in op.inputs if isinstance(v, Value) for n in v.shape]
     symbols = {str(n): n for n in (*dims, *flat(op.bound.attrs)) if is_symbolic(n) and str(n).isidentifier()}
     found = fit_symbols(symbols, op.bound, op.inputs)
-    if found is None:
+    if found is None or not all(is_symbolic(n) for _, n in found):  # a number would be one size of many
         raise Unwritable(f"its sizes must be known ({type(error).__name__})") from error
     return symbols | dict(found)
 
