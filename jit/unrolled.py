@@ -119,7 +119,7 @@ def value_in_this_call(builder: Builder, value: Any, error: Exception, where: An
     if isinstance(value, SizeCondition):
         return bool(value)
     found = builder.assume(value, error)
-    if is_symbolic(found):  # a size that only a run tells, which Python cannot count with
+    if is_symbolic(found):  # a size known only at run time, which Python cannot count with
         raise error
     if where is not None:
         _warn(builder, error, where)

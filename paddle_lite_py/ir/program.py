@@ -26,7 +26,7 @@ class Program:
     Arguments:
         captured: the tensors that inputs stand for: weights, buffers, the state of the generator.
         updates: by position of an output, the captured input whose tensor takes that value after a run.
-        measured: sizes that only a run tells, by their symbols; see parts.
+        measured: sizes known only at run time, by their symbols; see parts.
         asked: what the last outputs are: checks, and the room of loops; None for those that are absent.
     """
 

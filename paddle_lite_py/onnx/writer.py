@@ -1,4 +1,4 @@
-"""A program with sizes that only a run tells, as a graph of ONNX's own operators.
+"""A program with sizes known only at run time, as a graph of ONNX's own operators.
 
 It is written as a model file of PaddlePaddle is: rows give each operator as operators of the reference, and forms give
 these as ONNX's. A size is computed where it is needed, by the operators of the graph.
@@ -97,7 +97,7 @@ class OnnxWriter(ProgramWriter):
         """Return the numbers of a constant vector.
 
         Raises:
-            Unwritable: only a run tells them.
+            Unwritable: they are known only at run time.
         """
         if isinstance(value, FileValue):
             if value not in self.known:

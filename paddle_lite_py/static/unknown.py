@@ -70,7 +70,7 @@ class Unknown(symbolic.Symbols):
             UnknownSizeError: always.
         """
         raise UnknownSizeError(
-            f"{user_frame()} wants to know the size {dim}, which only a run tells: compute with x.shape[0] in tensors "
+            f"{user_frame()} needs the size {dim}, which is known only at run time: compute with x.shape[0] in tensors "
             "(static.nn.cond, static.nn.while_loop), or give static.data a number there"
         )
 

@@ -1,4 +1,4 @@
-"""Unknown dimensions of a trace: each is a symbol of its own, until an op or the code wants to know more of it.
+"""Unknown dimensions of a trace: each is a symbol of its own, until an op or the code needs more.
 
 What is wanted is decided by the sizes of the call under way, noted, and the trace begins again with that known. The
 program then serves the calls for which it holds.
@@ -34,7 +34,7 @@ class Learned(BaseException):
 
 
 class UnknownSizeError(ValueError):
-    """A line wants to know a size that no call has given."""
+    """A line needs a size that no call has given."""
 
 
 class Dimensions:
@@ -71,7 +71,7 @@ class Dimensions:
         self.facts: list[Fact] = []
         self.known: dict[str, str] = {}  # symbol -> another one, or a number
         self.symbols: dict[str, Any] = {}
-        self.measured = symbolic.Symbols()  # of a trace: sizes that only a run tells
+        self.measured = symbolic.Symbols()  # of a trace: sizes known only at run time
 
     def dims(self, shapes: Sequence[Any]) -> dict[str, int]:
         """Return the sizes that shapes give the symbols."""
@@ -177,7 +177,7 @@ class Dimensions:
             return relation == "ne" if different and relation in ("eq", "ne") else None
 
     def _is_at_hand(self, dim: Any) -> bool:
-        """Whether no size of it is one that only a run tells."""
+        """Whether no size of it is one known only at run time."""
         return not symbols_in(dim, self.measured.symbols)
 
     def wanted(self, dim: Any) -> int:
@@ -269,7 +269,7 @@ class Dimensions:
     def fixed(self) -> str:
         """The dimensions that must have one size, and the lines that want it, in words; empty if there are none."""
         found = [f for f in self.facts if f.relation == "eq" and f.left in self.names and f.right.isdigit()]
-        lines = [f"{self.names[f.left]}, {f.right} now, which {f.where} wants to know" for f in found]
+        lines = [f"{self.names[f.left]}, {f.right} now, which {f.where} needs" for f in found]
         return "; ".join(dict.fromkeys(lines))
 
     def blame(self, error: Exception) -> bool:
@@ -301,14 +301,14 @@ class Dimensions:
     def _unknown(self, dim: Any, where: Where, cause: Exception | None = None) -> UnknownSizeError:
         if not self._is_at_hand(dim):
             return UnknownSizeError(
-                f"{where} wants to know a size that only a run tells, since it depends on the data: let the program "
+                f"{where} needs a size that is known only at run time, since it depends on the data: let the program "
                 "compute it, x.shape[0] where a number is wanted, or leave that part out of what is saved"
             )
         words = self.words(dim) or [str(dim)]
         what = " and ".join(self.names.get(w, w) for w in words)
         reason = f" ({str(cause).splitlines()[0]})" if cause else ""
         return UnknownSizeError(
-            f"{where} wants to know the size of {what}, which its InputSpec leaves open{reason}: write a number there, "
+            f"{where} needs the size of {what}, which its InputSpec leaves open{reason}: write a number there, "
             "or call the function once with tensors of the sizes meant"
         )
 

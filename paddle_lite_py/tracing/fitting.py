@@ -109,7 +109,7 @@ def flat(value: Any) -> list[Any]:
 
 @dataclass(frozen=True)
 class OpenSpec:
-    """Shape and dtype; a size that only a run tells is None."""
+    """Shape and dtype; a size known only at run time is None."""
 
     shape: tuple[Any, ...]
     dtype: Any

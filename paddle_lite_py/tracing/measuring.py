@@ -1,4 +1,4 @@
-"""Sizes of a program that only a run tells: how many elements a mask selects, what a tensor says of a shape."""
+"""Sizes of a program known only at run time: how many elements a mask selects, what a tensor says of a shape."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Measuring:
         """Append an operator that Python runs, between two parts of a run.
 
         Arguments:
-            results: shape and dtype of each result; sizes that only a run tells are None, or names if some are equal.
+            results: shape and dtype of each result; sizes known only at run time are None, or names if some are equal.
         """
         names: dict[str, Any] = {}
         outs = tuple([TracedValue((), dtype, self.frame, False) for _, dtype in results])

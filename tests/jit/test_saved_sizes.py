@@ -300,6 +300,6 @@ def test_windows_over_windows_are_saved_for_all_sizes_that_they_fit(tmp_path):
     ids=["unbind", "split", "numpy"],
 )
 def test_a_size_that_python_needs_is_refused_at_its_line(use, reason, tmp_path):
-    line = r"test_saved_sizes.py:\d+ wants to know the size of dimension 0 of `x`, which its InputSpec leaves open"
+    line = r"test_saved_sizes.py:\d+ needs the size of dimension 0 of `x`, which its InputSpec leaves open"
     with pytest.raises(ValueError, match=line + reason):
         saved(use, [InputSpec([None, 3], name="x")], tmp_path)

@@ -129,7 +129,7 @@ def test_a_line_that_wants_a_size_has_that_of_the_call_and_says_so(name, tmp_pat
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         assert_alike(static(*copies(args)), function(*args))
-    with pytest.warns(UserWarning, match=r"is traced for one size of dimension \d of `\w+`.*wants to know"):
+    with pytest.warns(UserWarning, match=r"is traced for one size of dimension \d of `\w+`.*needs"):
         save(static, str(tmp_path / "net"))
     assert_alike(load(str(tmp_path / "net"))(*copies(args)), function(*args))
 
@@ -287,5 +287,5 @@ def test_a_slice_takes_for_granted_that_it_is_full_and_fixes_no_size(name, tmp_p
     "f", [list, sorted, tuple, lambda x: [*x], lambda x: dict(enumerate(x)), lambda x: list(zip(x, x, strict=False))]
 )
 def test_the_items_of_an_open_size_are_refused_with_the_line(f, tmp_path):
-    with pytest.raises(ValueError, match=r"wants to know the size of dimension 0 of `x`|`\w+` wants to know"):
+    with pytest.raises(ValueError, match=r"needs the size of dimension 0 of `x`|`\w+` needs"):
         paddle.jit.save(lambda x: f(x), str(tmp_path / "f"), [InputSpec([None], name="x")])

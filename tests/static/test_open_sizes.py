@@ -133,5 +133,5 @@ def test_an_unknown_size_is_a_number_of_the_program(program):
     ids=["range", "float", "int", "compared", "list"],
 )
 def test_python_that_needs_an_unknown_size_is_named(use, program):
-    with pytest.raises(ValueError, match=r"test_open_sizes.py:\d+ wants to know the size x_0, which only a run tells"):
+    with pytest.raises(ValueError, match=r"test_open_sizes.py:\d+ needs the size x_0, which is known only at run time"):
         use(static.data("x", [None, 3]).shape[0])

@@ -231,7 +231,7 @@ def test_a_file_has_one_program_that_runs_in_parts(tmp_path):
         x = tensor(1.0, 2.0)
         assert paddle.jit.load(str(tmp_path / "f"))(x, count).tolist() == growing(x, count).tolist()
     dynamic = to_static(growing, input_spec=[paddle.static.InputSpec([None], "float32"), spec[1]])
-    with pytest.warns(UserWarning, match="before the loop|wants to know"):
+    with pytest.warns(UserWarning, match="before the loop|needs"):
         out = dynamic(tensor(1.0, 2.0), COUNTS[0])  # of a call there is one: the program for its sizes
     assert out.tolist() == growing(tensor(1.0, 2.0), COUNTS[0]).tolist()
 

@@ -39,7 +39,7 @@ def _by_category(f: Formulas, scores: FileValue, kinds: FileValue | None, catego
     if kinds is None:
         return f.reshape(scores, [1, 1, -1])
     if categories is None:
-        raise Unwritable("categories that only a run tells have no form in ONNX: name them")
+        raise Unwritable("categories known only at run time have no form in ONNX: name them")
     wanted = f.w.constant(np.array(list(categories), np.int64).reshape(-1, 1))
     is_kind = f("Equal", wanted, f.reshape(f.w.cast(kinds, "int64"), [1, -1]), dtype="bool")
     chosen = f("Where", is_kind, f.reshape(scores, [1, -1]), f.w.constant(_LEAST), dtype="float32")

@@ -1,4 +1,4 @@
-"""Formulas of values whose sizes only a run tells: nodes, with numbers as constants in the dtype of what they meet."""
+"""Formulas of values whose sizes are known only at run time: nodes, with numbers as constants in the dtype of what they meet."""
 
 from __future__ import annotations
 

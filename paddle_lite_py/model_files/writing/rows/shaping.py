@@ -249,7 +249,7 @@ def padded(w: Emitter, x: FileValue, widths: list[Any], mode: str, value: Any, o
     """A tensor with elements around it; by `pad3d` if that will do: some kernels of `pad` write beyond their memory."""
     n, number = len(x.type.shape), w.numbers.get(value, value)
     if has_symbolic(tuple([tuple(pair) for pair in widths])):
-        raise Unwritable("paddings that only a run tells have no form there")
+        raise Unwritable("paddings known only at run time have no form there")
     if n > 5 or any(sum(p) for p in widths[:-3]) or isinstance(number, FileValue):
         if mode != "constant":
             raise Unwritable(f"a padding by {mode!r} of the first axes has no form there")
