@@ -59,7 +59,11 @@ def test_rows_are_full_and_have_the_documents_in_order(corpus):
 
 
 @pytest.mark.parametrize(
-    ("kind", "plan"), [("tiny", "dp=2,sep=2,mp=2,sharding=3,recompute"), ("tiny-moe", "dp=4,mp=2,sharding=3,recompute")]
+    ("kind", "plan"),
+    [
+        ("tiny", "dp=2,sep=2,mp=2,sharding=3,recompute"),
+        pytest.param("tiny-moe", "dp=4,mp=2,sharding=3,recompute", marks=pytest.mark.repeat),
+    ],
 )
 def test_eight_devices_give_the_losses_of_one_and_each_goes_on_where_the_other_was(kind, plan, corpus, tmp_path):
     mesh = ["--model", kind, "--mesh", plan]
