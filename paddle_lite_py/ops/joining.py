@@ -155,7 +155,7 @@ def repeat_interleave(
     """Repeat each element along a dimension.
 
     Arguments:
-        repeats: int, or 1-D integer tensor with one count per element.
+        repeats: int or 0-d integer tensor, or 1-D integer tensor with one count per element.
         axis: int, the dimension to repeat along; None: the flattened tensor.
         output_size: total size along `axis` after repeating, if known.
 
@@ -175,10 +175,15 @@ def repeat_interleave(
         _expect_size(output_size, size * repeats)
         return _repeat_each(x, None, repeats, axis)
     if not is_eager() and isinstance(repeats, Tensor):
+        if repeats.ndim == 0:
+            return repeat_interleave(x, known(repeats, "repeat_interleave()", "an int"), axis, output_size=output_size)
         total = known(repeats.sum(), "repeat_interleave() with a tensor of counts", "one count")
         _expect_size(output_size, total)
         return _repeat_by(x, repeats, total, axis)
     counts = concrete(repeats, "repeat_interleave() with a tensor of counts", "one count, repeat_interleave(x, 2)")
+    if counts.ndim == 0:
+        _expect_size(output_size, size * int(counts))
+        return _repeat_each(x, None, int(counts), axis)
     if counts.shape != (size,):
         raise ValueError(f"repeat_interleave(): repeats has the shape {list(counts.shape)}; expected [{size}]")
     _expect_size(output_size, int(counts.sum()))

@@ -18,6 +18,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 FOLDER = ROOT / ".cache" / "ecosystem"
 RECORDED = HERE / "recorded.json"
+SUITES = HERE / "suites.md"  # what was run by hand
 
 
 class Trial(NamedTuple):
@@ -143,7 +144,9 @@ def main() -> None:
             text=True,
             check=True,
         )
-        Path(given.docs).write_text(PAGE.format(version=shown.stdout.split()[-1], rows="\n".join(rows)))
+        Path(given.docs).write_text(
+            PAGE.format(version=shown.stdout.split()[-1], rows="\n".join(rows)) + SUITES.read_text()
+        )
 
 
 if __name__ == "__main__":
