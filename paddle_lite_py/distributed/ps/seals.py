@@ -20,7 +20,7 @@ from .wire import WireError
 FORM, NONCE, SEAL = b"\2", 16, 32
 PREFIX = 1 + 2 * NONCE + SEAL
 UNKNOWN = bytes(NONCE)  # of a server that has not been heard yet
-ASKS, ANSWERS = b"asks", b"answers"
+ASKS, ANSWERS = b"asks ", b"answers "
 # Bytes of a header, and arrays of a message: what is larger is not looked at.
 MOST_HEADER, MOST_ARRAYS = 16 << 20, 64
 
@@ -47,6 +47,15 @@ def key_of(token: str) -> Key:
     return Key(whole, array_key(whole))
 
 
+def code_of(key: Key, context: bytes, head: Any, arrays: Sequence[Any]) -> bytes:
+    """The code of a head and of arrays. Digests say how long each array is, so that these are not to be moved."""
+    made = hmac.new(key.whole, b"%b %d " % (context, len(head)), hashlib.sha256)
+    made.update(head)
+    for array in arrays:
+        made.update(digest(array, key.arrays))
+    return made.digest()
+
+
 def seal(key: Key, way: bytes, to: Sealed, frames: Sequence[Any]) -> list[Any]:
     """The frames of a message as they travel.
 
@@ -54,7 +63,7 @@ def seal(key: Key, way: bytes, to: Sealed, frames: Sequence[Any]) -> list[Any]:
         to: the nonces; its frames are not looked at.
     """
     context = FORM + to.channel + to.server
-    return [b"".join([context, _seal(key, way, context, frames), frames[0]]), *frames[1:]]
+    return [b"".join([context, code_of(key, way + context, frames[0], frames[1:]), frames[0]]), *frames[1:]]
 
 
 def unseal(key: Key, way: bytes, frames: Sequence[Any]) -> Sealed:
@@ -67,14 +76,5 @@ def unseal(key: Key, way: bytes, frames: Sequence[Any]) -> Sealed:
     if not PREFIX <= len(first) <= PREFIX + MOST_HEADER or len(frames) > 1 + MOST_ARRAYS or first[:1] != FORM:
         raise WireError("it is not of this protocol")
     context, seal, plain = bytes(first[: PREFIX - SEAL]), first[PREFIX - SEAL : PREFIX], [first[PREFIX:], *frames[1:]]
-    authentic = hmac.compare_digest(_seal(key, way, context, plain), seal)
+    authentic = hmac.compare_digest(code_of(key, way + context, plain[0], plain[1:]), seal)
     return Sealed(context[1 : 1 + NONCE], context[1 + NONCE :], authentic, plain)
-
-
-def _seal(key: Key, way: bytes, context: bytes, frames: Sequence[Any]) -> bytes:
-    """The code of a message. Digests say how long each array is, so that frames are not to be moved."""
-    made = hmac.new(key.whole, b"%s %b %d " % (way, context, len(frames[0])), hashlib.sha256)
-    made.update(frames[0])
-    for frame in frames[1:]:
-        made.update(digest(frame, key.arrays))
-    return made.digest()
