@@ -144,8 +144,8 @@ class Peers:
         """Take the connections that have come."""
         with contextlib.suppress(queue.Empty):
             while True:
-                rank, *come = self._came.get(timeout=seconds) if seconds else self._came.get_nowait()
-                self._lines[rank].connect(*come)
+                rank, connection, theirs, seal = self._came.get(timeout=seconds or None, block=bool(seconds))
+                self._lines[rank].connect(connection, theirs, seal)
                 seconds = 0.0
 
     def _dial(self, rank: int) -> None:
