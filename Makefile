@@ -16,13 +16,13 @@ demo: $(VENV)/.has-demo
 test: $(VENV)/.has-test
 	@$(PY) -m pytest -q -n $(JOBS) $(ARGS)
 
-# A twentieth of the tests, all of those of what differs between versions, and the demo, on another Python with the
+# A thirtieth of the tests, all of those of what differs between versions, and the demo, on another Python with the
 # newest JAX that it gets: make test-smoke PYTHON=python3.13 VENV=.venv-3.13. Tests that start processes for minutes are left out.
 OF_VERSIONS := tests/core/test_jax_compat.py tests/core/test_references.py tests/host/test_rules.py
 LONG := tests/distributed tests/hapi/test_checkpoints.py tests/test_house.py tests/test_tutorials.py
 test-smoke: $(VENV)/.has-test
 	@$(PY) -m pytest -q -n $(JOBS) $(OF_VERSIONS)
-	@$(PY) -m pytest -q -n $(JOBS) --every 20 $(LONG:%=--ignore=%) $(ARGS)
+	@$(PY) -m pytest -q -n $(JOBS) --every 30 $(LONG:%=--ignore=%) $(ARGS)
 	@$(PY) tutorials/demo.py
 
 # All tests on each Python that is here, each in an environment of its own; those that are not here are named.

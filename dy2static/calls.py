@@ -12,7 +12,7 @@ import re
 import sysconfig
 import types
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .compiler import convert_tree
 from .converted_code import PREFIX, ConvertedCode, copied
@@ -21,9 +21,6 @@ from .options import Options
 from .registry import ByIdentity, is_converted
 from .runtime import FIXED, PLAIN
 from .trees import room_for_trees
-
-if TYPE_CHECKING:
-    from .operators import Operators
 
 MARK = "__dy2static_do_not_convert__"
 LATE = "__dy2static_converts__"  # on a function that calls the converted form of another one: that one
@@ -58,7 +55,7 @@ class _Memo:
 
 
 class Cells(dict[str, types.CellType]):
-    """What converted functions share, by the keys of `Namer.helpers`; the cells for methods are made on demand."""
+    """Values shared by converted functions, by the keys of `Namer.helpers`; cells for methods are made on demand."""
 
     def __missing__(self, key: str) -> types.CellType:
         return self.setdefault(key, types.CellType(None))
@@ -105,7 +102,7 @@ class Callees:
         known: the same for functions, faster.
     """
 
-    def __init__(self, operators: Operators) -> None:
+    def __init__(self, operators: Any) -> None:
         self.runtime = operators.runtime
         self.options = Options(
             fast=self.runtime.shortcuts,
@@ -137,7 +134,7 @@ class Callees:
             "reduce": functools.reduce,
             "plain": PLAIN,
             "fixed": FIXED,
-            # Containers of which no element is asked whether it is equal.
+            # Containers whose elements are not compared.
             "sets": frozenset() if self._replaces else PLAIN - {list, tuple},
             "native": frozenset() if watches or self._replaces else PLAIN,  # of which methods are called as they are
         }
@@ -192,7 +189,7 @@ class Callees:
         return self._with_functions(target) if takes else target
 
     def _with_functions(self, target: Any) -> Callable[..., Any]:
-        """The builtin `target`, which calls the functions among its arguments: converted, as a call would be."""
+        """Return the builtin `target`, which calls the functions among its arguments: converted, as a call would be."""
 
         def called(*args: Any, **kwargs: Any) -> Any:
             return target(*map(self._argument, args), **{key: self._argument(value) for key, value in kwargs.items()})
@@ -204,7 +201,7 @@ class Callees:
         return self.find(value) if is_type or isinstance(value, _FUNCTIONS) else value
 
     def _object(self, f: Any, kind: type) -> Any:
-        """A class, a partial, or another callable object."""
+        """Return a class, a partial, or another callable object."""
         if self.runtime.is_own(f) or MARK in getattr(f, "__dict__", ()):
             return self._builtin(f)
         if kind.__name__ == "cython_function_or_method":  # what a method is in a module that Cython has compiled
@@ -221,7 +218,7 @@ class Callees:
         return f if inner is call else types.MethodType(inner, f)
 
     def _class(self, cls: type) -> Any:
-        """A user's class: its `__init__` is converted, and the `__post_init__` of a dataclass."""
+        """Return a user's class: its `__init__` is converted, and the `__post_init__` of a dataclass."""
         init = cls.__init__  # type: ignore[misc]
         if type(init) is not types.FunctionType or type(cls).__call__ is not type.__call__:
             return self._builtin(cls)
@@ -234,7 +231,7 @@ class Callees:
     def _decide(self, f: types.FunctionType) -> _Memo:
         target = None
         if self._called_as_it_is(f):
-            target = self._rewrapped(f)
+            target = self._rewrap(f)
         else:
             with contextlib.suppress(ConversionError):  # no source: plain Python may do
                 target = self.converted(f)
@@ -243,7 +240,7 @@ class Callees:
         memo = f.__dict__[self._key] = _Memo(f, target)
         return memo
 
-    def _rewrapped(self, f: Any) -> Any:
+    def _rewrap(self, f: Any) -> Any:
         """A wrapper by others (`contextmanager`, `no_grad`) around a user's function, put around the converted one."""
         if LATE in f.__dict__:
             return self._find(f.__dict__[LATE])
@@ -257,7 +254,7 @@ class Callees:
         return copied(f, f.__code__, cells)
 
     def _of_library(self, f: types.FunctionType) -> Any:
-        """What the runtime puts in the place of a function that is called as it is; callbacks are converted."""
+        """Return the runtime's replacement of a function that is called unconverted; callbacks are converted."""
         known = self._replaces and (self.runtime.is_own(f) or f.__code__.co_filename.startswith(_LIBRARY))
         found = (self.runtime.builtin(f) if known else None) or self.runtime.library(f)
         return None if found is None else self._with_functions(found)

@@ -35,7 +35,7 @@ class Conversion(NamedTuple):
 
 
 def convert_tree(f: types.FunctionType, options: Options) -> Conversion:
-    """The converted tree of a function.
+    """Return the converted tree of a function.
 
     Raises:
         ConversionError: there is no source.
@@ -51,7 +51,7 @@ def convert_tree(f: types.FunctionType, options: Options) -> Conversion:
 
 
 def compile_tree(code: types.CodeType, conversion: Conversion, number: int | None = None) -> types.CodeType:
-    """The code of the converted function, under the user's file name and lines.
+    """Return the code of the converted function, under the user's file name and lines.
 
     Arguments:
         code: the user's.
@@ -71,7 +71,7 @@ def compile_tree(code: types.CodeType, conversion: Conversion, number: int | Non
     flags = code.co_flags & _FUTURE
     compiled = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
     made = _function_code(_function_code(compiled))
-    return _renamed(made, namer, code.co_name, made.co_qualname, code.co_qualname)
+    return _rename(made, namer, code.co_name, made.co_qualname, code.co_qualname)
 
 
 def _as_function(source: Source, f: types.FunctionType) -> Any:
@@ -95,12 +95,12 @@ def _function_code(code: types.CodeType) -> types.CodeType:
     return next(const for const in code.co_consts if isinstance(const, types.CodeType))
 
 
-def _renamed(code: types.CodeType, namer: Namer, name: str, old: str, new: str) -> types.CodeType:
-    """The code under the user's names: functions made by the conversion bear the name of the one around them."""
+def _rename(code: types.CodeType, namer: Namer, name: str, old: str, new: str) -> types.CodeType:
+    """Return the code under the user's names: functions made by the conversion bear the name of the one around them."""
 
     def renamed(const: Any) -> Any:
         if isinstance(const, types.CodeType):
-            return _renamed(const, namer, _inner_name(const, namer, name), old, new)
+            return _rename(const, namer, _inner_name(const, namer, name), old, new)
         is_inner = isinstance(const, str) and const.startswith(f"{old}.<locals>.")  # the qualified name of a class
         return new + const[len(old) :] if is_inner else const
 

@@ -21,7 +21,7 @@ _PYTHON = Runtime()
 
 
 def convert(f: Any, runtime: Runtime | None = None) -> Any:
-    """The function with its control flow open to staging; for Python values it does what `f` does.
+    """Return the function with its control flow open to staging; for Python values it does what `f` does.
 
     Arguments:
         f: a function, lambda, method, partial, callable object, static or class method.
@@ -83,7 +83,7 @@ def do_not_convert(f: F) -> F:
 
 
 def to_code(f: Any, runtime: Runtime | None = None) -> str:
-    """The converted function as source text, for people; without the shortcuts that plain values take.
+    """Return the converted function as source text, for people; without the shortcuts that plain values take.
 
     Arguments:
         f: what `convert` takes.
@@ -107,7 +107,7 @@ def to_code(f: Any, runtime: Runtime | None = None) -> str:
 
 
 def _plain(f: Any) -> types.FunctionType:
-    """The Python function behind a callable."""
+    """Return the Python function behind a callable."""
     while not isinstance(f, types.FunctionType):
         if isinstance(f, functools.partial):
             f = f.func

@@ -32,7 +32,7 @@ class ConvertedCode:
     def function(
         self, f: types.FunctionType, cells: dict[str, types.CellType], helpers: Mapping[str, types.CellType]
     ) -> types.FunctionType:
-        """The function `f` with converted code.
+        """Return the function `f` with converted code.
 
         Arguments:
             f: the user's function.
@@ -45,7 +45,7 @@ class ConvertedCode:
         return copied(f, self.code, tuple([closure[name] for name in self.code.co_freevars]))
 
     def later(self, code: types.CodeType, number: int) -> types.CodeType:
-        """The code of a function that was left for later; `code` is the user's."""
+        """Return the code of a function that was left for later; `code` is the user's."""
         with self._lock:
             made = self._later.get(number)
             if made is None:
@@ -62,7 +62,7 @@ class Closure(dict[str, Any]):
         self._cells = cells
 
     def cell(self, name: str) -> types.CellType:
-        """What holds a variable."""
+        """Return the cell of a variable."""
         return self._cells[name]
 
     def __getitem__(self, name: str) -> Any:
@@ -92,7 +92,7 @@ class Later:
 
 
 def copied(f: types.FunctionType, code: types.CodeType, closure: tuple[types.CellType, ...]) -> types.FunctionType:
-    """The function with other code and closure."""
+    """Return the function with other code and closure."""
     new = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__, closure)
     new.__kwdefaults__ = f.__kwdefaults__
     new.__qualname__, new.__doc__, new.__module__ = f.__qualname__, f.__doc__, f.__module__

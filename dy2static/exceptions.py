@@ -8,7 +8,7 @@ from .undefined import Undefined
 
 
 def made(exc: Any, cause: Any) -> BaseException:
-    """The exception of `raise exc from cause`."""
+    """Return the exception of `raise exc from cause`."""
     if isinstance(exc, type) and issubclass(exc, BaseException):
         exc = exc()
     if not isinstance(exc, BaseException):
@@ -19,7 +19,7 @@ def made(exc: Any, cause: Any) -> BaseException:
 
 
 def packed(exc: BaseException) -> tuple[Any, ...]:
-    """An exception taken apart; what comes first is a number, which a staged statement always holds.
+    """Return an exception taken apart; what comes first is a number, which a staged statement always holds.
 
     Example:
         >>> unpacked(packed(KeyError("k")))
@@ -30,7 +30,7 @@ def packed(exc: BaseException) -> tuple[Any, ...]:
 
 
 def unpacked(parts: tuple[Any, ...]) -> BaseException:
-    """The exception again, without another call of its `__init__`."""
+    """Return the exception again, without another call of its `__init__`."""
     _, kind, args, attributes, cause, context = parts
     exc: BaseException = kind.__new__(kind, *args)
     exc.args = args

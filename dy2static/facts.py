@@ -1,4 +1,4 @@
-"""What the control-flow pass must know of each statement: the variables it changes, and how they are used around it."""
+"""Facts for the control-flow pass about each statement: the variables that it changes, and their uses around it."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Facts:
         self.flow = Flow(self.graph, local, unset, always & local)
 
     def changes(self, stmt: Any) -> Changes:
-        """What an `if` or a loop changes."""
+        """Return the variables that an `if` or a loop changes."""
         inside = self._inside(stmt)
         names = (inside.written | inside.deleted | inside.rebound) - set(self.namer.functions)
         if inside.calls:
@@ -89,7 +89,7 @@ class Facts:
                        not used.isdisjoint(self.cells))  # fmt: skip
 
     def _inside(self, stmt: Any) -> Access:
-        """What happens between the start and the end of a statement."""
+        """Return the accesses between the start and the end of a statement."""
         start, end = self._position[self.graph.before[stmt]], self._position[self.graph.after[stmt]]
         inside = Access([])
         for node in self.graph.nodes[start:end]:
@@ -98,7 +98,7 @@ class Facts:
 
 
 def compound(body: list[Any]) -> list[Any]:
-    """All branches and loops among the statements, in this scope."""
+    """Return all branches and loops among the statements, in this scope."""
     return [stmt for stmt in statements_in(body) if isinstance(stmt, (gast.If, *LOOPS))]
 
 

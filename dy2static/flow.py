@@ -46,15 +46,15 @@ class Flow:
         return (before - (access.written - access.deleted)) | (access.deleted & self.local)
 
     def live_before(self, node: FlowNode) -> Names:
-        """The variables whose values at this point may be read later."""
+        """Return the variables whose values at this point may be read later."""
         return self._live[node] | self.always
 
     def live_after(self, node: FlowNode) -> Names:
-        """The variables whose values after this point may be read later."""
+        """Return the variables whose values after this point may be read later."""
         return self.always.union(*(self._live[n] for n in node.next))
 
     def undefined_before(self, node: FlowNode) -> Names:
-        """The variables that may have no value at this point."""
+        """Return the variables that may have no value at this point."""
         return NONE.union(*(self._undefined[n] for n in node.previous))
 
 
@@ -64,7 +64,7 @@ def _solve(
     sources: Callable[[FlowNode], list[FlowNode]],
     targets: Callable[[FlowNode], list[FlowNode]],
 ) -> dict[FlowNode, Names]:
-    """The least solution of `value[n] = transfer(n, union of value over sources(n))`."""
+    """Return the least solution of `value[n] = transfer(n, union of value over sources(n))`."""
     value: dict[FlowNode, Names] = dict.fromkeys(nodes, NONE)
     work, waiting = list(nodes[::-1]), set(nodes)
     while work:

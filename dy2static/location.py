@@ -30,7 +30,7 @@ class Location:
 
     @classmethod
     def of_caller(cls, depth: int = 1) -> Location:
-        """The place where the function that asks was called from, `depth` frames up."""
+        """Return the place where the function that asks was called from, `depth` frames up."""
         frame = sys._getframe(depth + 1)
         return cls(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
 

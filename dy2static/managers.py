@@ -7,10 +7,7 @@ import dis
 import functools
 import sys
 import types
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from .operators import Operators
+from typing import Any
 
 
 class Manager:
@@ -23,7 +20,7 @@ class Manager:
         kinds: what it may catch; None if it is nobody's.
     """
 
-    def __init__(self, operators: Operators, manager: Any, enter: Any, leave: Any, kinds: Any) -> None:
+    def __init__(self, operators: Any, manager: Any, enter: Any, leave: Any, kinds: Any) -> None:
         self.manager, self.enter, self.leave = manager, enter, leave
         self.signals = operators.signals
         none = contextlib.nullcontext()
@@ -41,7 +38,7 @@ class Manager:
 
 
 def caught(manager: Any) -> tuple[Any, ...]:
-    """What a context manager may catch.
+    """Return the exceptions that a context manager may catch.
 
     Example:
         >>> caught(contextlib.suppress(KeyError)), caught(contextlib.nullcontext())
@@ -59,7 +56,7 @@ def caught(manager: Any) -> tuple[Any, ...]:
 
 
 def maker_of(manager: Any) -> Any:
-    """The class of a context manager, or the generator function that it is made of.
+    """Return the class of a context manager, or the generator function that it is made of.
 
     Example:
         >>> maker_of(contextlib.nullcontext()).__name__
@@ -103,5 +100,5 @@ def _answers(code: types.CodeType) -> bool:
 
 
 def suppressed(manager: contextlib.suppress) -> tuple[Any, ...]:
-    """What `contextlib.suppress` was given."""
+    """Return the arguments of `contextlib.suppress`."""
     return next((held for held in vars(manager).values() if isinstance(held, tuple)), ())

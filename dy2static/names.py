@@ -6,7 +6,7 @@ import gast
 
 
 def identifiers(tree: gast.AST) -> set[str]:
-    """Every name, attribute and declaration that occurs in the tree."""
+    """Return every name, attribute and declaration that occurs in the tree."""
     found: set[str] = set()
     for node in gast.walk(tree):
         for field in ("id", "name", "attr", "asname", "rest"):
@@ -37,7 +37,7 @@ HELPERS = (
 
 
 def rebound(tree: gast.AST) -> set[str]:
-    """The names that are bound otherwise than by `def`, somewhere in the tree."""
+    """Return the names that are bound otherwise than by `def`, somewhere in the tree."""
     found: set[str | None] = set()
     for node in gast.walk(tree):
         if isinstance(node, gast.Name) and not isinstance(node.ctx, gast.Load):
@@ -75,13 +75,13 @@ class Namer:
         self._count: dict[str, int] = {}
 
     def new(self, purpose: str) -> str:
-        """A name never used before."""
+        """Return a name never used before."""
         number = self._count.get(purpose, 0)
         self._count[purpose] = number + 1
         return f"{self.prefix}{purpose}_{number}" if number else self.prefix + purpose
 
     def helper(self, kind: str, attribute: str) -> str:
-        """The helper of a kind for methods of one name: `Callees` has a cell for each."""
+        """Return the helper of a kind for methods of one name: `Callees` has a cell for each."""
         return self.helpers.setdefault(kind + attribute, f"{self.prefix}{kind.strip()}_{attribute}")
 
     def made(self, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""What passes note of the nodes of a tree, beside it: the tree itself holds syntax only."""
+"""The notes of passes about nodes of a tree, kept outside it: the tree itself holds syntax only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import gast
 
 
 class Connective(NamedTuple):
-    """What an expression made for `and`, `or` and `not` was made from; `thunk` is the right operand as a function."""
+    """The source of an expression made for `and`, `or` and `not`; `thunk` is the right operand as a function."""
 
     kind: str
     left: gast.expr

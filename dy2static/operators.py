@@ -1,4 +1,4 @@
-"""What converted code calls: each operator decides by value, and asks the runtime only for staged values."""
+"""The operators that converted code calls: each decides by value, and uses the runtime only for staged values."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Operators:
 
     @classmethod
     def of(cls, runtime: Runtime) -> Operators:
-        """The operators of this runtime, made once."""
+        """Return the operators of this runtime, made once."""
         made = runtime.__dict__.get("_operators")
         if made is None:
             made = runtime.__dict__["_operators"] = cls(runtime)
@@ -76,7 +76,7 @@ class Operators:
         return self._asked(value, "__bool__", lambda: bool(value))
 
     def _asked(self, obj: Any, name: str, python: Thunk, *args: Any) -> Any:
-        """What a method of a user's class answers, which Python would make a boolean of; it may be staged."""
+        """Return the answer of a user class's method, which Python would make a boolean of; it may be staged."""
         method = getattr(type(obj), name, None) if self.runtime.properties else None
         if type(method) is not FunctionType or (found := self.callee(method)) is method:
             return python()
@@ -177,7 +177,7 @@ class Operators:
     unpacked = staticmethod(exceptions.unpacked)
 
     def current(self) -> BaseException:
-        """The exception that is being handled, for a `raise` that names none."""
+        """Return the exception that is being handled, for a `raise` that names none."""
         found = sys.exc_info()[1]
         return RuntimeError("No active exception to reraise") if found is None else found
 
@@ -218,7 +218,7 @@ class Operators:
         return self._asked(container, "__contains__", lambda: item in container, item)
 
     def text(self, *parts: str | tuple[Any, int, str]) -> Any:
-        """An f-string of these parts."""
+        """Return an f-string of these parts."""
         return self.runtime.text_(list(parts))
 
     def percent(self, template: str, values: Any) -> Any:
@@ -266,12 +266,12 @@ class Operators:
         return self.runtime.delattr_(obj, name)
 
     def _users(self, method: Any) -> Any:
-        """What to call for a method of a class of the user's; None for any other."""
+        """Return what to call for a method of a user's class; None for any other."""
         is_own = type(method) is not FunctionType or self.runtime.is_own(getattr(method, "__wrapped__", method))
         return None if is_own else self.callee(method)
 
     def class_(self, cls: type) -> type:
-        """A class that has just been made."""
+        """Return a class that has just been made."""
         self.runtime.class_made(cls)
         return cls
 
@@ -281,7 +281,7 @@ class Operators:
         return self.callee(method)(obj, key) if type(method) is FunctionType else self.runtime.getitem_(obj, key)
 
     def context(self, manager: Any) -> Any:
-        """What a `with` enters: the methods of a user's class are converted, and no signal ends there."""
+        """Return the context manager that a `with` enters: methods of a user's class are converted."""
         methods = [getattr(type(manager), name, None) for name in ("__enter__", "__exit__")]
         enter, leave = (self.callee(m) if type(m) is FunctionType else m for m in methods)
         kinds, sees = managers.caught(manager), managers.is_python(manager)
@@ -292,18 +292,18 @@ class Operators:
 
     @staticmethod
     def entered(manager: Any) -> Any:
-        """What a `with` enters of which a `try` does the rest: nothing, if that is all that the manager does."""
+        """Return what a `with` enters if a `try` does the rest: nothing, if that is all that the manager does."""
         return contextlib.nullcontext() if type(manager) is contextlib.suppress else manager
 
     @staticmethod
     def suppressed(manager: Any) -> Any:
-        """What that `try` catches."""
+        """Return what that `try` catches."""
         return managers.suppressed(manager) if type(manager) is contextlib.suppress else ()
 
     def generator(
         self, eager: Callable[[Any], Any], lazy: Callable[[Any, Any], Any], iterable: Any, consumer: Any = None
     ) -> Any:
-        """A generator expression; a list where its consumer makes one, and where the iterable is staged."""
+        """Return a generator expression; a list where its consumer makes one, and where the iterable is staged."""
         iterable = self.runtime.elements(iterable) if self.staged_iterable(iterable) else iterable
         if consumer is list or consumer is tuple or consumer is sorted or self.staged_iterable(iterable):
             return eager(iterable)
@@ -311,7 +311,7 @@ class Operators:
         return lazy(iter(iterable), empty)
 
     def masking(self, value: Any, empty: Any) -> Any:
-        """The condition of a generator expression; staged only where an element may count for nothing."""
+        """Return the condition of a generator expression; staged only where an element may count for nothing."""
         found = self.test(value)
         if empty is not _UNTESTED or not self.staged(found):
             return found
@@ -330,13 +330,13 @@ class Operators:
     # Variables
 
     def load(self, value: Any) -> Any:
-        """The value of a variable which may be undefined."""
+        """Return the value of a variable which may be undefined."""
         if value.__class__ is Undefined:
             raise value.error()
         return value
 
     def peek(self, read: Thunk) -> Any:
-        """The value of a variable for the state of a statement: `Undefined` where it has none."""
+        """Return the value of a variable for the state of a statement: `Undefined` where it has none."""
         try:
             return read()
         except NameError:
@@ -350,7 +350,7 @@ class Operators:
         return Slot(name, obj, key, False)
 
     def item(self, name: str, read: Thunk, read_key: Thunk) -> Slot | None:
-        """The variable `obj[key]` of a builtin container."""
+        """Return the variable `obj[key]` of a builtin container."""
         obj, key = self.peek(read), self.peek(read_key)
         if not isinstance(obj, (dict, list)) or key is Undefined or self.staged(key):
             return None
@@ -367,7 +367,7 @@ class Operators:
         return any(self._users(method) is not None for method in methods)
 
     def bound(self, values: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-        """The variables to hand to a function; `Undefined` for each that has no value."""
+        """Return the variables to hand to a function; `Undefined` for each that has no value."""
         return {name: values[name] if name in values else Undefined(name) for name in names}
 
     def user_locals(self, names: dict[str, Any], prefix: str) -> dict[str, Any]:
@@ -377,7 +377,7 @@ class Operators:
     # Python alone: inside generators, where a staged statement cannot be paused
 
     def python(self, value: Any, what: str) -> Any:
-        """A test or an iterable that only Python can drive: as the runtime decides, if it is staged."""
+        """Return a test or an iterable that only Python can drive: as the runtime decides, if it is staged."""
         if self.staged(value) or (what == "for" and self.staged_iterable(value)):
             where = Location.of_caller()
             error = ConversionError(
@@ -390,7 +390,7 @@ class Operators:
 
 
 def _of_class(obj: Any, name: str) -> Any:
-    """What the class of an object holds under a name, as it is."""
+    """Return the raw attribute of an object's class."""
     return next((vars(kind)[name] for kind in type(obj).__mro__ if name in vars(kind)), None)
 
 

@@ -1,4 +1,4 @@
-"""What the code is made for."""
+"""The options of a conversion."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Options(NamedTuple):
-    """What the code is made for.
+    """The options of a conversion.
 
     Attributes:
         fast: whether Python values get code of their own (see the control-flow pass).

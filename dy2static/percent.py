@@ -11,7 +11,7 @@ Part = str | tuple[Any, int, str]
 
 
 def parts_of(template: str, values: Any, whole: Callable[[Any], Any]) -> list[Part]:
-    """The parts of a text.
+    """Return the parts of a text.
 
     Arguments:
         template: text with fields as `%` knows them.
@@ -45,7 +45,7 @@ def parts_of(template: str, values: Any, whole: Callable[[Any], Any]) -> list[Pa
 
 
 def _spec(flags: str, width: str, precision: str, kind: str) -> str:
-    """The format of an f-string for the flags, width, precision and letter of a field."""
+    """Return the format of an f-string for the flags, width, precision and letter of a field."""
     text = kind in "rsa"
     align = "<" if "-" in flags else ">" if text and width else ""
     sign = "" if text else "+" if "+" in flags else " " if " " in flags else ""

@@ -88,5 +88,5 @@ class Pipeline:
 
 
 def _nested(body: list[Any]) -> list[gast.FunctionDef]:
-    """The functions defined in this scope, those that are coroutines apart."""
+    """Return the functions defined in this scope, those that are coroutines apart."""
     return [stmt for stmt in statements_in(body) if isinstance(stmt, gast.FunctionDef)]

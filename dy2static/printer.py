@@ -17,7 +17,7 @@ except Exception:  # it is not maintained, and may not be there, or not run, on 
 
 
 def source_of(tree: Any) -> str:
-    """The text of a gast tree.
+    """Return the text of a gast tree.
 
     Arguments:
         tree: a tree of gast.
@@ -79,7 +79,7 @@ class _Printer(SourceGenerator):
 
 
 def _with_parameters(node: Any) -> Any:
-    """The definition with its type parameters as part of its name: `class A[T]`."""
+    """Return the definition with its type parameters as part of its name: `class A[T]`."""
     parameters = getattr(node, "type_params", None)
     if not parameters:
         return node

@@ -30,7 +30,7 @@ class ByIdentity:
         return len(self._table)
 
     def get(self, code: types.CodeType) -> Any:
-        """The entry of the code, or None."""
+        """Return the entry of the code, or None."""
         found = self._table.get(id(code))
         return None if found is None else found[1]
 

@@ -1,4 +1,4 @@
-"""What a framework fills in: the meaning of control flow on staged values."""
+"""The interface that a framework implements: the meaning of control flow on staged values."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Runtime:
     signals: tuple[type[BaseException], ...] = ()
 
     def is_staged(self, value: Any) -> bool:
-        """Whether the value is a traced tensor, of which Python cannot know the truth; not asked for plain values."""
+        """Whether the value is a traced tensor, whose truth Python cannot know; not called for plain values."""
         return False
 
     def is_staged_iterable(self, value: Any) -> bool:
@@ -68,7 +68,7 @@ class Runtime:
         state: State,
         where: Location,
     ) -> None:
-        """A `for` over a staged iterable; `extra_test` is asked before each iteration (break and return flags)."""
+        """A `for` over a staged iterable; `extra_test` is evaluated before each iteration (break and return flags)."""
         raise NotImplementedError(_missing("for_"))
 
     def assert_(self, test: Any, message: Callable[[], Any] | None, where: Location) -> None:
@@ -76,21 +76,21 @@ class Runtime:
         raise NotImplementedError(_missing("assert_"))
 
     def raise_(self, exc: BaseException | type[BaseException], where: Location) -> Any:
-        """A `raise`; where it returns instead of raising, the innermost function or staged body is left."""
+        """Return a `raise`; where it returns instead of raising, the innermost function or staged body is left."""
         try:
             raise exc
         finally:
             del exc
 
     def catching(self, kinds: Callable[[], Any], manager: bool = False) -> Any:
-        """A context manager, in which the body of each `try` runs whose handlers catch what `kinds` gives.
+        """Return a context manager, in which the body of each `try` runs whose handlers catch what `kinds` gives.
 
         The body of a `with` too, with `manager`, if the user's code sees how it ends.
         """
         return contextlib.nullcontext()
 
     def jumped(self, exc: BaseException, where: Location) -> None:
-        """Told of a `raise` in a `try` that has become a jump to its handlers."""
+        """Called for a `raise` in a `try` that has become a jump to its handlers."""
 
     def decided(self, value: Any, statement: str, error: Exception, where: Location) -> Any:
         """A staged test as a bool, or what a `for` runs over as a list, where only Python can drive the statement.
@@ -123,17 +123,17 @@ class Runtime:
         raise NotImplementedError(_missing("in_"))
 
     def text_(self, parts: list[str | tuple[Any, int, str]]) -> Any:
-        """An f-string; a part is text or a value with its conversion (as in `ast.FormattedValue`) and format."""
+        """Return an f-string; a part is text or a value with its conversion (as in `ast.FormattedValue`) and format."""
         return "".join(part if isinstance(part, str) else formatted(*part) for part in parts)
 
     def elements(self, iterable: Any) -> Any:
-        """What a comprehension goes over, for a staged iterable: a list of its items where their number is known."""
+        """Return the items of a comprehension's staged iterable as a list, if their number is known."""
         return iterable
 
     # Calls.
 
     def builtin(self, f: Any) -> Any | None:
-        """What to call in place of a Python builtin, or None for the builtin itself.
+        """Return what to call in place of a Python builtin, or None for the builtin itself.
 
         Asked for builtin functions and types (len, range, int, ...), for bound methods of builtin containers
         (`outs.append`, whose `__self__` is the list), for classes without an `__init__` in Python, for functions of
@@ -143,7 +143,7 @@ class Runtime:
         return None
 
     def library(self, f: Any) -> Any | None:
-        """What to call in place of a function in Python that is not converted, or None for the function itself.
+        """Return what to call in place of an unconverted Python function, or None for the function itself.
 
         Asked for functions of the standard library, of installed packages, and without a source.
         """
@@ -154,7 +154,7 @@ class Runtime:
         return False
 
     def call(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call of `f`, already converted; override it to watch the calls."""
+        """Return a call of `f`, already converted; override it to watch the calls."""
         return f(*args, **kwargs)
 
     # State on objects. Loads are plain Python; a composite variable such as `self.h` is read with `getattr_`.
@@ -183,7 +183,7 @@ class Runtime:
         return obj[key]
 
     def augmenting(self, value: Any) -> None:
-        """Told of the value of a variable before `+=` and its like, which may change it in place."""
+        """Called with the value of a variable before `+=` and its like, which may change it in place."""
 
     def setitem_(self, obj: Any, key: Any, value: Any) -> None:
         """`obj[key] = value`."""
@@ -199,6 +199,6 @@ def _missing(method: str) -> str:
 
 
 def formatted(value: Any, conversion: int, spec: str) -> str:
-    """A value as an f-string shows it."""
+    """Return a value as an f-string shows it."""
     convert: dict[int, Callable[[Any], str]] = {ord("s"): str, ord("r"): repr, ord("a"): ascii}
     return format(convert[conversion](value) if conversion in convert else value, spec)

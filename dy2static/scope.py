@@ -136,18 +136,18 @@ class Access(gast.NodeVisitor):
 
 
 def parameters(args: gast.arguments) -> set[str]:
-    """The names of all parameters."""
+    """Return the names of all parameters."""
     every = (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg)
     return {arg.id for arg in every if arg is not None}
 
 
 def defaults(args: gast.arguments) -> list[gast.expr]:
-    """The default values, which are evaluated in the scope around the function."""
+    """Return the default values, which are evaluated in the scope around the function."""
     return [value for value in (*args.defaults, *args.kw_defaults) if value is not None]
 
 
 def evaluated_annotations(node: Any) -> Iterable[gast.expr]:
-    """The annotations of a function, evaluated like defaults."""
+    """Return the annotations of a function, evaluated like defaults."""
     args = node.args
     every = (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg)
     found = [getattr(arg, "annotation", None) for arg in every if arg is not None]
@@ -155,33 +155,33 @@ def evaluated_annotations(node: Any) -> Iterable[gast.expr]:
 
 
 def function_access(node: Any, functions: dict[str, set[str]] | None = None) -> Access:
-    """What the body of a function or lambda does, with its parameters written."""
+    """Return the accesses of a function's or lambda's body, with its parameters written."""
     access = Access(node.body, functions)
     access.written |= parameters(node.args)
     return access
 
 
 def free(access: Access) -> set[str]:
-    """The names that a function with this body takes from the scopes around it."""
+    """Return the names that a function with this body takes from the scopes around it."""
     return ((access.read | access.captured) - access.bound - access.globals) | access.nonlocals
 
 
 def places(target: Any) -> list[Any]:
-    """The single targets of an assignment target."""
+    """Return the single targets of an assignment target."""
     if isinstance(target, (gast.Tuple, gast.List)):
         return [part for element in target.elts for part in places(element)]
     return places(target.value) if isinstance(target, gast.Starred) else [target]
 
 
 def blocks(stmt: Any) -> list[list[Any]]:
-    """The lists of statements in a compound statement."""
+    """Return the lists of statements in a compound statement."""
     fields = stmt.__dict__
     found = [fields[name] for name in ("body", "orelse", "finalbody") if isinstance(fields.get(name), list)]
     return found + [part.body for name in ("handlers", "cases") for part in fields.get(name, ())]
 
 
 def statements_in(body: list[Any]) -> Iterator[Any]:
-    """All statements of a scope, nested ones included, but not those of nested functions and classes."""
+    """Yield all statements of a scope, nested ones included, but not those of nested functions and classes."""
     stack = list(body)
     while stack:
         stmt = stack.pop()

@@ -29,7 +29,7 @@ MADE = ByIdentity()
 
 
 def find(f: types.FunctionType) -> Source:
-    """The tree of a function: from its file, notebook cell, doctest, or a string known to `linecache`.
+    """Return the tree of a function: from its file, notebook cell, doctest, or a string known to `linecache`.
 
     Arguments:
         f: a Python function or lambda.
@@ -62,7 +62,7 @@ def find(f: types.FunctionType) -> Source:
 
 
 def describe(f: types.FunctionType) -> str:
-    """The function for a message: its name, file and line."""
+    """Return the function for a message: its name, file and line."""
     code = f.__code__
     return f"function `{f.__qualname__}` ({code.co_filename}:{code.co_firstlineno})"
 
@@ -90,8 +90,8 @@ def _key(code: types.CodeType) -> tuple[str, int]:
 
 # Key: the lines themselves.
 @functools.lru_cache(maxsize=32)
-def _parsed(lines: tuple[str, ...]) -> dict[tuple[str, int], list[tuple[FunctionNode, str | None]]]:
-    """All functions of a file by name and first line, each with the innermost class around it."""
+def _parse(lines: tuple[str, ...]) -> dict[tuple[str, int], list[tuple[FunctionNode, str | None]]]:
+    """Return all functions of a file by name and first line, each with the innermost class around it."""
     try:
         tree = ast.parse("".join(lines))
     except SyntaxError as error:  # a doctest example or a cell with magics
@@ -106,7 +106,7 @@ def _parsed(lines: tuple[str, ...]) -> dict[tuple[str, int], list[tuple[Function
 
 
 def _functions(lines: tuple[str, ...], key: tuple[str, int]) -> list[tuple[FunctionNode, str | None]]:
-    table = _parsed(lines)
+    table = _parse(lines)
     name, line = key
     return table.get(key) or [pair for (n, at), pairs in table.items() if at == line for pair in pairs
                               if n == name or (n.startswith("__") and name.endswith(n))]  # fmt: skip

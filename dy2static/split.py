@@ -41,7 +41,7 @@ class Split(NamedTuple):
 
 
 def split(f: types.FunctionType, lines: Iterable[int]) -> Split:
-    """The function in up to three parts around the first of its statements that one of the lines is in.
+    """Return the function in up to three parts around the first of its statements that one of the lines is in.
 
     Raises:
         ConversionError: there is no source, no such statement, or the function cannot be taken apart.
@@ -67,7 +67,7 @@ def split(f: types.FunctionType, lines: Iterable[int]) -> Split:
 
 
 def build(split: Split, index: int, names: Iterable[str], call: Callable[[Any], Any] | None) -> types.FunctionType:
-    """One part as a function.
+    """Return one part as a function.
 
     Arguments:
         index: which part.
@@ -121,7 +121,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def _names(nodes: Iterable[ast.AST], context: type) -> set[str]:
-    """The variables in a context; those of a comprehension are its own."""
+    """Return the variables in a context; those of a comprehension are its own."""
     found: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, context):
@@ -135,7 +135,7 @@ def _names(nodes: Iterable[ast.AST], context: type) -> set[str]:
 
 
 def reads(part: Part) -> set[str]:
-    """The names that a part reads."""
+    """Return the names that a part reads."""
     return _reads([part.statements])
 
 
@@ -151,7 +151,7 @@ def _reads(runs: list[list[ast.stmt]]) -> set[str]:
 
 
 def stored(part: Part) -> set[str]:
-    """The variables that a part may set."""
+    """Return the variables that a part may set."""
     kinds = (ast.FunctionDef, ast.ClassDef)
     defined = {n.name for s in part.statements for n in ast.walk(s) if isinstance(n, kinds)}
     imported = {(a.asname or a.name).partition(".")[0] for s in part.statements for n in ast.walk(s)
@@ -160,7 +160,7 @@ def stored(part: Part) -> set[str]:
 
 
 def _surely(part: Part) -> set[str]:
-    """The variables that a part sets whatever happens in it."""
+    """Return the variables that a part sets whatever happens in it."""
     simple = [s for s in part.statements if not isinstance(s, ast.If | ast.For | ast.While | ast.Try | ast.Match)]
     return stored(Part(simple, part.later, part.last))
 
@@ -181,7 +181,7 @@ def _return_names(part: Part, known: set[str]) -> list[ast.stmt]:
 
 
 def _declarations(tree: Any, part: Part) -> list[ast.stmt]:
-    """The `global` and `nonlocal` statements of the whole function, for a part."""
+    """Return the `global` and `nonlocal` statements of the whole function, for a part."""
     held = [s for s in to_ast(tree).body if isinstance(s, ast.Global | ast.Nonlocal)]
     return [s for s in held if not any(s.lineno == p.lineno for p in part.statements)]
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .location import Location
 from .undefined import Undefined
-
-if TYPE_CHECKING:
-    from .runtime import Runtime
 
 
 class Slot:
@@ -18,13 +15,13 @@ class Slot:
     def __init__(self, name: str, obj: Any, key: Any, item: bool) -> None:
         self.name, self.obj, self.key, self.item = name, obj, key, item
 
-    def get(self, runtime: Runtime, where: Location) -> Any:
+    def get(self, runtime: Any, where: Location) -> Any:
         try:
             return (runtime.getitem_ if self.item else runtime.getattr_)(self.obj, self.key)
         except (AttributeError, LookupError):
             return Undefined(self.name, where)
 
-    def set(self, runtime: Runtime, value: Any) -> None:
+    def set(self, runtime: Any, value: Any) -> None:
         if not isinstance(value, Undefined):
             (runtime.setitem_ if self.item else runtime.setattr_)(self.obj, self.key, value)
         elif not isinstance(self.get(runtime, Location("", 0, "")), Undefined):
@@ -61,7 +58,7 @@ class State:
         live_out: Sequence[bool] = (),
         carried: Sequence[bool] = (),
         slots: Sequence[Slot] = (),
-        runtime: Runtime | None = None,
+        runtime: Any | None = None,
     ) -> None:
         plain, composite = len(names), (True,) * len(slots)
         self.names = tuple(names) + tuple(slot.name for slot in slots)
@@ -80,12 +77,12 @@ class State:
         return self._internal[index]
 
     def get(self) -> tuple[Any, ...]:
-        """The values, with an `Undefined` for each variable that has none."""
+        """Return the values, with an `Undefined` for each variable that has none."""
         values = [
             Undefined(name, self._where) if value is Undefined or _is_new(value) else value
             for name, value in zip(self.names, self._get(), strict=False)
         ]
-        values += [slot.get(self._runtime, self._where) for slot in self._slots]  # type: ignore[arg-type]
+        values += [slot.get(self._runtime, self._where) for slot in self._slots]
         return tuple(values)
 
     def set(self, values: Sequence[Any]) -> None:
@@ -94,7 +91,7 @@ class State:
             raise ValueError(f"the state has {len(self.names)} variables {self.names}, got {len(values)} values")
         self._set(tuple(values[: self._plain]))
         for slot, value in zip(self._slots, values[self._plain :], strict=True):
-            slot.set(self._runtime, value)  # type: ignore[arg-type]
+            slot.set(self._runtime, value)
 
 
 def _is_new(value: Any) -> bool:

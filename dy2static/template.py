@@ -13,7 +13,7 @@ Hole = Any  # a str renames, an expression replaces a name, a list of statements
 
 
 def statements(source: str, at: gast.AST, **holes: Hole) -> list[gast.stmt]:
-    """The statements of a template.
+    """Return the statements of a template.
 
     Arguments:
         source: Python in which capital names are holes.
@@ -30,7 +30,7 @@ def statements(source: str, at: gast.AST, **holes: Hole) -> list[gast.stmt]:
 
 
 def expression(source: str, at: gast.AST, **holes: Hole) -> gast.expr:
-    """The expression of a template; see `statements`."""
+    """Return the expression of a template; see `statements`."""
     return _plan(source, True)(holes, _place(at))
 
 
@@ -54,7 +54,7 @@ def name(identifier: str, at: gast.AST, ctx: gast.expr_context | None = None) ->
 
 
 def constant(value: Any, at: gast.AST) -> gast.Constant:
-    """A constant."""
+    """Return a constant."""
     return locate(gast.Constant(value=value, kind=None), at)
 
 
@@ -82,17 +82,17 @@ Plan = Callable[[dict[str, Hole], Place], Any]  # makes a part of a template ane
 def _plan_part(part: Any) -> Plan:
     """How to make a part that may have holes."""
     if isinstance(part, list):
-        return _planned_list(part)
+        return _plan_list(part)
     if isinstance(part, str):
         return lambda holes, place: holes.get(part, part)
     if isinstance(part, gast.Name):
-        return _planned_name(part)
+        return _plan_name(part)
     if isinstance(part, gast.stmt) or _variable(part):
-        return _planned_node(part)
+        return _plan_node(part)
     return lambda holes, place: part  # a context, an operator, a constant
 
 
-def _planned_node(node: gast.AST) -> Plan:
+def _plan_node(node: gast.AST) -> Plan:
     kind: Any = type(node)
     fields = {field: node.__dict__.get(field) for field in node._fields}
     fixed = {field: value for field, value in fields.items() if not _variable(value)}
@@ -118,8 +118,8 @@ def _variable(value: Any) -> bool:
     return isinstance(value, (str, list)) or (isinstance(value, gast.AST) and bool(value._fields))
 
 
-def _planned_name(node: gast.Name) -> Plan:
-    rename = _planned_node(node)
+def _plan_name(node: gast.Name) -> Plan:
+    rename = _plan_node(node)
 
     def make(holes: dict[str, Hole], place: Place) -> Any:
         found = holes.get(node.id)
@@ -128,14 +128,14 @@ def _planned_name(node: gast.Name) -> Plan:
     return make
 
 
-def _planned_list(parts: list[Any]) -> Plan:
-    plans = [_planned_statement(part) if isinstance(part, gast.stmt) else _plan_part(part) for part in parts]
+def _plan_list(parts: list[Any]) -> Plan:
+    plans = [_plan_statement(part) if isinstance(part, gast.stmt) else _plan_part(part) for part in parts]
     if not parts or not isinstance(parts[0], gast.stmt):
         return lambda holes, place: [plan(holes, place) for plan in plans]
     return lambda holes, place: [stmt for plan in plans for stmt in plan(holes, place)]
 
 
-def _planned_statement(stmt: Any) -> Plan:
+def _plan_statement(stmt: Any) -> Plan:
     """How to make the statements that take the place of one: a lone name may be a hole for many."""
     plan = _plan_part(stmt)
     if not (isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Name)):

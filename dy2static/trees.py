@@ -29,7 +29,7 @@ def room_for_trees() -> Iterator[None]:
 
 
 def to_ast(node: Any) -> Any:
-    """The tree for this Python; nodes that stand at several places are converted once.
+    """Return the tree for this Python; nodes that stand at several places are converted once.
 
     Arguments:
         node: a gast tree.
@@ -57,7 +57,7 @@ class _ToAst:
         return made
 
     def _same(self, node: Any) -> Any:
-        """The node of the same name."""
+        """Return the node of the same name."""
         kind = getattr(ast, type(node).__name__)
         new = kind.__new__(kind)  # its constructor would ask for the fields
         fields, target = node.__dict__, new.__dict__
@@ -103,7 +103,7 @@ _NOWHERE = {"lineno": 1, "end_lineno": 1, "col_offset": 0, "end_col_offset": 0}
 
 
 def _place(new: Any, fields: dict[str, Any]) -> Any:
-    """The place in the file; what has none stands on the first line."""
+    """Return the place in the file; what has none stands on the first line."""
     if new._attributes:
         target = new.__dict__
         if fields.get("lineno") is None:

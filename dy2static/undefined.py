@@ -39,7 +39,7 @@ class Undefined:
         return Undefined, (self.name, self.where)
 
     def error(self) -> UndefinedError:
-        """The error that a use of this variable raises."""
+        """Return the error that a use of this variable raises."""
         left = f": the statement at {self.where} may leave it without one" if self.where else " here"
         return UndefinedError(
             f"variable `{self.name}` is used, but it has no value{left}: give it one before it is used"
@@ -47,7 +47,7 @@ class Undefined:
 
     def __getattr__(self, attribute: str) -> NoReturn:
         if attribute.startswith("__") and attribute.endswith("__"):
-            raise AttributeError(attribute)  # asked by protocols such as copy and pickle: no use of the variable
+            raise AttributeError(attribute)  # read by protocols such as copy and pickle: no use of the variable
         raise self.error()
 
 

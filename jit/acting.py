@@ -22,7 +22,7 @@ class Acts(NamedTuple):
 
 
 class Tells(NamedTuple):
-    """What it gives is a condition of the program: looked at again before each run."""
+    """The result of an external query is a condition of the program: it is checked again before each run."""
 
 
 class Needed(NamedTuple):
@@ -128,13 +128,13 @@ _STREAMS: dict[str, Any] = {
 }
 _OTHER_METHOD = Needed(_CONTENT)
 _CONNECTIONS = ("sqlite3", "_ssl", "mmap", "select", "_multiprocessing")  # modules whose objects are ties to the world
-# What the code of others may do while it is traced: it hardly ever decides what a program is.
+# Effects of library code while it is traced: they hardly ever decide what a program is.
 _HARMLESS = frozenset({"warnings", "logging", "_thread.lock", "_thread.RLock", "os.getcwd", "os.getenv", "atexit"})
 _MODULES = {"posix": "os", "nt": "os", "_warnings": "warnings", "_datetime": "datetime", "pathlib._local": "pathlib"}
 
 
 def entry(f: Any) -> Any:
-    """What a call of a function, or of a bound method of a builtin type, does to the world; None: nothing.
+    """Return the effect of calling a function, or a bound method of a builtin type, on the world; None: none.
 
     Examples:
         >>> import time
@@ -147,7 +147,7 @@ def entry(f: Any) -> Any:
 
 
 def of_stream(method: str) -> Any:
-    """What a method of a file, or of text in memory, does."""
+    """Return the effect of a method of a file, or of text in memory."""
     return _STREAMS.get(method, None if method.startswith("__") else _OTHER_METHOD)
 
 
@@ -170,7 +170,7 @@ def _names_of_type(kind: type) -> tuple[str, ...]:
 
 
 def name_of(f: Any) -> str:
-    """The name of a function in its module, for the table and for people.
+    """Return the name of a function in its module, for the table and for people.
 
     Examples:
         >>> import os
@@ -211,7 +211,7 @@ def streams_in(values: Any, depth: int = 2) -> Iterator[Any]:
 
 
 def environment(name: str) -> Any:
-    """What a method of os.environ does: those that look, and those that change it."""
+    """Return the effect of a method of os.environ: those that read, and those that change it."""
     if name in ("get", "__getitem__", "__contains__", "__len__", "keys", "copy"):
         return Tells()
     return Acts() if name in ("__setitem__", "__delitem__", "update") else _OTHER_METHOD

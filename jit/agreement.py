@@ -1,4 +1,4 @@
-"""What the manifest says of a method, held against its program before anything is made of it."""
+"""Checks of a method's manifest against its program before anything is built from it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .artifact import ArtifactError
 
 
 def digest_of(program: Any) -> str:
-    """What the manifest knows a program by, which its StableHLO was made of: SHA-256 of its JSON."""
+    """Return the program's digest in the manifest, which its StableHLO was made of: SHA-256 of its JSON."""
     return hashlib.sha256(json.dumps(program, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def check_agreement(name: str, data: dict[str, Any], n_weights: int) -> None:
-    """See that the numbers in a method's description are those of its lists, and positions lie in these.
+    """Check that the numbers in a method's description match its lists, and that positions are within these.
 
     Raises:
         ArtifactError: saying what does not fit.
@@ -46,7 +46,7 @@ def check_agreement(name: str, data: dict[str, Any], n_weights: int) -> None:
 
 
 def check_weights(name: str, program: Program, weights: Sequence[Tensor]) -> None:
-    """See that the weights are of the shapes and dtypes that the program takes.
+    """Check that the weights have the shapes and dtypes that the program takes.
 
     Raises:
         ArtifactError: naming the weight that is not.
@@ -68,7 +68,7 @@ def _within(position: Any, limit: int) -> bool:
 
 
 def _leaves(result: Any, n_args: int, n_held: int, n_weights: int) -> int:
-    """How many outputs a structure of results holds; -1 where a position in it is none."""
+    """Return the number of outputs that a structure of results holds; -1 where a position in it is none."""
     if result == "*":
         return 1
     ((kind, value),) = result.items()

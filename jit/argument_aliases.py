@@ -19,11 +19,11 @@ class ArgumentAlias(NamedTuple):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells it from others; a program keeps the tensor."""
+        """Return its key; a program keeps the tensor."""
         return self.position, id(self.root), self.steps
 
     def build(self) -> Tensor:
-        """The argument in a program."""
+        """Return the argument in a program."""
         out = self.root
         for step in self.steps:
             out = mode.interpreter.run(step.bound, (out, *step.others))
@@ -38,7 +38,7 @@ class Shared(NamedTuple):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells it from others; empty if nothing is shared."""
+        """Return its key; empty if nothing is shared."""
         return (self.among, *[t.key for t in self.aliases]) if self.among or self.aliases else ()
 
 
@@ -56,7 +56,7 @@ class ArgumentAliases:
         self._watched |= executable.watched
 
     def of(self, tensors: list[Any]) -> tuple[ArgumentAlias, ...]:
-        """Those of a call."""
+        """Return those of a call."""
         if not self._watched:
             return ()
         return tuple([
@@ -67,7 +67,7 @@ class ArgumentAliases:
 
 
 def with_aliases(tensors: tuple[Tensor, ...], aliases: tuple[ArgumentAlias, ...]) -> list[Tensor]:
-    """The arguments of a trace, those with aliases as views of what they alias."""
+    """Return the arguments of a trace, those with aliases as views of what they alias."""
     out = list(tensors)
     for alias in aliases:
         out[alias.position] = alias.build()

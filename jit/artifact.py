@@ -46,7 +46,7 @@ def write(prefix: str, manifest: dict[str, Any], blobs: dict[str, bytes]) -> Non
     """
     path = Path(f"{prefix}.json")
     path.parent.mkdir(parents=True, exist_ok=True)
-    old = _replaced_by(path)
+    old = _old_data_files(path)
     files = {}
     for suffix, content in blobs.items():
         digest = hashlib.sha256(content).hexdigest()
@@ -60,7 +60,7 @@ def write(prefix: str, manifest: dict[str, Any], blobs: dict[str, bytes]) -> Non
         (path.parent / name).unlink(missing_ok=True)
 
 
-def _replaced_by(path: Path) -> set[str]:
+def _old_data_files(path: Path) -> set[str]:
     """The data files of the artefact that stands where one is to be written: names that only this package gives."""
     try:
         found = json.loads(path.read_bytes())
@@ -74,14 +74,14 @@ def _replaced_by(path: Path) -> set[str]:
     return {n for n in names if isinstance(n, str) and own.fullmatch(n)}
 
 
-# What reads files of the reference, for whoever loads one: a module of the package.
+# Reads the reference's files for whoever loads one: a module of the package.
 FOREIGN = "paddle_lite_py.model_files.reading"
-# What writes programs in other forms than an artefact, by the name of the form: a module with write(prefix, methods).
+# Writers of programs in other formats than an artefact, by format: a module with write(prefix, methods).
 FORMS = {"paddle": "paddle_lite_py.model_files.writing.files"}
 
 
 def foreign_files() -> Any:
-    """What reads files of the reference: see model_files.reading."""
+    """Return the reader of the reference's files: see model_files.reading."""
     return importlib.import_module(FOREIGN)
 
 
@@ -97,7 +97,7 @@ def check_format(name: str, samples: Any) -> None:
 def write_as(form: str, prefix: str, methods: dict[str, Any]) -> None:
     """Write traced methods by their names in a form of FORMS, in the place of what has the prefix."""
     path = Path(f"{prefix}.json")
-    old = _replaced_by(path)
+    old = _old_data_files(path)
     importlib.import_module(FORMS[form]).write(prefix, methods)
     for name in old:
         (path.parent / name).unlink(missing_ok=True)
@@ -107,7 +107,7 @@ WEIGHTS = "safetensors"  # the data file with the weights
 
 
 def weights_of(blobs: dict[str, Any]) -> dict[str, np.ndarray]:
-    """The weights by name among what read() gives."""
+    """Return the weights by name among what read() gives."""
     found = blobs[WEIGHTS]
     return found if isinstance(found, dict) else stored_arrays(found)
 
@@ -158,7 +158,7 @@ def is_foreign(prefix: str) -> bool:
 
 
 def program_file(prefix: str) -> Path | None:
-    """The model file of the reference that is there; the beginning of one of JSON tells it."""
+    """Return the model file of the reference that is there; the beginning of one of JSON tells it."""
     path = Path(f"{prefix}.json")
     if not path.is_file():
         return next((p for p in _older(prefix) if p.is_file()), None)

@@ -39,12 +39,12 @@ _ABSENT = object()
 
 
 class Following:
-    """What a trace knows of the world.
+    """What a trace knows of the outside world.
 
     Attributes:
         acts: each run does something to the world that the function may ask for afterwards.
         loops: how many staged loops the trace is in.
-        asks: the function has asked for something in one, which may get there again.
+        asks: the function has queried something in one, which may get there again.
         made: text in memory that it has made, and what writes to that, with the frame in which; by id.
     """
 
@@ -65,7 +65,7 @@ class Following:
         return self.asks or bool(self.made and not any(isinstance(v, io.IOBase) for v in values))
 
     def made_among(self, values: Any) -> Any:
-        """The frame in which the first of the values that the trace has made was made; None if there is none."""
+        """Return the frame in which the first of the values that the trace has made was made; None if there is none."""
         return next((self.made[id(v)][1] for v in values if id(v) in self.made), None)
 
 
@@ -84,7 +84,7 @@ def record_effects() -> Iterator[None]:
 
 @contextmanager
 def repeated() -> Iterator[None]:
-    """What is traced in the block may be run several times."""
+    """Trace a block that may run several times."""
     trace = _followed[-1] if _followed else Following()
     trace.loops += 1
     try:
@@ -99,13 +99,13 @@ def is_followed() -> bool:
 
 
 def form_of(f: Any) -> Callable[..., Any] | None:
-    """The form of a function or class that acts on the world where each run does; None for any other."""
+    """Return the form of a function or class that acts on the world where each run does; None for any other."""
     how = acting.entry(f)
     return None if how is None else lambda *args, **kwargs: call(f, how, args, kwargs)
 
 
 def environment(method: str, *args: Any) -> Any:
-    """What a method of os.environ gives."""
+    """Return the result of a method of os.environ."""
     f: Any = getattr(type(os.environ), method)
     return call(f, acting.environment(method), (os.environ, *args), {})
 
@@ -167,14 +167,14 @@ def _is_traced(value: Any) -> bool:
 
 
 def _made(trace: Following, builder: Any, found: Any, frame: Any) -> Any:
-    """What has been made: text in memory, or what writes to that."""
+    """Return a new object: text in memory, or a writer to that."""
     if isinstance(found, io.IOBase) or frame is not None:
         trace.made[id(found)] = found, frame or builder.frame
     return found
 
 
 class Told(NamedTuple):
-    """A guard on what the world has told."""
+    """A guard on the answers of the outside world."""
 
     ask: Callable[[], Any]
     value: Any
@@ -205,7 +205,7 @@ class Standard:
     name: str
 
     def settled(self) -> Any:
-        """The stream; see structure.unflatten."""
+        """Return the stream; see structure.unflatten."""
         return getattr(sys, self.name)
 
 
@@ -271,7 +271,7 @@ def _call(f: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _from_line() -> Any:
-    """A function that makes a call from the user's line, which logs and warnings show."""
+    """Return a function that makes a call from the user's line, which logs and warnings show."""
     frame: Any = sys._getframe(1)
     while is_own(frame.f_code.co_filename) or calls_back(frame.f_code.co_filename):
         frame = frame.f_back
@@ -283,7 +283,7 @@ def _from_line() -> Any:
 
 
 def calls_at_run(program: Any) -> Iterator[tuple[str, Any]]:
-    """The calls that a program makes of Python's library, with their lines."""
+    """Yield the calls that a program makes of Python's library, with their lines."""
     for op in program.ops():
         found = op.bound.attrs[0].function if op.name == "py_func" else None
         if isinstance(found, CallAtRun):

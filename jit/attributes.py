@@ -13,7 +13,7 @@ _MISSING = object()
 
 
 def functions(operators: Operators) -> dict[Any, Callable[..., Any]]:
-    """What to call for a builtin that reads or writes attributes."""
+    """Return the function to call for a builtin that reads or writes attributes."""
     return {
         setattr: operators.store,
         delattr: operators.remove,
@@ -28,7 +28,7 @@ def functions(operators: Operators) -> dict[Any, Callable[..., Any]]:
 
 
 def of_method(method: Any) -> Any:
-    """The function of a class that a bound method in C is of: `object.__setattr__` for `super().__setattr__`."""
+    """Return the function of a class that a bound method in C is of: `object.__setattr__` for `super().__setattr__`."""
     return getattr(method.__objclass__, method.__name__, None)
 
 

@@ -20,7 +20,7 @@ class BoundMethods(dict[int, Any]):
 
 
 def bound_method(static: Any, obj: Any, make: Callable[[], Any]) -> Any:
-    """The static function of an object's method, made if there is none.
+    """Return the static function of an object's method, made if there is none.
 
     Arguments:
         static: the static function that the object's class has.
@@ -30,7 +30,7 @@ def bound_method(static: Any, obj: Any, make: Callable[[], Any]) -> Any:
     attributes = getattr(obj, "__dict__", _NO_ATTRIBUTES)
     held = attributes.get(_NAME, {})
     found = held.get(id(static))
-    if found is None or found._function.__self__ is not obj:  # a shallow copy has what it was copied from
+    if found is None or found._function.__self__ is not obj:  # a shallow copy has the original's
         found = make()
         if attributes is not _NO_ATTRIBUTES:
             own = {key: method for key, method in held.items() if method._function.__self__ is obj}

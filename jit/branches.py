@@ -55,7 +55,7 @@ class Outputs:
         self.are_numbers.append(all(x is None or merge.is_number_like(x) for x in (a, b)))
 
     def named(self) -> list[tuple[Any, Any]]:
-        """The specs, with a name for each size that differs: those of one name are equal on both sides."""
+        """Return the specs, with a name for each size that differs: those of one name are equal on both sides."""
         found = []
         for (shape, dtype), (a, b) in zip(self.specs, self.pairs, strict=True):
             sizes = zip(shape, a.shape, b.shape, strict=True)
@@ -63,7 +63,7 @@ class Outputs:
         return found
 
     def final(self, a: Any, b: Any) -> tuple[Any, Any]:
-        """The same on both sides as the branches have left it."""
+        """Return the same on both sides as the branches have left it."""
         return self.paths[0].final(a), self.paths[1].final(b)
 
 
@@ -122,7 +122,7 @@ class _Partial(NamedTuple):
 
 
 def _without_items(writes: dict[Any, Write]) -> dict[Any, Write]:
-    """The writes but those to single items of a container of which one path has changed all that it holds."""
+    """Return the writes but those to single items of a container of which one path has changed all that it holds."""
     whole = {id(w.owner) for w in writes.values() if w.key is CONTENTS}
     return {k: w for k, w in writes.items() if not (w.is_item and w.key is not CONTENTS and id(w.owner) in whole)}
 
@@ -193,7 +193,7 @@ def _join_tree(outs: Outputs, cell: Cell, tree: Any, true: Iterator[Any], false:
 
 
 def _one_sided(outs: Outputs, true: Any, false: Any) -> Any:
-    """A value that exists in one branch only: zeros stand for it in the other, where nothing reads it.
+    """Return a value that exists in one branch only: zeros stand for it in the other, where nothing reads it.
 
     None for a value without tensors and numbers, which nothing can stand for.
     """
@@ -217,7 +217,7 @@ def _restore(structure: Any, tensors: Iterator[Any]) -> Any:
 
 
 def _emit(builder: Builder, pred: Tensor, outs: Outputs, where: Any) -> list[Tensor]:
-    """The cond operator in the current frame."""
+    """Return the cond operator in the current frame."""
     true, false = outs.frames
     operands = list(dict.fromkeys([*true.operands, *false.operands]))
     for path, side in zip(outs.paths, (0, 1), strict=True):

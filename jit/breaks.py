@@ -96,7 +96,7 @@ class Parts:
         return self._made[key]
 
     def callee(self, f: Any) -> Any:
-        """What the plain statement calls in the place of a function or layer of the user: its static form."""
+        """Return what the plain statement calls in place of a user's function or layer: its static form."""
         if isinstance(f, Layer):
             hooked = f._pre_hooks or f._post_hooks
             return f if hooked or not _is_convertible(type(f).forward) else self._static(f.forward)
@@ -139,7 +139,7 @@ def _is_users(f: Any) -> bool:
 
 
 def _lines(f: Any, error: Exception) -> list[int]:
-    """The lines of the function that the error came through."""
+    """Return the lines of the function that the error came through."""
     if isinstance(error, InnerGradientError):
         return [error.where.lineno]
     if isinstance(error, UnnotedChangeError):

@@ -41,7 +41,7 @@ class Buckets:
                 raise ValueError(f"to_static: buckets={sizes!r}; expected increasing sizes such as [32, 64, 128]")
 
     def size(self, dim: Any, n: int) -> int:
-        """What a dimension of n is padded to; itself where no bucket is large enough, or none is declared."""
+        """Return the padded size of a dimension of n; n itself if no bucket is large enough, or none is declared."""
         if isinstance(dim, int) and dim >= 0:
             return n
         sizes = self._all if self._by_name is None else self._by_name.get(str(dim), ())
@@ -49,7 +49,7 @@ class Buckets:
         return sizes[at] if at < len(sizes) else n
 
     def padded(self, tensors: list[Tensor], specs: list[InputSpec]) -> list[Tensor]:
-        """The tensors with zeros behind their data."""
+        """Return the tensors with zeros behind their data."""
         return [self._pad(t, s) for t, s in zip(tensors, specs, strict=True)]
 
     def _pad(self, tensor: Tensor, spec: InputSpec) -> Tensor:
@@ -112,7 +112,7 @@ class Buckets:
         n = len(tensors)
         dims = symbolic.solve([v.shape for v in block.inputs[:n]], [t._data.shape for t in tensors])
         shapes = iter([v.shape for v in block.outputs[: entry.traced.n_results]])
-        return _map(result, lambda t: _sliced(t, [symbolic.evaluate(d, dims) for d in next(shapes)]))
+        return _map(result, lambda t: _slice(t, [symbolic.evaluate(d, dims) for d in next(shapes)]))
 
 
 def _others(tensors: list[Tensor], wide: list[Tensor]) -> Iterator[list[Tensor]]:
@@ -121,7 +121,7 @@ def _others(tensors: list[Tensor], wide: list[Tensor]) -> Iterator[list[Tensor]]
     Masks and what is added to hide something (-1e9) mean what they are, and stay; so do integers, such as ids.
     """
     for sign in (-1.0, 1.0):
-        yield [t if t is w or _is_mask(t) else _signed(t, sign) for t, w in zip(tensors, wide, strict=True)]
+        yield [t if t is w or _is_mask(t) else _with_sign(t, sign) for t, w in zip(tensors, wide, strict=True)]
 
 
 def _is_mask(tensor: Tensor) -> bool:
@@ -131,14 +131,14 @@ def _is_mask(tensor: Tensor) -> bool:
     return bool(((data == 0) | (data == 1)).all() or not (np.abs(data) < HIDING).all())
 
 
-def _signed(tensor: Tensor, sign: float) -> Tensor:
+def _with_sign(tensor: Tensor, sign: float) -> Tensor:
     data = np.asarray(tensor._data)
     made = wrap(as_array((sign * (np.abs(data) + 1)).astype(data.dtype)))
     made.stop_gradient = tensor.stop_gradient
     return made
 
 
-def _sliced(tensor: Tensor, shape: list[int]) -> Tensor:
+def _slice(tensor: Tensor, shape: list[int]) -> Tensor:
     if tensor.shape == shape:
         return tensor
     return tensor[tuple([slice(0, n) for n in shape])]

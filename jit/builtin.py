@@ -27,7 +27,7 @@ from .mutations import changing, method_of_container, of_class
 
 
 def replacement(f: Any) -> Callable[..., Any] | None:
-    """The form of a builtin that takes tensors, or that notes what it changes; None if it has none."""
+    """Return the form of a builtin that takes tensors, or that notes what it changes; None if it has none."""
     owner = getattr(f, "__self__", None)
     if isinstance(owner, (*KINDS, tuple)):
         return method_of_container(f)
@@ -39,7 +39,7 @@ def replacement(f: Any) -> Callable[..., Any] | None:
         return None
 
 
-def _wrapped(original: Any, staged: Callable[..., Any], test: Callable[[Any], bool]) -> Callable[..., Any]:
+def _wrap(original: Any, staged: Callable[..., Any], test: Callable[[Any], bool]) -> Callable[..., Any]:
     of_numbers = original in _OF_NUMBERS
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -65,7 +65,7 @@ def _is_number_or_text(x: Any) -> bool:
 
 
 def _with_numbers(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, given unknown sizes as traced numbers."""
+    """Return the function, given unknown sizes as traced numbers."""
     return lambda *args: f(*[a.number() if isinstance(a, UnknownSize) else a for a in args])
 
 
@@ -101,7 +101,7 @@ def _round(x: Tensor, digits: int | None = None) -> Tensor:
 
 
 def _of_math(method: str) -> Callable[..., Any]:
-    """A function of `math`, which gives a number, and raises what it raises there."""
+    """Return a function of `math`, which gives a number, and raises what it raises there."""
 
     def called(*args: Any) -> Any:
         if method == "log" and len(args) == 2:
@@ -149,7 +149,7 @@ def _is_plain(x: Any) -> bool:
 
 
 def _kind(x: Any) -> type:
-    """The type of the Python number or text that a traced one stands for."""
+    """Return the type of the Python number or text that a traced one stands for."""
     if isinstance(x, text.StagedText):
         return str
     kind = x._data.dtype.kind
@@ -207,6 +207,6 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
 
 
 _OF_COUNTERS = {f: of_class(f) for f in (collections.Counter.update, collections.Counter.subtract)}
-# What a number of each run goes through as it does in Python.
+# Functions that apply to a number of each run as they do in Python.
 _OF_NUMBERS = frozenset({int, float, round, *[f for f in _STAGED if getattr(f, "__module__", "") == "math"]})
-_TABLE = {f: _wrapped(f, staged, test) for f, (staged, test) in _STAGED.items()} | _OF_COUNTERS
+_TABLE = {f: _wrap(f, staged, test) for f, (staged, test) in _STAGED.items()} | _OF_COUNTERS

@@ -99,7 +99,7 @@ class Cache:
         self._note(Record(what, cause, time.perf_counter() - since))
 
     def __iter__(self) -> Iterator[Entry]:
-        """The programs, the one used last at the end."""
+        """Return the programs, the one used last at the end."""
         return (e for entries in self.entries.values() for e in reversed(entries))
 
     def __len__(self) -> int:
@@ -124,7 +124,7 @@ class Cache:
             )
 
     def explain(self) -> str:
-        """One line for each trace: what it was for, why it was needed, and how long it took."""
+        """Return one line for each trace: what it was for, why it was needed, and how long it took."""
         head = f"`{self.name}`: {self.count} traces, {len(self)} programs kept (at most {self.size})"
         skipped = self.count - len(self.history)
         lines = [
@@ -134,7 +134,7 @@ class Cache:
 
 
 def advice(cause: str) -> str:
-    """What to do against many traces of one cause."""
+    """Return the advice against many traces of one cause."""
     if re.search(r"changed from \w+\[", cause):
         return (
             "If a shape changes, declare it: to_static(input_spec=[InputSpec([None, ...])]), with buckets= if each "
@@ -159,7 +159,7 @@ def differences(a: CacheKey, b: CacheKey, names: ArgumentNames) -> list[str]:
 
 
 def tensor_text(kind: Any) -> str:
-    """The kind of a tensor in words."""
+    """Return the kind of a tensor in words."""
     if not isinstance(kind, tuple) or isinstance(kind, Sharing | Declared):
         return str(kind)
     shape, dtype, stopped = kind

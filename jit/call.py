@@ -31,7 +31,7 @@ class FunctionCall:
 
     @property
     def names(self) -> ArgumentNames:
-        """What the user calls the arguments."""
+        """Return the user's names of the arguments."""
         return spec.names_of(self.function, self.args, self.kwargs)
 
     @property

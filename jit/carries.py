@@ -1,4 +1,4 @@
-"""What a staged loop hands from one iteration to the next.
+"""The values that a staged loop carries from one iteration to the next.
 
 What is carried is found by tracing: a first attempt carries the tensors only; a number that an iteration changes, a
 dtype that it promotes, or a write to state outside makes another attempt, until an iteration leaves the types alone.
@@ -158,7 +158,7 @@ class Loop:
                         yield carry, i, axis, str(leaf._data.shape[axis])
 
     def _after(self, key: Any, path: Path) -> Any:
-        """What a cell holds after an iteration."""
+        """Return the content of a cell after an iteration."""
         return path.values[key] if key not in self.writes else content(path.written[key][1])
 
     def _widen_one(self, key: Any, cell: Cell, before: Any, after: Any, path: Path) -> bool:
@@ -178,7 +178,7 @@ class Loop:
         changed = False
         for i, leaf in enumerate(leaves):
             try:
-                # What started as a Python number may become a tensor of a higher dtype.
+                # A value that started as a Python number may become a tensor of a higher dtype.
                 given = _sample(carry, i)
                 free = self.builder.unknown is not None
                 shape, dtype = merge.join(given, leaf, strict=_is_tensor(carry.leaves[i]), any_size=free)
@@ -208,7 +208,7 @@ class Loop:
         if merge.is_absent(after) or not (cell.live or cell.carried):
             return False
         if cell.is_gradient and merge.is_blank(after) and (merge.is_blank(before) or merge.is_absent(before)):
-            return False  # each iteration clears what it has accumulated
+            return False  # each iteration clears the gradients that it has accumulated
         if (
             merge.is_absent(before)
             or (cell.internal and before is None)
@@ -253,7 +253,7 @@ class Loop:
         return out
 
     def _value(self, leaf: Any, shape: Any, dtype: Any, detached: bool) -> TracedValue:
-        """What is carried of a tensor or number, None for one that is not there, in the current frame."""
+        """Return the carried value of a tensor or number in the current frame; None for one that does not exist."""
         if leaf is None:
             return merge.zeros(self.builder, shape, dtype)
         value = merge.as_value(self.builder, leaf, dtype)
@@ -290,7 +290,7 @@ class Loop:
                 store(self.builder, write, path.written[key][1])
 
     def _around(self, key: Any, path: Path) -> tuple[Any, Any]:
-        """What a cell holds before the loop and after an iteration; payloads are nothing that could be an alias."""
+        """Return what a cell holds before the loop and after an iteration, without payloads: these have no alias."""
         if key not in self.writes:
             return self.start[key], path.values[key]
         write = self.writes[key]

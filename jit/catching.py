@@ -14,7 +14,7 @@ from paddle_lite_py.tracing.frame import Frame
 
 from .errors import GraphBreak, StagingError
 
-# What says that the trace has to go another way.
+# Exceptions that redirect the trace.
 SIGNALS = (TracedValueError, StagingError, ConversionError, GraphBreak)
 
 
@@ -47,7 +47,7 @@ def _is_of_tracing(error: Any) -> bool:
 
 
 def catcher(builder: Builder, exc: BaseException) -> Frame | None:
-    """The frame of the innermost handler around that catches an exception; None if there is none."""
+    """Return the frame of the innermost handler around that catches an exception; None if there is none."""
     for frame, kinds, _ in reversed(builder.catching):
         found = kinds()
         types = [

@@ -32,7 +32,7 @@ class Cell(NamedTuple):
 
 
 def variables(state: Any) -> list[Cell]:
-    """A cell for each variable of a statement."""
+    """Return a cell for each variable of a statement."""
     return [
         Cell(
             "what is returned" if state.is_internal(i) else name,
@@ -46,7 +46,7 @@ def variables(state: Any) -> list[Cell]:
 
 
 def name_of(owner: Any, bodies: tuple[Any, ...]) -> str | None:
-    """The user's name for an object that the bodies of a statement use."""
+    """Return the user's name for an object that the bodies of a statement use."""
     for body in bodies:
         for name, cell in zip(body.__code__.co_freevars, body.__closure__ or (), strict=True):
             try:
@@ -58,7 +58,7 @@ def name_of(owner: Any, bodies: tuple[Any, ...]) -> str | None:
 
 
 def written_cell(write: Write, bodies: tuple[Any, ...] = ()) -> Cell:
-    """A cell for a write that was seen in a body."""
+    """Return a cell for a write that was seen in a body."""
     owner = write.owner
     if isinstance(owner, Tensor):
         what = "gradient of " if write.key == "_grad" else ""
@@ -71,13 +71,13 @@ def written_cell(write: Write, bodies: tuple[Any, ...] = ()) -> Cell:
 
 
 class Path(NamedTuple):
-    """What one path of a statement did: its frame, the variables after it, and what else it wrote."""
+    """The effects of one path of a statement: its frame, the variables after it, and what else it wrote."""
 
     frame: Frame
     values: tuple[Any, ...]
     written: dict[Any, tuple[Write, Any]]
 
-    items: tuple[tuple[Write, Any], ...] = ()  # what it has put into lists and dicts, which are as they were by now
+    items: tuple[tuple[Write, Any], ...] = ()  # its writes to lists and dicts, which have been restored by now
 
     @property
     def changed(self) -> set[int]:
@@ -85,7 +85,7 @@ class Path(NamedTuple):
         return {id(w.owner) for w, _ in self.items}
 
     def contents_of(self, write: Write) -> Any:
-        """What a container holds, of which the path has set items at most."""
+        """Return the content of a container of which the path has at most set items."""
         found = places.copy_of(write.before)
         for w, value in self.items:
             if w.owner is write.owner:
@@ -100,7 +100,7 @@ class Path(NamedTuple):
         return id(value) in self.changed or any(map(self.has_changed, children))
 
     def final(self, x: Any) -> Any:
-        """A tensor with the payload that the path has left it; other values as they are."""
+        """Return a tensor with the payload that the path has left it; other values as they are."""
         found = self.written.get((id(x), "_data", False)) if isinstance(x, Tensor) else None
         return x if found is None else content(found[1])
 
@@ -139,14 +139,14 @@ def _is_variable(write: Write, state: Any) -> bool:
 
 
 def content(value: Any) -> Any:
-    """What a write holds, with payloads as tensors."""
+    """Return the content of a write, with payloads as tensors."""
     if isinstance(value, Value):
         return Builder.handle(value)
     return wrap(value) if hasattr(value, "addressable_shards") else value
 
 
 def before(write: Write) -> Any:
-    """What a write replaced. A tensor handle has its payload back by now, and stands for itself."""
+    """Return the content that a write replaced. A tensor handle has its payload back by now, and stands for itself."""
     return write.owner if write.key == "_data" else content(write.before)
 
 

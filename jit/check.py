@@ -1,4 +1,4 @@
-"""Checks of a static run against the function as it is: eager beside static, operator by operator."""
+"""Checks of a static run against the original function: eager next to static, operator by operator."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class OperatorRun(NamedTuple):
 
 
 class EffectValues:
-    """What a run of a program changes, as it is now."""
+    """The values that a run of a program changes, as they are now."""
 
     def __init__(self, entry: Entry, tensors: Sequence[Tensor]) -> None:
         self.writes = [_on(e.write, tensors) for e in entry.traced.effects]
@@ -63,11 +63,11 @@ class EffectValues:
             write.put(value)
 
     def now(self) -> list[Any]:
-        """What is there now, by name."""
+        """Return the current values by name."""
         return [w.get() for w in self.writes]
 
     def name(self, i: int) -> str:
-        """What the user calls it."""
+        """Return the user's name of it."""
         owner, key = self.writes[i].owner, self.writes[i].key
         if isinstance(owner, Tensor):
             return f"the gradient of '{owner.name}'" if key == "_grad" else f"tensor '{owner.name}'"
@@ -81,7 +81,7 @@ def _on(write: Write, tensors: Sequence[Tensor]) -> Write:
 
 
 def checked(entry: Entry, function: Callable[[], Any], tensors: list[Tensor], numbers: ScalarInputs, name: str) -> Any:
-    """The result of a static run, after comparing it and all state with those of `function`, run first.
+    """Return the result of a static run, after comparing it and all state with those of `function`, run first.
 
     Raises:
         CheckError: naming the first operator and source line whose values differ; state is then as `function` left it.
@@ -122,7 +122,7 @@ def _recording(steps: list[OperatorRun]) -> Iterator[None]:
 
 # -- comparing -----------------------------------------------------------------------------------------------------
 def _first(want: Any, got: Any, after: EffectValues, state: list[Any]) -> str:
-    """The first result or piece of state that differs, in words; empty if none does."""
+    """Return the first result or piece of state that differs, in words; empty if none does."""
     pairs = [(f"result {path}".strip(), a, b) for path, a, b in _pairs(want, got, "")]
     for i, (a, b) in enumerate(zip(after.values, state, strict=True)):
         pairs += [(f"{after.name(i)}{path}", x, y) for path, x, y in _pairs(a, b, "")]

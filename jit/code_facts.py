@@ -1,4 +1,4 @@
-"""What is told of code and classes without running them: whose they are, and which names they use."""
+"""Facts about code and classes that need no run: where they are defined, and which names they use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GROWING = ("append", "extend", "add", "update")
 # Key: the code.
 @memo(4096, context=False)
 def uses(code: types.CodeType) -> list[tuple[Any, bool]]:
-    """Each variable or attribute that the code loads, and whether it puts something into it."""
+    """Return each variable or attribute that the code loads, and whether it puts something into it."""
     return [
         (used.argval, following.argval in _GROWING)
         for used, following in itertools.pairwise(dis.get_instructions(code))
@@ -28,7 +28,7 @@ def uses(code: types.CodeType) -> list[tuple[Any, bool]]:
     ]
 
 
-# Key: the module's name; where a package lies stays for a process.
+# Key: the module's name; the place of a package does not change in a process.
 @memo(4096, context=False)
 def is_foreign(module: str) -> bool:
     """True for modules that are no code of the user: Python's, this framework's, and installed packages."""
@@ -51,7 +51,7 @@ def is_called_by_others(cls: type, name: str) -> bool:
 
 
 def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
-    """The code, and that of the functions and classes in it."""
+    """Yield the code, and that of the functions and classes in it."""
     yield code
     for const in code.co_consts:
         if isinstance(const, types.CodeType):
@@ -59,7 +59,7 @@ def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def slots_of(obj: Any) -> Iterator[str]:
-    """The attributes that an object may hold in no dict."""
+    """Yield the attributes that an object may hold in no dict."""
     for c in type(obj).__mro__:
         slots = vars(c).get("__slots__", ())
         yield from (slots,) if isinstance(slots, str) else slots

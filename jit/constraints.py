@@ -16,7 +16,7 @@ def holds(constraint: str, dims: dict[str, Any]) -> bool:
 
 
 def parse(constraint: str) -> tuple[str, str, str]:
-    """The two sides of a constraint and the sign between them.
+    """Return the two sides of a constraint and the sign between them.
 
     Raises:
         ValueError: if it is none.

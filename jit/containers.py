@@ -30,7 +30,7 @@ class Changed(NamedTuple):
 
 
 def note(result: Any, before: Any, after: Any, tensors: Any) -> Any:
-    """What a trace gives: the result, with the arguments if it has changed containers among them.
+    """Return the result of a trace, with the arguments if it has changed containers among them.
 
     Arguments:
         before: structure of the arguments.
@@ -65,7 +65,7 @@ def restore(changed: Changed, arguments: Any) -> Any:
 
 
 def put_back(old: Any, new: Any) -> Any:
-    """The container `old` with what `new` holds; or `new`, where they are no containers of one kind."""
+    """Return the container `old` with what `new` holds; or `new`, where they are no containers of one kind."""
     if old is new or type(old) is not type(new):
         return new
     if isinstance(old, tuple):

@@ -22,7 +22,7 @@ class DeclaredSpecs:
     _warned = False
 
     def _arguments(self, args: Any, kwargs: Any) -> FunctionCall:
-        """The arguments of a call, with the declared spec of each tensor, checked."""
+        """Return the arguments of a call, with the declared spec of each tensor, checked."""
         call = FunctionCall(self._function, args, kwargs)
         if self._input_spec is not None:
             call.specs = self._specs(call)
@@ -37,7 +37,7 @@ class DeclaredSpecs:
         return out
 
     def _fit_spec(self, given: InputSpec, tensor: Tensor, name: str) -> InputSpec:
-        """The declared spec; with the sizes of this call where they differ, of which the user is told once."""
+        """Return the declared spec; with the sizes of this call where they differ, with one warning."""
         sized = given.sized(tensor)
         if sized is not given:
             self._warn_once(

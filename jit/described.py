@@ -1,4 +1,4 @@
-"""What a manifest says of a method: its program, weights, results and state."""
+"""The manifest's description of a method: its program, weights, results and state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paddle_lite_py.tracing.traced_scalars import PythonNumber
 
 
 def describe(traced: Traced, position: Callable[[Tensor], int], name: str) -> dict[str, Any]:
-    """What the manifest says of a method: program, weights, results and state.
+    """Return the manifest's description of a method: program, weights, results and state.
 
     Arguments:
         position: the place of a tensor in the manifest's list of weights.
@@ -53,7 +53,7 @@ def describe(traced: Traced, position: Callable[[Tensor], int], name: str) -> di
 
 
 def structure_to_json(structure: Any, name: str, place: dict[int, int], position: Callable[[Tensor], int]) -> Any:
-    """A structure of results as JSON-ready data.
+    """Return a structure of results as JSON-ready data.
 
     Arguments:
         place: of a captured tensor among those of the method, by id.
@@ -87,7 +87,7 @@ def structure_to_json(structure: Any, name: str, place: dict[int, int], position
 
 
 def structure_from_json(data: Any, handles: list[Tensor], weights: list[Tensor]) -> Any:
-    """The structure again, with the tensors of the method and all that were saved."""
+    """Return the structure again, with the tensors of the method and all that were saved."""
     if data == "*":
         return nested.LEAF
     ((kind, value),) = data.items()

@@ -33,7 +33,7 @@ class Entry:
         sizes: the unknown dimensions of the arguments, and what was taken for granted of them.
     """
 
-    concrete: Any = None  # what shows it to the user, once asked for
+    concrete: Any = None  # the form shown to the user, made on first use
     failed: Any = None  # the guard that did not hold last
     called_once = True  # it was called once
     padded_runs = 0  # see Buckets
@@ -84,12 +84,12 @@ class Entry:
             for h in self.traced.captures
         ]
         self.layer_guards = [*settled, *self.traced.assumed]
-        # What the trace itself has ended holds for one run.
+        # A change made by the trace itself holds for one run.
         lasts = all(fact.holds() for fact in self.traced.assumed)
         self.layer_version = layer_version.number if lasts else None
 
     def notify_profiler(self, wanted: bool) -> None:
-        """Told when a profiler begins to record, and when it ends."""
+        """Called when a profiler begins to record, and when it ends."""
         # The compiled function itself, where there is nothing to do but call it.
         self.call = self.executable.jitted if self._direct and not wanted else None
 
@@ -145,7 +145,7 @@ class Entry:
             call.numbers = before
 
     def stale(self, numbers: ScalarInputs = ()) -> str | None:
-        """What keeps the program from standing for the function now, in words; None if nothing."""
+        """Describe why the program is stale; None if it is valid."""
         for read, key, value, guard in self.values:
             if read(key, ABSENT) is not value and not guard.holds():
                 self.failed = guard

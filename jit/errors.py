@@ -55,9 +55,9 @@ class GraphBreak(Exception):
 
 
 def branch_mismatch(name: str, true: str, false: str, where: Any) -> StagingError:
-    """A variable that differs between the branches of a staged `if`."""
+    """Return a variable that differs between the branches of a staged `if`."""
     return StagingError(
-        f"{_quoted(name)} is {true} after the first branch of the `if` at {where} and {false} after the other; "
+        f"{_quote(name)} is {true} after the first branch of the `if` at {where} and {false} after the other; "
         "both must agree, because the condition is a tensor: give it the same structure, shape and dtype in both "
         f"branches (cast or reshape one of them){_line(where)}"
     )
@@ -66,29 +66,29 @@ def branch_mismatch(name: str, true: str, false: str, where: Any) -> StagingErro
 def replaced_and_changed(name: str, where: Any) -> StagingError:
     """A variable with a list or dict that a staged statement both changes and puts another one in the place of."""
     return StagingError(
-        f"{_quoted(name)} is one list or dict or another after the statement at {where}, which also changes it in "
+        f"{_quote(name)} is one list or dict or another after the statement at {where}, which also changes it in "
         f"place; do only one of both{_line(where)}"
     )
 
 
 def there_or_not(name: str, where: Any) -> StagingError:
-    """An attribute or item that is there after one path of a staged statement only."""
+    """Return an attribute or item that is there after one path of a staged statement only."""
     return StagingError(
-        f"{_quoted(name)} is there or not after the statement at {where}: set it before, so that it always is"
+        f"{_quote(name)} is there or not after the statement at {where}: set it before, so that it always is"
         f"{_line(where)}"
     )
 
 
 def caught_perhaps(where: Any) -> StagingError:
-    """An assertion on a tensor that a `try` may catch."""
+    """Return an assertion on a tensor that a `try` may catch."""
     return StagingError(
-        f"the `assert` at {where} stands in a `try`, which may catch its error when the program runs: test the "
+        f"the `assert` at {where} is in a `try`, which may catch its error when the program runs: test the "
         f"condition with an `if`{_line(where)}"
     )
 
 
 def caught_outside(name: str, where: Any) -> StagingError:
-    """A `raise` under a condition on a tensor, of what a `try` around the condition catches."""
+    """Return a `raise` under a condition on a tensor, of what a `try` around the condition catches."""
     return StagingError(
         f"the `raise` at {where} depends on a tensor, and a `try` in another function, or a `with`, sees its "
         f"{name}: put the `raise` into the `try` itself, or return what says so{_line(where)}"
@@ -96,7 +96,7 @@ def caught_outside(name: str, where: Any) -> StagingError:
 
 
 def ends_iterator(where: Any) -> StagingError:
-    """A `raise StopIteration` under a condition on a tensor, which the loop over the iterator catches."""
+    """Return a `raise StopIteration` under a condition on a tensor, which the loop over the iterator catches."""
     return StagingError(
         f"the `raise StopIteration` at {where} depends on a tensor, so the number of iterations does: use `while` in "
         f"the place of the iterator{_line(where)}"
@@ -113,16 +113,16 @@ def one_of_several(where: Any) -> StagingError:
 
 
 def loop_mismatch(name: str, before: str, after: str, where: Any) -> StagingError:
-    """A variable whose type or shape changes from one iteration of a staged loop to the next."""
+    """Return a variable whose type or shape changes from one iteration of a staged loop to the next."""
     return StagingError(
-        f"{_quoted(name)} is {before} before the loop at {where} and {after} after one iteration; a loop on a tensor "
+        f"{_quote(name)} is {before} before the loop at {where} and {after} after one iteration; a loop on a tensor "
         "condition needs the same structure and shape each time: start it with that shape, or write into a buffer "
         f"made before the loop (buffer[i] = value){_line(where)}"
     )
 
 
 def changed_leaf(name: str, where: Any) -> StagingError:
-    """A leaf that a staged statement changes, and makes results with that need its gradient."""
+    """Return a leaf that a staged statement changes, and makes results with that need its gradient."""
     return StagingError(
         f"the statement at {where} changes tensor '{name}' in place, and its results need the gradient of what it is "
         f"then: call backward() inside of the statement, or change a copy{_line(where)}"
@@ -130,23 +130,23 @@ def changed_leaf(name: str, where: Any) -> StagingError:
 
 
 def too_deep(depth: int, where: Any) -> StagingError:
-    """A recursion that a tensor should end."""
+    """Return a recursion that a tensor should end."""
     return StagingError(
-        f"the `if` at {where} stands in more than {depth} staged statements, one inside the other: a recursion whose "
+        f"the `if` at {where} is nested in more than {depth} staged statements: a recursion whose "
         f"depth depends on a tensor has no single static program; write it as a `while` loop{_line(where)}"
     )
 
 
 def acts_now(name: str, why: str, where: Any) -> StagingError:
-    """A call that acts on the world, or tells of it, which a run cannot make."""
+    """Return a call that acts on the world, or tells of it, which a run cannot make."""
     return StagingError(
         f"the call of `{name}` at {where} cannot be part of a static program, since Python needs {why} at once: make "
         f"it outside of the static function, and hand in what it gives{_line(where)}"
     )
 
 
-def _quoted(name: str) -> str:
-    """The name of a variable as code; words as they are."""
+def _quote(name: str) -> str:
+    """Return the name of a variable as code; words as they are."""
     return name if " " in name else f"`{name}`"
 
 

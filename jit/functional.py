@@ -38,7 +38,7 @@ class _Variable:
 
 
 def cond(pred: Tensor, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
-    """What one of two functions gives, as a cond operator of the program under construction."""
+    """Return the result of one of two functions, as a cond operator of the program under construction."""
     result = _Variable("the result of cond")
     state, where = result.state(true_fn, false_fn)
     yes, no = (lambda: result.put(true_fn())), (lambda: result.put(false_fn()))
@@ -47,7 +47,7 @@ def cond(pred: Tensor, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) 
 
 
 def while_loop(test: Callable[..., Any], body: Callable[..., Any], values: list[Any]) -> list[Any]:
-    """What `values` are once test(*values) is false, as a while operator of the program under construction."""
+    """Return `values` once test(*values) is false, as a while operator of the program under construction."""
     variables = _Variable("loop_vars", list(values))
     state, where = variables.state(test, body)
 

@@ -55,7 +55,7 @@ class Guard(NamedTuple):
         return same(self.read(self.key, ABSENT), self.value)
 
     def change(self) -> str:
-        """What changed, in words."""
+        """Describe what changed."""
         return f"{self.name} changed from {self.value!r:.60} to {self.read(self.key, ABSENT)!r:.60}"
 
 
@@ -65,7 +65,7 @@ def kind_of(tensor: Tensor, _absent: Any = None) -> tuple[Any, ...]:
 
 
 class Items(NamedTuple):
-    """What a list, dict or set holds."""
+    """A guard on the items of a list, dict or set."""
 
     container: Any
     keys: tuple[Any, ...]
@@ -90,7 +90,7 @@ class Items(NamedTuple):
         return all(map(same, _values(now), self.value))
 
     def change(self) -> str:
-        """What changed, in words."""
+        """Describe what changed."""
         return f"{self.name} changed from {self.value!r:.60} to {_values(self.container)!r:.60}"
 
 
@@ -104,7 +104,7 @@ class Lacking(NamedTuple):
 
     @classmethod
     def of(cls, held: dict[str, Any], asked: frozenset[str], name: str) -> Lacking:
-        """A guard on the attributes of an object as they are."""
+        """Return a guard on the attributes of an object as they are."""
         return cls(held, asked, frozenset(held.keys() & asked), name)
 
     def holds(self) -> bool:
@@ -112,7 +112,7 @@ class Lacking(NamedTuple):
         return self.held.keys() & self.asked == self.value
 
     def change(self) -> str:
-        """What changed, in words."""
+        """Describe what changed."""
         changed = ", ".join(sorted((self.held.keys() & self.asked) ^ self.value))
         return f"the attributes of {self.name} changed: {changed}"
 
@@ -129,7 +129,7 @@ class Codes(NamedTuple):
 
     @classmethod
     def of(cls, functions: list[Any]) -> Codes:
-        """A guard on functions as they are."""
+        """Return a guard on functions as they are."""
         return cls(functions, list(map(_code, functions)))
 
     def holds(self) -> bool:
@@ -137,7 +137,7 @@ class Codes(NamedTuple):
         return list(map(_code, self.functions)) == self.value
 
     def change(self) -> str:
-        """What changed, in words."""
+        """Describe what changed."""
         changed = [f.__name__ for f, code in zip(self.functions, self.value, strict=True) if f.__code__ is not code]
         return f"the code of `{'`, `'.join(changed)}` changed"
 
@@ -151,7 +151,7 @@ class Content(NamedTuple):
 
     @classmethod
     def of(cls, array: np.ndarray, name: str) -> Content:
-        """A guard on an array as it is."""
+        """Return a guard on an array as it is."""
         return cls(array, array.copy(), name)
 
     def holds(self) -> bool:
@@ -159,7 +159,7 @@ class Content(NamedTuple):
         return _same_numbers(self.array, self.value)
 
     def change(self) -> str:
-        """What changed, in words."""
+        """Describe what changed."""
         return f"the numbers in {self.name} changed"
 
 
@@ -183,7 +183,7 @@ class Payload(NamedTuple):
         return small and _same_numbers(np.asarray(now), np.asarray(then))
 
     def change(self) -> str:
-        """What changed, in words."""
+        """Describe what changed."""
         return f"{self.name}, which Python read while the program was traced, changed"
 
 
@@ -199,7 +199,7 @@ class Held(NamedTuple):
         return self.place.get() is self.value()
 
     def change(self) -> str:
-        """What changed, in words."""
+        """Describe what changed."""
         return f"{self.name} is another tensor than before, which stood in two places"
 
 

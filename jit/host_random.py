@@ -19,7 +19,7 @@ _STILL = ("seed", "get_state", "set_state", "spawn", "getstate", "setstate")
 
 
 class Drawn:
-    """What a function draws while it is traced.
+    """The random numbers that a function draws while it is traced.
 
     Attributes:
         lines: by line of the user's, what was drawn from.
@@ -30,7 +30,7 @@ class Drawn:
         self._before = [(random, random.getstate()), (np.random, np.random.get_state())]
 
     def note(self, owner: Any, what: str) -> None:
-        """Told before a number is drawn from a generator."""
+        """Called before a number is drawn from a generator."""
         self.lines[str(user_frame())] = what
         if all(owner is not known for known, _ in self._before):
             self._before.append((owner, _state(owner)))
@@ -53,7 +53,7 @@ _found: list[Drawn] = []  # of the traces under way
 
 
 def drawing(f: Any) -> Callable[..., Any] | None:
-    """The form of a method of a generator that tells what is drawn in a trace; None for any other function."""
+    """Return the form of a method of a generator that tells what is drawn in a trace; None for any other function."""
     owner = getattr(f, "__self__", None)
     kind = type(owner).__name__ if isinstance(owner, _KINDS) else _DRAWS.get(f)
     if kind is None or f.__name__.startswith("_") or f.__name__ in _STILL:
@@ -70,7 +70,7 @@ def drawing(f: Any) -> Callable[..., Any] | None:
 
 @contextmanager
 def note_draws() -> Iterator[Drawn]:
-    """What is drawn in the block while a function is traced."""
+    """Note the random numbers drawn in the block while a function is traced."""
     _found.append(Drawn())
     try:
         yield _found[-1]

@@ -25,11 +25,11 @@ from paddle_lite_py.tracing.builder import Builder
 
 from .runtime import RUNTIME, callee
 
-# What Python wants of a method itself, and no number or tensor that is traced.
+# Methods whose results Python itself needs to be plain values, not traced numbers or tensors.
 _PLAIN: dict[str, Any] = {"__int__": int, "__index__": index, "__len__": index, "__hash__": index, "__float__": float}
 _PLAIN |= {"__bool__": bool, "__contains__": bool, "__complex__": complex}
 _FRAMES = 200  # of a traceback that are looked at
-# What instances get from `type` and `object` by other ways.
+# Attributes that instances get from `type` and `object` in other ways.
 _NO_METHODS = frozenset({"__class__", "__dict__", "__weakref__", "__slots__", "__doc__", "__annotate__"})
 
 
@@ -90,13 +90,13 @@ def _may_be_called(owner: type, method: Any) -> bool:
 
 
 def _functions(held: Any) -> list[types.FunctionType]:
-    """The functions behind what a class holds."""
+    """Return the functions behind what a class holds."""
     inner = [held, *[getattr(held, name, None) for name in ("fget", "fset", "fdel", "func", "__func__")]]
     return [f for f in inner if isinstance(f, types.FunctionType)]
 
 
 def _converted(held: Any) -> Any:
-    """What a class holds, with functions that convert themselves; None if there is nothing to convert."""
+    """Return the namespace of a class, with self-converting functions; None if there is nothing to convert."""
     if isinstance(held, types.FunctionType):
         return None if is_own(held.__code__.co_filename) or is_converted(held.__code__) else _late(held)
     kind = type(held)
@@ -120,7 +120,7 @@ def _converted(held: Any) -> Any:
 
 
 def _late(f: types.FunctionType) -> Any:
-    """A function that calls the converted form of another one, found when it is called first."""
+    """Return a function that calls the converted form of another one, found when it is called first."""
     needs = _PLAIN.get(f.__name__)
 
     @functools.wraps(f)

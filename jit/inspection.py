@@ -78,11 +78,11 @@ class Programs(list[Entry]):
         self._concrete = concrete
 
     def concrete_programs(self) -> list[ConcreteProgram]:
-        """Each of them with its inputs, outputs and parameters."""
+        """Return each of them with its inputs, outputs and parameters."""
         return [self._concrete(entry) for entry in self]
 
     def last(self) -> tuple[Any, tuple[ConcreteProgram, Entry]]:
-        """What the one used last expects of its tensor arguments, and itself."""
+        """Return the expected tensor arguments of the last used program, and the program."""
         return tuple(self[-1].expected), (self._concrete(self[-1]), self[-1])
 
 
@@ -90,7 +90,7 @@ class Parameters(list[Tensor]):
     """A list that can be called as well: what takes any callable for a layer asks for `parameters()`."""
 
     def __call__(self) -> list[Tensor]:
-        """The list itself."""
+        """Return the list itself."""
         return self
 
 
@@ -164,7 +164,7 @@ class Inspection:
         return Programs(self.cache, self._concrete_of)
 
     def get_traced_count(self) -> int:
-        """How many times it has been traced."""
+        """Return the number of times that it has been traced."""
         return self.cache.count
 
     @property
@@ -173,7 +173,7 @@ class Inspection:
         return [f"traced for {r.what}: {r.cause}" for r in self.cache.history]
 
     def explain(self) -> str:
-        """One line for each trace: what it was for, why it was needed, and how long it took.
+        """Return one line for each trace: what it was for, why it was needed, and how long it took.
 
         Examples:
             >>> import paddle_lite_py as paddle
@@ -205,11 +205,11 @@ class Inspection:
     def concrete_program_specify_input_spec(
         self, input_spec: Any, with_hook: bool = False, is_prim_infer: bool = False
     ) -> ConcreteProgram:
-        """The program for declared arguments."""
+        """Return the program for declared arguments."""
         return self._find_specified(SpecifiedCall(tuple(input_spec), {}))
 
     def get_concrete_program(self, *args: Any, **kwargs: Any) -> tuple[ConcreteProgram, Entry | None]:
-        """The program for the arguments of a call, and what runs it.
+        """Return the program for the arguments of a call, and what runs it.
 
         Arguments:
             args: tensors, Python values, or InputSpecs in the place of tensors: then nothing is made that could run.
@@ -224,7 +224,7 @@ class Inspection:
         return self._concrete_of(entry), entry
 
     def _find_specified(self, call: SpecifiedCall) -> ConcreteProgram:
-        """The program for declared arguments, the same one each time."""
+        """Return the program for declared arguments, the same one each time."""
         structure, specs = spec.flatten(*call)
         key = context(), structure, tuple(specs)
         if key not in self._declared:
@@ -232,7 +232,7 @@ class Inspection:
         return self._declared[key]
 
     def _find_program(self, call: FunctionCall) -> tuple[Entry, ScalarInputs]:
-        """The program for a call, as a whole."""
+        """Return the program for a call, as a whole."""
         try:
             return self._specializer.find(call)
         except GraphBreak as e:
@@ -257,12 +257,12 @@ class Inspection:
 
     @property
     def inputs(self) -> list[InputSpec]:
-        """What the program used last takes."""
+        """The inputs of the last used program."""
         return self.concrete_program.inputs
 
     @property
     def outputs(self) -> list[InputSpec]:
-        """What the program used last gives."""
+        """The outputs of the last used program."""
         return self.concrete_program.outputs
 
     @property
@@ -290,7 +290,7 @@ class Inspection:
         return traced
 
     def dimensions(self, call: SpecifiedCall, constraints: Sequence[str] = ()) -> Dimensions:
-        """The unknown dimensions of declared arguments."""
+        """Return the unknown dimensions of declared arguments."""
         specs = [InputSpec.from_tensor(s, s._name) if isinstance(s, Tensor) else s for s in spec.flatten(*call)[1]]
         names = spec.argument_names(self._function, *call)
         names = [s.name or n for s, n in zip(specs, names, strict=True)]
@@ -306,7 +306,7 @@ class Inspection:
         return traced._replace(constraints=tuple(sizes.relations()))
 
     def _sizes_at_hand(self, specs: list[Any]) -> list[Any] | None:
-        """The shapes of the last call, where they are such as are declared."""
+        """Return the shapes of the last call, where they are such as are declared."""
         if self.last_call is None:
             return None
         found = [tuple(s.shape) for s in spec.flatten(*self.last_call)[1]]
@@ -315,7 +315,7 @@ class Inspection:
 
     # -- ahead of time ---------------------------------------------------------------------------------------------
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
-        """What XLA is given for a call with these arguments; nothing runs.
+        """Lower for a call with these arguments, as XLA gets it; nothing runs.
 
         Arguments:
             args: tensors, Python values, or an InputSpec in the place of a tensor (which then needs no gradient).
@@ -359,7 +359,7 @@ class Inspection:
         return compile_traced(entry.executable, specs, target, entry.needs_grad, numbers)
 
     def _specified_call(self, args: Any, kwargs: Any) -> tuple[Entry, list[Any], ScalarInputs]:
-        """The program for the arguments of a call, those arguments, and the numbers that it takes as inputs."""
+        """Return the program for the arguments of a call, those arguments, and the numbers that it takes as inputs."""
         call = self._arguments(*nested.unflatten(*_with_examples(args, kwargs)))
         entry, numbers = self._find_program(call)
         return entry, call.tensors, numbers
@@ -385,7 +385,7 @@ def _with_examples(args: Any, kwargs: Any) -> tuple[Any, Any]:
 
 
 def _example(given: InputSpec) -> Tensor:
-    """A tensor that has a shape and a dtype, but no data."""
+    """Return a tensor that has a shape and a dtype, but no data."""
     if not all(isinstance(n, int) and n >= 0 for n in given.shape):
         raise ValueError(f"lower() of {given}: XLA compiles for known shapes; give each dimension a number")
     return wrap(jax.ShapeDtypeStruct(given.shape, given.dtype.np))

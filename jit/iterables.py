@@ -1,4 +1,4 @@
-"""What a staged `for` may run over: a range with a traced bound, a tensor, and enumerate or zip of those."""
+"""The iterables of a staged `for`: a range with a traced bound, a tensor, and enumerate or zip of those."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Staged:
         raise NotImplementedError
 
     def item(self, i: Any) -> Any:
-        """The i-th item; i may be traced."""
+        """Return the i-th item; i may be traced."""
         raise NotImplementedError
 
     def __len__(self) -> int:
@@ -71,7 +71,7 @@ class StagedRange(Staged):
         return span.reshape([]).astype("int64").maximum(0)
 
     def item(self, i: Tensor) -> Any:
-        """The i-th item, a whole number."""
+        """Return the i-th item, a whole number."""
         found = i * self.step + self.start
         return found.item() if isinstance(found, Tensor) else found
 
@@ -91,7 +91,7 @@ class StagedEnumerate(Staged):
         return length_of(self.iterable)
 
     def item(self, i: Tensor) -> Any:
-        """The i-th pair."""
+        """Return the i-th pair."""
         number = i + self.start
         return number.item() if isinstance(number, Tensor) else number, item_of(self.iterable, i)
 
@@ -119,7 +119,7 @@ class StagedZip(Staged):
         return out
 
     def item(self, i: Tensor) -> Any:
-        """The i-th tuple."""
+        """Return the i-th tuple."""
         return tuple([item_of(x, i) for x in self.iterables])
 
 
@@ -134,7 +134,7 @@ class StagedReversed(Staged):
         return length_of(self.iterable)
 
     def item(self, i: Tensor) -> Any:
-        """The i-th item from the end."""
+        """Return the i-th item from the end."""
         return item_of(self.iterable, (i * -1) + self.length() + -1)
 
 
@@ -149,7 +149,7 @@ class StagedMap(Staged):
         return self.zip.length()
 
     def item(self, i: Tensor) -> Any:
-        """The i-th result."""
+        """Return the i-th result."""
         return self.f(*self.zip.item(i))
 
 
@@ -167,7 +167,7 @@ class Rest(Staged):
         return max(length - self.start, 0) if isinstance(length, int) else (length - self.start).maximum(0)
 
     def item(self, i: Any) -> Any:
-        """The i-th of them."""
+        """Return the i-th of them."""
         return item_of(self.iterable, i + self.start)
 
 
@@ -192,11 +192,11 @@ def length_of(x: Any) -> Any:
     )
 
 
-LONGEST = 1024  # what is longer is looped over when the program runs
+LONGEST = 1024  # longer ones are loops at run time
 
 
 def elements(x: Any) -> Any:
-    """What a comprehension goes over: the items in a list, where their number is known and not too large."""
+    """Return the items of a comprehension's iterable as a list, if their number is known and not too large."""
     if not is_staged(x):
         return x
     length = length_of(x)
@@ -204,7 +204,7 @@ def elements(x: Any) -> Any:
 
 
 def item_of(x: Any, i: Any) -> Any:
-    """The i-th item; i may be traced."""
+    """Return the i-th item; i may be traced."""
     if isinstance(x, Staged):
         return x.item(i)
     if isinstance(x, Tensor):
@@ -213,10 +213,10 @@ def item_of(x: Any, i: Any) -> Any:
         return x[i]
     if isinstance(x, range):
         return i * x.step + x.start
-    return _stacked(x)[i]
+    return _stack(x)[i]
 
 
-def _stacked(items: Any) -> Tensor:
+def _stack(items: Any) -> Tensor:
     from paddle_lite_py.ops.joining import stack
 
     if not all(isinstance(v, Tensor) for v in items):

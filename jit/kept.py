@@ -1,4 +1,4 @@
-"""What of the changes that a function makes can be kept in a file: those of tensors, not those of Python objects."""
+"""The changes of a function that a file can hold: those of tensors, not those of Python objects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paddle_lite_py.tracing.trace import Traced
 
 
 def for_file(traced: Traced, name: str, lost: list[str]) -> Traced:
-    """The trace without what it writes to Python objects.
+    """Return the trace without what it writes to Python objects.
 
     Arguments:
         name: of the function, for messages.
@@ -28,7 +28,7 @@ def for_file(traced: Traced, name: str, lost: list[str]) -> Traced:
     """
     left, at, places = [], traced.n_results, list(range(traced.n_results))
     read = {(id(w.owner), w.key) for w, *_ in traced.paths}
-    given = _kinds(traced.structure)  # what it gives, it has made itself
+    given = _kinds(traced.structure)  # its results are new objects
     for effect in traced.effects:
         write = effect.write
         if isinstance(write.owner, Argument | Tensor) and write.key == "_data" and effect.structure is nested.LEAF:
@@ -67,7 +67,7 @@ def _is_there(effect: Effect) -> bool:
 
 
 def _kinds(structure: Any) -> set[type]:
-    """The types of containers in a structure of results."""
+    """Return the types of containers in a structure of results."""
     if not isinstance(structure, nested.Nest):
         return set()
     return {structure.kind}.union(*map(_kinds, structure.children)) - {list, dict, tuple}

@@ -1,4 +1,4 @@
-"""What objects of the standard library hold, of whose own workings nothing is known: queues, weak dictionaries, ..."""
+"""The content of standard-library objects whose internals are unknown: queues, weak dictionaries, ..."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def is_container(value: Any) -> bool:
 
 
 class LibraryState(NamedTuple):
-    """What an object holds: its attributes, what stands in the containers among them, and what C code keeps."""
+    """The content of an object: its attributes, the items of containers among them, and what C code keeps."""
 
     obj: Any
     attributes: dict[str, Any]
@@ -43,14 +43,14 @@ class LibraryState(NamedTuple):
 
     @classmethod
     def of(cls, obj: Any, name: str) -> LibraryState:
-        """The state of an object as it is."""
+        """Return the state of an object as it is."""
         held = dict(namespace(obj))
         contents = [(c, copy_of(c)) for c in held.values() if isinstance(c, KINDS)]
         return cls(obj, held, contents, None if held else _reduced(obj), name)
 
     @property
     def value(self) -> tuple[Any, ...]:
-        """What stands in its attributes."""
+        """Return the values of its attributes."""
         return tuple(self.attributes.values())
 
     def holds(self) -> bool:
@@ -61,7 +61,7 @@ class LibraryState(NamedTuple):
         return same and (self.reduced is None or _are_equal(_reduced(self.obj), self.reduced))
 
     def change(self) -> str:
-        """What changed, in words."""
+        """Describe what changed."""
         return f"what {self.name}, a {type(self.obj).__name__}, holds changed"
 
     def put_back(self) -> None:
@@ -77,7 +77,7 @@ class LibraryState(NamedTuple):
 
 
 def _reduced(obj: Any) -> Any:
-    """What a copy of an object of C code would be made of; None where there is none to be had."""
+    """Return the state that a copy of a C object is made of; None if there is none."""
     if is_iterator(obj):
         return None
     try:

@@ -13,7 +13,7 @@ from paddle_lite_py.registry.op import Op
 
 from .artifact import ArtifactError
 
-# What Python raises where attributes or inputs of an operator are not those of its function.
+# The Python errors of an operator's function for attributes or inputs that do not fit it.
 MEANINGLESS = (AttributeError, IndexError, KeyError, StopIteration, AssertionError, ZeroDivisionError, OverflowError)
 
 
@@ -27,7 +27,7 @@ def meaningful(name: str) -> Iterator[None]:
 
 
 def bind(name: str, program: Program) -> BoundOp:
-    """The program of a loaded method as an op."""
+    """Return the program of a loaded method as an op."""
     run, single = lower(program), len(program.block.outputs) == 1
 
     def compute(*arrays: Any) -> Any:

@@ -152,7 +152,7 @@ class _Counter:
         return index == 0 or self.inner.is_internal(index - 1)
 
     def get(self) -> tuple[Any, ...]:
-        """The counter and the state."""
+        """Return the counter and the state."""
         return (self.value, *self.inner.get())
 
     def set(self, values: Any) -> None:

@@ -68,7 +68,7 @@ def is_same_number(a: Any, b: Any) -> bool:
 
 
 def describe(x: Any) -> str:
-    """A value in an error message: `float32[3]`, `int 4`, `a list of 2`."""
+    """Return a value in an error message: `float32[3]`, `int 4`, `a list of 2`."""
     if isinstance(x, Tensor):
         return f"{x.dtype.name}{[*x.shape]}"
     if isinstance(x, list | tuple | dict):
@@ -107,7 +107,7 @@ def join(a: Any, b: Any, strict: bool = True, any_size: bool = False) -> tuple[t
 
 def is_of_kind(a: Any, b: Any, joined: Any) -> bool:
     """Whether the dtype that two have in common says of each what it is: no bool becomes a number, no integer a float
-    for a number beside it.
+    for a number next to it.
     """
     tensors = [x for x in (a, b) if isinstance(x, Tensor) and not is_number(x)]
     if tensors:
@@ -120,19 +120,19 @@ def _shape(x: Any) -> tuple[Any, ...]:
 
 
 def natural_dtype(x: Any) -> Any:
-    """The dtype of a tensor, or that a Python number has as one."""
+    """Return the dtype of a tensor, or that a Python number has as one."""
     if type(x) is TracedNumber:
         return jnp.dtype("int64" if isinstance(x, int) else "float64")
     return x._data.dtype if isinstance(x, Tensor) else jnp.dtype(type(x))
 
 
 def _example(number: Any) -> Any:
-    """A number of Python of the kind that a traced one stands for."""
+    """Return a number of Python of the kind that a traced one stands for."""
     return number._data.dtype.type(0).item() if isinstance(number, Tensor) else number
 
 
 def as_value(builder: Builder, x: Any, dtype: Any) -> TracedValue:
-    """A tensor or number as a TracedValue of the current frame, in a dtype."""
+    """Return a tensor or number as a TracedValue of the current frame, in a dtype."""
     if type(x) is TracedNumber:
         value = builder._input(x)
         return value if value.dtype == dtype else as_value(builder, builder.handle(value), dtype)
@@ -156,7 +156,7 @@ def zeros(builder: Builder, shape: tuple[Any, ...], dtype: Any) -> TracedValue:
 
 
 def presence_flag(x: Any) -> Any:
-    """The presence of a variable that some path may have left undefined; None for one that is surely there."""
+    """Return the presence of a variable that some path may have left undefined; None for one that is surely there."""
     found = [t._data.defined for t in parts(x)[1] if isinstance(t, Tensor) and isinstance(t._data, TracedValue)]
     return next((p for p in found if p is not None), None)
 
@@ -179,5 +179,5 @@ def with_presence(value: Any, flag: TracedValue, name: str, where: Any) -> Any:
 
 
 def zero_index(builder: Builder) -> Tensor:
-    """An int64 zero in the current frame."""
+    """Return an int64 zero in the current frame."""
     return builder.handle(zeros(builder, (), "int64"))

@@ -107,7 +107,7 @@ class Method:
         self._array_kinds: list[Any] | None = None  # the same, where nothing is to be done but compute all results
 
     def _text(self) -> str:
-        """What the program computes, as far as that follows from the file."""
+        """Return the program's text, as far as the file has it."""
         return digest_of(serialize.to_json(self.program, bare=True))
 
     def __call__(self, *inputs: Any) -> Any:
@@ -129,7 +129,7 @@ class Method:
         return self._run(inputs)
 
     def flat(self, inputs: Sequence[Any]) -> list[Tensor]:
-        """All its results as tensors, what it gives as a number of Python too."""
+        """Return all its results as tensors, what it gives as a number of Python too."""
         found: list[Tensor] = []
         nested.flatten(self._run(inputs, self._tensors), lambda v: isinstance(v, Tensor), found)
         if self._bound is not None and len(found) == self._n and not (self._state or self._checks or self._room):
@@ -137,7 +137,7 @@ class Method:
         return found
 
     def run_arrays(self, arrays: Sequence[Any]) -> tuple[Any, ...] | None:
-        """What flat() gives, as arrays, for arrays like those of its last call; None for others."""
+        """Run flat() on arrays like those of its last call; None for others."""
         kinds = self._array_kinds
         if kinds is None or [(a.shape, a.dtype) for a in arrays] != kinds:
             return None
@@ -164,7 +164,7 @@ class Method:
         return self._bound is None
 
     def _compute(self, *arrays: Any) -> Any:
-        """What a program in parts gives: its result, or all of them."""
+        """Run a program in parts and return one of its results, or all."""
         with meaningful(self.name):
             outs = self.parts(arrays)
         return outs[0] if len(outs) == 1 else tuple(outs)
@@ -174,7 +174,7 @@ class Method:
             return interpret(self.program.block, self.program.measured, (*tensors, *self.handles))
 
     def _ran(self, tensors: list[Tensor]) -> list[Tensor]:
-        """What the program gives, its checks looked at."""
+        """Run the program and evaluate its checks."""
         look_at_indices(self._reads, (*tensors, *self.handles))
         given = (*tensors, *self.handles)
         records = mode.grad_enabled and not all(t.stop_gradient for t in given)
@@ -200,7 +200,7 @@ class Method:
         return outs
 
     def _computed(self, bound: BoundOp, arrays: list[Any]) -> tuple[Tensor, ...]:
-        """What it gives where no gradient is wanted: compiled as a whole, as nobody differentiates it."""
+        """Run it where no gradient is needed: compiled as a whole, since it is not differentiated."""
         try:
             found = self._jitted(*arrays)
         except Exception as e:
@@ -208,11 +208,11 @@ class Method:
         return tuple(map(wrap, found)) if isinstance(found, tuple) else (wrap(found),)
 
     def _inlined(self, tensors: list[Tensor], builder: Builder) -> list[Tensor]:
-        """Its operators as a part of the program that is being built."""
-        self._checked_by(builder, outs := self._run_operators(tensors))
+        """Return its operators as a part of the program that is being built."""
+        self._check_by(builder, outs := self._run_operators(tensors))
         return outs
 
-    def _checked_by(self, builder: Builder, outs: list[Any]) -> None:
+    def _check_by(self, builder: Builder, outs: list[Any]) -> None:
         """Let the program that is being built fail where this one would."""
         for number, entry in enumerate(self._checks, 1):
             passed = outs[-2 if self._room else -1].not_equal(number)
@@ -245,7 +245,7 @@ class Method:
         return compile_all([made], machine)[0]
 
     def _as_xla_spec(self, given: Any, size: int | None) -> Any:
-        """An InputSpec or a tensor as XLA's spec."""
+        """Return an InputSpec or a tensor as XLA's spec."""
         if isinstance(given, Tensor):
             return spec_of(given._data)
         shape = [size if n is None or (isinstance(n, int) and n < 0) else n for n in given.shape]
@@ -267,7 +267,7 @@ class Method:
             return None
         if all(small.is_small(h._data.shape, h._data.dtype) for h in self.handles):
             weights: list[Any] = [np.asarray(h._data) for h in self.handles]
-            inputs = tuple(range(len(self.inputs)))  # the caller's, who may fill them anew: none is known by identity
+            inputs = tuple(range(len(self.inputs)))  # the caller's, who may refill them: none is identified by identity
             jitted = xla_jit(self._bound.fn)
             compiled = Tiers(self._bound.fn, jitted, jitted.trace, inputs).entry(len(inputs) + len(weights))
         else:
@@ -283,7 +283,7 @@ class Method:
         return run
 
     def traced(self) -> Traced:
-        """The program with its weights and state, as a trace gives it."""
+        """Return the program with its weights and state, as a trace gives it."""
         effects = [Effect(Write(h, "_data", None), nested.LEAF, 1) for h in self._state]
         grads = tuple([getattr(v, "requires_grad", False) for v in self.program.block.outputs[: self._n]])
         checks, loop_buffer = (
@@ -297,7 +297,7 @@ class Method:
         return found._replace(checks=checks, loop_buffer=loop_buffer)
 
     def run_flat(self, tensors: list[Tensor]) -> list[Tensor]:
-        """The tensors among the results, without their structure; state stays as it is."""
+        """Return the tensors among the results, without their structure; state stays as it is."""
         state = [tensors[h.position] if isinstance(h, Argument) else h for h in self._state]
         before = [h._data for h in state]
         try:

@@ -1,4 +1,4 @@
-"""What changes lists, dicts, arrays and their like, in a trace: what they hold is noted before."""
+"""Mutating calls of lists, dicts, arrays and their like, in a trace: the content is noted before."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def of_class(method: Any) -> Any:
 
 
 def changing(f: Any) -> Callable[..., Any] | None:
-    """The form of a function that may change containers among its arguments; None for any other function."""
+    """Return the form of a function that may change containers among its arguments; None for any other function."""
     if getattr(f, "__objclass__", None) in KINDS and f.__name__ in _MUTATORS:
         return of_class(f)
     module = getattr(f, "__module__", None)
@@ -45,7 +45,7 @@ def changing(f: Any) -> Callable[..., Any] | None:
 
 
 def contents_of(values: Iterable[Any]) -> Iterator[Any]:
-    """The containers among the values, and those in their wrappers."""
+    """Yield the containers among the values, and those in their wrappers."""
     for value in values:
         if isinstance(value, KINDS):
             yield value
@@ -69,7 +69,7 @@ def _watched(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def method_of_container(method: Any) -> Callable[..., Any] | None:
-    """The form of a bound method that notes what it changes, or looks up a key that is a traced number."""
+    """Return the form of a bound method that notes what it changes, or looks up a key that is a traced number."""
     if method.__name__ in _SEARCHES and isinstance(method.__self__, list | tuple | collections.deque):
         return functools.partial(_search, method)
     if method.__name__ in _MUTATORS:

@@ -1,4 +1,4 @@
-"""What a trace has changed past all notes: by code that is not converted, or in a container that nothing is known of.
+"""Detection of changes that a trace has not noted: by unconverted code, or in an unknown container.
 
 A run would not change it again, and so the function is refused. What the guards know of is compared before and after a
 trace, and what objects of the standard library hold.
@@ -30,7 +30,7 @@ from .reads import NO_STATE, Walk, walk_reads
 def trace_watching_containers(
     function: Callable[..., Any], values: list[Any], implicit: Implicit, name: str, run: Callable[[Any], Any]
 ) -> Any:
-    """What the trace `run` gives, which is told of the containers that are there before it.
+    """Return the result of the trace `run`, which knows the containers that existed before it.
 
     Arguments:
         function: that is traced.
@@ -53,7 +53,7 @@ def trace_watching_containers(
 
 
 class Net:
-    """What a function can reach, as it is before a trace.
+    """The state that a function can reach, as it is before a trace.
 
     Arguments:
         walk: over the function.
@@ -73,7 +73,7 @@ class Net:
         self.caches = [f for f in reached if hasattr(type(f), "cache_clear")]
 
     def trace(self, name: str, run: Callable[[], Any], around: Where) -> Any:
-        """What `run` gives, if it has left everything as it was; else, and after an error, all is put back.
+        """Return `run()` if it has left everything unchanged; otherwise, and after an error, restore all.
 
         Arguments:
             name: of the function.
@@ -127,7 +127,7 @@ class _Contents(NamedTuple):
 
 
 def _plain(layer: Layer, names: set[str]) -> list[tuple[Layer, Guard]]:
-    """The numbers, texts and the like that a layer holds under names that occur in the code."""
+    """Return the numbers, texts and the like that a layer holds under names that occur in the code."""
     held, kind = vars(layer), type(layer).__name__
     found = [n for n in sorted(names & held.keys()) if isinstance(held[n], BY_VALUE)]
     return [(layer, Guard(held.get, n, held[n], f"`{kind}.{n}`")) for n in found]
@@ -161,7 +161,7 @@ def refuse_iterators(walk: Walk, name: str, around: Where) -> None:
 
 
 def _use_of(walk: Walk, key: Any) -> Where | None:
-    """The first line that names a variable or attribute."""
+    """Return the first line that names a variable or attribute."""
     for code in sorted(walk.codes, key=lambda code: (code.co_filename, code.co_firstlineno)):
         for line, used in _lines(code):
             if key is not None and used == key:
@@ -179,7 +179,7 @@ def _lines(code: types.CodeType) -> Iterator[tuple[int, Any]]:
 
 # -- lines ---------------------------------------------------------------------------------------------------------
 def _line_of(run: Callable[[], Any], changed: Any) -> Where | None:
-    """The line of the user's that changes something: it is looked at after each line of another trace."""
+    """Return the line of the user's that changes something: it is looked at after each line of another trace."""
     found: list[Where] = []
     last = UNKNOWN
 
@@ -208,7 +208,7 @@ def _line_of(run: Callable[[], Any], changed: Any) -> Where | None:
 
 
 def _containers(walk: Walk) -> dict[int, tuple[Any, bool]]:
-    """The containers that a walk has come to, by id, and whether the function only puts things into them."""
+    """Return the containers that a walk has come to, by id, and whether the function only puts things into them."""
     states = [vars(v) for v in walk.visited.values() if not isinstance(v, NO_STATE) and hasattr(v, "__dict__")]
     held = [v for v in (walk.visited | walk.growing).values() if isinstance(v, KINDS)]
     return {id(v): (v, id(v) in walk.growing) for v in [*states, *held]}

@@ -11,12 +11,12 @@ import dy2static
 
 from .cells import EXPRESSION
 
-# What the conversion calls the functions that operands with `:=` become.
+# The prefix of the functions that the conversion makes of operands with `:=`.
 _OPERAND = re.compile(r"_dy\d*_operand(_\d+)?")
 
 
 class Result:
-    """What a lazily evaluated expression leaves behind: its value, and the names that `:=` binds in its operands."""
+    """The result of a lazily evaluated expression: its value, and the names that `:=` binds in its operands."""
 
     value: Any = None
 
@@ -25,7 +25,7 @@ class Result:
         self.value = value
 
     def state(self, where: Any, *operands: Any) -> dy2static.State:
-        """The state of the statement that evaluates some of the operands."""
+        """Return the state of the statement that evaluates some of the operands."""
         bound: dict[str, types.CellType] = {}
         for operand in operands:
             bound |= _bound(operand)
@@ -39,7 +39,7 @@ class Result:
 
 
 def _bound(operand: Any) -> dict[str, types.CellType]:
-    """The variables of the function around that an operand binds, or one inside of it."""
+    """Return the variables of the function around that an operand binds, or one inside of it."""
     stored, found = _stored_names(operand.__code__), dict[str, types.CellType]()
     for name, cell in zip(operand.__code__.co_freevars, operand.__closure__ or (), strict=True):
         if name in stored:

@@ -17,7 +17,7 @@ from .kept import with_outputs
 
 
 class Selection(NamedTuple):
-    """What of a function is saved.
+    """The part of a function that is saved.
 
     Arguments:
         results: some of `f.outputs`; None: all.
@@ -57,7 +57,7 @@ WHOLE = Selection()
 
 
 def _with_results(traced: Traced, places: list[int]) -> Traced:
-    """The trace with those of its results only: a tensor, or a list of them."""
+    """Return the trace with those of its results only: a tensor, or a list of them."""
     leaf = nested.LEAF
     return with_outputs(traced, [*places, *range(traced.n_results, len(traced.program.block.outputs))])._replace(
         structure=leaf if len(places) == 1 else nested.Nest(list, None, tuple([leaf] * len(places))),
@@ -68,7 +68,7 @@ def _with_results(traced: Traced, places: list[int]) -> Traced:
 
 
 def _with_arguments(traced: Traced, left: Sequence[str], name: str) -> Traced:
-    """The trace with those of its arguments only, which must be all that it reads."""
+    """Return the trace with those of its arguments only, which must be all that it reads."""
     program, n = traced.program, traced.n_args
     names = program.input_names[:n]
     kept = [i for i in range(n) if names[i] in left]
@@ -92,7 +92,7 @@ def _with_arguments(traced: Traced, left: Sequence[str], name: str) -> Traced:
 
 
 def _read(program: Program) -> set[Any]:
-    """What operators take, and what the program gives."""
+    """Return the values that operators take, and that the program returns."""
     taken = {v for op in program.ops() for v in op.inputs if isinstance(v, Value)}
     inner = {v for op in program.ops() for block in op.blocks for v in block.outputs}
     return taken | inner | set(program.block.outputs)
@@ -103,7 +103,7 @@ def _at(value: Any, now: dict[int, int]) -> Any:
 
 
 def _renumber(structure: Any, now: dict[int, int]) -> Any:
-    """A structure of results with arguments at their new positions."""
+    """Return a structure of results with arguments at their new positions."""
     if isinstance(structure, nested.Static):
         return nested.Static(_at(structure.value, now))
     if isinstance(structure, nested.Nest):

@@ -1,4 +1,4 @@
-"""What Python values a function may have read while it was traced.
+"""The Python values that a function may have read while it was traced.
 
 Found in the code of the function and of all that it can call: the globals and closure variables that it names, and of
 the objects it can reach, the attributes whose names occur in the code.
@@ -57,7 +57,7 @@ _DYNAMIC = frozenset({"getattr", "setattr", "vars", "__dict__", "__getattribute_
 _OF_TENSORS = {n: n for n in ("stop_gradient", "persistable", "need_clip", "regularizer", "optimize_attr")}
 _OF_TENSORS |= {"trainable": "stop_gradient", "name": "_name"}
 _OF_ARRAYS = frozenset({"dtype", "shape", "ndim", "size", "numel", "dim"})
-# What holds no state of the user's; a traced number must not even be asked for its attributes.
+# Objects without user state; a traced number must not even be queried for its attributes.
 NO_STATE = (type, types.ModuleType, types.FunctionType, types.MethodType, TracedNumber)
 _METHODS = (types.FunctionType, classmethod, staticmethod)
 # What holds functions of the user, and where.
@@ -73,13 +73,13 @@ _HOLDERS: dict[type, tuple[str, ...]] = {
 }
 # Objects of the standard library that hold what the user puts there: attributes, items in a row, a dict or list.
 _RECORDS = (types.SimpleNamespace, argparse.Namespace)
-# Where objects of the framework are defined that steps change, or that must not be asked (traced numbers).
+# Where framework objects are defined that steps change, or that must not be queried (traced numbers).
 _STATE = ("paddle_lite_py.optimizer.lr.", "paddle_lite_py.amp.", "paddle_lite_py.core.")
 # Objects of which the framework itself reads all.
 _READS_ITSELF = "paddle_lite_py.distribution."
 _SEQUENCES = (collections.deque, array.array, bytearray)
 _WRAPPERS = (collections.UserDict, collections.UserList, collections.ChainMap)
-# What acts on the world, or notes for itself what it was asked.
+# Functions that act on the world, or note their queries by themselves.
 _WORLD = (logging.Logger, logging.Handler, logging.LoggerAdapter, types.ModuleType)
 _WRAPPERS_HOLD = frozenset({"data", "maps"})
 Place = tuple[int, Any]
@@ -114,7 +114,7 @@ def guards_of(
 
 
 def walk_reads(function: Callable[..., Any], args: list[Any]) -> Walk:
-    """The walk over what a function called with `args` can reach."""
+    """Return the walk over what a function called with `args` can reach."""
     walk, size = Walk(frozenset()), -1
     while len(walk.names) > size:
         size = len(walk.names)
@@ -193,7 +193,7 @@ class Walk:
             self.guards.append(Items.of(f.__kwdefaults__, f"the defaults of `{label}`"))
 
     def _decorated(self, f: types.FunctionType) -> None:
-        """What a decorator of the framework or of functools has around: a function, those that singledispatch has."""
+        """Return the functions that a decorator of the framework or of functools wraps, as singledispatch does."""
         for value in (cell(held)("", None) for held in f.__closure__ or ()):
             is_function = isinstance(value, types.FunctionType | types.MethodType)
             if is_function or not (is_own(f.__code__.co_filename) or isinstance(value, weakref.WeakKeyDictionary)):
@@ -231,7 +231,7 @@ class Walk:
 
     # -- objects ---------------------------------------------------------------------------------------------------
     def visit(self, value: Any, label: str) -> None:
-        """What an object holds."""
+        """Visit the content of an object."""
         kind = type(value)
         if kind in BY_VALUE or not self._new(value):
             return
@@ -284,7 +284,7 @@ class Walk:
             self.object(value, kind.__name__)
 
     def each(self, values: Iterable[Any], label: str) -> None:
-        """What stands in a row."""
+        """Visit the items of a sequence."""
         for i, value in enumerate(values):
             self.visit(value, f"{label}[{i}]")
 
@@ -386,7 +386,7 @@ class Walk:
         return found[1]
 
     def klass(self, cls: type) -> None:
-        """What the classes of the user behind a class hold under names that occur in the code."""
+        """Visit the content of the user's classes behind a class, under names that occur in the code."""
         own = [c for c in cls.__mro__ if not is_foreign(c.__module__)]
         for i, c in enumerate(own):
             if not self._new(c):

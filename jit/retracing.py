@@ -12,7 +12,7 @@ from paddle_lite_py.tracing.trace import Traced
 def retrace_until_sizes_hold(
     sizes: Dimensions | None, attempt: Callable[[list[Any]], Traced], arrays: list[Any]
 ) -> Traced:
-    """Trace, again and again until no size is asked for that is not known.
+    """Trace repeatedly until no unknown size is needed.
 
     Arguments:
         sizes: the unknown dimensions of the arguments, if some may have one.

@@ -1,4 +1,4 @@
-"""What converted Python means on traced tensors: the framework's side of dy2static."""
+"""The meaning of converted Python on traced tensors: the framework's implementation of dy2static's runtime."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class StagedRuntime(dy2static.Runtime):
         unrolled.for_(self.builder, iterable, going, staged, body, where)
 
     def decided(self, value: Any, statement: str, error: Exception, where: Any) -> Any:
-        """What the data of this call say, as for a statement that cannot be staged."""
+        """Return the decision by the data of this call, as for a statement that cannot be staged."""
         because = StagingError(str(error))
         if statement == "for" and not (isinstance(value, Tensor) and not value.ndim):
             return unrolled.items(self.builder, value, because, where)
@@ -127,7 +127,7 @@ class StagedRuntime(dy2static.Runtime):
         return as_number(truth(value, None).logical_not())
 
     def if_exp(self, pred: Any, body: Any, orelse: Any, where: Any) -> Any:
-        """A cond operator that gives one value."""
+        """Return a cond operator that gives one value."""
         box = Result()
         state = box.state(where, body, orelse)
         self.if_(pred, lambda: box.put(body()), lambda: box.put(orelse()), state, where)
@@ -142,7 +142,7 @@ class StagedRuntime(dy2static.Runtime):
         return text.text(parts)
 
     def elements(self, iterable: Any) -> Any:
-        """The items of a tensor in a list, so that a comprehension can collect what it makes of them."""
+        """Return the items of a tensor in a list, so that a comprehension can collect what it makes of them."""
         return elements(iterable)
 
     def assert_(self, test: Any, message: Any, where: Any) -> None:
@@ -184,7 +184,7 @@ class StagedRuntime(dy2static.Runtime):
         return checked(builder, None, exc, where)
 
     def builtin(self, f: Any) -> Any:
-        """The form of a Python builtin that takes tensors, or notes what it changes."""
+        """Return the form of a Python builtin that takes tensors, or notes what it changes."""
         if type(f) is MethodWrapperType and (found := self._attributes.get(attributes.of_method(f))) is not None:
             return functools.partial(found, f.__self__)
         return replacement(f) if type(f).__hash__ is None else self._attributes.get(f) or replacement(f)
@@ -194,7 +194,7 @@ class StagedRuntime(dy2static.Runtime):
         return attributes.functions(Operators.of(self))
 
     def library(self, f: Any) -> Any:
-        """The form of a function of others that acts where each run does, or says that it cannot."""
+        """Return the form of a function of others that acts where each run does, or says that it cannot."""
         return replacement(f) or (None if self.is_own(f) else watched.form_of(f))
 
     def is_own(self, f: Any) -> bool:
@@ -227,7 +227,7 @@ class StagedRuntime(dy2static.Runtime):
         (places.delete_attribute if places.is_users(type(obj).__delattr__) else delattr)(obj, name)
 
     def getitem_(self, obj: Any, key: Any) -> Any:
-        """The item, which a defaultdict may have to make."""
+        """Return the item, which a defaultdict may have to make."""
         key = known_key(obj, key)
         if isinstance(obj, collections.defaultdict) and obj.default_factory is not None and key not in obj:
             if type(obj).__missing__ is collections.defaultdict.__missing__:
@@ -289,7 +289,7 @@ def _is_mask(obj: Any, key: Any) -> bool:
 
 
 def truth(value: Any, where: Any) -> Tensor:
-    """A tensor as one boolean."""
+    """Return a tensor as one boolean."""
     if value.size != 1:
         place = f" at {where}" if where else ""
         raise ValueError(

@@ -168,7 +168,7 @@ def _save_program(source: Program | TranslatedLayer, path: str, writer: Artifact
 
 
 def with_passes(layer: TranslatedLayer, change: Callable[[Program], Program]) -> TranslatedLayer:
-    """A loaded layer as a pass makes it, in evaluation mode; it itself stays as it is."""
+    """Return a loaded layer as a pass makes it, in evaluation mode; it itself stays as it is."""
     from paddle_lite_py.passes.running import transformed
 
     writer = ArtifactWriter(None, (), PLATFORMS)
@@ -179,7 +179,7 @@ def with_passes(layer: TranslatedLayer, change: Callable[[Program], Program]) ->
 
 
 def trace_in_eval_mode(layer: Any, input_spec: Any) -> tuple[StaticFunction, Traced]:
-    """A layer's or function's static form, and its trace in eval mode."""
+    """Return a layer's or function's static form, and its trace in eval mode."""
     static, owner = static_of(layer)
     with _mode(owner, False), enable_grad():
         call, _ = call_of(static, input_spec)
@@ -192,7 +192,7 @@ class _Variant(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """What one mode of a method is traced from."""
+    """The source that one mode of a method is traced from."""
 
     static: StaticFunction
     call: SpecifiedCall
@@ -234,7 +234,7 @@ class ArtifactWriter:
             return self.variant(_with_gradients(source), source.static.__name__, source.part)
 
     def variant(self, traced: Traced, name: str, part: Selection = WHOLE) -> _Variant:
-        """A method, or a part of it, in one mode."""
+        """Return a method, or a part of it, in one mode."""
         traced = part.of(traced, name)
         self.unmade += [f"`{called}` at {where}" for called, where in calls_at_run(traced.program)]
         traced = for_file(traced._replace(program=without_acts(traced.program)), name, self.lost)
@@ -254,7 +254,7 @@ class ArtifactWriter:
         self.methods = {n: {"eval": self.variant(change(m["eval"].traced()), n)} for n, m in layer._methods.items()}
 
     def manifest(self) -> dict[str, Any]:
-        """What is said of all."""
+        """Return the manifest of all methods."""
         weights = [
             {
                 "name": n,
@@ -268,7 +268,7 @@ class ArtifactWriter:
         return {"weights": weights, "constraints": list(self.constraints), "methods": methods}
 
     def blobs(self) -> dict[str, bytes]:
-        """The data files by suffix."""
+        """Return the data files by suffix."""
         whole = [(n, k) for n, found in self.methods.items() for k, v in found.items() if not _in_parts(v)]
         made = {(n, k): self._exported(n, k) for n, k in whole}
         out = {f"{n}.{k}.stablehlo": code for (n, k), code in made.items() if code is not None}
@@ -276,7 +276,7 @@ class ArtifactWriter:
         return {"safetensors": safetensors.save(arrays)} | out
 
     def _exported(self, name: str, kind: str) -> bytes | None:
-        """The StableHLO of a method; None where XLA must know a size: the operators serve each size then."""
+        """Return the StableHLO of a method; None where XLA must know a size: the operators serve each size then."""
         traced, data = self.methods[name][kind]
         program = traced.program
         used = kernels(program)
@@ -293,7 +293,7 @@ class ArtifactWriter:
         return None
 
     def fixed(self) -> str:
-        """The dimensions that were left open, and are saved for one size; in words."""
+        """Return the dimensions that were left open, and are saved for one size; in words."""
         return "; ".join(dict.fromkeys([f for s in self.sources.values() if (f := s.sizes.fixed())]))
 
 

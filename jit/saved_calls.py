@@ -1,4 +1,4 @@
-"""What jit.save saves of a layer or function: which static functions, and with which arguments."""
+"""The calls that jit.save saves of a layer or function: which static functions, and with which arguments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .static_function import StaticFunction
 
 
 def static_of(layer: Any) -> tuple[StaticFunction, Any]:
-    """A layer or function as a static function, and its owner.
+    """Return a layer or function as a static function, and its owner.
 
     Raises:
         TypeError: it is neither.
@@ -31,7 +31,7 @@ def static_of(layer: Any) -> tuple[StaticFunction, Any]:
 
 
 def other_methods(owner: Any, forward: StaticFunction) -> Iterator[tuple[str, StaticFunction]]:
-    """The static methods of a layer besides the one that is saved as forward."""
+    """Yield the static methods of a layer besides the one that is saved as forward."""
     if not isinstance(owner, Layer) or forward.__name__ != "forward":
         return
     for name in sorted({n for c in type(owner).__mro__ for n in vars(c)} | owner.__dict__.keys()):
@@ -41,7 +41,7 @@ def other_methods(owner: Any, forward: StaticFunction) -> Iterator[tuple[str, St
 
 
 def call_of(static: StaticFunction, given: Any) -> tuple[SpecifiedCall, list[str] | None]:
-    """What is known of the arguments, as given here, declared, or of the last call; and which of them are saved."""
+    """Return the known arguments, as given here, declared, or of the last call; and which of them are saved."""
     declared = None if static._input_spec is None else SpecifiedCall(tuple(static._input_spec), {})
     if given is not None:
         call = SpecifiedCall(tuple(given), {})
@@ -62,7 +62,7 @@ def call_of(static: StaticFunction, given: Any) -> tuple[SpecifiedCall, list[str
 def _against(
     static: StaticFunction, call: SpecifiedCall, declared: SpecifiedCall
 ) -> tuple[SpecifiedCall, list[str] | None]:
-    """The call that is given, held against what to_static was given; where it is shorter, a part of that."""
+    """Return the call that is given, held against what to_static was given; where it is shorter, a part of that."""
     specs, known = flatten(*call)[1], flatten(*declared)[1]
     names = [s.name or n for s, n in zip(known, argument_names(static.dygraph_function, *declared), strict=True)]
     if len(specs) < len(known):

@@ -30,7 +30,7 @@ _NOTHING = object()
 
 
 def truth(x: Tensor, what: str) -> Tensor:
-    """The truth of a tensor of one element.
+    """Return the truth of a tensor of one element.
 
     Raises:
         ValueError: it has more.
@@ -42,7 +42,7 @@ def truth(x: Tensor, what: str) -> Tensor:
 
 
 def known_key(container: Any, key: Any) -> Any:
-    """A key of a dict or set, which must have a value: that of the call under way, for a traced number.
+    """Return a key of a dict or set, which must have a value: that of the call under way, for a traced number.
 
     Raises:
         DataDependentError: inside of a branch or loop, which then runs as Python.
@@ -83,7 +83,7 @@ def _in_range(item: Tensor, items: range) -> Any:
 
 
 def fold(method: str) -> Callable[[Iterable[Any]], Any]:
-    """any or all; elements after one that decides are not asked for."""
+    """any or all; elements after one that decides are not evaluated."""
     decides = method == "any"
 
     def folded(items: Iterable[Any]) -> Any:
@@ -122,7 +122,7 @@ def extreme(original: Callable[..., Any], method: str) -> Callable[..., Any]:
         if not any(map(_holds_tensor, keys)):
             return _by_known_keys(original, items, keys, default)
         if key is None and all(isinstance(x, Tensor | int | float) for x in items) and not _differ(items):
-            return _folded(items, method)
+            return _fold(items, method)
         order = _order(keys, method == "max", f"{method}()")
         return _take_items(items, order[:1], f"which element {method}() chooses")[0]
 
@@ -157,20 +157,20 @@ class _Compared:
 
 
 def _compared(keys: list[Any]) -> list[Any]:
-    """The keys; objects with comparisons of their own as such that may give tensors."""
+    """Return the keys; objects with comparisons of their own as such that may give tensors."""
     own = any(type(getattr(type(k), "__lt__", None)) is FunctionType for k in keys)
     return [_Compared(k) for k in keys] if own else keys
 
 
 def _tensor(x: Any, other: Any) -> Any:
-    """A number as a tensor like the other."""
+    """Return a number as a tensor like the other."""
     return x if isinstance(x, Tensor) else zeros_like(other) + x
 
 
-def _folded(items: list[Any], method: str) -> Any:
-    """The smallest or largest of tensors and numbers."""
+def _fold(items: list[Any], method: str) -> Any:
+    """Return the smallest or largest of tensors and numbers."""
     if _are_numbers(items):
-        return as_number(_folded(_alike(items), method))
+        return as_number(_fold(_alike(items), method))
     best = items[0]
     for x in items[1:]:
         for t in (best, x):
@@ -197,7 +197,7 @@ def _holds_tensor(key: Any) -> bool:
 
 
 def _order(keys: list[Any], descending: bool, what: str) -> Tensor:
-    """The positions of the keys in order; tuples are compared item by item."""
+    """Return the positions of the keys in order; tuples are compared item by item."""
     rows = [k if isinstance(k, tuple) else (k,) for k in keys]
     if len({len(row) for row in rows}) > 1:
         raise StagingError(f"{what} compares tuples that hold tensors: they must be of one length")
@@ -211,7 +211,7 @@ def _order(keys: list[Any], descending: bool, what: str) -> Tensor:
 
 
 def _decisive(keys: list[Any]) -> list[Any]:
-    """The keys; tuples whose first items differ by those alone, for Python does not look at what follows."""
+    """Return the keys; tuples whose first items differ by those alone, for Python does not look at what follows."""
     first = [k[0] if isinstance(k, tuple) and k else None for k in keys]
     known = all(isinstance(k, str | int | float) for k in first)
     return first if known and len(set(first)) == len(first) else keys
@@ -230,7 +230,7 @@ def _take_items(items: list[Any], order: Tensor, what: str) -> list[Any]:
     if all(merge.alike(structures[0], s) for s in structures[1:]):
         columns = [list(column) for column in zip(*leaves, strict=True)]
         if all(len({_kind(x) for x in column}) == 1 and not _differ(column) for column in columns):
-            found = [_reordered(column, order) if _varies(column) else column for column in columns]
+            found = [_reorder(column, order) if _varies(column) else column for column in columns]
             return [nested.unflatten(structures[0], iter([f[i] for f in found])) for i in range(order.shape[0])]
     error = StagingError(
         f"{what} depends on tensors: elements must be alike, not {_kinds(*items)}; make them tensors of one shape and "
@@ -240,13 +240,13 @@ def _take_items(items: list[Any], order: Tensor, what: str) -> list[Any]:
     return [items[i] for i in known]
 
 
-def _reordered(column: list[Any], order: Tensor) -> Any:
+def _reorder(column: list[Any], order: Tensor) -> Any:
     found: Any = stack(_alike(column)).index_select(order)
     return [as_number(found[i]) for i in range(order.shape[0])] if _are_numbers(column) else found
 
 
 def value_in_this_call(value: Tensor, error: Exception) -> Any:
-    """The value in the call under way; the error where there is none."""
+    """Return the value in the call under way; the error where there is none."""
     assert isinstance(mode.interpreter, Builder)
     return unrolled.value_in_this_call(mode.interpreter, value, error, user_frame())
 
@@ -256,7 +256,7 @@ def _varies(column: list[Any]) -> bool:
 
 
 def _rank(key: Any, what: str) -> Tensor:
-    """A key that can be compared: one number."""
+    """Return a key that can be compared: one number."""
     if key.size != 1:
         raise ValueError(f"{what} compares {key.dtype.name}{[*key.shape]} tensors, which have no order; give it a key")
     return key.reshape([])

@@ -20,7 +20,7 @@ def is_tensor(x: Any) -> bool:
 
 
 def as_tensor(value: Any) -> Any:
-    """A NumPy array as a tensor; other values as they are."""
+    """Return a NumPy array as a tensor; other values as they are."""
     return wrap(as_array(value)) if isinstance(value, np.ndarray) else value
 
 
@@ -43,7 +43,7 @@ class SpecifiedCall(NamedTuple):
 
 
 def call_of(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> SpecifiedCall:
-    """A call with its tensors as specs, and its arguments by position where they have one."""
+    """Return a call with its tensors as specs, and its arguments by position where they have one."""
     try:
         bound = inspect.signature(f).bind(*args, **kwargs)
         bound.apply_defaults()
@@ -61,7 +61,7 @@ def _as_specs(value: Any) -> Any:
 
 
 def find_declared_specs(f: Any, specs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[InputSpec | None]:
-    """The declared spec of each tensor of a call, in the order of flatten(); None where nothing is declared.
+    """Return the declared spec of each tensor of a call, in the order of flatten(); None where nothing is declared.
 
     Arguments:
         f: the static function.
@@ -96,7 +96,7 @@ def _tensors(value: Any) -> list[Any]:
 
 
 def _match_spec(spec: Any, value: Any) -> list[InputSpec | None]:
-    """The spec of each tensor in a value, found by keys and positions."""
+    """Return the spec of each tensor in a value, found by keys and positions."""
     if isinstance(value, Tensor):
         return [InputSpec.from_tensor(spec) if isinstance(spec, Tensor) else spec]
     if isinstance(spec, dict) and isinstance(value, dict):
@@ -109,7 +109,7 @@ def _match_spec(spec: Any, value: Any) -> list[InputSpec | None]:
 
 
 def parameters_of(f: Callable[..., Any]) -> list[str]:
-    """The names of a function's parameters that take one argument each."""
+    """Return the names of a function's parameters that take one argument each."""
     try:
         found = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):
@@ -118,7 +118,7 @@ def parameters_of(f: Callable[..., Any]) -> list[str]:
 
 
 def in_order(f: Callable[..., Any], kwargs: dict[str, Any]) -> list[str]:
-    """The names of keyword arguments, in the order in which a function declares them."""
+    """Return the names of keyword arguments, in the order in which a function declares them."""
     if len(kwargs) < 2:
         return list(kwargs)
     known = {n: i for i, n in enumerate(parameters_of(f))}
@@ -126,7 +126,7 @@ def in_order(f: Callable[..., Any], kwargs: dict[str, Any]) -> list[str]:
 
 
 class ArgumentNames(NamedTuple):
-    """What the user calls the arguments."""
+    """The user's names of the arguments."""
 
     tensors: list[str]
     parameters: list[str]
@@ -142,7 +142,7 @@ def names_of(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def argument_names(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
-    """A name for each tensor among the arguments, from the function's parameters."""
+    """Return a name for each tensor among the arguments, from the function's parameters."""
     try:
         bound = inspect.signature(f).bind_partial(*args, **kwargs).arguments
     except (TypeError, ValueError):
@@ -155,7 +155,7 @@ def argument_names(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
 
 
 def _names(name: str, value: Any) -> list[str]:
-    """A name for each tensor in an argument: its key in a dict, else that of the argument and a number."""
+    """Return a name for each tensor in an argument: its key in a dict, else that of the argument and a number."""
     if isinstance(value, dict):
         return [n for k, v in value.items() for n in _names(str(k), v)]
     if isinstance(value, list | tuple):

@@ -59,7 +59,7 @@ class Specializer:
         self._aliases, self._policy = ArgumentAliases(), CompilePolicy(self.cache)
 
     def find(self, call: FunctionCall, other: Other | None = None, may_wait: bool = False) -> tuple[Any, ScalarInputs]:
-        """The program for a call, traced if there is none, and the numbers of the call that it takes as inputs.
+        """Return the program for a call, traced if there is none, and the numbers of the call that it takes as inputs.
 
         Arguments:
             other: why the program that was found cannot serve, and which may.
@@ -161,7 +161,7 @@ class Specializer:
 
 
 def _kinds(call: FunctionCall, shared: Shared) -> tuple[Any, ...]:
-    """What a program depends on of each tensor of a call, and of their elements where some share them."""
+    """Return the kinds of a call's tensors that a program depends on, and those of shared elements."""
     if call.specs is None:
         kinds: Any = tuple([((data := payload_of(t)).shape, data.dtype, t.stop_gradient) for t in call.tensors])
     else:

@@ -18,7 +18,7 @@ class Compiled:
         self._executable = executable
 
     def hlo(self) -> str:
-        """The program after XLA's optimisations."""
+        """Return the program after XLA's optimisations."""
         return self._executable.as_text()
 
     def cost_analysis(self) -> dict[str, float]:
@@ -42,7 +42,7 @@ class Lowered:
         self._lowered = entry.executable.lower(shapes, entry.needs_grad, numbers)
 
     def stablehlo(self) -> str:
-        """The program as XLA is given it."""
+        """Return the program as XLA is given it."""
         return self._lowered.as_text()
 
     def compile(self) -> Compiled:

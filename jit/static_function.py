@@ -107,8 +107,8 @@ class StaticFunction(DeclaredSpecs, Inspection):
         if not mode.interpreter.is_eager:  # inside another trace: part of that program
             if self.options.passes:
                 raise StagingError(
-                    f"`{self.__name__}` has passes of its own, and is called inside of another program, which takes in "
-                    "its code without them: give passes= to the outer static function, or call it from eager code"
+                    f"`{self.__name__}` has its own passes, but is called inside another program, which inlines its "
+                    "code without them: give passes= to the outer static function, or call it from eager code"
                 )
             return convert(self._function)(*args, **kwargs)
         try:
@@ -177,11 +177,11 @@ class StaticFunction(DeclaredSpecs, Inspection):
         return bound_method(self, obj, lambda: self.like(self._function.__get__(obj, owner)))
 
     def like(self, function: Callable[..., Any]) -> StaticFunction:
-        """A static function of another function, with the same settings."""
+        """Return a static function of another function, with the same settings."""
         return StaticFunction(function, self._input_spec, self.options)
 
     def rollback(self) -> Callable[..., Any]:
-        """The function as the user wrote it, in the place of this one where it is a layer's forward."""
+        """Return the function as the user wrote it, in the place of this one where it is a layer's forward."""
         if isinstance(owner := getattr(self._function, "__self__", None), Layer):
             owner.__dict__.pop("forward", None)
         return self._function

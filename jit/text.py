@@ -60,7 +60,7 @@ class StagedText(OfThisCall):
         return getattr(self.known(f"str.{name}()"), name)
 
     def known(self, what: str = "a key") -> str:
-        """The text in the call under way, where what it shows of tensors are integers and booleans.
+        """Return the text in the call under way, where what it shows of tensors are integers and booleans.
 
         Raises:
             StagingError: it shows other numbers, or stands in a branch or loop.
@@ -80,7 +80,7 @@ class StagedText(OfThisCall):
 
 
 def _known_first(name: str) -> Any:
-    """A method of str that Python calls by itself."""
+    """Return a method of str that Python calls by itself."""
 
     def method(self: StagedText, *args: Any) -> Any:
         what = f"str.{name}()"
@@ -94,7 +94,7 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge", "len", "contains", "getitem", 
 
 
 def _in_this_call(value: Any, error: StagingError) -> Any:
-    """A tensor as it is in the call under way."""
+    """Return a tensor as it is in the call under way."""
     if not isinstance(value, Tensor) or not is_traced(value):
         return value
     if not isinstance(mode.interpreter, Builder):
@@ -120,7 +120,7 @@ def _describe(value: Any) -> str:
 
 
 def shown_value(value: Any) -> Any:
-    """What text shows: of a rate that each run finds anew, that of the run."""
+    """Return the value that text shows: of a learning rate that each run computes, that of the run."""
     builder = mode.interpreter
     if type(value) is not TracedNumber or not isinstance(builder, Builder) or value.seen is not builder.seen:
         return value
@@ -128,7 +128,7 @@ def shown_value(value: Any) -> Any:
 
 
 def parts_of(value: Any) -> list[Part]:
-    """A printed value as parts."""
+    """Return a printed value as parts."""
     value = shown_value(value)
     if isinstance(value, StagedText):
         return value.parts
@@ -136,7 +136,7 @@ def parts_of(value: Any) -> list[Part]:
 
 
 def text(parts: list[Part]) -> str | StagedText:
-    """An f-string: plain where nothing in it is traced."""
+    """Return an f-string: plain where nothing in it is traced."""
     shown: list[Part] = []
     for part in [p if isinstance(p, str) else (shown_value(p[0]), *p[1:]) for p in parts]:
         if isinstance(part, tuple) and isinstance(part[0], Tensor | StagedText):

@@ -47,7 +47,7 @@ def to_static(
         full_graph: True: raise an error for code that cannot be compiled. False or None: split the function there; the
             parts before and after run compiled, the statement itself runs as Python, and a warning names its line.
         cache_size: number of compiled programs to keep; the least recently used are dropped.
-        check: run the original function beside each compiled run and raise an error that names the first operator and
+        check: run the original function next to each compiled run and raise an error that names the first operator and
             line whose values differ; slow. PADDLE_LITE_CHECK=1 enables it globally. Default: False.
         buckets: sizes such as [32, 64, 128], or {"seq": [...]} by dimension name. Dimensions of unknown size are
             zero-padded to the next of these sizes, and results are cut back, so that few sizes are compiled.

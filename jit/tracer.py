@@ -72,7 +72,7 @@ class FunctionTracer:
         while True:
             try:
                 more: Any = {"shared": shared.among, "sizes": sizes, "decided": self._decided | once}
-                run = functools.partial(trace, call, shapes, grads, names, _converted, **more)
+                run = functools.partial(trace, call, shapes, grads, names, _convert, **more)
                 with at_run.record_effects():
                     found = trace_watching_containers(
                         self.function, [*nested.statics(structure)], self._implicit, self.name, run
@@ -89,8 +89,8 @@ class FunctionTracer:
                     self._decided |= {TRUTHS}
 
 
-def _converted(function: Any) -> Any:
-    """A function that the framework calls while it traces; as it is where there is no source."""
+def _convert(function: Any) -> Any:
+    """Return a function that the framework calls while it traces; as it is where there is no source."""
     try:
         return convert(function)
     except dy2static.ConversionError:
@@ -98,7 +98,7 @@ def _converted(function: Any) -> Any:
 
 
 def run_passes(traced: Traced, passes: Any) -> Traced:
-    """A trace with its program as passes make it."""
+    """Return a trace with its program as passes make it."""
     if not passes:
         return traced
     # Only here: most static functions do without.

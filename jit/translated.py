@@ -75,7 +75,7 @@ def load(
 
 
 def load_with(path: str, weights: str | None = None) -> TranslatedLayer:
-    """The same; a model file of the reference may have its weights in a file of another name."""
+    """Return the same; a model file of the reference may have its weights in a file of another name."""
     try:
         manifest, blobs = artifact.read(path, weights)
     except MEANINGLESS as e:  # of a model file of the reference
@@ -189,7 +189,7 @@ class TranslatedLayer(Layer):
 
     # -- looking inside --------------------------------------------------------------------------------------------
     def text(self, method_name: str = "forward") -> str:
-        """The program of a method as text, with the parts in which it runs and what they have cost so far.
+        """Return the program of a method as text, with the parts in which it runs and what they have cost so far.
 
         Raises:
             AttributeError: if the program was saved without that method.
@@ -198,7 +198,7 @@ class TranslatedLayer(Layer):
         return f"{method.program}\n{'' if method.parts is None else parts_text(method.parts)}".rstrip("\n")
 
     def program(self, method_name: str = "forward") -> Program:
-        """The program of a method in the mode that the layer is in."""
+        """Return the program of a method in the mode that the layer is in."""
         return self._method(method_name).program
 
     @property
@@ -208,20 +208,20 @@ class TranslatedLayer(Layer):
 
     @property
     def inputs(self) -> list[InputSpec]:
-        """What forward takes."""
+        """The inputs of forward."""
         return list(self._method("forward").inputs)
 
     @property
     def outputs(self) -> list[InputSpec]:
-        """What forward gives."""
+        """The outputs of forward."""
         return list(self._method("forward").outputs)
 
     def _input_spec(self, method_name: str = "forward") -> list[InputSpec]:
-        """What a method takes."""
+        """Return the input specs of a method."""
         return list(self._method(method_name).inputs)
 
     def _output_spec(self, method_name: str = "forward") -> list[InputSpec]:
-        """What a method gives."""
+        """Return the output specs of a method."""
         return list(self._method(method_name).outputs)
 
     @property

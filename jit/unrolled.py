@@ -23,7 +23,7 @@ from .iterables import Rest, StagedEnumerate, StagedMap, StagedRange, StagedReve
 
 _warned: dict[Any, Any] = {}
 UNSTAGEABLE = (StagingError, DataDependentError)
-# The first iteration may be told by its number, and give the variables that the others read.
+# The first iteration may be recognized by its number, and give the variables that the others read.
 UNSTAGEABLE_LOOP = (*UNSTAGEABLE, UndefinedError)
 # A loop is tried again as a staged one after so many iterations as Python, and has at most so many.
 TRIES = 2
@@ -113,7 +113,7 @@ def for_(
 
 
 def value_in_this_call(builder: Builder, value: Any, error: Exception, where: Any = None) -> Any:
-    """The value of this call; a place is one to warn of."""
+    """Return the value of this call; a place is one to warn of."""
     if not isinstance(value, Tensor):
         return value
     if isinstance(value, SizeCondition):
@@ -127,7 +127,7 @@ def value_in_this_call(builder: Builder, value: Any, error: Exception, where: An
 
 
 def items(builder: Builder, iterable: Any, error: Exception, where: Any) -> list[Any]:
-    """The items that there are in this call."""
+    """Return the items that there are in this call."""
     length = length_of(iterable)
     if is_symbolic(length):
         raise error
@@ -143,7 +143,7 @@ def _number(builder: Builder, error: Exception, value: Any) -> int:
 
 
 def _item(iterable: Any, i: int, known: Callable[[Any], int]) -> Any:
-    """The i-th item as Python gives it in eager code."""
+    """Return the i-th item as Python gives it in eager code."""
     if isinstance(iterable, StagedRange | range):
         return known(iterable.start) + i * known(iterable.step)
     if isinstance(iterable, StagedEnumerate):

@@ -31,7 +31,7 @@ class VaryingScalars:
         self._known: Memo[Any, tuple[ScalarInputs, frozenset[int]]] = Memo("numbers of calls", KINDS)
 
     def split(self, structure: Any, rest: Any) -> tuple[Any, ScalarInputs]:
-        """The structure with the numbers that change taken out, and their values.
+        """Return the structure with the numbers that change taken out, and their values.
 
         Arguments:
             structure: of the arguments of a call.
@@ -52,7 +52,7 @@ class VaryingScalars:
 
 
 def _without(structure: Any, values: list[Any], varying: frozenset[int] | None) -> Any:
-    """The structure with its numbers replaced by their type (those at `varying` only, where given)."""
+    """Return the structure with its numbers replaced by their type (those at `varying` only, where given)."""
     if isinstance(structure, nested.Static) and type(structure.value) in (int, float):
         values.append(structure.value)
         taken = varying is None or len(values) - 1 in varying
@@ -63,7 +63,7 @@ def _without(structure: Any, values: list[Any], varying: frozenset[int] | None) 
 
 
 def with_numbers(structure: Any, values: ScalarInputs, seen: list[ScalarGuard]) -> Any:
-    """The structure with a Number in the place of each number that changes."""
+    """Return the structure with a Number in the place of each number that changes."""
     position = iter(range(len(values)))
 
     def place(s: Any) -> Any:
@@ -84,7 +84,7 @@ class DynamicAttributes:
         self._found: list[tuple[dict[Any, Any], Any]] = []
 
     def values(self) -> ScalarInputs:
-        """What they are now."""
+        """Return the current values."""
         return tuple([held.get(key) for held, key in self._found])
 
     def learn(self, guards: Iterable[Any]) -> None:

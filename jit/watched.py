@@ -25,7 +25,7 @@ _OF_OTHERS = tuple([f"{os.sep}{name}{os.sep}" for name in ("jax", "jaxlib", "num
 
 
 def form_of(f: Any) -> Callable[..., Any]:
-    """The form of a function of others."""
+    """Return the form of a function of others."""
     if not hasattr(f, "__code__"):
         return f
 
@@ -45,7 +45,7 @@ def form_of(f: Any) -> Callable[..., Any]:
 
 
 def _called(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a function gives that does nothing to the world.
+    """Call a function without effects on the world.
 
     Raises:
         StagingError: it does.
@@ -71,7 +71,7 @@ def _called(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _outside(f: Any) -> list[Any]:
-    """What a function reads from outside."""
+    """Return what a function reads from outside."""
     cells = [c.cell_contents for c in f.__closure__ or () if c != types.CellType()]
     return cells + [f.__globals__[name] for name in f.__code__.co_names if name in f.__globals__]
 

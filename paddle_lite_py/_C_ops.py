@@ -17,7 +17,7 @@ __all__ = ["anchor_generator", "multiclass_nms3", "numel"]
 
 
 def argsort(x: Any, axis: int = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
-    """The sorted tensor, and where each element was.
+    """Return the sorted tensor, and where each element was.
 
     Args:
         x: a tensor.

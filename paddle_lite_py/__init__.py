@@ -102,7 +102,7 @@ def _brought(name: str, module: str, doc: str) -> Any:
     return method
 
 
-# Methods of Tensor that lie in parts which are imported when they are first asked for.
+# Methods of Tensor defined in modules that are imported on first use.
 _add_methods(
     (name, _brought(name, "sparse.tensors", "As a sparse tensor; see paddle.sparse."))
     for name in ("to_sparse_coo", "to_sparse_csr")
@@ -112,7 +112,7 @@ if TYPE_CHECKING:
     from . import amp, device, fft, framework, io, linalg, metric, optimizer, regularizer, static, utils, version
     from .framework import async_save, clear_async_save_task_queue, load, save
 
-# Imported when first asked for, so that `import paddle_lite_py` stays close to the cost of `import jax`.
+# Imported on first use, so that `import paddle_lite_py` stays close to the cost of `import jax`.
 _SUBPACKAGES = (
     "incubate",
     "passes",
@@ -167,7 +167,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _NAMES:
         return getattr(importlib.import_module(f"{__name__}.{_NAMES[name]}"), name)
-    # Python suggests a name that is near, if it knows which one was asked for; not a longer one.
+    # Python suggests a similar name if it knows the full list of candidates, but not a longer name.
     names = dir(_sys.modules[__name__]) if len(name) > 3 else []
     longer = [n for n in names if n.startswith(name) and len(n) > len(name) + 2]
     hint = f"; did you mean 'paddle.{longer[0]}'?" if longer else ""
@@ -176,7 +176,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _load_ops() -> None:
-    """Import what defines ops beside those of `ops`: a program in a file may name them."""
+    """Import the modules outside `ops` that define ops, since a program in a file may name them."""
     for part in (
         "distributed",
         "distribution",

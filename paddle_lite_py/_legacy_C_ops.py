@@ -19,10 +19,11 @@ def _call(kernel: Callable[..., Any], given: tuple[Any, ...]) -> Any:
 
 
 def distribute_fpn_proposals(x: Any, rois_num: Any, *given: Any) -> tuple[Any, Any, Any]:
-    """The regions of each level, their places, and the counts.
+    """Return the regions of each level, their places, and the counts.
 
     Args:
-        x: the regions. rois_num: how many are of each picture.
+        x: the regions.
+        rois_num: how many are of each picture.
         given: how many levels there are, twice; then names and values of attributes.
     """
     rois, counts, place = _call(_C_ops.distribute_fpn_proposals, (x, rois_num, *given[2:]))
@@ -30,7 +31,7 @@ def distribute_fpn_proposals(x: Any, rois_num: Any, *given: Any) -> tuple[Any, A
 
 
 def __getattr__(name: str) -> Any:
-    """A kernel that takes tensors, then names and values of attributes.
+    """Return a kernel that takes tensors, then names and values of attributes.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -1,4 +1,4 @@
-"""What modules of ops begin with in PaddlePaddle: names of dtypes, and checks of arguments."""
+"""The common imports of PaddlePaddle's op modules: dtype names and argument checks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 
 
 def convert_dtype(dtype: Any) -> str:
-    """The name of a dtype.
+    """Return the name of a dtype.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -38,12 +38,12 @@ def convert_dtype(dtype: Any) -> str:
 
 
 def convert_np_dtype_to_dtype_(np_dtype: Any) -> Any:
-    """The dtype of a NumPy one, or of a name."""
+    """Return the dtype of a NumPy one, or of a name."""
     return as_dtype(np_dtype)
 
 
 def check_type(input: Any, input_name: str, expected_type: Any, op_name: str, extra_message: str = "") -> None:
-    """See that an argument is of a type.
+    """Check that an argument has the expected type.
 
     Raises:
         TypeError: if it is not.
@@ -57,7 +57,7 @@ def check_type(input: Any, input_name: str, expected_type: Any, op_name: str, ex
 def check_dtype(
     input_dtype: Any, input_name: str, expected_dtype: Sequence[str], op_name: str, extra_message: str = ""
 ) -> None:
-    """See that the dtype of an argument is one of some.
+    """Check that the dtype of an argument is one of those allowed.
 
     Raises:
         TypeError: if it is not.
@@ -71,7 +71,7 @@ def check_dtype(
 def check_variable_and_dtype(
     input: Any, input_name: str, expected_dtype: Sequence[str], op_name: str, extra_message: str = ""
 ) -> None:
-    """See that an argument is a tensor of one of some dtypes.
+    """Check that an argument is a tensor of one of the allowed dtypes.
 
     Raises:
         TypeError: if it is not.

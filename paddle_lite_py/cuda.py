@@ -37,7 +37,7 @@ manual_seed_all = manual_seed
 
 
 def current_device() -> int:
-    """The index of the device in use; 0 on the CPU.
+    """Return the index of the device in use; 0 on the CPU.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -81,7 +81,7 @@ def _autocast(enabled: bool = True, dtype: Any = "float16", cache_enabled: bool 
 
 
 class amp:  # noqa: N801  (a module elsewhere)
-    """What torch.cuda.amp has.
+    """The contents of torch.cuda.amp.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -97,7 +97,7 @@ class amp:  # noqa: N801  (a module elsewhere)
 
 
 class nvtx:  # noqa: N801  (a module elsewhere)
-    """Ranges of NVIDIA's profiler: nothing, since `paddle.profiler.RecordEvent` marks those of XLA's."""
+    """Ranges of NVIDIA's profiler: a no-op, since `paddle.profiler.RecordEvent` marks those of XLA."""
 
     range_push = range_pop = staticmethod(core.nvprof_nvtx_push)
 

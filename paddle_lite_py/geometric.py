@@ -122,7 +122,7 @@ def sample_neighbors(
         >>> neighbors.tolist(), count.tolist()
         ([1, 2], [2])
     """
-    return _sampled(row, colptr, None, input_nodes, sample_size, eids, return_eids)
+    return _sample(row, colptr, None, input_nodes, sample_size, eids, return_eids)
 
 
 def weighted_sample_neighbors(
@@ -149,10 +149,10 @@ def weighted_sample_neighbors(
         >>> sorted(neighbors.tolist()), count.tolist()
         ([1, 2], [2])
     """
-    return _sampled(row, colptr, edge_weight, input_nodes, sample_size, eids, return_eids)
+    return _sample(row, colptr, edge_weight, input_nodes, sample_size, eids, return_eids)
 
 
-def _sampled(row: Any, colptr: Any, weight: Any, nodes: Any, size: int, eids: Any, return_eids: bool) -> Any:
+def _sample(row: Any, colptr: Any, weight: Any, nodes: Any, size: int, eids: Any, return_eids: bool) -> Any:
     if return_eids and eids is None:
         raise ValueError("sample_neighbors: return_eids=True needs eids")
     rows, ends, wanted = (_host(v, "sample_neighbors()") for v in (row, colptr, nodes))

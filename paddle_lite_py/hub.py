@@ -68,7 +68,7 @@ def list(repo_dir: str, source: str = "github", force_reload: bool = False) -> b
 
 @no_effect(force_reload=_LOCAL)
 def help(repo_dir: str, model: str, source: str = "github", force_reload: bool = False) -> str | None:
-    """The docstring of a model.
+    """Return the docstring of a model.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -48,7 +48,7 @@ _END = object()
 
 
 def buffered(reader: Reader, size: int) -> Reader:
-    """The samples, up to `size` of them read ahead in a thread.
+    """Return the samples, up to `size` of them read ahead in a thread.
 
     Examples:
         >>> list(buffered(lambda: iter(range(3)), 2)())
@@ -94,7 +94,7 @@ def map_readers(func: Callable[..., Any], *readers: Reader) -> Reader:
 
 
 def chain(*readers: Reader) -> Reader:
-    """The samples of one reader after those of another.
+    """Return the samples of one reader after those of another.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -107,7 +107,7 @@ def chain(*readers: Reader) -> Reader:
 
 
 def firstn(reader: Reader, n: int) -> Reader:
-    """The first n samples.
+    """Return the first n samples.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -120,7 +120,7 @@ def firstn(reader: Reader, n: int) -> Reader:
 
 
 def cache(reader: Reader) -> Reader:
-    """The samples, read once and kept.
+    """Return the samples, read once and kept.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -134,7 +134,7 @@ def cache(reader: Reader) -> Reader:
 
 
 def shuffle(reader: Reader, buf_size: int) -> Reader:
-    """The samples, in random order within stretches of buf_size.
+    """Yield the samples, in random order within stretches of buf_size.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -64,6 +64,6 @@ def show() -> None:
 
 
 def summary() -> str:
-    """One line: this package's version, the Paddle API's, JAX's and Python's."""
+    """Return one line: this package's version, the Paddle API's, JAX's and Python's."""
     found = versions(lite_version)
     return f"paddle_lite_py {lite_version} (Paddle API {full_version}, JAX {found['jax']}, Python {found['python']})"

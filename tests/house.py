@@ -55,7 +55,7 @@ def modules(root: Path = ROOT) -> dict[str, Path]:
 
 @functools.cache
 def imports(root: Path = ROOT) -> list[Import]:
-    """Every import at run time: at the top of a module or inside a function, but not under TYPE_CHECKING."""
+    """Every import: at the top of a module, inside a function, or for types alone."""
     known = modules(root)
     return [found for name, path in known.items() for found in _imports_of(name, path, known)]
 
@@ -77,7 +77,7 @@ def module_graph(root: Path = ROOT) -> dict[str, set[str]]:
 
 def _imports_of(name: str, path: Path, known: dict[str, Path]) -> Iterator[Import]:
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    for node in _run_time_nodes(_tree(path)):
+    for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Import):
             yield from (Import(name, alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -92,16 +92,6 @@ def _absolute(node: ast.ImportFrom, package: str) -> str:
         return node.module or ""
     base = package.split(".")[: len(package.split(".")) - node.level + 1]
     return ".".join(base + ([node.module] if node.module else []))
-
-
-def _run_time_nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    if isinstance(tree, ast.If) and ast.unparse(tree.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
-        children: list[ast.AST] = list(tree.orelse)
-    else:
-        children = list(ast.iter_child_nodes(tree))
-    yield tree
-    for child in children:
-        yield from _run_time_nodes(child)
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 
 usage: python tests/versions.py          which are there
        python tests/versions.py test     the whole suite on each
-       python tests/versions.py smoke    a twentieth of it on the one that is farthest from this one
+       python tests/versions.py smoke    a thirtieth of it on the one that is farthest from this one
 """
 
 from __future__ import annotations

@@ -8,9 +8,10 @@ Files are read again from the first one when all have been read. After a kill, t
 checkpoint, on the same or another mesh of devices of this process. At the end, the folder has the model in Hugging
 Face's format, too.
 
---mesh: dp: copies with other rows of a batch, mp: parts of each layer, sharding: 1 to 3, the stage from which copies
-share the states of the optimizer, gradients and parameters. The function make() is for the auto_tuner, which compiles
-the step for machines that are not here and ranks meshes:
+--mesh: dp: copies with other rows of a batch, sep: parts of each sequence, mp: parts of each layer, sharding: 1 to 3,
+the stage from which copies share the states of the optimizer, gradients and parameters, recompute: layers are computed
+again for the gradient. The function make() is for the auto_tuner, which compiles the step for machines that are not
+here and ranks meshes:
 
     MODEL=llama-7b python -m paddle_lite_py.distributed.auto_tuner tutorials/train_language_model.py --for v5p:2x2x2 \
         --depth 32
@@ -111,13 +112,13 @@ def build(config: ModelConfig, plan: MeshPlan, rate: Any) -> tuple[CausalLM, Any
 def training_step(model: Any, adam: Any, plan: MeshPlan, bf16: bool) -> Any:
     """One step as one program: from a batch to its loss."""
     mesh = plan.mesh() if plan.chips > 1 else None
+    axis_of = {"dp": dist.Shard(0), "sep": dist.Shard(1), "mp": dist.Replicate()}
 
     @paddle.jit.to_static
     def train(ids: Any, labels: Any, segments: Any) -> Any:
         if mesh is not None:
-            ids, labels, segments = (
-                dist.reshard(t, mesh, [dist.Shard(0), dist.Replicate()]) for t in (ids, labels, segments)
-            )
+            placements = [axis_of[name] for name in mesh.dim_names]
+            ids, labels, segments = (dist.reshard(t, mesh, placements) for t in (ids, labels, segments))
         with paddle.amp.auto_cast(bf16, dtype="bfloat16"):
             logits = model(ids, segment_ids=segments)
         loss = sft_loss(logits, labels)
@@ -215,9 +216,15 @@ def prune(folder: Path, keep: int = 2) -> None:
 
 
 def _mesh(text: str) -> MeshPlan:
-    pairs = dict(pair.split("=") for pair in text.split(",") if pair != "recompute")
-    numbers = {name: int(n) for name, n in pairs.items()}
-    return MeshPlan(**{"dp": 1, "mp": 1, **numbers, "recompute": "recompute" in text.split(",")})  # type: ignore[arg-type]
+    words = text.split(",")
+    found = {"dp": 1, "mp": 1, "recompute": "recompute" in words}
+    for name, _, number in (word.partition("=") for word in words if word != "recompute"):
+        if name not in MeshPlan._fields or not number.isdigit():
+            raise argparse.ArgumentTypeError(
+                f"{name!r} in {text!r}: expected dp=N, sep=N, mp=N, sharding=1..3, recompute"
+            )
+        found[name] = int(number)
+    return MeshPlan(**found)
 
 
 def main() -> None:
@@ -228,7 +235,7 @@ def main() -> None:
     add("--folder", required=True, help="for checkpoints, and the model at the end")
     add("--model", choices=MODELS, default="tiny")
     add("--tokenizer", help="a folder with a tokenizer for transformers; default: bytes")
-    add("--mesh", type=_mesh, default=MeshPlan(1, 1), help="such as dp=2,mp=4,sharding=3,recompute")
+    add("--mesh", type=_mesh, default=MeshPlan(1, 1), help="such as dp=2,sep=2,mp=4,sharding=3,recompute")
     add("--bf16", action="store_true", help="mixed precision with bfloat16")
     add("--peak", type=float, help="TFLOP/s of a device, for the MFU")
     for name, default in (("rows", 8), ("length", 128), ("steps", 100), ("warmup", 10), ("seed", 0)):

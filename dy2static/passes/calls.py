@@ -91,7 +91,7 @@ class Calls(Hoist):
         return node
 
     def _called(self, node: gast.Call) -> Any:
-        """The call of what is found for the user's function."""
+        """Return the call of what is found for the user's function."""
         fast = self.options.fast
         if fast and isinstance(node.func, gast.Attribute):
             if not node.keywords and all(isinstance(arg, _SIMPLE) for arg in node.args):
@@ -121,7 +121,7 @@ class Calls(Hoist):
         return made
 
     def _find(self, form: str, node: gast.Call, **holes: Any) -> gast.expr:
-        """What to call, or for a whole call the call but for its arguments."""
+        """Return what to call, or for a whole call everything but its arguments."""
         func = node.func
         if len(node.args) == 1 and not isinstance(node.args[0], gast.Starred):
             form = _REDUCE.sub("", form)  # it needs two

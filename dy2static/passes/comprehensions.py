@@ -79,7 +79,7 @@ class Comprehensions(Hoist):
         return made
 
     def _lazy(self, node: Any) -> list[gast.stmt]:
-        """The loops that yield the elements; the innermost condition may be staged, see `Operators.masked`."""
+        """Return the loops that yield the elements; the innermost condition may be staged, see `Operators.masked`."""
         tests = node.generators[-1].ifs
         body = statements("yield E", node, E=node.elt)
         if tests:
@@ -90,7 +90,7 @@ class Comprehensions(Hoist):
         return self._loops(node, body)
 
     def _collect(self, node: Any) -> list[gast.stmt]:
-        """The loops that collect the elements in a container."""
+        """Return the loops that collect the elements in a container."""
         out = self.namer.prefix + "out"
         if isinstance(node, gast.DictComp):
             key = self.namer.prefix + "key"

@@ -74,7 +74,7 @@ class ControlFlow(StagedForms):
         self._generator = expressions_within(body, _PAUSES)
 
     def function(self) -> list[gast.stmt]:
-        """The body of the function, and, before it, what makes its variables local."""
+        """Return the body of the function, and, before it, what makes its variables local."""
         access = self.facts.access
         names = sorted(access.bound - self.facts.params - set(self.namer.functions))
         if self.fast:  # the user's names are bound by the user's statements
@@ -149,7 +149,7 @@ class ControlFlow(StagedForms):
         return self._if_python(stmt, [*self._lifted(build, stmt, self.namer.value), *after()])
 
     def _if_long(self, stmt: gast.If, chain: list[gast.If]) -> list[gast.stmt]:
-        """A long chain: the variable `at` tells which of its tests was staged."""
+        """Return a long chain: the variable `at` tells which of its tests was staged."""
         at = self.namer.new("at")
         self._entries.update({id(m): statements(f"A = {n}", m, A=at) for n, m in enumerate(chain, 1)})
 
@@ -165,7 +165,7 @@ class ControlFlow(StagedForms):
         ]
 
     def _if_python(self, stmt: gast.If, staged: list[gast.stmt]) -> list[gast.stmt]:
-        """The branch for Python values; `staged` is what to do where the test is staged."""
+        """Return the branch for Python values; `staged` is what to do where the test is staged."""
         body, orelse = self._block(stmt.body, False), self._block(stmt.orelse, False)
         guards = self.notes.guards.get(stmt, [])
         if guards:
@@ -178,7 +178,7 @@ class ControlFlow(StagedForms):
         if test.steps and not orelse:
             return self._if_alone(stmt, test, body, staged)
         then, rest = (test.ask, body), (test.false, orelse)
-        if self._leaves(stmt.body):  # what is asked first is decided fastest
+        if self._leaves(stmt.body):  # the first test is decided fastest
             then, rest = (test.ask_false, orelse), (test.true, body)
         source = "if ASK:\n    THEN\nelif OTHER:\n    REST\nelse:\n    V = VALUE\n    STAGED"
         return self._fill(source, stmt, ASK=then[0](), THEN=then[1], OTHER=rest[0](), REST=rest[1], VALUE=test.value(),
@@ -187,7 +187,7 @@ class ControlFlow(StagedForms):
     def _if_alone(
         self, stmt: gast.If, test: Decision, body: list[gast.stmt], staged: list[gast.stmt]
     ) -> list[gast.stmt]:
-        """An `if` without `else`, for Python values."""
+        """Return an `if` without `else`, for Python values."""
         source = """
             if MAYBE:
                 if SURELY:
@@ -217,7 +217,7 @@ class ControlFlow(StagedForms):
     def _chain(
         self, chain: list[gast.If], known: gast.expr | None = None
     ) -> tuple[list[gast.stmt], list[list[gast.stmt]]]:
-        """The functions of all members, and for each the call that runs it, on a test whose value is `known`."""
+        """Return the functions of all members, and for each the call that runs it, on a test whose value is `known`."""
         defs: list[gast.stmt] = []
         parts = []
         for member in chain:
@@ -244,7 +244,7 @@ class ControlFlow(StagedForms):
         return [*defs, *calls[0]]
 
     def _if_masked(self, stmt: Any) -> list[gast.stmt]:
-        """The condition of a generator expression."""
+        """Return the condition of a generator expression."""
         *before, last = self._block(stmt.body, False)
         value: Any = last.value
         source = """
@@ -363,7 +363,7 @@ class ControlFlow(StagedForms):
                           **names)  # fmt: skip
 
     def _turn(self, stmt: Any, guards: list[str], names: dict[str, Any]) -> list[gast.stmt]:
-        """What ends an iteration: a look at the flags, unless the branches that may stage one do that."""
+        """Return the end of an iteration: a check of the flags, unless the branches that may stage one do that."""
 
         def look() -> list[gast.stmt]:
             set_ = self._each(guards, "is not False", stmt, gast.Or())

@@ -5,9 +5,9 @@ For `a and not b`, with temporaries `v` and `w`:
     false    v is False or v is True and w is True      whether it was false, looking only at what was evaluated
     value    ops.not_(w) if v is True else ops.and_(v, lambda: ops.not_(b))     if it was neither: what is staged
 
-A value that is no boolean becomes one where it is asked: `v is not False and (v := ops.test(v)) is True`.
+A value that is no boolean becomes one where it is tested: `v is not False and (v := ops.test(v)) is True`.
 
-Where there is nothing to do for false, `a` is asked in two steps, of which false takes the first only:
+Where there is nothing to do for false, `a` is tested in two steps, of which false takes the first only:
     maybe    (v := a) is not False
     surely   v is True or (v := ops.test(v)) is True
     open     v is not False                             neither: it is staged
@@ -66,7 +66,7 @@ def is_python(node: Any, notes: Notes) -> bool:
 
 
 def decide(test: gast.expr, namer: Namer, notes: Notes) -> Decision:
-    """The forms of a test whose boolean operators have been rewritten."""
+    """Return the forms of a test whose boolean operators have been rewritten."""
     return _Decider(namer, notes).forms(test)
 
 

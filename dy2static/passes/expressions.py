@@ -123,7 +123,7 @@ class Expressions(Hoist):
         return result
 
     def _link(self, node: gast.Compare) -> gast.expr:
-        """One comparison of a chain, whose operands have been rewritten."""
+        """Return one comparison of a chain, whose operands have been rewritten."""
         if not isinstance(node.ops[0], (gast.In, gast.NotIn)):
             return node
         found = self._contains(node)
@@ -186,7 +186,7 @@ class Expressions(Hoist):
         return isinstance(node, gast.Name) and self.namer.made(node.id)
 
     def _twice(self, value: gast.expr, last: bool) -> tuple[gast.expr, gast.expr]:
-        """The value, and an expression that gives it again."""
+        """Return the value, and an expression that gives it again."""
         if last or isinstance(value, (gast.Name, gast.Constant)):
             return value, value
         temporary = self.namer.new("middle")
@@ -194,7 +194,7 @@ class Expressions(Hoist):
         return (expression("(M := X)", value, M=temporary, X=value), expression("M", value, M=temporary))
 
     def short(self, node: gast.expr) -> gast.expr:
-        """The form of a rewritten expression that calls the operators at once: smaller, for staged code."""
+        """Return the form of a rewritten expression that calls the operators at once: smaller, for staged code."""
         return self._short.get(node, node)
 
     def _both(self, long: gast.expr, short: gast.expr) -> gast.expr:
@@ -208,7 +208,7 @@ class Expressions(Hoist):
         return expression(template, at, V=self.namer.value, T=self.namer.truth, **helpers, **holes)
 
     def _thunk(self, node: gast.expr) -> tuple[gast.expr, gast.expr]:
-        """The operand as a function, and the same function, given the variables that it reads."""
+        """Return the operand as a function, and the same function, given the variables that it reads."""
         short = self.short(node)
         written = sorted(_user_walrus(short, self.namer))
         if not written:
@@ -229,7 +229,7 @@ class Expressions(Hoist):
 
 
 def _user_walrus(node: gast.AST, namer: Namer) -> set[str]:
-    """The names that an expression binds in its own scope: those in a lambda are the lambda's."""
+    """Return the names that an expression binds in its own scope: those in a lambda are the lambda's."""
     if isinstance(node, gast.Lambda):
         return set()
     own = {node.target.id} if isinstance(node, gast.NamedExpr) and not namer.made(node.target.id) else set()

@@ -18,7 +18,7 @@ class Statements:
         self.namer = namer
 
     def block(self, body: list[gast.stmt]) -> list[gast.stmt]:
-        """The statements rewritten."""
+        """Return the statements rewritten."""
         out: list[gast.stmt] = []
         for stmt in body:
             new = self.visit(stmt)
@@ -26,12 +26,12 @@ class Statements:
         return out
 
     def visit(self, stmt: Any) -> Any:
-        """What takes the place of the statement."""
+        """Return the replacement of the statement."""
         method: Callable[[Any], Any] | None = getattr(self, f"visit_{type(stmt).__name__}", None)
         return self.nested(stmt) if method is None else method(stmt)
 
     def nested(self, stmt: Any) -> Any:
-        """The statement with the blocks in it rewritten."""
+        """Return the statement with the blocks in it rewritten."""
         if isinstance(stmt, SCOPES):
             return stmt
         for part in (stmt, *stmt.__dict__.get("handlers", ()), *stmt.__dict__.get("cases", ())):
@@ -52,7 +52,7 @@ class Hoist(Statements):
         self._methods: dict[type, Callable[[Any], Any]] = {}
 
     def block(self, body: list[gast.stmt]) -> list[gast.stmt]:
-        """The statements, each with what it needs before it."""
+        """Return the statements, each with what it needs before it."""
         out: list[gast.stmt] = []
         outer = self.before
         for stmt in body:
@@ -63,7 +63,7 @@ class Hoist(Statements):
         return out
 
     def visit(self, node: Any) -> Any:
-        """What takes the place of the node."""
+        """Return the replacement of the node."""
         kind = type(node)
         method = self._methods.get(kind)
         if method is None:
@@ -71,7 +71,7 @@ class Hoist(Statements):
         return method(node)
 
     def generic_visit(self, node: Any) -> Any:
-        """The node, with what is in it rewritten."""
+        """Return the node, with what is in it rewritten."""
         fields = node.__dict__
         for field in node._fields:
             value = fields.get(field)

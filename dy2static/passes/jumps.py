@@ -137,7 +137,7 @@ class Jumps:
         return isinstance(stmt, (gast.If, *WITHS, *TRIES, *LOOPS)) and within([stmt], kinds)
 
     def _compound(self, stmt: Any, rest: list[gast.stmt], loop: LoopFlags | None) -> tuple[Rewritten, list[gast.stmt]]:
-        """The statement rewritten, and what is left of the statements after it."""
+        """Return the statement rewritten, and what is left of the statements after it."""
         if isinstance(stmt, gast.If):
             return self._if(stmt, rest, loop)
         if isinstance(stmt, LOOPS):
@@ -224,7 +224,7 @@ class Jumps:
         return Rewritten([*resets, *_closed(stmt, caught.body, final)], ends, flags)
 
     def _final(self, body: list[gast.stmt]) -> list[gast.stmt]:
-        """The statements of a `finally`, of which a jump out of it stays: it ends what is being raised."""
+        """Return the statements of a `finally`, of which a jump out of it stays: it ends what is being raised."""
         before = self.returns, self._catching
         self.returns, self._catching = False, None
         new = self._block(body, None).body
@@ -249,7 +249,7 @@ class Jumps:
         return statements("F = False", at, F=flag)
 
     def _pruned(self, body: list[gast.stmt]) -> list[gast.stmt]:
-        """The statements without the flags that nothing asks for."""
+        """Return the statements without the flags that nothing asks for."""
         return _Prune(self.namer, self._flags - self._guarding).block(body)
 
 
@@ -271,7 +271,7 @@ class _Prune(Statements):
 
 
 def _closed(stmt: Any, later: list[gast.stmt], final: list[gast.stmt]) -> list[gast.stmt]:
-    """A `try` and what stands after its handlers, with a `finally` around both."""
+    """Return a `try` and what stands after its handlers, with a `finally` around both."""
     if not later:
         stmt.finalbody = final
         return [stmt]

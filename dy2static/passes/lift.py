@@ -32,7 +32,7 @@ Later = list[Callable[[], gast.FunctionDef]]
 def lift_into_function(
     body: Callable[[], list[Any]], changes: Changes, extra: list[str], namer: Namer, later: Later | None, at: gast.AST
 ) -> list[gast.stmt]:
-    """The statements that call a new function.
+    """Return the statements that call a new function.
 
     Arguments:
         body: makes the code to move.

@@ -24,9 +24,9 @@ def mangle(tree: gast.AST, class_name: str | None) -> None:
         for field in _FIELDS:
             value = node.__dict__.get(field)
             if isinstance(value, str):
-                setattr(node, field, _mangled(value, owner))
+                setattr(node, field, _mangle(value, owner))
         if isinstance(node, (gast.Global, gast.Nonlocal)):
-            node.names = [_mangled(name, owner) for name in node.names]
+            node.names = [_mangle(name, owner) for name in node.names]
         stack += _children(node)
 
 
@@ -36,6 +36,6 @@ def _children(node: gast.AST) -> list[Any]:
     return list(gast.iter_child_nodes(node))
 
 
-def _mangled(name: str, owner: str) -> str:
+def _mangle(name: str, owner: str) -> str:
     private = name.startswith("__") and not name.endswith("__") and "." not in name
     return f"_{owner}{name}" if private else name

@@ -63,7 +63,7 @@ class MatchStatements(Statements):
 
 
 def _values(pattern: Any) -> list[gast.expr]:
-    """The alternatives of a pattern that only compares with values."""
+    """Return the alternatives of a pattern that only compares with values."""
     if isinstance(pattern, gast.MatchValue):
         return [pattern.value]
     if isinstance(pattern, gast.MatchOr) and all(isinstance(p, gast.MatchValue) for p in pattern.patterns):

@@ -56,7 +56,7 @@ class RaisingTry:
 
 
 def raised(stmt: gast.Raise, site: Site, namer: Namer, notes: Notes) -> gast.stmt:
-    """The assignment in the place of a `raise`."""
+    """Return the assignment in the place of a `raise`."""
     value = stmt.exc or expression("OPS.current()", stmt, OPS=namer.operators)
     call = expression("OPS.packed(X)", stmt, OPS=namer.operators, X=value)
     call.args += [stmt.cause] if stmt.cause is not None else []
@@ -66,7 +66,7 @@ def raised(stmt: gast.Raise, site: Site, namer: Namer, notes: Notes) -> gast.stm
 
 
 def again(site: Site, handlers: list[Any], namer: Namer) -> gast.stmt:
-    """The handlers, for what an assignment has kept."""
+    """Return the handlers, for what an assignment has kept."""
     at = site.at
     (raising,) = statements("raise OPS.unpacked(E)", at, OPS=namer.operators, E=site.error)
     if all(h.type is not None for h in handlers):
@@ -78,7 +78,7 @@ def again(site: Site, handlers: list[Any], namer: Namer) -> gast.stmt:
 
 
 def asserted(stmt: gast.Assert) -> gast.If:
-    """An `assert` as the `raise` that it is."""
+    """Return an `assert` as the `raise` that it is."""
     error = expression("AssertionError()", stmt)
     error.args = [] if stmt.msg is None else [stmt.msg]
     test = locate(gast.UnaryOp(gast.Not(), stmt.test), stmt)

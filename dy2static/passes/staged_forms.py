@@ -1,4 +1,4 @@
-"""What the staged forms of branches and loops share: bodies as functions, and the state that they change."""
+"""Helpers of the staged forms of branches and loops: bodies as functions, and the state that they change."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class StagedForms:
         return lift_into_function(body, self.changes[id(at)], list(extra), self.namer, self.later, at)
 
     def _inner(self, name: str, parameter: str, at: gast.stmt, body: list[Any]) -> list[gast.stmt]:
-        """A function of the statement's own, which acts on the variables of the user's function."""
+        """Return a function of the statement's own, which acts on the variables of the user's function."""
         head = declare(self.changes[id(at)].names, self.facts.globals, at)
         return statements(f"def F({'P' if parameter else ''}):\n    BODY", at, F=name, P=parameter,
                           BODY=head + self._block(body, True))  # fmt: skip
@@ -107,12 +107,12 @@ class StagedForms:
         return locate(gast.Return(value=call), stmt)
 
     def _caught(self, stmt: Any) -> gast.expr:
-        """What the handlers of a `try` catch."""
+        """Return what the handlers of a `try` catch."""
         every = [h.type or expression("OPS.anything", stmt, OPS=self.namer.operators) for h in stmt.handlers]
         return locate(gast.Tuple(every, gast.Load()), stmt)
 
     def _passing(self, stmt: Any) -> gast.ExceptHandler:
-        """A first handler that lets through what the runtime raises to steer the conversion."""
+        """Return a first handler that lets through what the runtime raises to steer the conversion."""
         kinds = expression("OPS.signals", stmt, OPS=self.namer.operators)
         return locate(gast.ExceptHandler(type=kinds, name=None, body=[locate(gast.Raise(None, None), stmt)]), stmt)
 

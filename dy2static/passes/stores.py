@@ -67,7 +67,7 @@ class Stores(Statements):
         return out
 
     def _plain(self, target: Any, stores: list[gast.stmt]) -> Any:
-        """The target with a temporary for each place; `stores` moves the temporaries there."""
+        """Return the target with a temporary for each place; `stores` moves the temporaries there."""
         if self._seen(target):
             item = self.namer.new("item")
             stores.append(self._store(target, name(item, target)))
@@ -81,7 +81,7 @@ class Stores(Statements):
     def visit_AugAssign(self, node: gast.AugAssign) -> Any:
         target = node.target
         if not isinstance(target, _PLACES):
-            return [*self._augmenting(target.id, node), node] if not self._seen(target) else self._augmented(node)
+            return [*self._augmenting(target.id, node), node] if not self._seen(target) else self._augment(node)
         obj, key, value = (self.namer.new(purpose) for purpose in ("object", "key", "old"))
         out = statements("O = OBJECT", node, O=obj, OBJECT=target.value)
         if isinstance(target, gast.Subscript):
@@ -95,7 +95,7 @@ class Stores(Statements):
         out.append(locate(gast.AugAssign(name(value, node, gast.Store()), node.op, node.value), node))
         return [*out, self._store(again, name(value, node))]
 
-    def _augmented(self, node: gast.AugAssign) -> list[gast.stmt]:
+    def _augment(self, node: gast.AugAssign) -> list[gast.stmt]:
         old = self.namer.new("old")
         out = [*statements("V = X", node, V=old, X=node.target.id), *self._augmenting(old, node)]
         out.append(locate(gast.AugAssign(name(old, node, gast.Store()), node.op, node.value), node))
@@ -137,7 +137,7 @@ class Stores(Statements):
 
 
 def key_of(key: Any, operators: str) -> Any:
-    """A subscript as a value: `a:b` is `slice(a, b)`."""
+    """Return a subscript as a value: `a:b` is `slice(a, b)`."""
     if isinstance(key, gast.Slice):
         none = expression("None", key if hasattr(key, "lineno") else key.lower or key.upper)
         return expression("OPS.slice(A, B, C)", none, OPS=operators, A=key.lower or none, B=key.upper or none,

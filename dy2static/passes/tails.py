@@ -16,7 +16,7 @@ Changed = dict[int, Changes]
 def ends(
     body: list[Any], flags: Set[str], changes: Changed, notes: Notes, simple: Callable[[Any], bool]
 ) -> list[gast.If] | None:
-    """The branches at the end of a body that may set a flag; None where another statement may.
+    """Return the branches at the end of a body that may set a flag; None where another statement may.
 
     Arguments:
         flags: names of the flags.

@@ -27,7 +27,7 @@ def _low(who: str, dtype: Any) -> dtypes.DType:
 
 
 def rules(enable: bool, white: Any, black: Any, level: str, dtype: Any, promote: bool) -> Casting | None:
-    """The rules that auto_cast() puts in force for its settings; None: no casts."""
+    """Return the rules that auto_cast() puts in force for its settings; None: no casts."""
     if level not in LEVELS:
         raise ValueError(f"auto_cast: level is {level!r}; expected one of {', '.join(LEVELS)}")
     if both := set(white or ()) & set(black or ()):

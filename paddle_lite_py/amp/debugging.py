@@ -69,7 +69,7 @@ class _Stats:
         self.counts[bound.op.name, name if name in _COLUMNS else "other"] += 1
 
     def table(self) -> str:
-        """The counts as text."""
+        """Return the counts as text."""
         names = sorted({name for name, _ in self.counts})
         rows = [[name, *(str(self.counts[name, c]) for c in _COLUMNS)] for name in names]
         heads = ["op", *_COLUMNS]

@@ -14,7 +14,7 @@ from ..ops.loss_scaling import unscale_gradients, update_loss_scaling
 
 
 class OptimizerState(Enum):
-    """What has been done to the gradients of an optimizer since the last update().
+    """The state of an optimizer's gradients since the last update().
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -27,7 +27,7 @@ class OptimizerState(Enum):
     STEPPED = 2
 
 
-# Where each setting stands in the tensor of settings.
+# The index of each setting in the tensor of settings.
 _GROW, _SHRINK, _GOOD, _BAD = range(4)
 
 

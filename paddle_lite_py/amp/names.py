@@ -24,7 +24,7 @@ _OTHER: dict[str, tuple[str, ...]] = {
 
 
 def ops_called(names: Iterable[str] | None) -> frozenset[str]:
-    """The ops of ours that these names stand for; names of ops that only Paddle has stand for none."""
+    """Return the ops of ours that these names stand for; names of ops that only Paddle has stand for none."""
     if isinstance(names, str):
         raise TypeError(f"a list of op names is expected, got the string {names!r}: write [{names!r}]")
     return frozenset(own for name in names or () for own in _OTHER.get(name, (name,)) if own in REGISTRY)

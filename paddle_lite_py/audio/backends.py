@@ -1,4 +1,4 @@
-"""What reads and writes sound files: the standard library."""
+"""The backend that reads and writes sound files: the standard library."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class AudioInfo(NamedTuple):
     encoding: str
 
 
-def _opened(file: Any) -> wave.Wave_read:
+def _open(file: Any) -> wave.Wave_read:
     try:
         return wave.open(file if hasattr(file, "read") else str(file), "rb")
     except (wave.Error, EOFError) as e:
@@ -56,7 +56,7 @@ def info(filepath: Any) -> AudioInfo:
         >>> info(file)
         AudioInfo(sample_rate=8000, num_frames=100, num_channels=1, bits_per_sample=16, encoding='PCM_S')
     """
-    with _opened(filepath) as f:
+    with _open(filepath) as f:
         return AudioInfo(f.getframerate(), f.getnframes(), f.getnchannels(), 8 * f.getsampwidth(), "PCM_S")
 
 
@@ -86,7 +86,7 @@ def load(
         >>> sound.tolist(), rate
         ([[0.5, -0.25]], 8000)
     """
-    with _opened(filepath) as f:
+    with _open(filepath) as f:
         if f.getsampwidth() != 2:
             raise NotImplementedError(f"audio.load: the samples have {8 * f.getsampwidth()} bits; expected 16")
         frames = f.getnframes()

@@ -27,7 +27,7 @@ def _gradient(y: Tensor, x: Tensor, create_graph: bool = True) -> Tensor:
 
 
 def _one(y: Tensor, x: Tensor, batch_axis: int | None) -> Tensor:
-    """The derivatives of one tensor by another."""
+    """Return the derivatives of one tensor by another."""
     if batch_axis is None:
         if not y.ndim:
             return _gradient(y, x)

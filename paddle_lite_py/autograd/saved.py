@@ -105,7 +105,7 @@ class _Unpacking:
         return [None if g is None or g.dtype == jax.dtypes.float0 else g for g in grads]
 
     def backward_tensors(self, cotangents: dict[int, Tensor]) -> Any:
-        """The same on tensors, recorded; what the hooks saw leads no further back."""
+        """Return the same on tensors, recorded; what the hooks saw leads no further back."""
         raise NotImplementedError(
             f"the gradient of a gradient through `{self.op.name}` within saved_tensors_hooks is not available; "
             "compute it outside of the block"

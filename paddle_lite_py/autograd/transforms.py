@@ -153,7 +153,7 @@ def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
     inputs = list(xs) if isinstance(xs, list | tuple) else [xs]
     tangents = [ones_like(x) for x in inputs] if v is None else list(v) if isinstance(v, list | tuple) else [v]
     specs = [jax.ShapeDtypeStruct(tuple(x._data.shape), x._data.dtype) for x in inputs]
-    with enable_grad():  # what no_grad() says of backward() cuts no tangents
+    with enable_grad():  # no_grad() applies to backward(), not to tangents
         pure, n = _pure("jvp", func, inputs, specs), len(inputs)
 
     def forwards(*arrays: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What PaddlePaddle's public modules are built on, for programs that name it: the same things as in the public ones."""
+"""PaddlePaddle's `base` package, for programs that import it: the same objects as in the public modules."""
 
 import sys
 

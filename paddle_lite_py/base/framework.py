@@ -22,7 +22,7 @@ F = TypeVar("F")
 
 
 def non_static_only(func: F) -> F:
-    """The function, which is meant to run eagerly."""
+    """Return the function, which is meant to run eagerly."""
     return func
 
 
@@ -39,7 +39,7 @@ def IrGuard() -> Iterator[None]:  # noqa: N802  (the reference's name)
 
 
 def _create_tensor(type: Any = None, name: str | None = None, shape: Any = None, dtype: Any = None, **more: Any) -> Any:
-    """A tensor of a shape, whose values do not matter."""
+    """Return a tensor of a shape, whose values do not matter."""
     made = empty(shape or [0], dtype or "float32")
     made.name = name or made.name
     return made

@@ -76,7 +76,7 @@ def _write_out(out: Any, made: Any) -> Any:
 
 
 def _at(input: Any, where: Any, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
-    """What stands where along a dimension, of which the gradient goes there."""
+    """Return the element at each index along a dimension; gradients flow to those elements."""
     found: Any = gather.take_along_axis
     values = found(input, where, dim)
     return (values, where) if keepdim else (values.squeeze(dim), where.squeeze(dim))
@@ -125,7 +125,7 @@ def _middle(function: Any, input: Tensor, dim: int | None, keepdim: bool, out: A
 
 
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Any = None) -> Any:
-    """The lower one of the middle elements; with `dim` of each slice, and where it stands.
+    """Return the lower one of the middle elements; with `dim` of each slice, and where it stands.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -147,7 +147,7 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False, *, o
 
 
 def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False, out: Any = None) -> Any:
-    """The elements in order along a dimension, and where they stood.
+    """Return the elements in order along a dimension, and where they stood.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -67,7 +67,7 @@ class SavedProgram:
         return self._method.inputs
 
     def function(self) -> Callable[..., tuple[Any, ...]]:
-        """The program in eval mode."""
+        """Return the program in eval mode."""
         lowered, weights = lower(self.program), [np.asarray(h._data) for h in self._method.handles]
         n = len(self._method.outputs)
 
@@ -88,7 +88,7 @@ class SavedProgram:
         return [_numbers(rng, s, i.dtype.np) for s, i in zip(self.shapes(sizes), self.inputs, strict=True)]
 
     def results(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
-        """What the saved program itself gives."""
+        """Return the outputs of the saved program itself."""
         found = self._method._run(arrays)
         return [np.asarray(t._data if hasattr(t, "_data") else t) for t in jax.tree.leaves(found)]
 
@@ -99,7 +99,7 @@ def _numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> np
 
 
 def compare(found: list[Any], want: list[np.ndarray], what: str, tolerance: float = 1e-3) -> float:
-    """The largest difference, relative to the largest number.
+    """Return the largest difference, relative to the largest number.
 
     Raises:
         ConvertError: if it is too large, or no number.

@@ -56,7 +56,7 @@ def _run(path: str, arrays: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def quantized(path: str, calibration: Mapping[str, np.ndarray]) -> str:
-    """An ONNX file with 8-bit weights and activations, their ranges found on examples.
+    """Return an ONNX file with 8-bit weights and activations, their ranges found on examples.
 
     Returns:
         The name of the file, which ends in .int8.onnx.
@@ -97,7 +97,7 @@ class _Batches:
         self._rows = iter([dict(zip(batches, row, strict=True)) for row in zip(*batches.values(), strict=True)])
 
     def get_next(self) -> dict[str, np.ndarray] | None:
-        """The next batch by input, None at the end."""
+        """Return the next batch by input, None at the end."""
         return next(self._rows, None)
 
 

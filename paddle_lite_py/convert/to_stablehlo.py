@@ -13,7 +13,7 @@ from .source import SavedProgram
 
 
 def exported(source: SavedProgram, platforms: Sequence[str] = ("cpu", "cuda", "tpu")) -> Any:
-    """The program with any size of its unknown dimensions, as jax.export has it."""
+    """Return the program with any size of its unknown dimensions, as jax.export has it."""
     values = source.program.block.inputs[: len(source.inputs)]
     names = sorted({str(n) for v in values for n in v.shape if not isinstance(n, int)})
     scope = export.SymbolicScope()
@@ -23,7 +23,7 @@ def exported(source: SavedProgram, platforms: Sequence[str] = ("cpu", "cuda", "t
 
 
 def fix_shapes(source: SavedProgram, shapes: Sequence[tuple[int, ...]], platforms: Sequence[str] = ("cpu",)) -> Any:
-    """The program for one choice of shapes."""
+    """Return the program for one choice of shapes."""
     specs = [jax.ShapeDtypeStruct(s, i.dtype.np) for s, i in zip(shapes, source.inputs, strict=True)]
     return export.export(jax.jit(source.function()), platforms=list(platforms))(*specs)
 
@@ -32,7 +32,7 @@ def to_stablehlo(source: SavedProgram, output: str, shapes: Sequence[tuple[int, 
     """Write a program as StableHLO.
 
     Arguments:
-        output: the file of the text; the portable form is beside it, with the ending .mlirbc.
+        output: the text file to write; the portable form is written next to it, with the suffix .mlirbc.
         shapes: of the inputs; those that it was saved with if absent, unknown ones among them.
 
     Returns:

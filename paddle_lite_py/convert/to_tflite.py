@@ -69,7 +69,7 @@ def without_form(source: SavedProgram, text: str) -> str:
 
 
 def interpreted(data: bytes, arrays: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-    """What LiteRT's interpreter gives for inputs by name."""
+    """Run inputs, given by name, through LiteRT's interpreter and return the outputs."""
     from ai_edge_litert.interpreter import Interpreter
 
     interpreter = Interpreter(model_content=data)

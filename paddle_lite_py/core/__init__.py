@@ -1,1 +1,1 @@
-"""What every layer knows: dtypes, places, settings, errors, and the interpreter of the thread."""
+"""The foundation that all layers use: dtypes, places, settings, errors, and the current thread's interpreter."""

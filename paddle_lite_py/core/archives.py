@@ -11,18 +11,18 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-# How many times as large as a file what it unpacks to may be, and how large it may be in any case. Texts and pictures
+# The largest allowed ratio of unpacked size to file size, and a size that is always allowed. Texts and pictures
 # have a tenth of that; zeros have ten times as much.
 MOST, LEAST = 100, 64 << 20
 
 
 def unpacked_limit(packed: int) -> int:
-    """The bytes that a file of this size may unpack to."""
+    """Return the bytes that a file of this size may unpack to."""
     return MOST * packed + LEAST
 
 
 def gunzipped(data: bytes, name: Any) -> bytes:
-    """The content of a gzipped file.
+    """Return the content of a gzipped file.
 
     Raises:
         ValueError: if it is much larger than the file.
@@ -37,7 +37,7 @@ def gunzipped(data: bytes, name: Any) -> bytes:
 
 
 def members(tar: tarfile.TarFile, path: Any) -> Iterator[tarfile.TarInfo]:
-    """The members of a tar file, while their names stay within it and their sizes are in proportion to the file.
+    """Yield the members of a tar file, while their names stay within it and their sizes are in proportion to the file.
 
     Raises:
         ValueError: if they are not.
@@ -52,7 +52,7 @@ def members(tar: tarfile.TarFile, path: Any) -> Iterator[tarfile.TarInfo]:
 
 
 def check_zip(archive: zipfile.ZipFile, path: Any) -> None:
-    """See that names stay within a zip file, and that sizes are in proportion to it.
+    """Check that the names in a zip file stay inside it, and that unpacked sizes are in proportion to it.
 
     Raises:
         ValueError: if they are not.
@@ -69,7 +69,7 @@ def _too_large(path: Any, limit: int) -> ValueError:
 
 
 def check_name(name: str, path: Any) -> None:
-    """See that the name of a member leads to no place outside.
+    """Check that the name of an archive member does not lead outside the target folder.
 
     Raises:
         ValueError: if it does.
@@ -80,7 +80,7 @@ def check_name(name: str, path: Any) -> None:
 
 
 def unpacked(path: Path) -> Path:
-    """Where the content of an archive lies, unpacked beside it: its one top folder, or a folder named after it.
+    """Unpack an archive next to itself and return the path of its content: its one top folder, or a folder of its name.
 
     Raises:
         ValueError: if it names files outside, or unpacks to much more than data do.

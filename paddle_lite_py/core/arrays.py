@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -15,13 +15,13 @@ from .memo import Memo, once
 
 
 def is_array(x: Any) -> bool:
-    """True for what the payload of an eager tensor may be: an array of NumPy's, if it is small, or of JAX's."""
+    """Whether `x` can be the payload of an eager tensor: a NumPy array if it is small, or a JAX array."""
     return isinstance(x, np.ndarray) or isinstance(x, jax.Array)
 
 
 @once
 def array_class() -> type:
-    """The class of JAX's arrays, which is known once there is a device."""
+    """The class of JAX arrays, which is known only once a device exists."""
     return type(jax.device_put(0))
 
 
@@ -37,13 +37,17 @@ def spec_of(array: Any) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=laid)
 
 
+# A Tensor, which is defined above this module.
+Handle: TypeAlias = Any
+
+
 def is_handle(x: Any) -> bool:
     """True for a Tensor, which is defined above this module."""
     return hasattr(x, "_static_value")
 
 
 def as_array(data: Any, dtype: Any = None, place: Any = None) -> Any:
-    """A JAX array from anything array-like: Python floats become the default dtype, other dtypes stay.
+    """Return a JAX array from anything array-like: Python floats become the default dtype, other dtypes stay.
 
     Raises:
         TypeError: if the data are not numbers.
@@ -75,7 +79,7 @@ _OFTEN = 4
 
 
 def from_host(data: np.ndarray) -> Any:
-    """An array as a payload, of data that nobody will change: small ones stay as they are.
+    """Return an array as a payload, of data that nobody will change: small ones stay as they are.
 
     jnp.asarray() takes half the time of device_put(), but compiles for each shape (10 ms, 1 MB): for those that come
     again.
@@ -98,7 +102,7 @@ def laid_over(data: Any, where: jax.sharding.NamedSharding) -> jax.Array:
     return jax.make_array_from_callback(values.shape, where, lambda i: values[i].copy(), dtype=values.dtype)
 
 
-# The meshes that arrays may lie over; empty where there is one device.
+# The meshes that arrays may span; empty if there is one device.
 meshes: list[Any] = []
 
 
@@ -108,7 +112,7 @@ def is_spread(data: Any) -> bool:
 
 
 def full_on_host(value: float, shape: tuple[int, ...], dtype: Any) -> Any:
-    """An array of one value, made on the host: JAX would compile it for each shape."""
+    """Return an array of one value, made on the host: JAX would compile it for each shape."""
     return from_host(np.full(shape, value, dtype))
 
 
@@ -134,7 +138,7 @@ _STORED |= {"F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2"}
 
 
 def stored_arrays(data: bytes) -> dict[str, np.ndarray]:
-    """The arrays by name that bytes in the form of safetensors hold."""
+    """Return the arrays by name that bytes in the form of safetensors hold."""
     return {
         name: np.frombuffer(held["data"], jnp.dtype(_STORED[held["dtype"]])).reshape(held["shape"])
         for name, held in deserialize(bytes(data))

@@ -15,7 +15,7 @@ import numpy as np
 
 VARIABLE = "PADDLE_LITE_CHECK_CACHES"
 EVERY = int(os.environ.get(VARIABLE) or 0)
-# Programs round otherwise than op by op, which deep nets multiply; what is stale is another thing altogether.
+# Programs round differently from single ops, and deep nets multiply that; stale results differ by far more.
 TOLERANCE = 0.05
 _finds = itertools.count(1)
 
@@ -54,7 +54,7 @@ def _alike(a: Any, b: Any) -> bool:
 
 
 def content(obj: Any) -> Any:
-    """What tells the content of an array from another one; None for other objects."""
+    """Return a value that identifies the content of an array; None for other objects."""
     if isinstance(obj, np.ndarray):
         return obj.shape, obj.dtype, obj.tobytes()
     return content(np.asarray(obj)) if isinstance(obj, jax.Array) and not obj.is_deleted() else None

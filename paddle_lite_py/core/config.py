@@ -31,12 +31,12 @@ DISPATCH_VARIABLE = "FLAGS_async_dispatch"
 MAX_CACHE_BYTES = 2 << 30
 SECONDS_A_DAY = 86_400
 STAMP = "pruned"  # an empty file, as old as the last look at the size of the folder
-SECRET = "secret"  # beside the folders: what executables are signed with, and jobs begin with
+SECRET = "secret"  # next to the cache folders: signs executables, and is the source of job secrets
 _OFF = ("", "0", "off", "none")
 
 
 def cpu_features() -> str:
-    """A line that differs between CPUs whose machine code is not interchangeable."""
+    """Return a line that differs between CPUs whose machine code is not interchangeable."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -57,7 +57,7 @@ def cache_dir() -> Path | None:
 
 
 def _root(chosen: str | None) -> Path:
-    """The folder of all that is kept for this user."""
+    """Return the folder of all that is kept for this user."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(chosen or os.path.join(home, "paddle_lite_py"))
 
@@ -114,7 +114,7 @@ def kept_in() -> Path | None:
 
 @once
 def user_secret() -> bytes:
-    """What only this user knows, in each of their processes; only this process where no file can keep it."""
+    """Return the user's secret, shared by all processes of that user; if no file can keep it, it is per process."""
     chosen = os.environ.get(CACHE_VARIABLE, "")
     root = _root("" if chosen.lower() in _OFF else chosen)
     with contextlib.suppress(OSError):
@@ -196,7 +196,7 @@ def for_others() -> bool:
 
 
 def by_platform(default: Callable[..., Any], *args: Any, **forms: Callable[..., Any]) -> Any:
-    """What `default` makes of the arguments, or that form which a platform ("cpu", "tpu", "onnx") has of its own.
+    """Apply `default` to the arguments, or the form given for the platform ("cpu", "tpu", "onnx") being lowered for.
 
     A program that is exported for several platforms holds all forms that these need.
     """

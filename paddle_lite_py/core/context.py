@@ -1,4 +1,4 @@
-"""What a computation depends on beside its arguments: the settings of the thread and of the process."""
+"""The settings of the thread and process that a computation depends on, besides its arguments."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Context(NamedTuple):
 
 
 def context() -> Context:
-    """The context of this thread. It is read and not kept, so that no setting can change unseen.
+    """Return the context of this thread. It is read and not kept, so that no setting can change unseen.
 
     Examples:
         >>> from paddle_lite_py import no_grad

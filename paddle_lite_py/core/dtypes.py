@@ -143,7 +143,7 @@ def _by_numpy(value: Any) -> DType | None:
 
 
 def as_dtype(value: Any) -> DType:
-    """The DType named by a DType, a string, a NumPy dtype or a Python type.
+    """Return the DType named by a DType, a string, a NumPy dtype or a Python type.
 
     Raises:
         TypeError: if `value` names no dtype.
@@ -165,7 +165,7 @@ def as_dtype(value: Any) -> DType:
 
 
 def from_numpy(np_dtype: np.dtype) -> DType:
-    """The DType of an array's `.dtype` (the hot path of `Tensor.dtype`)."""
+    """Return the DType of an array's `.dtype` (the hot path of `Tensor.dtype`)."""
     found = _NUMPY.get(np_dtype)
     if found is None:
         raise TypeError(f"an array of dtype {np_dtype} has no Paddle dtype; expected one of {', '.join(_NAMES)}")
@@ -173,7 +173,7 @@ def from_numpy(np_dtype: np.dtype) -> DType:
 
 
 def default_complex() -> DType:
-    """The dtype of new complex tensors: complex128 where the default dtype is float64."""
+    """Return the dtype of new complex tensors: complex128 where the default dtype is float64."""
     return complex128 if default_dtype() is float64 else complex64
 
 
@@ -222,7 +222,7 @@ def set_default_dtype(d: Any) -> None:
 
 
 def default_dtype() -> DType:
-    """The DType of new floating tensors."""
+    """Return the DType of new floating tensors."""
     return _bound.dtype or default.dtype
 
 
@@ -257,7 +257,7 @@ class VarType(IntEnum):
 
 
 class FloatLimits:
-    """What numpy.finfo tells of a floating dtype, as Python numbers."""
+    """The values of numpy.finfo for a floating dtype, as Python numbers."""
 
     def __init__(self, dtype: Any) -> None:
         limits = ml_dtypes.finfo(dtype)
@@ -272,7 +272,7 @@ class FloatLimits:
 
 
 class IntegerLimits:
-    """What numpy.iinfo tells of an integer dtype."""
+    """The values of numpy.iinfo for an integer dtype."""
 
     def __init__(self, dtype: Any) -> None:
         limits = ml_dtypes.iinfo(dtype)

@@ -1,4 +1,4 @@
-"""What this process runs on: versions, devices, and which of the optional packages are installed."""
+"""The environment of this process: versions, devices, and which optional packages are installed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FOR_DEVELOPERS = {"test", "dev", "bench", "docs", "gpu"}
 
 
 def versions(lite_version: str) -> dict[str, str]:
-    """The versions of this package and of what it stands on, by name."""
+    """Return the versions of this package and of what it stands on, by name."""
     return {
         DISTRIBUTION: lite_version,
         "jax": JAX,

@@ -13,7 +13,7 @@ import numpy as np
 
 from .memo import memo
 
-# The folder of paddle_lite_py, in which this file lies one level down.
+# The folder of paddle_lite_py; this file is one level down.
 PACKAGE_DIR = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # Frames of these folders belong to the framework, never to the user.
 OWN_DIRS = [PACKAGE_DIR]
@@ -28,7 +28,7 @@ class EscapedTensorError(RuntimeError):
 
 
 class TracedValueError(TypeError):
-    """Python asked a traced tensor for its value (``bool(x)``, ``x.numpy()``) while a program was traced."""
+    """Python read the value of a traced tensor (``bool(x)``, ``x.numpy()``) while a program was being traced."""
 
 
 class DataDependentError(TracedValueError, NotImplementedError):
@@ -66,11 +66,11 @@ class LeafChangeError(RuntimeError, ValueError):
 
 
 class NoGradientError(RuntimeError, ValueError):
-    """A gradient was asked for that there is none of; PaddlePaddle raises either."""
+    """A gradient was requested that does not exist; PaddlePaddle raises an error as well."""
 
 
 def user_traceback(tb: TracebackType | None) -> TracebackType | None:
-    """A traceback without the framework's frames; PADDLE_LITE_TRACEBACK=full keeps them."""
+    """Return a traceback without the framework's frames; PADDLE_LITE_TRACEBACK=full keeps them."""
     if os.environ.get("PADDLE_LITE_TRACEBACK") == "full":
         return tb
     frames = []
@@ -97,7 +97,7 @@ def note(error: BaseException) -> None:
 
 
 def original(error: BaseException) -> BaseException:
-    """What the user's Python raised, if that is what an error of XLA tells of; else the error itself."""
+    """Return the exception raised by the user's Python code if an XLA error wraps one; else the error itself."""
     if _raised and type(error).__name__ == "JaxRuntimeError" and str(_raised[0]) in str(error):
         return _raised.pop()
     return error

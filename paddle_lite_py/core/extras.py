@@ -30,7 +30,7 @@ def extras(distribution: str = DISTRIBUTION) -> dict[str, list[str]]:
 
 
 def install_hint(*names: str) -> str:
-    """The command that installs what extras need.
+    """Return the command that installs what extras need.
 
     Examples:
         >>> install_hint("kubernetes")
@@ -60,7 +60,7 @@ def _is_installed(requirement: str) -> bool:
 
 
 def version_of(distribution: str) -> str | None:
-    """The version of an installed distribution; None if it is not installed."""
+    """Return the version of an installed distribution; None if it is not installed."""
     try:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:

@@ -24,14 +24,14 @@ _WORDS = {"true": True, "1": True, "on": True, "yes": True, "false": False, "0":
 
 @once
 def _defaults() -> dict[str, Any]:
-    """What the reference's flags are where nothing sets them."""
+    """The defaults of the reference's flags."""
     lines = Path(__file__).with_name("flags.txt").read_text(encoding="utf-8").splitlines()
     pairs = (line.split(" ", 1) for line in lines if not line.startswith("#"))
     return {name: ast.literal_eval(value) for name, value in pairs}
 
 
 def _typed(name: str, value: Any) -> Any:
-    """A value in the type that the flag has.
+    """Return a value in the type that the flag has.
 
     Raises:
         ValueError: it cannot be one.
@@ -105,7 +105,7 @@ def get_flags(flags: str | Iterable[str]) -> dict[str, Any]:
 
 
 class FlagsStay(NamedTuple):
-    """What a program takes for granted that asked for flags."""
+    """A guard of a program that read flags: they still have the values that it saw."""
 
     values: dict[str, Any]
 
@@ -114,7 +114,7 @@ class FlagsStay(NamedTuple):
         return _values(self.values) == self.values
 
     def change(self) -> str:
-        """What changed, in words."""
+        """Describe what changed."""
         return f"the flags changed from {self.values} to {_values(self.values)}"
 
 

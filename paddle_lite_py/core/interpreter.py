@@ -6,26 +6,26 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-if TYPE_CHECKING:
-    from ..registry.bound import BoundOp
+# An op with its attributes fixed, a registry.bound.BoundOp: that is defined above this module.
+BoundOp: TypeAlias = Any
 
 
 class Observer:
-    """What an interpreter is told of, and may decide, beside ops: here as Python has it outside of any program."""
+    """The callbacks of an interpreter besides ops; the defaults are those of plain Python outside of a program."""
 
     def looked_at(self, tensor: Any) -> None:
-        """Told that Python has looked at the data of a tensor."""
+        """Called after Python has read the data of a tensor."""
 
     def rebound(self, obj: Any, attribute: str) -> None:
-        """Told before an attribute that is state (a payload, a gradient) is replaced."""
+        """Called before an attribute that is state (a payload, a gradient) is replaced."""
 
     def gradient_state(self, tensor: Any, only_if_empty: bool = False) -> None:
-        """Told before .grad of a tensor is read or replaced."""
+        """Called before .grad of a tensor is read or replaced."""
 
     def entered(self, layer: Any) -> None:
-        """Told that a layer is called."""
+        """Called when a layer is called."""
 
     def assumes(self, fact: Any) -> bool:
         """Whether code may rely on a fact that holds now.
@@ -42,7 +42,7 @@ class Observer:
         return draw()
 
     def created(self, parameter: Any) -> Any:
-        """Told of a new parameter; returns it, or the one that has its name in the program under construction."""
+        """Called with each new parameter; returns it, or the one of that name in the program under construction."""
         return parameter
 
     def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> Any:
@@ -58,7 +58,7 @@ class Observer:
         return nullcontext()
 
     def callee(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """What to call for a user's function that the framework itself calls, such as a layer's forward."""
+        """Return what to call in place of a user's function that the framework calls, such as a layer's forward."""
         return function
 
     def flush(self) -> None:
@@ -69,7 +69,7 @@ class Observer:
 
     # Schedules: Python objects that steps change, and that give numbers.
     def made_schedule(self, schedule: Any) -> None:
-        """Told of a new one."""
+        """Called with each new schedule."""
 
     def advance(self, schedule: Any, change: Callable[[Any], None], _counted: bool = False) -> None:
         """Change a schedule when the code runs: now, or after each run of the program under construction.
@@ -84,7 +84,7 @@ class Observer:
         call(schedule)
 
     def number(self, schedule: Any, read: Callable[[Any], Any]) -> Any:
-        """A number of a schedule at this point."""
+        """Return a number of a schedule at this point."""
         return read(schedule)
 
     def set_number(self, schedule: Any, name: str, value: Any) -> None:
@@ -95,7 +95,7 @@ class Observer:
         """Whether the program under construction changes a schedule on the way to here."""
 
     def attribute(self, owner: Any, name: str) -> Any:
-        """The number, or None, that an attribute holds when the code runs."""
+        """Return the number, or None, that an attribute holds when the code runs."""
         return owner.__dict__[name]
 
     def is_set(self, owner: Any, name: str) -> bool | None:
@@ -115,7 +115,7 @@ class UpdateRule(NamedTuple):
 
 
 class Interpreter(Observer, ABC):
-    """What gives ops a meaning: eager execution, or a Program under construction."""
+    """The implementation of ops in one mode: eager execution, or a Program under construction."""
 
     is_eager = False  # whether ops run, at once or in a queue
     waits = False  # whether it is a queue of ops that have not run yet
@@ -132,7 +132,7 @@ class Interpreter(Observer, ABC):
 
     @abstractmethod
     def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
-        """The same for an op whose first argument is the random state, and which returns the next state last."""
+        """Return the same for an op whose first argument is the random state, and which returns the next state last."""
 
     @abstractmethod
     def rebind(self, tensor: Any, data: Any) -> None:
@@ -156,7 +156,7 @@ class Interpreter(Observer, ABC):
 
     @abstractmethod
     def item(self, tensor: Any, index: tuple[int, ...]) -> Any:
-        """One number of a tensor."""
+        """Return one number of a tensor."""
 
     @abstractmethod
     def is_leaf(self, tensor: Any) -> bool:
@@ -164,10 +164,10 @@ class Interpreter(Observer, ABC):
 
     @abstractmethod
     def cleared(self, tensor: Any) -> Any:
-        """What .grad of a tensor holds once it is cleared to zeros: None stays None."""
+        """Return the value of a tensor's .grad after it is cleared to zeros: None stays None."""
 
     def as_gradient(self, tensor: Any) -> Any:
-        """The value of a tensor as a gradient, which nothing made: eager ones are leaves that have gradients."""
+        """Return the value of a tensor as a gradient, which nothing made: eager ones are leaves that have gradients."""
         return self.twin(tensor, detached=True)
 
     @abstractmethod
@@ -199,7 +199,7 @@ class Interpreter(Observer, ABC):
         raise NotImplementedError
 
     def data_of(self, tensor: Any, what: str) -> Any:
-        """The array of a tensor whose payload is none, or an error saying why there is none yet."""
+        """Return the array of a tensor whose payload is none, or an error saying why there is none yet."""
         return tensor._data.concrete(what)
 
 
@@ -251,7 +251,7 @@ def no_grad() -> Iterator[None]:
         state.grad_enabled = before
 
 
-# What is called after each backward() of the user, in any mode.
+# Callbacks after each backward() of the user, in any mode.
 after_backward: list[Callable[[], None]] = []
 
 

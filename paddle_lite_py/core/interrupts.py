@@ -12,7 +12,7 @@ import sys
 import threading
 from typing import Any
 
-# Until the main thread has most likely left what dropped the interrupt; if it has not, all this happens once more.
+# Until the main thread has most likely left the code that dropped the interrupt; if it has not, all this repeats.
 SECONDS = 0.01
 
 

@@ -22,7 +22,7 @@ def _table() -> dict[str, dict[str, str]]:
 
 
 def other_keywords(name: str, params: Container[str]) -> Mapping[str, str]:
-    """The other keywords of a function for those of its parameters that it has.
+    """Return the other keywords of a function for those of its parameters that it has.
 
     Example:
         >>> other_keywords("mean", ("x", "axis"))
@@ -33,7 +33,7 @@ def other_keywords(name: str, params: Container[str]) -> Mapping[str, str]:
 
 
 def of_layers() -> dict[str, Mapping[str, str]]:
-    """The keywords of layers ("GLU", when one is made) and of their methods ("Conv1D.forward").
+    """Return the keywords of layers ("GLU", when one is made) and of their methods ("Conv1D.forward").
 
     Example:
         >>> of_layers()["GLU"]

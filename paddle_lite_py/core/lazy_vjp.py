@@ -22,7 +22,7 @@ _order = _Order()
 
 
 def is_differentiated_twice() -> bool:
-    """Whether the gradient of what is traced here may be asked for its own: JAX has none of a `while_loop`."""
+    """Whether the code being traced may be differentiated twice: JAX has no second derivative of a `while_loop`."""
     return _order.twice
 
 

@@ -28,7 +28,7 @@ dropping: list[Callable[[], None]] = []  # what else holds programs
 
 
 def listen() -> None:
-    """Be told by JAX of programs compiled or loaded."""
+    """Register a JAX listener for programs that are compiled or loaded."""
     if _LIMIT.exists():
         monitoring.register_event_duration_secs_listener(_on_compilation)
 
@@ -41,7 +41,7 @@ def _on_compilation(event: str, duration_secs: float, **details: Any) -> None:
 
 
 def mapped() -> int:
-    """How many pieces of memory this process has mapped."""
+    """Return the number of pieces of memory that this process has mapped."""
     with _MAPPED.open("rb") as lines:
         return sum(1 for _ in lines)
 

@@ -31,7 +31,7 @@ _all: weakref.WeakSet[Memo[Any, Any] | IdentityMemo] = weakref.WeakSet()
 
 
 class CacheUse(NamedTuple):
-    """What a memo holds, may hold, and has let go."""
+    """The number of entries of a memo, its limit, and how many were evicted."""
 
     name: str
     entries: int
@@ -78,7 +78,7 @@ class Memo(dict[K, V]):
         self.evicted += 1
 
     def recent(self, key: K) -> V | None:
-        """The value under a key, which is the newest from now on; None if there is none."""
+        """Return the value under a key, which is the newest from now on; None if there is none."""
         value = self.pop(key, None)
         if value is not None:
             self[key] = value
@@ -88,7 +88,7 @@ class Memo(dict[K, V]):
 
 
 class IdentityMap(dict[int, tuple[weakref.ref[Any], Any]]):
-    """What belongs to objects, by identity, for as long as they live: for arrays and tensors, which have no `==`.
+    """Values attached to objects by identity, for as long as these live: for arrays and tensors, which have no `==`.
 
     Examples:
         >>> import numpy as np
@@ -109,13 +109,13 @@ class IdentityMap(dict[int, tuple[weakref.ref[Any], Any]]):
         return value
 
     def find(self, obj: Any) -> Any:
-        """What belongs to an object; None if nothing."""
+        """Return the value attached to an object; None if there is none."""
         found = self.get(id(obj))
         return None if found is None else found[1]
 
 
 class IdentityMemo(IdentityMap):
-    """What was computed of objects, by identity; of NumPy's arrays, which are read-only from then on.
+    """Results computed from objects, by identity; NumPy arrays used as keys become read-only.
 
     Content is no key: an array that somebody could still write into must not come here. Users' arrays are copied at the
     border (arrays.as_array), and whatever else writes into one that is known here raises.
@@ -136,7 +136,7 @@ class IdentityMemo(IdentityMap):
     def put(self, obj: Any, value: V) -> V:
         """Keep what was computed of an object; returns it."""
         held = obj
-        while isinstance(held, np.ndarray):  # a view, and what it is a view of
+        while isinstance(held, np.ndarray):  # a view and its base
             held.flags.writeable, held = False, held.base
         return super().put(obj, value)
 
@@ -166,7 +166,7 @@ class _Checked(IdentityMemo):
 def memo(limit: int, context: bool = True) -> Callable[[Callable[..., V]], Callable[..., V]]:
     """Have the results of a function kept, by its arguments and the context that it is called in.
 
-    Arguments are told apart by kind: 0.0 and -0.0, 1, 1.0 and True are different ones.
+    Arguments are compared by kind: 0.0 and -0.0 are different, and so are 1, 1.0 and True.
 
     Arguments:
         limit: how many results are kept.
@@ -200,7 +200,7 @@ def memo(limit: int, context: bool = True) -> Callable[[Callable[..., V]], Calla
 
 
 def once(function: Callable[..., V]) -> Callable[..., V]:
-    """What a process has once, for each choice of arguments: a library, a thread, a file of the package, a fact about
+    """Compute a value once per process for each choice of arguments: a library, a thread, a packaged file, a fact about
     the machine. It is no memo, and stays.
 
     Examples:
@@ -214,7 +214,7 @@ def once(function: Callable[..., V]) -> Callable[..., V]:
 
 
 def caches() -> Iterator[CacheUse]:
-    """What each memo of the process holds.
+    """Return the use of each memo of the process.
 
     Examples:
         >>> all(use.entries <= use.limit for use in caches())
@@ -224,7 +224,7 @@ def caches() -> Iterator[CacheUse]:
 
 
 def clear(tiered: bool = False) -> None:
-    """Let all memos go: what is asked for again is computed again.
+    """Clear all memos: their values are computed again when next needed.
 
     Arguments:
         tiered: only those whose values depend on what NumPy computes.

@@ -14,7 +14,7 @@ from .memo import once
 
 # Trimming takes up to 0.1 s, so it must be worth it.
 MIN_GROWTH = 128 << 20
-# What glibc's mallopt(3) sets: one heap for all threads, nothing taken beside it, and 2 GiB kept at its end.
+# Parameters of glibc's mallopt(3): one heap for all threads, no separate mappings, and 2 GiB kept at its end.
 _ARENA_MAX, _MMAP_MAX, _TRIM_THRESHOLD = (-8, 1), (-4, 0), (-1, 2**31 - 1)
 # Who has set one of these has chosen: PaddlePaddle's flag for it, and glibc's own.
 CHOICES = (
@@ -27,7 +27,7 @@ CHOICES = (
 
 
 class _Heap:
-    is_one = False  # for all threads, which keeps what is freed
+    is_one = False  # one heap for all threads, which keeps freed memory
 
 
 heap = _Heap()
@@ -90,7 +90,7 @@ def resident() -> int:
 # Key: the name of a function of the C library.
 @once
 def _glibc(name: str) -> Any:
-    """A function that glibc has beside those of C; elsewhere one that does nothing."""
+    """Return a glibc function that is not part of standard C; a no-op on other systems."""
     try:
         return getattr(ctypes.CDLL(None), name)
     except (AttributeError, OSError, TypeError):  # another C library; TypeError: Windows, where None is no library

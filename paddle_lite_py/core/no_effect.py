@@ -3,7 +3,7 @@
     @no_effect(use_cudnn="XLA chooses the kernels itself", table_class=Refused("there are no parameter servers"))
     def layer(x, use_cudnn=True, table_class="Table"): ...
 
-A call that gives another value than the default is told so: it warns, once for each argument, where the result is right
+A call that passes another value than the default gets a warning, once for each argument, where the result is right
 and only a wish (speed, memory, place) is not met, and raises where the result would be wrong. docs/differences.md has
 the table of all declarations.
 """
@@ -47,7 +47,7 @@ class Refused(str):
 
 
 class Immaterial(str):
-    """The reason why nothing is said of an argument: with any value the user gets what was asked for."""
+    """The reason why no warning is needed for an argument: any value gives the result that the user expects."""
 
 
 # Arguments of any function that change nothing that a user can see, in PaddlePaddle on a CPU either.
@@ -86,7 +86,7 @@ class Declaration(NamedTuple):
 
     @property
     def told(self) -> str:
-        """What a call with the argument does."""
+        """Return what a call with the argument does."""
         return {Refused: "raises", Immaterial: "nothing"}.get(type(self.reason), "warns")
 
 
@@ -175,7 +175,7 @@ def tell(function: Callable[..., Any], argument: str, value: Any, reason: str) -
 
 
 def _user_line() -> tuple[str, int]:
-    """The innermost line on the stack that is neither ours nor JAX's, which traces our ops."""
+    """Return the innermost line on the stack that is neither ours nor JAX's, which traces our ops."""
     frame = sys._getframe(2)
     while frame.f_back is not None and _is_inner(frame.f_code.co_filename):
         frame = frame.f_back
@@ -187,7 +187,7 @@ def _is_inner(filename: str) -> bool:
 
 
 def public_name(function: Callable[..., Any]) -> str:
-    """The shortest name by which users find a function of the package, without that of the package."""
+    """Return the shortest name by which users find a function of the package, without that of the package."""
     path = function.__qualname__.removesuffix(".__init__")
     first = path.partition(".")[0]
     found = [
@@ -253,7 +253,7 @@ def only_known_settings(cls: type, given: Iterable[str]) -> None:
 
 
 def _unknown(called: str, name: str, known: Sequence[str]) -> UnknownKeywordError:
-    """The error for a keyword that is not among those known, with the one that was meant."""
+    """Return the error for a keyword that is not among those known, with the one that was meant."""
     near = difflib.get_close_matches(name, known, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(known)}"
     return UnknownKeywordError(f"{called}() got an unexpected keyword argument {name!r}; {hint}")

@@ -27,7 +27,7 @@ class Place:
 
     @property
     def name(self) -> str:
-        """As a device is asked for: "cpu", "gpu:0"."""
+        """The name that requests this device: "cpu", "gpu:0"."""
         return self.kind if self.kind == "cpu" else f"{self.kind}:{self.index}"
 
     def __repr__(self) -> str:
@@ -68,7 +68,7 @@ class Place:
         return False
 
     def custom_device_type(self) -> str:
-        """The kind of a device that PaddlePaddle has no name for; otherwise empty."""
+        """Return the kind of a device that PaddlePaddle has no name for; otherwise empty."""
         return self.kind if self.is_custom_place() else ""
 
     def gpu_device_id(self) -> int:
@@ -182,7 +182,7 @@ _KINDS = {"cpu": CPUPlace, "gpu": CUDAPlace, "cuda": CUDAPlace, "tpu": TPUPlace,
 
 
 def as_place(value: Any) -> Place:
-    """The Place named by a Place or a string such as "cpu", "gpu", "gpu:1".
+    """Return the Place named by a Place or a string such as "cpu", "gpu", "gpu:1".
 
     Raises:
         ValueError: if the name is not of that form.
@@ -196,12 +196,12 @@ def as_place(value: Any) -> Place:
 
 
 def of_device(device: jax.Device) -> Place:
-    """The Place of a JAX device."""
+    """Return the Place of a JAX device."""
     return _KINDS.get(device.platform, CPUPlace)(0 if device.platform == "cpu" else device.id)
 
 
 def of_array(array: Any) -> Place:
-    """The Place of an array of JAX's or of NumPy's."""
+    """Return the Place of a JAX or NumPy array."""
     return of_device(next(iter(array.devices()))) if isinstance(array, jax.Array) else CPUPlace()
 
 
@@ -211,7 +211,7 @@ def is_host(device: jax.Device) -> bool:
 
 
 def current() -> Place:
-    """The place of new tensors."""
+    """Return the place of new tensors."""
     chosen = getattr(jax.config, "jax_default_device", None)
     return of_device(chosen if chosen is not None else jax.local_devices()[0])
 

@@ -23,7 +23,7 @@ options = _Options()
 
 
 def as_text(array: np.ndarray, place: Any, stop_gradient: bool, kind: str = "Tensor", layout: str = "") -> str:
-    """A tensor with its shape, dtype and place; `layout`: how it lies over several devices."""
+    """Return a tensor with its shape, dtype and place; `layout`: how it lies over several devices."""
     shape, name = list(array.shape), dtypes.from_numpy(array.dtype).name
     body = text_of(array, 7)
     layout = f" {layout}, GlobalDenseTensor=" if layout else ""
@@ -33,7 +33,7 @@ def as_text(array: np.ndarray, place: Any, stop_gradient: bool, kind: str = "Ten
 
 
 def text_of(array: np.ndarray, indent: int) -> str:
-    """The elements of an array, the lines after the first one indented."""
+    """Return the elements of an array, the lines after the first one indented."""
     if array.dtype.kind not in "biufcSU":
         array = array.astype(np.float32)  # bfloat16 and its like
     if not array.ndim:
@@ -53,7 +53,7 @@ class _Layout:
         self.signed = ends.dtype.kind in "ifc" and bool((ends < 0).any())
 
     def fill(self, x: Any) -> str:
-        """An element in that width; those without a sign stand below those with one."""
+        """Return an element in that width; those without a sign stand below those with one."""
         text = _element(x)
         if self.signed and not x < 0 and len(text) < self.width:
             text = f" {text}"
@@ -76,7 +76,7 @@ def _with_dots(items: list[str], cut: bool) -> list[str]:
 
 
 def _ends(array: np.ndarray) -> np.ndarray:
-    """The first and last items of each dimension."""
+    """Return the first and last items of each dimension."""
     n = options.edgeitems
     for axis, size in enumerate(array.shape):
         if size > 2 * n:

@@ -17,7 +17,7 @@ class NotPrivateError(OSError):
 
 
 def private_folder(folder: Path, closed: bool = True) -> Path:
-    """The folder, made where it is not there.
+    """Return the folder, made where it is not there.
 
     Arguments:
         closed: others are not to read there either.
@@ -37,7 +37,7 @@ def private_folder(folder: Path, closed: bool = True) -> Path:
 
 
 def check_owner(found: os.stat_result, path: Path) -> None:
-    """See that a file or folder is the user's, and that nobody else can write to it.
+    """Check that a file or folder belongs to the user, and that nobody else can write to it.
 
     Raises:
         NotPrivateError: saying what is not so, and what to do.
@@ -52,7 +52,7 @@ def check_owner(found: os.stat_result, path: Path) -> None:
 
 
 def secret(path: Path) -> bytes:
-    """A secret that only this user has, made where it is not there.
+    """Return a secret that only this user has, made where it is not there.
 
     Raises:
         NotPrivateError: if others can read the file.
@@ -83,7 +83,7 @@ def _read(path: Path) -> bytes:
 
 
 def signature(key: bytes, name: str, content: bytes) -> bytes:
-    """What only who has the key can say of a file's name and content."""
+    """Return the signature of a file's name and content, which only the owner of the key can compute."""
     return hmac.digest(key, name.encode() + b"\0" + content, hashlib.sha256)
 
 
@@ -99,7 +99,7 @@ def write_signed(path: Path, key: bytes, content: bytes) -> None:
 
 
 def read_signed(path: Path, key: bytes) -> bytes | None:
-    """The content of a file; None where there is none, or none that is whole and was signed with the key."""
+    """Return the content of a file; None where there is none, or none that is whole and was signed with the key."""
     try:
         content = path.read_bytes()
     except OSError:

@@ -1,4 +1,4 @@
-"""The processes that train together: what a launcher told this one, and JAX's runtime between them."""
+"""The processes that train together: the launcher's environment for this one, and JAX's distributed runtime."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 import jax
 
-# What a process that has joined says to those that it starts.
+# Environment that a process that has joined passes to its children.
 JOINED = "PADDLE_LITE_JOINED"
-# Seconds after which a process that says nothing is taken for dead.
+# Seconds of silence after which a process is considered dead.
 HEARTBEAT = 30
-# What layers below the exchanges ask of them, once they are there: the rows that the processes have of a tensor.
+# Installed by the exchanges for layers below them: gathers the rows that the processes have of a tensor.
 gathered_rows: list[Callable[[Any], Any]] = []
-# What gives an array of XLA's whole that may lie over several processes; empty in a process that trains alone.
+# Gathers the whole of an XLA array that may span several processes; empty in a process that trains alone.
 gathered_arrays: list[Callable[[Any], Any]] = []
-# What says, of the arguments of a program of several processes that has failed, which process is to blame.
+# Names the process to blame when a program of several processes fails, from its arguments.
 blamed_process: list[Callable[[Any], str]] = []
 
 
@@ -56,7 +56,7 @@ def has_joined() -> bool:
 
 
 def world() -> World:
-    """What the environment says, in the words of the reference's launcher.
+    """Read the environment set by the reference's launcher.
 
     Raises:
         ValueError: if what it says does not fit together.

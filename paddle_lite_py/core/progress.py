@@ -28,7 +28,7 @@ def show_progress(wanted: bool) -> None:
 
 
 def listen() -> None:
-    """Be told by JAX when a compilation begins and ends."""
+    """Register JAX listeners for the start and end of a compilation."""
     monitoring.register_event_duration_secs_listener(_on_event)
 
 

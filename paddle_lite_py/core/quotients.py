@@ -17,7 +17,7 @@ _DIVISION = "floordiv("
 
 
 def shortest(value: Any, symbols: dict[str, Any]) -> Any:
-    """A shape, attribute or dimension with the nested divisions in it merged, made of these symbols."""
+    """Return a shape, attribute or dimension with the nested divisions in it merged, made of these symbols."""
     if isinstance(value, tuple):
         return tuple([shortest(v, symbols) for v in value])
     if not symbolic.is_symbolic(value) or _DIVISION not in (text := str(value)):
@@ -28,15 +28,15 @@ def shortest(value: Any, symbols: dict[str, Any]) -> Any:
 
 def are_same(shape: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
     """Whether two shapes are the same, however the divisions in them are nested."""
-    return shape == other or list(map(_merged, shape)) == list(map(_merged, other))
+    return shape == other or list(map(_merge, shape)) == list(map(_merge, other))
 
 
-def _merged(size: Any) -> Any:
+def _merge(size: Any) -> Any:
     return _text(_sum(symbolic.parsed(str(size)))) if symbolic.is_symbolic(size) else size
 
 
 def _sum(node: ast.expr) -> Counter[str]:
-    """An expression as coefficients of the terms it is the sum of; the constant is the coefficient of ''."""
+    """Return an expression as coefficients of the terms it is the sum of; the constant is the coefficient of ''."""
     match node:
         case ast.Constant(value=int(n)):
             return Counter({"": n})
@@ -56,7 +56,7 @@ def _sum(node: ast.expr) -> Counter[str]:
 
 
 def _quotient(total: Counter[str], n: int) -> Counter[str]:
-    """The sum, divided by n: what n divides is divided, and a division of the rest is merged with this one."""
+    """Return the sum, divided by n: what n divides is divided, and a division of the rest is merged with this one."""
     whole = Counter({term: count // n for term, count in total.items() if not term or count % n == 0})
     rest = _plus(total, _times(whole, -n))
     inner = next((t for t, count in rest.items() if count == 1 and t.startswith(_DIVISION)), None)
@@ -88,6 +88,6 @@ def _product(a: Counter[str], b: Counter[str]) -> Counter[str]:
 
 
 def _text(total: Counter[str]) -> str:
-    """The sum as an expression."""
+    """Return the sum as an expression."""
     terms = [f"{n}*{term}" if term and n != 1 else term or str(n) for term, n in sorted(total.items(), reverse=True)]
     return " + ".join(terms) or "0"

@@ -28,7 +28,7 @@ def is_shared(obj: object, holders: int) -> bool:
 
 
 def _is_shared(holders: int, told: int) -> bool:
-    """What is_shared says of an object with so many holders when it is told of so many."""
+    """Return what is_shared() answers for an object with that many holders when called with that count."""
     obj = object()
     held = [obj] * holders
     return is_shared(obj, told) and len(held) == holders

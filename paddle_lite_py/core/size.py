@@ -45,7 +45,7 @@ class Size(list):
     __rmul__ = __mul__
 
     def numel(self) -> int:
-        """The number of elements of a tensor of these sizes."""
+        """Return the number of elements of a tensor of these sizes."""
         return math.prod(self)
 
 

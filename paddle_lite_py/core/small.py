@@ -35,7 +35,7 @@ _listeners: list[Callable[[], None]] = []
 
 
 def most() -> int:
-    """The most elements that an array of the host may have."""
+    """Return the most elements that an array of the host may have."""
     if not limit.known:
         limit.most, limit.known = _find_limit(), True
     return limit.most
@@ -58,7 +58,7 @@ def on_change(listener: Callable[[], None]) -> None:
 
 
 def reset() -> None:
-    """What the answer depends on has changed: the device, or a flag."""
+    """Forget the limit, since the device or a flag has changed."""
     limit.known = False
     most()
     for listener in _listeners:

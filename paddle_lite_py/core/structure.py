@@ -84,7 +84,7 @@ def flatten(value: Any, is_leaf: Callable[[Any], bool], leaves: list[Any]) -> An
 
 
 def statics(structure: Any) -> Iterator[Any]:
-    """The Python values in a structure."""
+    """Yield the Python values in a structure."""
     if isinstance(structure, Static):
         yield structure.value
     elif isinstance(structure, Nest):
@@ -93,7 +93,7 @@ def statics(structure: Any) -> Iterator[Any]:
 
 
 def replace_leaves(structure: Any, places: Iterator[Any]) -> Any:
-    """The structure with the next of these in the place of each leaf."""
+    """Return the structure with the next of these in the place of each leaf."""
     if structure is LEAF:
         return next(places)
     if isinstance(structure, Nest):
@@ -102,7 +102,7 @@ def replace_leaves(structure: Any, places: Iterator[Any]) -> Any:
 
 
 def unflatten(structure: Any, leaves: Iterator[Any]) -> Any:
-    """The value again, with the next leaves."""
+    """Return the value again, with the next leaves."""
     if structure is LEAF:
         return next(leaves)
     if isinstance(structure, Static):

@@ -1,4 +1,4 @@
-"""What users switch off in the environment."""
+"""Features that users can switch off by environment variables."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Switch:
             self.on = before
 
 
-# Whether eager ops that gradients are recorded of wait until somebody looks: see eager/deferred.py.
+# Whether eager ops that record gradients are deferred until a value is read: see eager/deferred.py.
 deferral = Switch("FLAGS_defer_ops")
 # Whether large programs are compiled by a process of their own: see cpu_compiler/out_of_process.py.
 compiler_process = Switch("FLAGS_compiler_process")
 # Whether NumPy runs large programs until they are compiled: see host/baseline.py.
-# What runs on it differs in the last bits, which who asks for the same bits each time does not want.
+# Its results differ in the last bits: not for users who need the same bits each time.
 baseline_tier = Switch("FLAGS_baseline_tier")
 baseline_tier.set(baseline_tier.on and not is_on("FLAGS_cudnn_deterministic", "0"))
 # Whether a run of a program looks at the indices that it is given: see ir/index_reads.py.

@@ -37,7 +37,7 @@ class Symbols:
         self.symbols: dict[str, Any] = {}
 
     def new(self, name: str) -> str:
-        """A new symbol, under this name or one like it; returns its name."""
+        """Return a new symbol, under this name or one like it; returns its name."""
         while name in self.symbols:
             name += "_"
         self.symbols[name] = export.symbolic_shape(name, scope=self.scope)[0]
@@ -50,12 +50,12 @@ def is_symbolic(dim: Any) -> bool:
 
 
 def evaluate(dim: Any, dims: Dims) -> Any:
-    """The value of a dimension expression such as ``2*b + 1``, given its symbols."""
+    """Return the value of a dimension expression such as ``2*b + 1``, given its symbols."""
     return _eval(parsed(str(dim)), dims) if is_symbolic(dim) else dim
 
 
 def evaluate_text(text: str, dims: Dims) -> Any:
-    """The value of a dimension expression given as text.
+    """Return the value of a dimension expression given as text.
 
     Raises:
         ValueError: for what is no such expression, or a symbol that is not known.
@@ -67,7 +67,7 @@ def evaluate_text(text: str, dims: Dims) -> Any:
 
 
 def parsed(text: str) -> ast.expr:
-    """The syntax tree of a dimension expression, in which ^ is a power."""
+    """Return the syntax tree of a dimension expression, in which ^ is a power."""
     return ast.parse(text.replace("^", "**"), mode="eval").body
 
 
@@ -87,7 +87,7 @@ def _eval(node: ast.expr, dims: Dims) -> Any:
 
 
 def substitute(value: Any, dims: Dims) -> Any:
-    """An attribute with the symbolic dimensions in it replaced by their values."""
+    """Return an attribute with the symbolic dimensions in it replaced by their values."""
     if isinstance(value, tuple):
         return tuple(substitute(v, dims) for v in value)
     return evaluate(value, dims)
@@ -131,5 +131,5 @@ def known(dims: Dims) -> Iterator[Dims]:
 
 
 def resolved(value: Any) -> Any:
-    """An attribute or shape as the lowering under way has it; as it is where types alone are asked for."""
+    """Return an attribute or shape with the sizes of the current lowering; unchanged if only types are needed."""
     return substitute(value, _current.dims) if _current.dims else value

@@ -25,7 +25,7 @@ _TOLD = frozenset((int, str, type(None), tuple))
 
 
 def kind(value: Any) -> Any:
-    """What tells a value from others that equal it: its class, of a zero the sign too, of a tuple that of its items.
+    """Return what distinguishes a value from its equals: its class, the sign of a zero, the same for a tuple's items.
 
     Example:
         >>> kind(1) == kind(True), kind(0.0) == kind(-0.0), kind((1, 2)) == kind((1.0, 2.0))
@@ -53,7 +53,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 class ScalarGuard(NamedTuple):
-    """What a trace saw of a number: a function of the numbers of a call, and its value then."""
+    """A guard on a number that a trace read: a function of the call's numbers, and its value at that time."""
 
     of: Callable[[ScalarInputs], Any]
     value: Any
@@ -99,16 +99,16 @@ class TracedNumber:
         self.of, self.value, self.seen = of, value, seen
 
     def get(self) -> Any:
-        """Its value in the call under way."""
+        """Return its value in the call under way."""
         return self.of(call.numbers)
 
     def settle(self) -> Any:
-        """Its value while traced, on which the program depends from here on."""
+        """Return its value while traced, on which the program depends from here on."""
         self.seen.append(ScalarGuard(self.of, self.value))
         return self.value
 
     def apply(self, f: Callable[..., Any], *others: Any) -> Any:
-        """The number f(self, *others); its type is seen, since the program depends on it."""
+        """Return the number f(self, *others); its type is seen, since the program depends on it."""
         value, of = f(self.value, *others), self.of
         if type(value) not in (int, float):
             return f(self.settle(), *others)
@@ -145,12 +145,12 @@ def applied(f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """The value itself, where it is a Number: for what must be known while a program is traced."""
+    """Return the value itself, where it is a Number: for what must be known while a program is traced."""
     return value.settle() if type(value) is TracedNumber else value
 
 
 def current(value: Any) -> Any:
-    """The value, of a Number that of the call under way."""
+    """Return the value, of a Number that of the call under way."""
     return value.get() if type(value) is TracedNumber else value
 
 
@@ -180,7 +180,7 @@ def _make_number(of: Callable[[ScalarInputs], Any], value: Any, seen: list[Scala
 
 
 def _settling(f: Callable[..., Any], reverse: bool) -> Callable[[TracedNumber, Any], Any]:
-    """An operation on the value as it is now."""
+    """Return an operation on the value as it is now."""
 
     def method(self: TracedNumber, other: Any) -> Any:
         a, b = self.settle(), plain(other)
@@ -190,7 +190,7 @@ def _settling(f: Callable[..., Any], reverse: bool) -> Callable[[TracedNumber, A
 
 
 def _compared(f: Callable[..., Any]) -> Callable[[TracedNumber, Any], Any]:
-    """A comparison, of which only the answer is seen."""
+    """Return a comparison, of which only the answer is seen."""
 
     def method(self: TracedNumber, other: Any) -> Any:
         if type(other) is not TracedNumber and not isinstance(other, int | float | complex | str | bytes | None):
@@ -201,7 +201,7 @@ def _compared(f: Callable[..., Any]) -> Callable[[TracedNumber, Any], Any]:
 
 
 def _observing(f: Callable[..., Any]) -> Callable[..., Any]:
-    """A question about the value, of which only the answer is seen."""
+    """Return a question about the value, of which only the answer is seen."""
 
     def method(self: TracedNumber, *args: Any) -> Any:
         of, out = self.of, f(self.value, *args)

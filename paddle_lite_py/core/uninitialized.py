@@ -1,4 +1,4 @@
-"""What a tensor holds that has no data yet, or never will."""
+"""The payload of a tensor that has no data yet, or never will."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Uninitialized(jax.ShapeDtypeStruct):
         self.name, self.draw = name, draw
 
     def laid(self, sharding: Any) -> Uninitialized:
-        """The same over other devices."""
+        """Return the same over other devices."""
         return Uninitialized(self.shape, self.dtype, self.name, self.draw, sharding)
 
     def drawn(self) -> Any:
-        """The first value, where it lies."""
+        """Return the first value, where it lies."""
         data = state.interpreter.stored(self.name, self.shape, self.dtype, self.draw)
         return data if self.sharding is None else laid_over(data, self.sharding)
 

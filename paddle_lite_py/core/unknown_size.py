@@ -18,7 +18,7 @@ from jax import export
 from .interpreter import state
 from .symbolic import is_symbolic
 
-# The class of JAX's dimensions, which all of JAX takes: a UnknownSize is one of them.
+# JAX's class of dimensions, which all of JAX accepts: an UnknownSize is a subclass.
 _DIMENSION: Any = type(export.symbolic_shape("n")[0])
 
 
@@ -30,7 +30,7 @@ class UnknownSize(_DIMENSION):
 
     @classmethod
     def of(cls, dim: Any) -> Any:
-        """A dimension as a UnknownSize; a number as it is."""
+        """Return a dimension as a UnknownSize; a number as it is."""
         if dim.__class__ is not _DIMENSION or state.interpreter.size_answers is None:
             return dim
         made = copy.copy(dim)
@@ -44,7 +44,7 @@ class UnknownSize(_DIMENSION):
         return made
 
     def number(self) -> Any:
-        """The size as a traced number."""
+        """Return the size as a traced number."""
         return state.interpreter.size_answers.number(self.plain())
 
     def __index__(self) -> int:
@@ -62,7 +62,7 @@ class Shape(tuple[Any, ...]):
     __slots__ = ()
 
     def listed(self) -> list[Any]:
-        """The sizes as code sees them."""
+        """Return the sizes as code sees them."""
         return [UnknownSize.of(n) for n in self]
 
 
@@ -72,7 +72,7 @@ def plain(value: Any) -> Any:
 
 
 def extreme_size(name: str, a: Any, b: Any) -> Any:
-    """The "min" or "max" of two sizes."""
+    """Return the "min" or "max" of two sizes."""
     choose = jax.core.min_dim if name == "min" else jax.core.max_dim
     return UnknownSize.of(choose(plain(a), plain(b)))
 
@@ -105,7 +105,7 @@ def _arithmetic(name: str) -> Callable[..., Any]:
     return method
 
 
-def _divided(reverse: bool) -> Callable[[UnknownSize, Any], Any]:
+def _division(reverse: bool) -> Callable[[UnknownSize, Any], Any]:
     def method(self: UnknownSize, other: Any) -> Any:
         if not isinstance(other, int | float) and not is_symbolic(other):
             return NotImplemented
@@ -123,8 +123,8 @@ def _install() -> None:
         setattr(UnknownSize, f"__r{name}__", _arithmetic(f"__r{name}__"))
     UnknownSize.__neg__ = _arithmetic("__neg__")
     UnknownSize.__pow__ = _arithmetic("__pow__")
-    UnknownSize.__truediv__ = _divided(False)
-    UnknownSize.__rtruediv__ = _divided(True)
+    UnknownSize.__truediv__ = _division(False)
+    UnknownSize.__rtruediv__ = _division(True)
 
 
 _install()

@@ -1,4 +1,4 @@
-"""What happens to a program before XLA compiles it for CPUs, and the process that compiles large ones.
+"""The passes that run before XLA compiles a program for CPUs, and the process that compiles large programs.
 
 All that other rooms need is here: `prepare()` gives a function in the form that XLA does best with (`passes.py` has the
 list), `OutOfProcessJit` one that is compiled by another process where it is large; and an op may ask which form of a

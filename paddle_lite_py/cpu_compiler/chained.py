@@ -19,14 +19,14 @@ from ..core.memo import memo
 from .flattening import specs_of, spliced, variables
 from .fusion import ELEMENTWISE, never
 
-# Multiplications of a product from which on what is saved is worth a branch, which takes some microseconds.
+# Multiplications of a product above which the savings are worth a branch, which takes some microseconds.
 WORTH = 1 << 18
 _REDUCTIONS = frozenset("reduce_sum reduce_max reduce_min".split())
 _TAKEN = ELEMENTWISE | _REDUCTIONS | frozenset("broadcast_in_dim dot_general expand_dims reshape squeeze".split())
 
 
 def unfuse_dot_chains(jaxpr: Any) -> Any:
-    """A flat jaxpr whose products are kernels of their own, but for the first one beside a reduction."""
+    """Return a flat jaxpr whose products are separate kernels, except for the first one next to a reduction."""
     chosen = {id(e) for e in repeated(jaxpr)}
     found = never(jaxpr) if chosen else None
     if found is None:
@@ -42,7 +42,7 @@ def unfuse_dot_chains(jaxpr: Any) -> Any:
 
 
 def repeated(jaxpr: Any) -> list[Any]:
-    """The products that stand in one kernel with a reduction and an earlier product."""
+    """Return the products that stand in one kernel with a reduction and an earlier product."""
     kernels: dict[int, list[Any]] = {}
     for eqn, kernel in zip(jaxpr.eqns, _kernels(jaxpr), strict=True):
         if eqn.primitive.name in _REDUCTIONS or _is_large_product(eqn):

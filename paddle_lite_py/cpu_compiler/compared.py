@@ -1,4 +1,4 @@
-"""What is compared with its own maximum or minimum is read from memory by both.
+"""Arrays that are compared with their own maximum or minimum are materialized, so that both read the same values.
 
 The gradient of a maximum goes to the elements that are equal to it. XLA may compute these once for the maximum and once
 more for the comparison, in kernels that round differently; then none is equal, and the gradient is 0 / 0.
@@ -19,13 +19,13 @@ _SPREADS = _VIEWS | {"broadcast_in_dim"}
 
 
 def materialize_before_extremum(jaxpr: Any) -> Any:
-    """A jaxpr, and its bodies, in which no such array is computed twice."""
+    """Return a jaxpr, and its bodies, in which no such array is computed twice."""
     jaxpr = with_eqns(jaxpr, [with_bodies(eqn, materialize_before_extremum) for eqn in jaxpr.eqns])
     return put_into_memory(jaxpr, compared(jaxpr))
 
 
 def compared(jaxpr: Any) -> set[Any]:
-    """The arrays that are compared with their own extremum, and are no arrays in memory by themselves."""
+    """Return the arrays that are compared with their own extremum, and are no arrays in memory by themselves."""
     if not any(e.primitive.name in _EXTREMA for e in jaxpr.eqns):
         return set()
     made = {v: e for e in jaxpr.eqns for v in e.outvars}

@@ -114,7 +114,7 @@ class CompilerProcess:
 
             self.end()
             pipe = subprocess.PIPE
-            command = [sys.executable, "-P", compiler.__file__]  # -P: modules beside that file are not JAX's
+            command = [sys.executable, "-P", compiler.__file__]  # -P: modules in that folder must not shadow JAX's
             try:
                 self.child = subprocess.Popen(
                     command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, bufsize=0, env=os.environ | _SETTINGS
@@ -142,7 +142,7 @@ class CompilerProcess:
             assert child.stdin and child.stdout
             child.stdin.close()
             self.child = None
-            child.returncode = 0  # nobody waits for it
+            child.returncode = 0  # it is never waited for
         else:
             self.end()
 

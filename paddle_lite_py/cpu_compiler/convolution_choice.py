@@ -17,9 +17,9 @@ from .onednn import CallPlan, Convolution, Ints
 
 # Fewer products than that take no longer than the call itself.
 MIN_PRODUCTS = 1 << 20
-# What has fewer channels, such as the colours of a picture, leaves most of the kernel idle that computes it.
+# With fewer channels, such as the colours of a picture, most of the kernel would be idle.
 MIN_CHANNELS = 8
-# The gradient of weights that few windows meet: the weights are most of it, and oneDNN moves them once more than XLA.
+# Weight gradients with few windows: the weights are most of the data, and oneDNN copies them once more than XLA.
 MIN_WINDOWS = 32
 # Where its threads add up what each has found they spin until all have, for milliseconds if a core is busy otherwise.
 MIN_PRODUCTS_SUMMED = 64 << 20
@@ -41,7 +41,7 @@ def takes(
 ) -> bool:
     """Whether a convolution of x [n, c, *space] and weight [o, c / groups, *sizes] will be oneDNN's, in these kinds.
 
-    It will where transposes are put off, in which case x has its channels last.
+    It will if transposes are deferred, in which case x is channels-last.
     """
     if not transposes_are_free() or x.dtype != np.float32 or weight.dtype != np.float32 or onednn.loaded() is None:
         return False

@@ -1,4 +1,4 @@
-"""JAX's convolutions as oneDNN sees them: one equation of JAX's is a convolution or either of its gradients.
+"""JAX's convolutions as oneDNN sees them: one JAX equation is a convolution or one of its two gradients.
 
 A gradient is known by where the axes stand and how far apart elements are, never by sizes: a kernel may be larger than
 the picture.
@@ -26,14 +26,14 @@ class Operand(NamedTuple):
 
     @classmethod
     def of(cls, aval: Any) -> Operand:
-        """An array with its elements in order."""
+        """Return an array with its elements in order."""
         sizes = aval.shape
         known = all(type(n) is int for n in sizes)
         strides = tuple(itertools.accumulate(sizes[:0:-1], lambda a, b: a * b, initial=1))[::-1] if known else ()
         return cls(sizes, strides, aval.dtype)
 
     def permuted(self, axes: Ints) -> Operand:
-        """The same array with its axes in another order."""
+        """Return the same array with its axes in another order."""
         return Operand(tuple([self.sizes[a] for a in axes]), tuple([self.strides[a] for a in axes]), self.dtype)
 
     def from_transposed(self, aval: Any, permutation: Sequence[int]) -> Operand:
@@ -41,7 +41,7 @@ class Operand(NamedTuple):
         return Operand.of(aval).permuted(tuple([list(permutation).index(i) for i in range(len(permutation))]))
 
     def placed(self, spec: Ints) -> Strided:
-        """Its axes in oneDNN's order."""
+        """Return its axes in oneDNN's order."""
         return Strided(tuple([self.sizes[i] for i in spec]), tuple([self.strides[i] for i in spec]))
 
 
@@ -87,7 +87,7 @@ def _spreads_nothing(params: dict[str, Any], name: str) -> bool:
     return set(params[name]) == {1}
 
 
-def _grouped(strided: Strided, groups: int, out: int) -> Strided:
+def _group(strided: Strided, groups: int, out: int) -> Strided:
     """Weights as groups, out, in, space; the axis `out` has all groups, the other of the two first has one."""
     (sizes, strides), other = strided, 1 - out
     parts = [(groups, sizes[out] // groups * strides[out]), (sizes[out] // groups, strides[out])]
@@ -99,7 +99,7 @@ def _as_strided(axes: Sequence[tuple[int, int]]) -> Strided:
     return Strided(tuple([a for a, _ in axes]), tuple([b for _, b in axes]))
 
 
-def _swapped(strided: Strided, first: int = 0) -> Strided:
+def _swap(strided: Strided, first: int = 0) -> Strided:
     """With two axes, side by side, in each other's place."""
     axes = list(zip(*strided, strict=True))
     axes[first : first + 2] = axes[first + 1], axes[first]
@@ -108,7 +108,7 @@ def _swapped(strided: Strided, first: int = 0) -> Strided:
 
 def _forward(params: dict[str, Any], x: Strided, weight: Strided, out: Strided) -> Convolution:
     before = tuple([a for a, _ in params["padding"]])
-    weights = _grouped(weight, params["feature_group_count"], 0)
+    weights = _group(weight, params["feature_group_count"], 0)
     return _whole("forward", x, weights, out, params["window_strides"], params["rhs_dilation"], before)
 
 
@@ -116,15 +116,15 @@ def _of_data(params: dict[str, Any], x: Strided, weight: Strided, out: Strided) 
     steps = params["rhs_dilation"]
     pads = zip(params["padding"], weight.sizes[2:], steps, strict=True)
     before = tuple([d * (k - 1) - a for (a, _), k, d in pads])
-    weights = _swapped(_grouped(weight, params["feature_group_count"], 0), 1)
+    weights = _swap(_group(weight, params["feature_group_count"], 0), 1)
     return _whole("data", out, weights, x, params["lhs_dilation"], steps, before)
 
 
 def _of_weights(params: dict[str, Any], x: Strided, weight: Strided, out: Strided) -> Convolution:
     before = tuple([a for a, _ in params["padding"]])
-    weights = _grouped(out, params["batch_group_count"], 1)
+    weights = _group(out, params["batch_group_count"], 1)
     steps, stride = params["window_strides"], params["rhs_dilation"]
-    return _whole("weights", _swapped(x), weights, _swapped(weight), stride, steps, before)
+    return _whole("weights", _swap(x), weights, _swap(weight), stride, steps, before)
 
 
 def _whole(

@@ -25,7 +25,7 @@ Axes = tuple[int, ...]
 
 
 def lower_convolutions(jaxpr: Any) -> Any:
-    """A jaxpr whose convolutions oneDNN computes, where it serves and is faster."""
+    """Return a jaxpr whose convolutions oneDNN computes, where it serves and is faster."""
     any_here = any(map(_is_convolution, jaxpr.eqns)) and onednn.loaded() is not None
     made = {v: e for e in jaxpr.eqns for v in e.outvars} if any_here else {}
     read = readers(jaxpr) if any_here else {}
@@ -55,7 +55,7 @@ class _Replacement(NamedTuple):
 
 
 def _call(eqn: Any, made: dict[Any, Any], behind: Any) -> _Replacement | None:
-    """What takes the place of a convolution, of the weights' gradient together with the transpose behind it."""
+    """Return the replacement of a convolution, and of the transpose behind it for a weight gradient."""
     (x, weight), (out,) = eqn.invars, eqn.outvars
     if isinstance(x, Literal) or isinstance(weight, Literal):
         return None
@@ -76,7 +76,7 @@ def _call(eqn: Any, made: dict[Any, Any], behind: Any) -> _Replacement | None:
 
 
 class _View(NamedTuple):
-    """What an array is made of: its axis i is axis axes[i] of the variable; turned: its space is mirrored."""
+    """The array that a variable is a view of: its axis i is axis axes[i] of the variable; turned: space is mirrored."""
 
     var: Any
     axes: Axes
@@ -84,7 +84,7 @@ class _View(NamedTuple):
 
 
 def _origin(var: Any, made: dict[Any, Any], space: Axes) -> _View:
-    """The array that a weight is made of by transposes, and by mirrors of its space."""
+    """Return the array that a weight is made of by transposes, and by mirrors of its space."""
     view = found = _View(var, tuple(range(var.aval.ndim)), False)
     mirrored: frozenset[int] = frozenset()  # axes as the convolution sees them
     while (eqn := made.get(view.var)) is not None and not isinstance(eqn.invars[0], Literal):
@@ -102,7 +102,7 @@ def _origin(var: Any, made: dict[Any, Any], space: Axes) -> _View:
 
 
 def _transpose_behind(eqn: Any, eqns: Sequence[Any], read: dict[Any, list[int]]) -> Any:
-    """The transpose that alone reads a result, if one does."""
+    """Return the transpose that alone reads a result, if one does."""
     match read.get(eqn.outvars[0]):
         case [place] if place != RESULT and eqns[place].primitive.name == "transpose":
             return eqns[place]
@@ -112,7 +112,7 @@ def _transpose_behind(eqn: Any, eqns: Sequence[Any], read: dict[Any, list[int]])
 # Key: the plan and the shapes and dtypes; pure.
 @memo(2048, context=False)
 def _small(plan: onednn.CallPlan, turned: Axes, x: Any, weight: Any, out: Any) -> Any:
-    """A call of oneDNN as a jaxpr."""
+    """Return a call of oneDNN as a jaxpr."""
     results = [out, jax.ShapeDtypeStruct((plan.scratch,), np.uint8)] if plan.scratch else [out]
 
     def call(x: Any, weight: Any) -> Any:

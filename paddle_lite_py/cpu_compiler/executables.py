@@ -41,7 +41,7 @@ class ExecutableFile:
     """The executable of a traced function, which may stand in a file.
 
     Arguments:
-        name: of the function. donated: of its arguments. options: of XLA's.
+        name: of the function. donated: of its arguments. options: XLA's.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class ExecutableFile:
         self.structures = jax.tree.structure((tuple(traced.specs), {})), jax.tree.structure(traced.shapes)
 
     def _path(self) -> Path | None:
-        """Its file, among those for arguments alike; None for what cannot be told from others."""
+        """Return its file, among those for similar arguments; None if it cannot be told apart from others."""
         program = fingerprint(self.traced.rewritten())
         if program is None or self.traced.closed.effects:
             return None
@@ -65,7 +65,7 @@ class ExecutableFile:
         return None if self.path is None else loaded(self.path, self.structures)
 
     def job(self) -> dict[str, Any] | None:
-        """What the process of the compiler needs to know, which also finds the program in a file; None for what cannot
+        """Return what the compiler process needs, which also identifies the program's file; None for what cannot
         be written: it calls Python, or what JAX may change; or there is no room on the disk."""
         if self.path is None:
             return None
@@ -98,17 +98,17 @@ def is_any_alike(name: str, args: Sequence[Any]) -> bool:
 
 
 def alike(name: str, specs: Sequence[Any]) -> str:
-    """What the files of all executables for such arguments begin with, of functions of a name."""
+    """Return the common prefix of the files of all executables of a function for such arguments."""
     return digest([name, [(s.shape, s.dtype) for s in specs]])
 
 
 def digest(said: Any) -> str:
-    """A name for what has this text."""
+    """Return a name for what has this text."""
     return hashlib.sha256(repr(said).encode()).hexdigest()[:32]
 
 
 def loaded(path: Path, structures: Structures) -> Any:
-    """The executable in a file; None where there is none, or none that is whole and was signed by this user."""
+    """Return the executable in a file; None where there is none, or none that is whole and was signed by this user."""
     content = read_signed(path, user_secret())
     if content is None:
         return None

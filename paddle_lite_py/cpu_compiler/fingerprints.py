@@ -1,4 +1,4 @@
-"""What a traced program computes, in a few bytes: the same in every process, wherever the source stands.
+"""A fingerprint of a traced program: the same in every process, regardless of where its source is.
 
 A program that is lowered has such a name too, but lowering a large one takes as long as loading what it compiles to.
 """
@@ -71,7 +71,7 @@ class _Named:
         yield str([atom(a) for a in jaxpr.outvars])
 
     def _value(self, value: Any) -> str:
-        """What an equation says, as text that differs where that differs."""
+        """Return a parameter of an equation as text that differs wherever the parameter differs."""
         match value:
             case _ if isinstance(value, _PLAIN):
                 return f"{type(value).__name__}:{value!r}"
@@ -106,7 +106,7 @@ def _kind(a: Any) -> str:
 
 
 def _is_jaxs(function: Any) -> bool:
-    """Whether a function stands in one of JAX's modules, as those that make up a generator of random numbers."""
+    """Whether a function is defined in one of JAX's modules, like those of a random number generator."""
     name = function.__qualname__
     return function.__module__.startswith("jax.") and name.isidentifier() and function.__closure__ is None
 
@@ -114,5 +114,5 @@ def _is_jaxs(function: Any) -> bool:
 def _bytes(array: Any) -> bytes:
     try:
         return np.asarray(array).tobytes()
-    except TypeError as e:  # keys of JAX's random numbers are no numbers
+    except TypeError as e:  # JAX's random keys are not numbers
         raise _Nameless from e

@@ -10,7 +10,7 @@ import jax
 from ..core.jax_compat.equations import called_jaxpr
 from ..core.jax_compat.jaxprs import DropVar, Literal, Var, body_of, is_jaxpr, with_body
 
-# What gives the same elements, and what gives them in another order of axes.
+# Primitives that return the same elements, and those that only reorder axes.
 VIEWS = frozenset({"reshape", "squeeze", "expand_dims", "transpose"})
 RESULT = -1  # who reads what a program gives
 
@@ -25,13 +25,13 @@ class Renaming(NamedTuple):
 
 
 def flat(jaxpr: Any) -> Any:
-    """A jaxpr with calls of functions in their place."""
+    """Return a jaxpr with calls of functions in their place."""
     names = Renaming({})
-    eqns = list(_inlined(jaxpr.eqns, names, None))
+    eqns = list(_inline(jaxpr.eqns, names, None))
     return jaxpr.replace(eqns=eqns, outvars=names.all(jaxpr.outvars))
 
 
-def _inlined(eqns: Sequence[Any], names: Renaming, within: Any) -> Iterator[Any]:
+def _inline(eqns: Sequence[Any], names: Renaming, within: Any) -> Iterator[Any]:
     """Equations with the variables that the names say; `within`: the scope of the call that they stand in."""
     for eqn in eqns:
         if all(isinstance(v, DropVar) for v in eqn.outvars) and not eqn.effects:
@@ -45,7 +45,7 @@ def _inlined(eqns: Sequence[Any], names: Renaming, within: Any) -> Iterator[Any]
         body, constants = called_jaxpr(eqn) or (None, ())
         if body is not None and not constants:
             inner = Renaming(dict(zip(body.invars, invars, strict=True)))
-            yield from _inlined(body.eqns, inner, source.name_stack)
+            yield from _inline(body.eqns, inner, source.name_stack)
             names.of.update(zip(eqn.outvars, inner.all(body.outvars), strict=True))
             continue
         outvars = eqn.outvars
@@ -56,12 +56,12 @@ def _inlined(eqns: Sequence[Any], names: Renaming, within: Any) -> Iterator[Any]
 
 
 def variables(atoms: Sequence[Any]) -> Iterator[Any]:
-    """Those that are no constants."""
+    """Return those that are no constants."""
     return (a for a in atoms if not isinstance(a, Literal))
 
 
 def readers(jaxpr: Any) -> dict[Any, list[int]]:
-    """The places of the equations that read each variable, and RESULT for what the jaxpr gives."""
+    """Return the places of the equations that read each variable, and RESULT for what the jaxpr gives."""
     found: dict[Any, list[int]] = {}
     for i, eqn in enumerate(jaxpr.eqns):
         for v in variables(eqn.invars):
@@ -104,7 +104,7 @@ def with_eqns(jaxpr: Any, eqns: Sequence[Any]) -> Any:
 
 
 def with_bodies(eqn: Any, form: Callable[[Any], Any]) -> Any:
-    """An equation with the bodies that it has, of loops and branches, in another form."""
+    """Return an equation with the bodies that it has, of loops and branches, in another form."""
     values = tuple(eqn.params.values())
     new = _body(values, form)
     return eqn if new is values else eqn.replace(params=dict(zip(eqn.params, new, strict=True)))

@@ -1,4 +1,4 @@
-"""What XLA's compiler for CPUs would compute again in each kernel that reads it is computed once.
+"""Materialize values that XLA's CPU compiler would recompute in every kernel that reads them.
 
 That compiler puts steps that go element by element into all kernels that read them, however many steps that are. In a
 net with residual connections the kernels of the last layer hold all layers before it: for 12 layers of a transformer
@@ -22,7 +22,7 @@ from .flattening import RESULT, Renaming, readers, spliced, variables
 
 # So many steps are worth a kernel of their own.
 LONG = 24
-# What XLA computes within the kernel of whoever reads it: steps that go element by element, and what moves elements.
+# What XLA computes within the consumer's kernel: elementwise steps, and steps that move elements.
 _STEPS = frozenset(
     "abs add add_any and ceil clamp convert_element_type copy eq floor ge gt imag integer_pow is_finite le lt max "
     "min mul ne neg not one_minus_square optimization_barrier or polynomial real reduce_precision round select_n "
@@ -47,7 +47,7 @@ def materialize_shared_chains(jaxpr: Any) -> Any:
 
 
 def put_into_memory(jaxpr: Any, kept: set[Any]) -> Any:
-    """A jaxpr in which these variables are arrays in memory."""
+    """Return a jaxpr in which these variables are arrays in memory."""
     found = never(jaxpr) if kept else None
     if found is None:
         return jaxpr
@@ -73,7 +73,7 @@ def never(jaxpr: Any) -> tuple[list[Any], Any] | None:
 # Key: shape and dtype.
 @memo(512, context=False)
 def _never(aval: Any) -> Any:
-    """What is false, made of an array that XLA does not know."""
+    """Return a false value that XLA cannot fold, computed from an array."""
 
     def never(x: Any) -> Any:
         first = jax.lax.slice(x, (0,) * x.ndim, (1,) * x.ndim).reshape(())
@@ -93,7 +93,7 @@ def _copied(aval: Any) -> Any:
 
 
 def _probe(jaxpr: Any) -> Any:
-    """An input with a number in it."""
+    """Return an input with a number in it."""
     return next((v for v in jaxpr.invars if v.aval.size and jnp.issubdtype(v.aval.dtype, np.number)), None)
 
 

@@ -1,4 +1,4 @@
-"""What is written into an array is read from memory where it is made of elements of that array.
+"""Slices that are written back into their own array are read from memory first.
 
 XLA writes a slice of an array in its place, in one kernel with what makes the slice. It does so too where that reads
 other elements of the array, if a reshape follows: then it reads what it has just written. After `h[1:] = h[:-1]` all
@@ -20,7 +20,7 @@ _APART = frozenset("dot_general conv_general_dilated while scan cond sort fft".s
 
 
 def materialize_read_slices(jaxpr: Any) -> Any:
-    """A jaxpr, and its bodies, in which no write reads what it has written."""
+    """Return a jaxpr, and its bodies, in which no write reads what it has written."""
     jaxpr = with_eqns(jaxpr, [with_bodies(eqn, materialize_read_slices) for eqn in jaxpr.eqns])
     return put_into_memory(jaxpr, overlapping(jaxpr))
 

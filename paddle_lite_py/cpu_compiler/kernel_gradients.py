@@ -24,12 +24,12 @@ MANY = 9
 
 
 def rewrite_conv_gradients(jaxpr: Any) -> Any:
-    """A jaxpr with the gradients of kernels in those forms."""
+    """Return a jaxpr with the gradients of kernels in those forms."""
     return reformed(jaxpr, _form)
 
 
 def _form(eqn: Any) -> Any:
-    """What stands in the place of a convolution; None where XLA's own form serves."""
+    """Return the replacement of a convolution; None if XLA's own form is good."""
     if eqn.primitive.name != "conv_general_dilated":
         return None
     p = eqn.params
@@ -41,14 +41,14 @@ def _form(eqn: Any) -> Any:
         return None
     described = *specs_of(eqn.invars), tuple(p.items())
     if any(d > 1 for d in p["lhs_dilation"]):
-        return _turned(*described) if all(d == 1 for d in p["rhs_dilation"]) else None
+        return _turn(*described) if all(d == 1 for d in p["rhs_dilation"]) else None
     few = x.shape[x_axes[1]] < MANY and min(map(min, p["padding"])) >= 0 and any(map(any, p["padding"]))
-    return _padded_before(*described) if few else None
+    return _pad_before(*described) if few else None
 
 
 # Key: shapes, dtypes and settings of the convolution; pure.
 @memo(512, context=False)
-def _padded_before(x: Any, kernel: Any, params: Any) -> Any:
+def _pad_before(x: Any, kernel: Any, params: Any) -> Any:
     settings = dict(params)
     axes, around = settings["dimension_numbers"].lhs_spec[2:], settings.pop("padding")
     pads = dict(zip(axes, around, strict=True))
@@ -62,8 +62,8 @@ def _padded_before(x: Any, kernel: Any, params: Any) -> Any:
 
 # Key: shapes, dtypes and settings of the convolution; pure.
 @memo(512, context=False)
-def _turned(x: Any, kernel: Any, params: Any) -> Any:
-    """The kernel as the picture, and the picture, whose elements are taken so far apart, as the kernel.
+def _turn(x: Any, kernel: Any, params: Any) -> Any:
+    """Return the kernel as the picture, and the picture, whose elements are taken so far apart, as the kernel.
 
     Places j of x and k of the kernel with k = j * apart + before - i * stride make place i of the result. From its last
     place to the first that is a convolution of the kernel.

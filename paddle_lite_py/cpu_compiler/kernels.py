@@ -50,23 +50,23 @@ def _has_one_shape(eqn: Any) -> bool:
 
 
 class Code:
-    """What a loop does with one element, as text of LLVM's."""
+    """The computation of a loop for one element, as LLVM IR text."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
 
     def new(self, text: str) -> str:
-        """A value."""
+        """Return a value."""
         name = f"%v{len(self.lines)}"
         self.lines.append(f"  {name} = {text}")
         return name
 
     def call(self, function: str, *args: str) -> str:
-        """What one of LLVM's own functions gives."""
+        """Return the result of calling one of LLVM's intrinsic functions."""
         return self.new(f"call contract float @llvm.{function}.f32({', '.join(f'float {a}' for a in args)})")
 
     def step(self, name: str, *args: str) -> str:
-        """The result of a primitive."""
+        """Return the result of a primitive."""
         if name in _BINARY:
             return self.new(f"{_BINARY[name]} contract float {args[0]}, {args[1]}")
         if name in _CALLS:
@@ -120,7 +120,7 @@ class Kernel(NamedTuple):
         return key
 
     def _text(self, ignored: int) -> str:
-        """The code: a loop, and a function that finds what the loop is given."""
+        """Return the code: a loop, and a function that finds what the loop is given."""
         names: dict[Any, str] = {v: f"%a{i}" for i, v in enumerate(self.arrays)}
         names |= {v: f"%n{i}" for i, v in enumerate(self.numbers)}
         code = Code()
@@ -166,7 +166,7 @@ class Kernel(NamedTuple):
 
 
 def _loaded(name: str, pointer: str, dtype: Any, i: str) -> Iterator[str]:
-    """The i-th element; a bool is a byte in memory."""
+    """Yield the i-th element; a bool is a byte in memory."""
     kind = "i8" if dtype == _BOOL else "float"
     yield f"  {name}_at = getelementptr {kind}, ptr {pointer}, i64 {i}"
     if dtype == _BOOL:
@@ -182,7 +182,7 @@ def _literal(value: Any) -> str:
 
 
 class _Target:
-    """What XLA calls for kernels."""
+    """The FFI target that XLA calls for kernels."""
 
     def __init__(self, llvm: Any) -> None:
         self._table = PlanTable()

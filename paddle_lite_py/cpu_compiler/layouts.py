@@ -1,4 +1,4 @@
-"""Transposes are put off until something needs them, and most never come.
+"""Transposes are deferred until something needs them; most are never made.
 
 XLA's compiler for CPUs does each transpose that a program says, one memory access for each element. A net of
 convolutions says two for each of them: its arrays have the channels second, and the kernels want them last. Here a
@@ -29,7 +29,7 @@ transposes_are_free = _free.get
 
 @contextmanager
 def sink_transposes() -> Iterator[None]:
-    """While a function is traced whose transposes will be put off: an op may say as many as it likes."""
+    """Trace a function whose transposes will be deferred: an op may use as many as it likes."""
     token = _free.set(True)
     try:
         yield
@@ -58,15 +58,15 @@ class Layouts:
         self.eqns: list[Any] = []
         self.forms: dict[Any, dict[Order, Any]] = {v: {_meant(v): v} for v in (*jaxpr.invars, *jaxpr.constvars)}
         self.wanted = _wanted(jaxpr)
-        self.broadcasts: dict[Any, Any] = {}  # what is made of a smaller array when it is known in which order
+        self.broadcasts: dict[Any, Any] = {}  # made of smaller arrays, once the axis order is known
 
     def given(self, atom: Any, order: Order | None = None) -> Any:
-        """The variable that has an array in an order; as it is meant, unless another one is asked for."""
+        """Return the variable that has an array in a given axis order; by default, in its logical order."""
         if isinstance(atom, Literal):
             return atom
         order, forms = order or _meant(atom), self.forms.setdefault(atom, {})
         if order not in forms:
-            forms[order] = out = Var(_permuted(atom.aval, order))
+            forms[order] = out = Var(_permute(atom.aval, order))
             if atom in self.broadcasts:
                 self._broadcast(self.broadcasts[atom], out, order)
             else:
@@ -83,7 +83,7 @@ class Layouts:
         self.eqns.append(eqn.replace(invars=invars, outvars=[out], params=params))
 
     def order_of(self, atoms: Sequence[Any], out: Any) -> Order:
-        """The order in which the fewest bytes have to be moved."""
+        """Return the order in which the fewest bytes have to be moved."""
         bytes_of = {_meant(out): 0}
         if (wanted := self.wanted.get(out)) is not None:
             bytes_of[wanted] = _bytes(out)
@@ -94,7 +94,7 @@ class Layouts:
         return max(bytes_of, key=bytes_of.__getitem__)  # the first of equals: as it is meant
 
     def own_order(self, atom: Any) -> Order:
-        """The order in which an array came to be."""
+        """Return the order in which an array came to be."""
         if isinstance(atom, Literal) or atom in self.broadcasts:
             return _meant(atom)
         return next(iter(self.forms[atom]))
@@ -130,13 +130,13 @@ class Layouts:
 
     def put(self, eqn: Any, invars: Sequence[Any], order: Order, **params: Any) -> None:
         """An equation whose results stand in an order."""
-        outvars = [Var(_permuted(v.aval, order)) for v in eqn.outvars]
+        outvars = [Var(_permute(v.aval, order)) for v in eqn.outvars]
         self.eqns.append(eqn.replace(invars=list(invars), outvars=outvars, params={**eqn.params, **params}))
         self.forms.update({v: {order: out} for v, out in zip(eqn.outvars, outvars, strict=True)})
 
 
 def _wanted(jaxpr: Any) -> dict[Any, Order]:
-    """The order in which each variable is wanted by what reads it; the last of several readers says it."""
+    """Return the order in which each variable is wanted by what reads it; the last of several readers says it."""
     found = {v: _meant(v) for v in variables(jaxpr.outvars)}
     for eqn in reversed(jaxpr.eqns):
         name, wanted = eqn.primitive.name, found.get(eqn.outvars[0]) if eqn.outvars else None
@@ -158,7 +158,7 @@ def _meant(atom: Any) -> Order:
     return tuple(range(getattr(atom.aval, "ndim", 0)))
 
 
-def _permuted(aval: Any, order: Order) -> Any:
+def _permute(aval: Any, order: Order) -> Any:
     return aval.update(shape=tuple(aval.shape[a] for a in order)) if order != (*range(len(order)),) else aval
 
 
@@ -182,14 +182,14 @@ def _places(order: Order, axes: Sequence[int]) -> Order:
 
 
 def _in_one_order(layouts: Layouts, eqn: Any) -> tuple[list[Any], Order]:
-    """The arguments of an equation in the best order; numbers may stand among the arrays."""
+    """Return the arguments of an equation in the best order; numbers may stand among the arrays."""
     out = eqn.outvars[0]
     order = layouts.order_of(eqn.invars, out)
     return [layouts.given(v, order if v.aval.ndim == out.aval.ndim else None) for v in eqn.invars], order
 
 
 def _along(*names: str) -> Rule:
-    """The rule for what leaves the axes where they are, and has these settings for each of them."""
+    """Return the rule for what leaves the axes where they are, and has these settings for each of them."""
 
     def rule(layouts: Layouts, eqn: Any) -> None:
         invars, order = _in_one_order(layouts, eqn)
@@ -200,7 +200,7 @@ def _along(*names: str) -> Rule:
 
 
 def _along_one(name: str) -> Rule:
-    """The rule for what leaves the axes where they are, and has a setting that names one of them, or some."""
+    """Return the rule for what leaves the axes where they are, and has a setting that names one of them, or some."""
 
     def rule(layouts: Layouts, eqn: Any) -> None:
         invars, order = _in_one_order(layouts, eqn)
@@ -212,7 +212,7 @@ def _along_one(name: str) -> Rule:
 
 
 def _without(name: str) -> Rule:
-    """The rule for what takes those axes away that a setting names."""
+    """Return the rule for what takes those axes away that a setting names."""
 
     def rule(layouts: Layouts, eqn: Any) -> None:
         (x,), gone = eqn.invars, eqn.params[name]
@@ -227,7 +227,7 @@ def _dot(layouts: Layouts, eqn: Any) -> None:
     numbers = eqn.params["dimension_numbers"]
     orders = [layouts.own_order(v) for v in eqn.invars]
     placed = tuple(tuple(tuple(map(o.index, axes)) for o, axes in zip(orders, pair, strict=True)) for pair in numbers)
-    order = list(range(len(numbers[1][0])))  # of the batch, then of what is left of each side
+    order = list(range(len(numbers[1][0])))  # of the batch, then of the remaining axes of each side
     for o, contracted, batch in zip(orders, *numbers, strict=True):
         order += [len(order) + a for a in _ranks([a for a in o if a not in (*contracted, *batch)])]
     invars = [layouts.given(v, o) for v, o in zip(eqn.invars, orders, strict=True)]

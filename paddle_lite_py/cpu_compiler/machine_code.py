@@ -1,4 +1,4 @@
-"""Machine code for this machine, made by the package llvmlite where it is installed, and how XLA calls it.
+"""Machine code for this machine, compiled by llvmlite, and the interface by which XLA calls it.
 
 XLA hands a function a frame: extensions, arguments, results and attributes. The only attribute is the key of a plan,
 which is found in a table of chains (`xla_call.ll`): 64-bit words that stand in memory for good, the key, the next plan
@@ -22,7 +22,7 @@ import jax
 from ..core.memo import once
 
 CHAINS = 4096
-# The names by which XLA's programs call what is made here.
+# The names of the FFI targets that XLA's programs call.
 CONVOLUTION, KERNEL = TARGETS = ("paddle_lite_py.onednn", "paddle_lite_py.kernel")
 
 
@@ -42,7 +42,7 @@ class PlanTable:
 
 
 def key_of(said: str) -> int:
-    """The key of what is said so."""
+    """Return the key of what is said so."""
     return int.from_bytes(hashlib.sha256(said.encode()).digest()[:7], "little")
 
 
@@ -56,10 +56,10 @@ def cpus() -> tuple[int, ...]:
 
 @once
 def compiler() -> Compiler | None:
-    """What makes machine code, once for a process; None without llvmlite, or on other machines than those tried."""
+    """Return the machine-code compiler of the process; None without llvmlite, or on unsupported platforms."""
     try:
         return Compiler() if sys.platform == "linux" and platform.machine() == "x86_64" else None
-    except (ImportError, OSError):  # it is not installed, or finds no library of its own
+    except (ImportError, OSError):  # it is not installed, or does not find its library
         return None
 
 
@@ -103,7 +103,7 @@ class Compiler:
         jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(ctypes.c_void_p(address)), platform="cpu")
 
     def function(self, name: str, files: Sequence[str], called: Mapping[str, Any], numbers: Mapping[str, int]) -> int:
-        """Where a function of files beside this one stands; C functions and numbers are in the place of their names."""
+        """Return the address of a function in files next to this one; C functions and numbers replace their names."""
         text = "".join([Path(__file__).with_name(file).read_text(encoding="utf-8") for file in files])
         for c_name, function in called.items():
             address = ctypes.cast(function, ctypes.c_void_p).value

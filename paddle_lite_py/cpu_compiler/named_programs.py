@@ -67,7 +67,7 @@ class NamedPrograms:
             write_signed(path, user_secret(), json.dumps(known).encode())
 
     def _path(self, args: Sequence[Any]) -> Path | None:
-        """The file for arguments like these; its name has all that the executable depends on."""
+        """Return the file for arguments like these; its name has all that the executable depends on."""
         settings = context()
         if self.text is None or settings.casting is not None or settings.platforms:
             return None

@@ -1,4 +1,4 @@
-"""Convolutions of oneDNN, which XLA's programs may call: of the package `onednn-cpu-gomp`, where it is installed."""
+"""oneDNN's convolutions, of the package `onednn-cpu-gomp`, as functions that XLA programs call."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ..core.switches import is_on
 from .machine_code import CONVOLUTION, Compiler, PlanTable, compiler, key_of
 
 PACKAGE, LIBRARY, MAJOR = "onednn-cpu-gomp", "libdnnl.so.3", 3
-# Each thread of XLA's that calls has a team of OpenMP's threads: on more cores that would be many that sleep.
+# Each XLA thread that calls oneDNN has its own OpenMP team: on more cores that would be many idle threads.
 MOST_CORES = 16
 ALIGNMENT = 64
 # Fewer products than that one thread does as fast, since it wakes no other, and XLA has the rest for other work.
 MIN_PRODUCTS_SHARED = 1 << 24
-# A plan says whether all threads take part, how many steps, and the steps: a primitive of oneDNN, how many arguments,
+# A plan: whether all threads take part, the number of steps, and the steps: a oneDNN primitive, how many arguments,
 # the arguments; of each oneDNN's name, a description of its memory, which buffer of the call it is in, at which byte.
 MOST_ARGUMENTS = 4
 _CALLED = ("dnnl_memory_create", "dnnl_memory_destroy", "dnnl_primitive_execute", "dnnl_stream_wait")
 
-KINDS = ("forward", "data", "weights")  # a convolution, its gradient of what it is of, and that of its weights
+KINDS = ("forward", "data", "weights")  # a convolution, the gradient of its input, and that of its weights
 
 # oneDNN's numbers (dnnl_types.h).
 _CPU, _FLOAT32, _ANY_FORMAT, _TRAINING, _DIRECT, _USERS_SCRATCH = 1, 3, 1, 64, 1, 1
@@ -58,17 +58,17 @@ class Convolution(NamedTuple):
 
     @property
     def windows(self) -> int:
-        """How many windows of the source meet the weights."""
+        """The number of windows of the source."""
         return self.result.sizes[0] * math.prod(self.result.sizes[2:])
 
     @property
     def products(self) -> int:
-        """How many products are added up in all."""
+        """The number of products that are summed in all."""
         return math.prod(self.weights.sizes) * self.windows
 
 
 class CallPlan(NamedTuple):
-    """What a call says to be known by, the bytes it needs beside its result, and whether threads add up results."""
+    """A call's key, the bytes that it needs besides its result, and whether threads sum partial results."""
 
     key: int
     scratch: int
@@ -76,18 +76,18 @@ class CallPlan(NamedTuple):
 
 
 class OneDNNError(Exception):
-    """What oneDNN does not do."""
+    """oneDNN does not support the convolution."""
 
 
 def convolution_from(data: Sequence[Any]) -> Convolution:
-    """A convolution that was written as JSON."""
+    """Return a convolution that was written as JSON."""
     kind, source, weights, result, *window = data
     arrays: list[Any] = [Strided(tuple(sizes), tuple(strides)) for sizes, strides in (source, weights, result)]
     return Convolution(kind, *arrays, *map(tuple, window))
 
 
 def planned(key: int) -> Convolution | None:
-    """The convolution for which this process has a plan of that key."""
+    """Return the convolution for which this process has a plan of that key."""
     library = loaded()
     return None if library is None else library.planned.get(key)
 
@@ -148,7 +148,7 @@ class OneDNN:
 
     def _let_xla_call(self, llvm: Compiler) -> None:
         """Calls in several threads share no memory object; each waits for those under way, since it takes all cores."""
-        self._mutex = ctypes.create_string_buffer(64)  # of zeros: nobody holds it
+        self._mutex = ctypes.create_string_buffer(64)  # of zeros: unlocked
         threads = ctypes.CDLL(None)
         called = {name: getattr(self.c, name) for name in _CALLED}
         called |= {name: getattr(threads, name) for name in ("pthread_mutex_lock", "pthread_mutex_unlock")}
@@ -162,36 +162,36 @@ class OneDNN:
             raise OneDNNError(status)
 
     def new(self, name: str, *args: Any) -> ctypes.c_void_p:
-        """What a function of oneDNN makes; it stays."""
+        """Create an object by a oneDNN function; it is kept for good."""
         made = ctypes.c_void_p()
         self.check(getattr(self.c, name)(ctypes.byref(made), *args))
         return made
 
     def described(self, array: Strided, any_format: bool = False) -> ctypes.c_void_p:
-        """A description of memory; any_format: oneDNN chooses the order of the elements."""
+        """Return a description of memory; any_format: oneDNN chooses the order of the elements."""
         n, sizes = len(array.sizes), _ints(array.sizes)
         if any_format:
             return self.new("dnnl_memory_desc_create_with_tag", n, sizes, _FLOAT32, _ANY_FORMAT)
         return self.new("dnnl_memory_desc_create_with_strides", n, sizes, _FLOAT32, _ints(array.strides))
 
     def primitive(self, description: ctypes.c_void_p) -> ctypes.c_void_p:
-        """What runs."""
+        """Create an executable primitive."""
         return self.new("dnnl_primitive_create", description)
 
     def asked(self, description: ctypes.c_void_p, what: int) -> ctypes.c_void_p:
-        """A description of memory that a primitive has."""
+        """Return a description of memory that a primitive has."""
         return ctypes.c_void_p(self.c.dnnl_primitive_desc_query_md(description, what, 0))
 
     def size(self, memory: ctypes.c_void_p) -> int:
-        """Its bytes."""
+        """Return its bytes."""
         return self.c.dnnl_memory_desc_get_size(memory)
 
     def reorder(self, given: ctypes.c_void_p, wanted: ctypes.c_void_p) -> ctypes.c_void_p:
-        """A copy into another order."""
+        """Return a copy into another order."""
         return self.new("dnnl_reorder_primitive_desc_create", given, self.engine, wanted, self.engine, self.attributes)
 
     def convolution(self, c: Convolution, memories: Sequence[ctypes.c_void_p]) -> ctypes.c_void_p:
-        """The description of a primitive, of the source, the weights and the result."""
+        """Return the description of a primitive, of the source, the weights and the result."""
         source, weights, result = memories
         dilation = _ints([d - 1 for d in c.dilation])
         window = _ints(c.stride), dilation, _ints(c.before), _ints(c.after)
@@ -204,7 +204,7 @@ class OneDNN:
         return self.new(name, self.engine, _DIRECT, *arrays, *window, found, self.attributes)
 
     def name(self, description: ctypes.c_void_p) -> str:
-        """The implementation that oneDNN has chosen."""
+        """Return the implementation that oneDNN has chosen."""
         text = ctypes.c_char_p()
         self.check(self.c.dnnl_primitive_desc_query(description, _IMPLEMENTATION, 0, ctypes.byref(text)))
         return (text.value or b"").decode()
@@ -222,7 +222,7 @@ class OneDNN:
 
     @contextmanager
     def _one_thread(self) -> Iterator[None]:
-        """What is made meanwhile is for one thread."""
+        """Create primitives for a single thread in the block."""
         threads = self.c.omp_get_max_threads()
         self.c.omp_set_num_threads(1)
         try:
@@ -231,7 +231,7 @@ class OneDNN:
             self.c.omp_set_num_threads(threads)
 
     def _steps(self, c: Convolution) -> _Steps:
-        """The words of the steps; weights go through an order of oneDNN's own."""
+        """Return the words of the steps; weights go through an order of oneDNN's own."""
         source, given, result = self.described(c.source), self.described(c.weights), self.described(c.result)
         found = self.convolution(c, (source, self.described(c.weights, any_format=True), result))
         if "ref" in self.name(found):
@@ -266,11 +266,11 @@ class OneDNN:
 class _Steps(NamedTuple):
     steps: list[list[int]]
     scratch: int
-    sums: bool  # each thread has weights of its own, which are added up
+    sums: bool  # each thread has its own weights, which are summed
 
 
 class _Scratch:
-    """The buffer beside the result, and what has a place in it."""
+    """The scratch buffer next to the result, and the offsets in it."""
 
     def __init__(self, library: OneDNN) -> None:
         self.library, self.bytes = library, 0

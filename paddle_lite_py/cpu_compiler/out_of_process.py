@@ -32,7 +32,7 @@ from .executables import ExecutableFile
 from .named_programs import NamedExecutable, NamedPrograms
 from .traced import TracedFunction
 
-# Equations from which on the process compiles a program although somebody waits (some six seconds, of which handing it
+# Equations above which the process compiles a program although the caller waits (some six seconds, of which handing it
 # over and loading it take half of one), and from which on the baseline tier runs it until it is compiled.
 LARGE, BASELINE = 3800, 250
 # Operators from which on a program may have as many; and from which on the process is started before that is known,
@@ -101,7 +101,7 @@ class OutOfProcessJit:
         _all.add(self)
 
     def __call__(self, *args: Any) -> Any:
-        """The results; arrays of the kind that came last are asked for nothing."""
+        """Run the program; arrays of the same kind as in the last call skip all checks."""
         if self._last is not None:
             run, scalars = self._last
             try:
@@ -128,7 +128,7 @@ class OutOfProcessJit:
         return run(*args)
 
     def without_compiler(self, *args: Any) -> Function | None:
-        """What runs arrays like these, which may not come again, and compiles nothing; None where nothing does."""
+        """Return a way to run arrays like these, which may not come again, without compiling; None if there is none."""
         arrays = _arrays(args)
         key = _kinds(arrays)
         run = self._known.get(key)
@@ -142,7 +142,7 @@ class OutOfProcessJit:
         self._known.clear()
 
     def _new(self, args: Sequence[Any]) -> Any:
-        # jax.jit tells devices apart, and looks for NaN where that is wanted.
+        # jax.jit distinguishes devices, and checks for NaN if that is enabled.
         if jax.default_backend() != "cpu" or jax.device_count() > 1 or _looks_for_nan():
             return self.small
         found: Any = loaded(self.named.of(args))
@@ -168,7 +168,7 @@ class OutOfProcessJit:
         return None if run is None else Warming(self, traced, run)
 
     def executable(self, traced: TracedFunction) -> ExecutableFile:
-        """The executable of a traced function, which may be in a file."""
+        """Return the executable of a traced function, which may be in a file."""
         return ExecutableFile(traced, self.name, self.donated, self.options(traced.size >= LARGE))
 
     def _awaited(self, executable: ExecutableFile) -> Any:
@@ -183,7 +183,7 @@ class OutOfProcessJit:
         return loaded(executable, since)
 
     def compiled_here(self, traced: TracedFunction) -> Any:
-        """What this process compiles for a kind of arguments, and what refuses all others."""
+        """Compile in this process for one kind of arguments; all others are refused."""
         compiled = self.jit(traced.function(), traced.size >= LARGE).lower(*traced.specs).compile()
         if traced.size >= BASELINE and self.named.text is not None:
             self.named.note(self.executable(traced), compiled)
@@ -201,7 +201,7 @@ class Warming:
         self._calls = 0
 
     def compiled(self) -> Any:
-        """What runs it from now on; None as long as that is the baseline tier."""
+        """Return the compiled program once it exists; None while the baseline tier runs it."""
         self._calls += 1
         if self._calls == 1:
             return None
@@ -212,7 +212,7 @@ class Warming:
             if found is not None:
                 return found
             job = self._executable.job()
-            progress.cancel()  # nobody waits
+            progress.cancel()  # nothing waits for it
             if job is not None:
                 self._job = process.submit(CompilerJob(job, stays=True))
         if self._job is not None and not process.is_done(self._job):
@@ -245,7 +245,7 @@ def _kinds(args: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _is_weak(a: Any) -> bool:
-    """Whether it is a number, or an array of JAX's that promotes as numbers do."""
+    """Whether `x` is a number, or a JAX array that promotes like one."""
     return a.__class__ in (float, int, bool, complex) or getattr(a, "weak_type", False)
 
 

@@ -81,7 +81,7 @@ PASSES = (
 
 
 def chosen() -> list[Pass]:
-    """Those that are not left out.
+    """Return those that are not left out.
 
     Raises:
         ValueError: a name among those to leave out is of none.
@@ -93,5 +93,5 @@ def chosen() -> list[Pass]:
     return [p for p in PASSES if p.name not in skipped]
 
 
-# What a process runs: programs on the disk are known by what the passes have made of them.
+# The passes of this process: programs on disk are identified by the result of the passes.
 CHOSEN = chosen()

@@ -20,7 +20,7 @@ Axes = tuple[int, ...]
 
 
 def collapse_contractions(jaxpr: Any) -> Any:
-    """A jaxpr whose products sum over one axis, where they summed over several side by side."""
+    """Return a jaxpr whose products sum over one axis, where they summed over several side by side."""
     return reformed(jaxpr, _form)
 
 

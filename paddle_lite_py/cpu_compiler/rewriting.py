@@ -1,4 +1,4 @@
-"""What a program is made into before XLA compiles it for CPUs."""
+"""The rewriting of a program before XLA compiles it for CPUs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class prepare:  # noqa: N801  (a decorator)
         self._fn, self._donated = fn, donated
 
     def __call__(self, *args: Any) -> Any:
-        """The results, while JAX traces."""
+        """Return the results, while JAX traces."""
         if jax.default_backend() != "cpu" or jax.local_device_count() > 1:
             return self._fn(*args)
         closed, shapes = self.traced(*args)
@@ -37,17 +37,17 @@ class prepare:  # noqa: N801  (a decorator)
         return jax.tree.unflatten(jax.tree.structure(shapes), found)
 
     def traced(self, *args: Any) -> tuple[Any, Any]:
-        """The function as a closed jaxpr, and the shapes and dtypes of the results, nested as it gives them."""
+        """Return the function as a closed jaxpr, and the shapes and dtypes of the results, nested as it gives them."""
         with sink_transposes():
             return jax.make_jaxpr(self._fn, return_shape=True)(*args)
 
     def rewritten(self, closed: Any) -> tuple[Any, Sequence[Any]]:
-        """What was traced in that form: equations, and the values of their constants."""
+        """Return the rewritten equations, and the values of their constants."""
         return optimized(closed.jaxpr, self._donated), closed.consts
 
 
 def optimized(jaxpr: Any, donated: Sequence[int] = ()) -> Any:
-    """What the passes make of a jaxpr; itself where a form in it is not known, with a warning."""
+    """Apply the passes to a jaxpr; if it has an unknown form, warn and return it unchanged."""
     try:
         check_forms(jaxpr)
         made = flat(jaxpr)

@@ -14,7 +14,7 @@ from .rewriting import prepare
 
 
 class TracedFunction:
-    """What a function does with arrays of some shapes and dtypes.
+    """A function traced for arrays of given shapes and dtypes.
 
     Arguments:
         fn: the function, which may have been prepared. args: the arrays.
@@ -38,19 +38,19 @@ class TracedFunction:
         return body_of(self.closed), constants_of(self.closed)
 
     def rewritten(self) -> Any:
-        """The closed jaxpr that XLA gets."""
+        """Return the closed jaxpr that XLA gets."""
         return closed(*self._rewritten)
 
     def foreign_calls(self) -> list[tuple[str, int]]:
-        """The names of the functions that XLA calls, and the key of the plan for each call; 0 without one."""
+        """Return the names of the functions that XLA calls, and the key of the plan for each call; 0 without one."""
         return list(_foreign_calls(self._rewritten[0]))
 
     def inlined(self, args: Sequence[Any]) -> Any:
-        """The results of that, nested as the function gives them, while JAX traces."""
+        """Return the results of that, nested as the function gives them, while JAX traces."""
         return jax.tree.unflatten(jax.tree.structure(self.shapes), inlined(*self._rewritten, args))
 
     def function(self) -> Callable[..., Any]:
-        """The same as a function, under the name of what was traced."""
+        """Return the same as a function, under the name of what was traced."""
 
         def call(*args: Any) -> Any:
             return self.inlined(args)
@@ -59,7 +59,7 @@ class TracedFunction:
 
 
 def size(jaxpr: Any) -> int:
-    """How many equations there are, with those of the functions that they call."""
+    """Return the number of equations, with those of the functions that they call."""
     inner = [body_of(p) for e in jaxpr.eqns for p in e.params.values() if is_jaxpr(p)]
     return len(jaxpr.eqns) + sum(map(size, inner))
 

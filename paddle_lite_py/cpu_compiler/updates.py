@@ -1,4 +1,4 @@
-"""What a program makes of its arguments element by element and gives back: updates of parameters and other state.
+"""Elementwise updates of a program's arguments, such as parameters and other state, as one kernel each.
 
 Such results that read the same arrays are computed by one kernel (`kernels.py`), in the memory of what they replace.
 """
@@ -21,7 +21,7 @@ from .flattening import RESULT, VIEWS, readers, specs_of, spliced, variables, wi
 from .machine_code import KERNEL, compiler
 
 _TURNS = VIEWS | {"rev", "copy"}
-_IN_MEMORY = {"dot_general", "conv_general_dilated", "ffi_call"}  # what is an array in memory in any case
+_IN_MEMORY = {"dot_general", "conv_general_dilated", "ffi_call"}  # in memory in any case
 _MOST_LATER = 8  # arrays that a call waits for
 
 
@@ -32,7 +32,7 @@ def serves() -> bool:
 
 
 def fuse_optimizer_updates(jaxpr: Any, donated: Sequence[int]) -> Any:
-    """A jaxpr with one kernel for results that go element by element over the same arrays.
+    """Return a jaxpr with one kernel for results that go element by element over the same arrays.
 
     Arguments:
         donated: which of its arguments' memory its results may take.
@@ -53,7 +53,7 @@ def fuse_optimizer_updates(jaxpr: Any, donated: Sequence[int]) -> Any:
 
 
 def _replaced(jaxpr: Any, donated: Sequence[int]) -> dict[Any, Any]:
-    """The argument whose memory a result takes, by result: JAX pairs them by shape and dtype, in their order."""
+    """Return the argument whose memory a result takes, by result: JAX pairs them by shape and dtype, in their order."""
     free: dict[Any, list[Any]] = {}
     for i in donated:
         free.setdefault(_kind(jaxpr.invars[i]), []).append(jaxpr.invars[i])
@@ -78,7 +78,7 @@ class ReplacedSteps(NamedTuple):
         return state and (bool(k.in_place) or len(k.results) > 1) and buffers <= kernels.MOST_BUFFERS - _MOST_LATER
 
     def call(self, later: Sequence[Any]) -> Iterator[Any]:
-        """The equation that calls it once the arrays `later` are there, which read what it overwrites."""
+        """Return the equation that calls it once the arrays `later` are there, which read what it overwrites."""
         k, (result, *_) = self.kernel, self.kernel.results
         inputs = [*k.arrays, *k.numbers, *later]
         key = k.key(math.prod(result.aval.shape), len(later))
@@ -88,10 +88,10 @@ class ReplacedSteps(NamedTuple):
         return spliced(small, inputs, k.results, (named or sources)[-1])
 
 
-# Key: the kernel, and shapes and dtypes of what it takes and gives; pure.
+# Key: the kernel, and the shapes and dtypes of its operands and results; pure.
 @memo(2048, context=False)
 def _small(key: int, in_place: tuple[tuple[int, int], ...], results: Any, *inputs: Any) -> Any:
-    """A call as a jaxpr."""
+    """Return a call as a jaxpr."""
 
     def call(*args: Any) -> Any:
         aliases = {a: r for r, a in in_place}
@@ -126,7 +126,7 @@ class _Graph:
         for i in inner:
             places.setdefault(root(i), []).append(i)
         for found in places.values():
-            yield self._replaced_steps(tuple(found), replaced)
+            yield self._replace_steps(tuple(found), replaced)
 
     def _inner(self) -> list[int]:
         found: set[int] = set()
@@ -142,18 +142,18 @@ class _Graph:
         return sorted(found)
 
     def _arrays(self, i: int) -> Iterator[Any]:
-        """What an equation reads that is no single number."""
+        """Return the operands of an equation that are not scalars."""
         return (v for v in variables(self.eqns[i].invars) if v.aval.shape and self._number(v) is None)
 
     def _number(self, v: Any) -> Any:
-        """The number that an array is made of, if it is."""
+        """Return the number that an array is made of, if it is."""
         made = self.made.get(v)
         eqn = None if made is None else self.eqns[made]
         if eqn is None or eqn.primitive.name != "broadcast_in_dim" or eqn.invars[0].aval.shape:
             return None
         return eqn.invars[0]
 
-    def _replaced_steps(self, places: tuple[int, ...], replaced: dict[Any, Any]) -> ReplacedSteps:
+    def _replace_steps(self, places: tuple[int, ...], replaced: dict[Any, Any]) -> ReplacedSteps:
         eqns = [self.eqns[i] for i in places]
         made = {e.outvars[0] for e in eqns}
         arrays = list(dict.fromkeys(v for i in places for v in self._arrays(i) if v not in made))
@@ -166,7 +166,7 @@ class _Graph:
         return ReplacedSteps(places, kernels.Kernel(eqns, arrays, numbers, results, splats, in_place))
 
     def later_readers(self, groups: Sequence[ReplacedSteps]) -> list[list[Any]]:
-        """What else is made of the arrays that each group overwrites, not on the way to it: else XLA copies these.
+        """Return the other readers of the arrays that each group overwrites, for which XLA would copy these.
 
         Only what is an array in memory in any case.
         """

@@ -42,12 +42,12 @@ class HostCall:
         return f"<{self.name}>"
 
     def __call__(self, specs: Sequence[Any], *arrays: Any) -> tuple[np.ndarray, ...]:
-        """Its results, checked."""
+        """Return its results, checked."""
         try:
             found = _listed(self.function(*[np.asarray(a) for a in arrays]))
             if self.fills:
                 found = [np.zeros(s.shape, s.dtype) if g is None else g for g, s in zip(found, specs, strict=False)]
-            return _checked(self.name, found, specs)
+            return _check(self.name, found, specs)
         except Exception as e:
             errors.note(e)
             raise
@@ -61,7 +61,7 @@ def host_call(inputs: list[Any], /, call: Any, results: Any) -> Any:
     return tuple(io_callback(functools.partial(call, specs), specs, *arrays, ordered=True))
 
 
-def _checked(name: str, found: list[Any], specs: Sequence[Any]) -> tuple[np.ndarray, ...]:
+def _check(name: str, found: list[Any], specs: Sequence[Any]) -> tuple[np.ndarray, ...]:
     if len(found) != len(specs):
         raise ValueError(f"`{name}` gave {len(found)} results, but {len(specs)} are declared")
     arrays = []

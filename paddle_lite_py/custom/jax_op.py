@@ -46,7 +46,7 @@ def custom_op(
             in float32 if an input is.
 
     Raises:
-        TypeError: if no parameter stands before `/`.
+        TypeError: if no parameter comes before `/`.
         ValueError: if an op of the framework has the name.
 
     Examples:
@@ -66,7 +66,7 @@ def custom_op(
     named = name or function.__name__
     if inspect.Parameter.POSITIONAL_ONLY not in kinds:
         raise TypeError(
-            f"custom_op `{named}`: no parameter stands before `/`, where the tensors are; write def {named}(x, /, ...)"
+            f"custom_op `{named}`: no parameter comes before `/`, where the tensors are; write def {named}(x, /, ...)"
         )
     made = CustomOp(function if backward is None else with_gradient(function, backward, named), named, amp=amp)
     return codegen.make(define(made), codegen.CallSpelling({}))[0]
@@ -86,7 +86,7 @@ def define(op: CustomOp) -> CustomOp:
 
 
 def with_gradient(function: Callable[..., Any], backward: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """The function with the user's gradient."""
+    """Return the function with the user's gradient."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **attrs: Any) -> Any:
@@ -113,7 +113,7 @@ def with_gradient(function: Callable[..., Any], backward: Callable[..., Any], na
 
 
 def checked(name: str, inputs: Sequence[Any], grads: Sequence[Any]) -> tuple[Any, ...]:
-    """The gradients as JAX takes them.
+    """Return the gradients as JAX takes them.
 
     Raises:
         ValueError: if there is not one for each input, of its shape.

@@ -1,4 +1,4 @@
-"""Operators compiled from C++: handlers of XLA's foreign function interface, found in a shared library."""
+"""Operators compiled from C++: handlers of XLA's foreign function interface in a shared library."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class KernelOp(CustomOp):
 
 
 def kernels(program: Program) -> list[str]:
-    """The names to XLA of all compiled operators in a program, and of their gradients."""
+    """Return the names to XLA of all compiled operators in a program, and of their gradients."""
     return sorted({t for op in program.ops() if isinstance(op.bound.op, KernelOp) for t in op.bound.op.targets})
 
 
 def unknown_kernels(names: Iterable[str]) -> list[str]:
-    """Those of the names that no library has been loaded for."""
+    """Return those of the names that no library has been loaded for."""
     return [n for n in names if n not in _known]
 
 
@@ -66,7 +66,7 @@ class Library:
         return f"{self.name}.{handler}"
 
     def define(self, handler: str, out: Callable[..., Any] | None = None, backward: str | None = None) -> Any:
-        """An operator of a handler.
+        """Return an operator of a handler.
 
         Arguments:
             out: is given shape and dtype of each tensor, and the attributes by name; returns an InputSpec for each
@@ -136,7 +136,7 @@ def _specs(target: str, wanted: Any) -> tuple[Any, ...]:
 
 
 def _attribute(value: Any) -> Any:
-    """A Python value as the C++ type that handlers take it as: float, int64_t, and spans of these."""
+    """Return a Python value as the C++ type that handlers take it as: float, int64_t, and spans of these."""
     if isinstance(value, tuple):
         return np.asarray(value, np.float32 if any(isinstance(v, float) for v in value) else np.int64)
     return np.float32(value) if type(value) is float else np.int64(value) if type(value) is int else value

@@ -14,7 +14,7 @@ DATA_HOME = os.path.expanduser("~/.cache/paddle/dataset")
 
 
 def md5file(fname: str) -> str:
-    """The MD5 checksum of a file, as hexadecimal digits.
+    """Return the MD5 checksum of a file, as hexadecimal digits.
 
     Args:
         fname: its path.
@@ -30,7 +30,7 @@ def md5file(fname: str) -> str:
 
 
 def download(url: str, module_name: str, md5sum: str, save_name: str | None = None) -> str:
-    """The local path of a file, fetched when it is not there yet.
+    """Return the local path of a file, fetched when it is not there yet.
 
     Args:
         url: where it is.

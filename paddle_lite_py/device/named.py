@@ -61,7 +61,7 @@ class Device(str):
 
 
 def _parse_device(given: Any) -> tuple[str, str]:
-    """The kind and the index of a device, as text."""
+    """Return the kind and the index of a device, as text."""
     if isinstance(given, bool) or not isinstance(given, str | int | Place):
         raise TypeError(f"device is {given!r}; expected a name, a place or the index of a GPU")
     name = f"cuda:{given}" if isinstance(given, int) else given.name if isinstance(given, Place) else given.lower()
@@ -73,7 +73,7 @@ class CallableModule(types.ModuleType):
     """The module paddle.device, which called makes a Device."""
 
     def __call__(self, type: Any = None, index: int | None = None) -> Device:
-        """The device of that name."""
+        """Return the device of that name."""
         return Device(type, index)
 
 

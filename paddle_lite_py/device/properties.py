@@ -1,4 +1,4 @@
-"""What a device is."""
+"""The properties of a device."""
 
 from __future__ import annotations
 

@@ -28,13 +28,13 @@ from . import codegen
 from .fusion import fused
 
 Function = Callable[..., Any]
-MAX_CALLS = 1024  # of one function: shapes may change for ever
+MAX_CALLS = 1024  # of one function: shapes may keep changing
 # Attributes that are equal only if they mean the same, given that their classes are compared as well.
 _PLAIN = frozenset((int, float, bool, str, DType, type, type(None)))
 
 
 class CachedCall(NamedTuple):
-    """What a call comes down to: a bound op on its tensors; None where it is more than that."""
+    """The op that a call reduces to: a bound op on its tensors; None if the call does more."""
 
     bound: BoundOp | None = None
     kind: type = Tensor  # of the result: a tensor, or a tuple, a list or a named tuple of them
@@ -63,7 +63,7 @@ def call_cached(*tensors: str, views: bool = False) -> Callable[[Function], Func
 
 
 def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codegen.Env) -> str:
-    """The function with a cache, written out: each step shows in the time of an op."""
+    """Return the function with a cache, written out: each step shows in the time of an op."""
     params = list(inspect.signature(function).parameters.values())
     names = [n.rstrip("?*!") for n in tensors]
     cache = _CallCache(function, params, names, joins=names == [n.rstrip("?") for n in tensors])
@@ -124,7 +124,7 @@ _ASIDE = ("name", "out", "device", "requires_grad", "pin_memory")  # which a cac
 
 
 def _heads(params: list[inspect.Parameter], others: list[str], env: codegen.Env) -> list[str]:
-    """The parameters as text, and what catches other spellings of them; their defaults go into `env`."""
+    """Return the parameters as text, and what catches other spellings of them; their defaults go into `env`."""
     env |= {f"_d_{p.name}": codegen.ABSENT if p.default is p.empty else p.default for p in params}
     env |= {"_absent": codegen.ABSENT, "_one_of": codegen.one_of}
     heads = [f"{p.name}=_d_{p.name}" for p in params if p.kind is not p.KEYWORD_ONLY]
@@ -138,7 +138,7 @@ def _heads(params: list[inspect.Parameter], others: list[str], env: codegen.Env)
 
 
 class _Part(NamedTuple):
-    """What an argument is in the text: of the key, of the tensors and their data; that it takes no gradient; and where
+    """The role of an argument in the text: in the key, among tensors and data, without gradient; and where
     it may be no tensor, the usual case, and its data then."""
 
     key: str
@@ -173,7 +173,7 @@ def _part(p: inspect.Parameter, tensors: tuple[str, ...]) -> _Part:
         return _Part(key, f"*(({n},) {present}", f"*((_of_{n},) {present}", f"({n} is None or {still})", f"{n} is None")
     if n in tensors:
         return _Part(f"{held}, ", f"{n}, ", f"_of_{n}, ", still)
-    if isinstance(p.default, bool | str):  # where what is equal means the same
+    if isinstance(p.default, bool | str):  # where equal values mean the same
         return _Part(f"{n}, ")
     value = n if isinstance(p.default, float) else f"({codegen.as_tuple(n)}) if {codegen.is_listed(n)} else {n}"
     return _Part(f"{codegen.quick_kind(p)}, {value}, ")
@@ -232,7 +232,7 @@ class _Recorder(Eager):
     """Eager mode that notes what a function does."""
 
     def __init__(self) -> None:
-        self.seen: list[Any] = []  # calls of ops, and None for what is none
+        self.seen: list[Any] = []  # calls of ops, and None for anything else
         self.records = state.grad_enabled
         self.queue: Deferred | None = None  # of the ops that wait, where the function is called on what makes them
 
@@ -260,18 +260,18 @@ class _Recorder(Eager):
         self.seen.append(None)
 
     def static_value(self, tensor: Tensor, what: str) -> Any:
-        """The Python value of a tensor used as an attribute."""
+        """Return the Python value of a tensor used as an attribute."""
         self.looked_at(tensor)
         return super().static_value(tensor, what)
 
     def item(self, tensor: Tensor, index: tuple[int, ...]) -> Any:
-        """One number of a tensor."""
+        """Return one number of a tensor."""
         self.looked_at(tensor)
         return super().item(tensor, index)
 
 
 def _call(seen: list[Any], out: Any, tensors: list[Tensor]) -> CachedCall | None:
-    """What a call comes down to, if to one op that takes the tensors as they stand and gives the result."""
+    """Return the cached form of a call that is one op taking its tensors as they are."""
     if len(seen) != 1 or seen[0] is None:
         return None
     bound, args, made = seen[0]
@@ -282,7 +282,7 @@ def _call(seen: list[Any], out: Any, tensors: list[Tensor]) -> CachedCall | None
 
 
 def _fused(name: str, seen: list[Any], out: Any, tensors: list[Tensor]) -> CachedCall:
-    """What a call comes down to, if to a few ops on its tensors."""
+    """Return the cached form of a call that is a few ops on its tensors."""
     results = [out] if isinstance(out, Tensor) else out
     if any(t._view is not None for t in results if isinstance(t, Tensor)):
         return CachedCall()  # fused, it would not be known as one

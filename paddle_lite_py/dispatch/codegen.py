@@ -26,7 +26,7 @@ from ..registry.view import ViewRule
 Function = Callable[..., Any]
 Env = dict[str, Any]
 ABSENT = object()
-# What generated code makes tuples of lists with; the default dtype; attributes that are often the shape of a tensor.
+# Names in generated code: what makes tuples of lists; the default dtype; attributes that are often a tensor's shape.
 LISTS: Env = {"_in_tuples": in_tuples, "_Size": Size, "_default": dtypes.default}
 SHAPES = frozenset(("shape", "size", "normalized_shape", "output_size", "repeat_times", "sizes"))
 
@@ -41,13 +41,13 @@ class CallSpelling(NamedTuple):
     aliases: Mapping[str, str]  # other keywords for parameters; "" drops one
     variadic: str | None = None  # the list parameter that may be spread out
     wider: Function | None = None  # the same function with more keywords, called where one of them is given
-    out_first: bool = False  # `out` stands before `name` among the positional parameters
+    out_first: bool = False  # `out` precedes `name` among the positional parameters
     creates: bool = False  # a new tensor, for which device and requires_grad may be given
     spread: Function | None = None  # what the list is that was spread out, if not itself
 
 
 def make(op: Op, front: CallSpelling) -> tuple[Function, Function]:
-    """The user's function: strict, and with other spellings of its keywords and lists."""
+    """Return the user's function: strict, and with other spellings of its keywords and lists."""
     strict = _lazy(op, functools.partial(_strict, op, front), front)
     if not (front.aliases or front.wider or front.variadic):
         return strict, strict
@@ -106,12 +106,12 @@ def spelt(given: Mapping[str, Any], aliases: Mapping[str, str]) -> dict[str, Any
 
 
 def given_twice(name: str, key: str) -> TypeError:
-    """The error for a parameter that is given under both its keywords."""
+    """Return the error for a parameter that is given under both its keywords."""
     return TypeError(f"{name} is given twice, as {key} as well")
 
 
 def one_of(default: Any, value: Any, name: str, key: str, other: Any) -> Any:
-    """What was given under the other keyword, where nothing was given under the first."""
+    """Return the value given by either of two keywords."""
     if value is not default:
         raise given_twice(name, key)
     return other
@@ -120,7 +120,7 @@ def one_of(default: Any, value: Any, name: str, key: str, other: Any) -> Any:
 def _as_wanted(
     made: Any, out: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Any:
-    """A result put where it is wanted."""
+    """Return a result put where it is wanted."""
     if device is not None:
         made = made.to(device)
     if requires_grad:
@@ -151,7 +151,7 @@ def _stub(*args: Any, **kwargs: Any) -> Any:
 
 
 class Signature:
-    """Stands behind a public function for `inspect.signature`, which is seldom asked."""
+    """The signature of a public function for `inspect.signature`, made on first use."""
 
     def __init__(self, make: Callable[[], inspect.Signature], doc: str | None) -> None:
         self._make = make
@@ -179,7 +179,7 @@ def _of_composite(fn: Function, creates: bool) -> inspect.Signature:
 
 
 def _with_results(params: list[inspect.Parameter], names: list[str], out_first: bool) -> inspect.Signature:
-    """The parameters with `name` after the positional ones, and more keywords at the end."""
+    """Return the parameters with `name` after the positional ones, and more keywords at the end."""
     first = [p for p in params if p.kind is not _KEYWORD]
     if out_first:
         first, names = [*first, inspect.Parameter("out", _BOTH, default=None)], []
@@ -191,13 +191,13 @@ def _with_results(params: list[inspect.Parameter], names: list[str], out_first: 
 
 
 def without_out(fn: Function) -> inspect.Signature:
-    """The signature of the in-place form of a function: that has its result already."""
+    """Return the signature of the in-place form of a function: that has its result already."""
     found = inspect.signature(fn)
     return found.replace(parameters=[p for n, p in found.parameters.items() if n != "out"])
 
 
 def deferred(name: str, text: Callable[[Env], str]) -> Function:
-    """A function whose code is generated, by `text`, when it is called first."""
+    """Return a function whose code is generated, by `text`, when it is called first."""
     env: Env = {}
     public = FunctionType(_stub.__code__, env, name)
 
@@ -226,7 +226,7 @@ def _params(op: Op) -> list[inspect.Parameter]:
 
 
 def _heads(op: Op, env: Env, front: CallSpelling, required: str = "") -> tuple[list[str], list[str]]:
-    """The parameters as text, and those that are keywords only; their defaults go into `env`."""
+    """Return the parameters as text, and those that are keywords only; their defaults go into `env`."""
     heads: dict[bool, list[str]] = {False: [], True: []}
     for p in _params(op):
         env[f"_d_{p.name}"] = ABSENT if p.default is p.empty else p.default
@@ -236,11 +236,11 @@ def _heads(op: Op, env: Env, front: CallSpelling, required: str = "") -> tuple[l
 
 
 def _body(op: Op, env: Env, last: str) -> str:
-    """The lines that find the bound op and call the interpreter. Each step here shows in the time of an op."""
+    """Return the lines that find the bound op and call the interpreter. Each step here shows in the time of an op."""
     env |= {"_state": state, "_op": op, "_known": op.known, "_into": into}
     env |= LISTS
     env |= {"_eager": EAGER, **template.NAMES}
-    layout, flat, lists = _packed(op)
+    layout, flat, lists = _pack(op)
     run = f"_mode.{'run_random' if op.random else 'run'}(_bound, {flat})"
     calls = _at_once(op, run) if op.simple and not (op.random or op.effect) else [f"_made = {run}"]
     lines = [*_find(op, env, layout), "_mode = _state.interpreter", *calls]
@@ -257,7 +257,7 @@ def _body(op: Op, env: Env, last: str) -> str:
 
 
 def indented(lines: Iterable[str]) -> str:
-    """The lines as the text of a body."""
+    """Return the lines as the text of a body."""
     return "".join([f"    {line}\n" for line in lines])
 
 
@@ -270,7 +270,7 @@ def _at_once(op: Op, run: str) -> list[str]:
     return template.at_once("_mode is _eager" + template.still(names), call, run, viewed=viewed)
 
 
-def _packed(op: Op) -> tuple[str, str, str]:
+def _pack(op: Op) -> tuple[str, str, str]:
     """Op.pack(), written out: the layout, the tensors, and that lists are lists."""
     if op.simple:
         return "None", _tuple([p.name for p in op.tensor_params]), ""
@@ -350,19 +350,19 @@ def respelling(aliases: Mapping[str, str], names: Iterable[str]) -> tuple[list[s
 
 
 def quick_kind(p: inspect.Parameter) -> str:
-    """The text of number.kind() of a parameter, but for what tuples hold."""
+    """Return the text of number.kind() of a parameter, but for what tuples hold."""
     if isinstance(p.default, bool | str):
         return f"{p.name}.__class__"
     return f"{p.name}.__class__ if {p.name}.__class__ is not float or {p.name} else {p.name}.hex()"
 
 
 def is_listed(n: str) -> str:
-    """The text that asks whether `n` is a list; where shapes are common, they are asked for too."""
+    """Return the test whether `n` is a list; where shapes are common, they are tested for too."""
     return f"{n}.__class__ is list" + (f" or {n}.__class__ is _Size" if n in SHAPES else "")
 
 
 def as_tuple(n: str) -> str:
-    """The text that makes a tuple of the list `n`, which may hold lists."""
+    """Return the text that makes a tuple of the list `n`, which may hold lists."""
     return f"tuple({n}) if not {n} or {n}[0].__class__ is not list else _in_tuples({n})"
 
 

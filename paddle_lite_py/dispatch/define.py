@@ -91,7 +91,7 @@ def composite(
     creates: bool = False,
     around: Callable[[Function], Function] | None = None,
 ) -> Any:
-    """A public function written with other ops, with the Tensor methods and spellings that an op may have.
+    """Return a public function written with other ops, with the Tensor methods and spellings that an op may have.
 
     Arguments:
         around: a decorator for the function with all its spellings, such as `call_cached`.
@@ -125,14 +125,14 @@ def _install(
 ) -> Function:
     add_methods((m, front) for m in methods)
     # Python itself calls operators, always with positional arguments.
-    add_methods((m, _reversed(strict) if m.startswith("__r") and m != "__rshift__" else strict) for m in operators)
+    add_methods((m, _reverse(strict) if m.startswith("__r") and m != "__rshift__" else strict) for m in operators)
     if inplace:
         INPLACE[inplace] = _inplace(front, inplace, reshapes)
         add_methods({inplace: INPLACE[inplace]})
     return front
 
 
-def _reversed(front: Callable[..., Any]) -> Callable[..., Any]:
+def _reverse(front: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Any, other: Any) -> Any:
         return front(other, self)
 

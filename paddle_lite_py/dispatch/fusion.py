@@ -17,7 +17,7 @@ RecordedCalls = list[tuple[BoundOp, tuple[Any, ...], Any]]  # calls of ops: what
 
 
 def fused(name: str, seen: RecordedCalls, out: list[Tensor], tensors: list[Tensor]) -> BoundOp | None:
-    """The calls as a bound op from the tensors to the results; None where they are more than that."""
+    """Return the calls as a bound op from the tensors to the results; None where they are more than that."""
     record = _Record(tensors)
     if not all(record.add(*call) for call in seen):
         return None
@@ -28,7 +28,7 @@ def fused(name: str, seen: RecordedCalls, out: list[Tensor], tensors: list[Tenso
     bounds = [step.bound for step in record.steps]
     kinds: dict[str, Any] = {kind: any(getattr(b.op, kind) for b in bounds) for kind in ("loops", "keeps")}
     kinds["windows"] = any(b.windows for b in bounds)
-    op = Op(_replayed(name, record, results), name, **kinds)
+    op = Op(_replay(name, record, results), name, **kinds)
     if checks:
         op.input_check = lambda attrs: _together(checks, record.numbers)
     whole = BoundOp(op, op.fn)
@@ -93,7 +93,7 @@ def _together(checks: list[Any], numbers: list[Any]) -> Callable[..., None]:
     return check_all
 
 
-def _replayed(name: str, record: _Record, results: list[int]) -> Callable[..., Any]:
+def _replay(name: str, record: _Record, results: list[int]) -> Callable[..., Any]:
     steps, numbers = tuple(record.steps), tuple(record.numbers)
 
     def fn(*arrays: Any) -> Any:

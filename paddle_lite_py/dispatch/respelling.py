@@ -15,12 +15,12 @@ Function = Callable[..., Any]
 
 
 def respelt(function: Function) -> Function:
-    """A function that takes the other keywords of its name as well."""
+    """Return a function that takes the other keywords of its name as well."""
     return with_keywords(function, other_keywords(function.__name__, inspect.signature(function).parameters))
 
 
 def with_keywords(function: Function, spelling: Mapping[str, str]) -> Function:
-    """A function that takes other keywords as well: {keyword: parameter}.
+    """Return a function that takes other keywords as well: {keyword: parameter}.
 
     Example:
         >>> with_keywords(lambda x, axis=0: (x, axis), {"dim": "axis"})(1, dim=2)
@@ -46,7 +46,7 @@ def _text(function: Function, spelling: Mapping[str, str], env: Env) -> str:
     named = ", ".join([f"{p.name!r}: {p.name}" for p in params])
     return (
         f"({', '.join([*heads[False], '*', *others, *heads[True]])}):\n{lines}"
-        f"    if {lacks}:\n"  # Python says which
+        f"    if {lacks}:\n"  # Python's own error names the argument
         f"        return _function(**{{k: v for k, v in {{{named}}}.items() if v is not _absent}})\n"
         f"    return _function({given})\n"
     )

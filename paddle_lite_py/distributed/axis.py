@@ -1,4 +1,4 @@
-"""What kernels of exchanges do along the axis of the processes: among all of them, or in each group by itself."""
+"""Collective kernels along the axis of the processes: among all of them, or within each group."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def program(groups: Mapping[int, Groups]) -> Iterator[None]:
 
 
 def in_turn(kernel: Callable[..., Any], xs: Sequence[Any], how: Sequence[Any]) -> tuple[Any, ...]:
-    """What a kernel gives, once the exchange before it in the program is over.
+    """Return the result of a kernel, ordered after the previous exchange of the program.
 
     XLA is free to begin what does not depend on each other in any order. Where processes do not run the very same
     program (one of them has constants to give), they would wait for one another in different exchanges.
@@ -69,7 +69,7 @@ def _after(never: Any, x: Any) -> Any:
 
 
 def _never(x: Any) -> Any:
-    """A False that XLA has to wait for an array for."""
+    """Return a False that XLA has to wait for an array for."""
     first = lax.slice(x.reshape(-1), (0,), (1,)).reshape(())
     held = first.real if jnp.iscomplexobj(first) else first
     bits = held.astype(jnp.uint8) if held.dtype == bool else lax.bitcast_convert_type(held, jnp.uint8).reshape(-1)[0]
@@ -82,7 +82,7 @@ def groups_of(number: int) -> Groups | None:
 
 
 def size() -> int:
-    """How many processes take part.
+    """Return the number of processes that take part.
 
     Raises:
         NameError: where no program of several processes is traced.
@@ -92,7 +92,7 @@ def size() -> int:
 
 
 def index() -> Any:
-    """The place of this process among those that take part."""
+    """Return the place of this process among those that take part."""
     place, groups = lax.axis_index(AXIS), _current.groups
     if groups is None:
         return place
@@ -101,22 +101,22 @@ def index() -> Any:
 
 
 def psum(x: Any) -> Any:
-    """The sum over all, for each."""
+    """Return the sum over all, for each."""
     return lax.psum(x, AXIS, axis_index_groups=_current.groups)
 
 
 def pmax(x: Any) -> Any:
-    """The largest of all, for each."""
+    """Return the largest of all, for each."""
     return lax.pmax(x, AXIS, axis_index_groups=_current.groups)
 
 
 def pmin(x: Any) -> Any:
-    """The smallest of all, for each."""
+    """Return the smallest of all, for each."""
     return lax.pmin(x, AXIS, axis_index_groups=_current.groups)
 
 
 def all_gather(x: Any) -> Any:
-    """The arrays of all, along a new first axis."""
+    """Return the arrays of all, along a new first axis."""
     return lax.all_gather(x, AXIS, axis_index_groups=_current.groups)
 
 
@@ -131,7 +131,7 @@ def psum_scatter(x: Any) -> Any:
 
 
 def shifted(x: Any) -> Any:
-    """What the process before this one has; before the first comes the last."""
+    """Return the value of the previous process; the first receives from the last."""
     groups = _current.groups or [range(lax.axis_size(AXIS))]
     around = [(group[i - 1], group[i]) for group in groups for i in range(len(group))]
     return lax.ppermute(x, AXIS, around)

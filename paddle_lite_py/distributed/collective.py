@@ -44,18 +44,18 @@ class Task:
 
 # -- the one way to exchange -----------------------------------------------------------------------------------------
 def exchanged(kind: str, tensor: Tensor, group: Group, *how: Any) -> Tensor:
-    """What a process gets from an exchange of the given kind (kernels.KERNELS) among a group."""
+    """Return the result of an exchange of the given kind (kernels.KERNELS) in a group."""
     return kernels.ALONE[kind](tensor) if group.nranks == 1 else programs.exchanged(kind, [tensor], group, *how)[0]
 
 
 def member(group: Group | None) -> Group | None:
-    """The group, all processes by default; None where this process is not in it, and has nothing to do."""
+    """Return the group, all processes by default; None where this process is not in it, and has nothing to do."""
     group = group or init_parallel_env()
     return group if group.is_member() else None
 
 
 def place(name: str, rank: int, group: Group) -> int:
-    """The place in a group of the process that an exchange begins or ends with.
+    """Return the place in a group of the process that an exchange begins or ends with.
 
     Raises:
         ValueError: if it is none of the group.
@@ -410,7 +410,7 @@ def wait(tensor: Tensor, group: Group | None = None, use_calc_stream: bool = Tru
 
 # -- parts -----------------------------------------------------------------------------------------------------------
 def _rows(name: str, parts: Sequence[Tensor] | Tensor | None, like: Tensor | None, group: Group) -> Tensor:
-    """One tensor for each member, along a new first axis."""
+    """Return one tensor for each member, along a new first axis."""
     if isinstance(parts, Tensor):
         if not parts.shape or parts.shape[0] % group.nranks:
             raise ValueError(f"{name}: the shape {[*parts.shape]} cannot be divided among {group.nranks} processes")

@@ -143,11 +143,11 @@ class DataParallel(nn.Layer):
         return [one for one, is_used in zip(trained, found, strict=True) if is_used]
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """The layer's."""
+        """Return the layer's."""
         return self._layers(*inputs, **kwargs)
 
     def scale_loss(self, loss: Any) -> Any:
-        """The loss as it is: gradients are means already."""
+        """Return the loss as it is: gradients are means already."""
         return loss
 
     def apply_collective_grads(self) -> None:
@@ -166,7 +166,7 @@ class DataParallel(nn.Layer):
             self.grad_need_sync = before
 
     def state_dict(self, *args: Any, **kwargs: Any) -> Any:
-        """The layer's, under its own names."""
+        """Return the layer's, under its own names."""
         return self._layers.state_dict(*args, **kwargs)
 
     def set_state_dict(self, state_dict: Any, use_structured_name: bool = True) -> Any:

@@ -29,7 +29,7 @@ __all__ = [
     "should_stop",
 ]
 
-# The exit code of a process that wants to be begun again: it has saved. That of the reference.
+# The exit code of a process that has saved and asks to be restarted. That of the reference.
 RESTART_CODE = 101
 # The variables that name the folders from which servers, and workers of theirs, go on when they are started again.
 SERVER_FOLDER, WORKER_FOLDER = "PADDLE_PS_FOLDER", "PADDLE_WORKER_FOLDER"
@@ -46,7 +46,7 @@ def _listener() -> Stopping:
 
 
 def should_stop() -> bool:
-    """Whether to save and leave now, since a process of the job was asked to end: the same answer in all processes.
+    """Whether to save and stop now, since a process of the job received SIGTERM: the same answer in all processes.
 
     Call it once at the end of each step, in all processes. From the first call on SIGTERM is taken down, unless the
     program has a handler of its own, or the call comes from another thread: call `ask_to_stop` there. A second SIGTERM
@@ -72,7 +72,7 @@ def catch_sigterm() -> Iterator[None]:
         for stopping in list(_heard):
             stopping.listen_no_more()
             if stopping.acted_upon and world().size == 1:
-                _heard.clear()  # who goes on nevertheless may be asked again
+                _heard.clear()  # a process that goes on anyway may be signalled again
 
 
 def ask_to_stop() -> None:
@@ -104,7 +104,7 @@ def restarts() -> int:
 
 
 def full_size() -> int:
-    """The processes of a world that lacks no node, as PADDLE_ELASTIC_FULL_SIZE says; else those that there are.
+    """Return the processes of a world that lacks no node, as PADDLE_ELASTIC_FULL_SIZE says; else those that there are.
 
     Examples:
         >>> full_size()
@@ -114,7 +114,7 @@ def full_size() -> int:
 
 
 def local_batch(global_batch: int) -> int:
-    """The rows of a batch that this process takes, so that all together take as many in a world of any size.
+    """Return the rows of a batch that this process takes, so that all together take as many in a world of any size.
 
     With it a step is the same step in every world: learning rate, schedule and the place in the data stay as they are.
 
@@ -139,7 +139,7 @@ def local_batch(global_batch: int) -> int:
 
 
 def learning_rate_scale() -> float:
-    """What to multiply the learning rate by where each process keeps its batch: this world's size over the full one's.
+    """Return the factor of the learning rate if each process keeps its batch: this world's size over the full one's.
 
     Examples:
         >>> learning_rate_scale()

@@ -15,7 +15,7 @@ class EntryAttr:
     """
 
     def _to_attr(self) -> str:
-        """The rule as text, in the words of the reference."""
+        """Return the rule as text, in the words of the reference."""
         raise NotImplementedError(
             "EntryAttr is no rule itself; take CountFilterEntry, ProbabilityEntry, ShowClickEntry"
         )

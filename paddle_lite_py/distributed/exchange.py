@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -20,9 +20,6 @@ from ..core.processes import World, world
 from ..host.tier import xla_jit
 from . import axis, kernels
 from .messenger import Messenger, PeerGone, Question
-
-if TYPE_CHECKING:
-    from .group import Group
 
 # Seconds that members may be apart before an exchange fails; groups may have their own.
 PATIENCE = float(os.environ.get("PADDLE_EXCHANGE_TIMEOUT", 1800))
@@ -34,14 +31,14 @@ SLOW = 5.0
 FAREWELL = 10.0
 # Seconds after which a member that has ended in peace, and may have done its part before, counts as missing.
 PEACE = 20.0
-# Seconds after which a process that waits for others says so, once.
+# Seconds after which a process that waits for others reports it, once.
 LATE = 25.0
 
 
 class UnderWay(NamedTuple):
-    """What this process waits for: the exchange of a number, or (None) a program that others began with it."""
+    """The exchange that this process waits for, by its number, or (None) a program that others began with it."""
 
-    group: Group
+    group: Any
     number: int | None
     what: str
     since: float
@@ -80,12 +77,12 @@ class Exchanges:
             self.messenger.peers[rank] = (host, int(port))
 
     def mesh(self, ranks: tuple[int, ...]) -> jax.sharding.Mesh:
-        """The devices of some processes, each at its place along one axis."""
+        """Return the devices of some processes, each at its place along one axis."""
         return jax.sharding.Mesh(np.array([self.devices[r] for r in ranks]), (axis.AXIS,))
 
     # -- one exchange ----------------------------------------------------------------------------------------------
     def run(
-        self, group: Group, kind: str, fn: Callable[..., Any], how: tuple[Any, ...], *arrays: Any,
+        self, group: Any, kind: str, fn: Callable[..., Any], how: tuple[Any, ...], *arrays: Any,
         donated: tuple[int, ...] = (),
     ) -> Any:  # fmt: skip
         """Exchange arrays with the other members of a group.
@@ -94,7 +91,7 @@ class Exchanges:
             group: who takes part.
             kind: what messages call the exchange.
             fn: of the arrays and `how`, along axis.AXIS.
-            how: what all must agree on beside the shapes and dtypes: hashable.
+            how: what all processes must agree on besides shapes and dtypes: hashable.
             arrays: those of this process.
             donated: which of them the results may be written over.
 
@@ -112,7 +109,7 @@ class Exchanges:
             return program(*arrays)
 
     @contextmanager
-    def watched(self, group: Group, what: str, is_new: bool) -> Iterator[None]:
+    def watched(self, group: Any, what: str, is_new: bool) -> Iterator[None]:
         """A block in which all members of a group do the same; it fails where one does something else, or has ended.
 
         Arguments:
@@ -126,8 +123,8 @@ class Exchanges:
         with self._waiting(now._replace(since=time.monotonic())):
             yield
 
-    def waiting(self, group: Group, what: str) -> AbstractContextManager[None]:
-        """A block that waits for a program which members of a group run together, and began before it."""
+    def waiting(self, group: Any, what: str) -> AbstractContextManager[None]:
+        """Return a block that waits for a program which members of a group run together, and began before it."""
         return self._waiting(UnderWay(group, None, what, time.monotonic()))
 
     @contextmanager
@@ -141,7 +138,7 @@ class Exchanges:
         finally:
             self.under_way = None
 
-    def note(self, group: Group, what: str, is_new: bool) -> None:
+    def note(self, group: Any, what: str, is_new: bool) -> None:
         """Compare something that all members of a group do, each for itself, with those that have done it already.
 
         Raises:
@@ -151,11 +148,11 @@ class Exchanges:
         if (is_new or ASKS_ALWAYS) and (wrong := self._looked_into(now)):
             raise RuntimeError(wrong)
 
-    def lost(self, group: Group, what: str) -> str:
+    def lost(self, group: Any, what: str) -> str:
         """Which member has ended, in words, where a program of all has failed; empty if none has."""
         return self._looked_into(UnderWay(group, None, what, 0.0), patience=2.0)
 
-    def _others(self, group: Group) -> list[int]:
+    def _others(self, group: Any) -> list[int]:
         return [r for r in group.ranks if r != self.here.rank]
 
     def _agree(self, now: UnderWay) -> None:
@@ -193,7 +190,7 @@ class Exchanges:
         return f"{now.what} in group {now.group.id} of ranks {now.group.ranks} ({place}rank {self.here.rank})"
 
     def _looked_into(self, now: UnderWay, patience: float = 0.0) -> str:
-        """What is wrong with the members of an exchange; empty if nothing is found."""
+        """Describe what is wrong with the members of an exchange; empty if nothing is."""
         end = time.monotonic() + patience
         while True:
             for rank in self._others(now.group):
@@ -258,7 +255,7 @@ class Exchanges:
 
 
 def _describe(kind: str, how: tuple[Any, ...], arrays: tuple[Any, ...]) -> str:
-    """An exchange as messages have it: all_reduce(float32[2, 3], 0)."""
+    """Return an exchange as messages have it: all_reduce(float32[2, 3], 0)."""
     shown = [f"{a.dtype.name}{[*a.shape]}" for a in arrays]
     if len(shown) > 4:
         shown = [*shown[:3], f"... {len(shown)} arrays, {sum(a.nbytes for a in arrays)} bytes"]
@@ -294,7 +291,7 @@ class ExchangeProgram:
         return shaped if isinstance(outs, tuple | list) else shaped[0]
 
     def __call__(self, *arrays: Any) -> Any:
-        """The results of this process."""
+        """Return the results of this process."""
         if self.numbers:
             arrays = tuple([a if a.shape else a.reshape(1) for a in arrays])
         outs = self.jitted(*[self._part_of_all(a) for a in arrays])
@@ -320,5 +317,5 @@ def leave(why: str = "") -> None:
 
 @once
 def exchanges() -> Exchanges:
-    """Those of this process, begun when first asked for."""
+    """The exchanges of this process, created on first use."""
     return Exchanges(world())

@@ -1,4 +1,4 @@
-"""Weights that only some processes have, beside those that all share: experts, and who has copies of them."""
+"""Weights that only some processes have, such as experts, next to those that all share; and which have copies."""
 
 from __future__ import annotations
 

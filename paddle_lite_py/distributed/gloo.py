@@ -67,7 +67,7 @@ class _Meeting:
 
 
 def _patiently(at: tuple[str, int], key: bytes) -> Connection:
-    """A connection to the first process, which may not be there yet."""
+    """Return a connection to the first process, which may not be there yet."""
     end = time.monotonic() + PATIENCE
     while True:
         try:

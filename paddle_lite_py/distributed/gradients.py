@@ -6,7 +6,7 @@ from typing import Any
 
 
 def gradient_of(parameter: Any) -> Any:
-    """The gradient; None where there is none."""
+    """Return the gradient; None where there is none."""
     wide = getattr(parameter, "main_grad", None)
     return parameter.grad if wide is None else wide
 

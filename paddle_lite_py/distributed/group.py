@@ -53,7 +53,7 @@ class Group:
 
     @property
     def nranks(self) -> int:
-        """How many processes there are."""
+        """The number of processes."""
         return len(self.ranks)
 
     world_size = nranks
@@ -68,11 +68,11 @@ class Group:
         return world().rank in self.ranks
 
     def get_group_rank(self, rank: int) -> int:
-        """The place in the group of the process with that rank; -1 where it has none."""
+        """Return the place in the group of the process with that rank; -1 where it has none."""
         return self.ranks.index(rank) if rank in self.ranks else -1
 
     def get_global_rank(self, rank: int) -> int:
-        """The rank among all processes of the one at that place."""
+        """Return the rank among all processes of the one at that place."""
         return self.ranks[rank]
 
     @property
@@ -104,7 +104,7 @@ class ParallelEnv:
 
     @property
     def world_size(self) -> int:
-        """How many processes there are."""
+        """The number of processes."""
         return world().size
 
     nranks = world_size
@@ -123,7 +123,7 @@ class ParallelEnv:
 
     @property
     def nodes(self) -> int:
-        """How many machines there are."""
+        """The number of machines."""
         return world().nodes
 
     @property

@@ -1,4 +1,4 @@
-"""What processes exchange, as functions of the array of each, along an axis of which every process is one place."""
+"""Collective operations as functions of each process's array, along an axis with one place for each process."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ SUM, MAX, MIN, PROD, AVG = range(5)
 OP_NAMES = ("SUM", "MAX", "MIN", "PROD", "AVG")
 
 
-def _gathered(x: Any) -> Any:
-    """The arrays of all, along a new first axis; booleans travel as bytes."""
+def _gather(x: Any) -> Any:
+    """Return the arrays of all, along a new first axis; booleans travel as bytes."""
     if x.dtype == bool:
         return axis.all_gather(x.astype(jnp.uint8)).astype(bool)
     return axis.all_gather(x)
@@ -28,9 +28,9 @@ def _extreme(x: Any, over: Callable[[Any], Any]) -> Any:
 
 
 def all_reduce(x: Any, op: int) -> Any:
-    """The reduction over all, for each."""
+    """Return the reduction over all, for each."""
     if op == PROD:
-        return jnp.prod(_gathered(x), axis=0, dtype=x.dtype)
+        return jnp.prod(_gather(x), axis=0, dtype=x.dtype)
     if op in (MAX, MIN):
         return _extreme(x, axis.pmax if op == MAX else axis.pmin)
     if x.dtype == bool:
@@ -40,7 +40,7 @@ def all_reduce(x: Any, op: int) -> Any:
 
 
 def broadcast(x: Any, root: int) -> Any:
-    """The array of one, for each: the bytes of all others are zero in a sum, which changes none."""
+    """Return the array of one, for each: the bytes of all others are zero in a sum, which changes none."""
     if jnp.iscomplexobj(x):
         return lax.complex(broadcast(x.real, root), broadcast(x.imag, root))
     held = x.astype(jnp.uint8) if x.dtype == bool else lax.bitcast_convert_type(x, jnp.uint8)
@@ -49,8 +49,8 @@ def broadcast(x: Any, root: int) -> Any:
 
 
 def all_gather(x: Any) -> Any:
-    """The arrays of all, along a new first axis."""
-    return _gathered(x)
+    """Return the arrays of all, along a new first axis."""
+    return _gather(x)
 
 
 def all_to_all(x: Any) -> Any:
@@ -61,7 +61,7 @@ def all_to_all(x: Any) -> Any:
 
 
 def reduce_scatter(x: Any, op: int) -> Any:
-    """The reduction over all of what each had for this process: its row of this number."""
+    """Return the reduction over all of what each had for this process: its row of this number."""
     if op in (SUM, AVG) and x.dtype != bool:
         total = axis.psum_scatter(x)
         return total if op == SUM else (total / axis.size()).astype(x.dtype)
@@ -72,7 +72,7 @@ def reduce_scatter(x: Any, op: int) -> Any:
 
 
 def scatter(x: Any, root: int) -> Any:
-    """What one process had for this one."""
+    """Return the part that one process had for this one."""
     return all_to_all(x)[root]
 
 
@@ -103,7 +103,7 @@ def gathered_flat(*xs: Any) -> tuple[Any, ...]:
     made: list[Any] = [None] * len(xs)
     for kind in {x.dtype for x in xs}:
         at = [i for i, x in enumerate(xs) if x.dtype == kind]
-        rows = _gathered(jnp.concatenate([xs[i] for i in at]))
+        rows = _gather(jnp.concatenate([xs[i] for i in at]))
         ends = list(itertools.accumulate(xs[i].size for i in at))
         for i, part in zip(at, jnp.split(rows, ends[:-1], axis=1), strict=True):
             made[i] = part.reshape(-1)
@@ -130,7 +130,7 @@ def scattered_flat(*xs: Any) -> tuple[Any, ...]:
 
 def sparse_sum(values: Any, index: Any, total: int) -> Any:
     """The sum over all of arrays of which each gives some elements: numbers, and where they stand in the flat array."""
-    return jnp.zeros(total, values.dtype).at[_gathered(index).reshape(-1)].add(_gathered(values).reshape(-1))
+    return jnp.zeros(total, values.dtype).at[_gather(index).reshape(-1)].add(_gather(values).reshape(-1))
 
 
 # By the name under which messages speak of an exchange.
@@ -155,7 +155,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
 
 
 def over(mesh: jax.sharding.Mesh, fn: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the arrays of one process as one of those of all, stacked along their first axis."""
+    """Return a function of the arrays of one process as one of those of all, stacked along their first axis."""
     spec = jax.sharding.PartitionSpec(axis.AXIS)
     return jax.shard_map(fn, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)
 

@@ -28,7 +28,7 @@ PENDING = 128
 
 
 def job_secret(*names: str) -> str:
-    """What the processes of a job know: a secret of the environment or of a file, or one of the user's for these names.
+    """Return the secret of a job: from the environment or a file, or derived from the user's for these names.
 
     The last is in a file that the user alone can read, so nodes have the same one where they share the user's home.
 
@@ -56,7 +56,7 @@ def derived_secret(secret: bytes, name: str) -> str:
 
 
 def key_of(secret: str) -> bytes:
-    """A key of a secret, which itself does not travel."""
+    """Return a key of a secret, which itself does not travel."""
     return hashlib.sha256(secret.encode()).digest()
 
 
@@ -140,7 +140,7 @@ class Reception:
 
 
 def connect(at: tuple[str, int], key: bytes, seconds: float = HANDSHAKE) -> Connection:
-    """A connection to a member of the job, which has shown that it is one.
+    """Return a connection to a member of the job, which has shown that it is one.
 
     Raises:
         multiprocessing.AuthenticationError: if it has another key.

@@ -1,4 +1,4 @@
-"""Words between processes beside XLA's exchanges: who is about to do what, tensors from one to one, and goodbyes.
+"""Messages between processes besides XLA's exchanges: announcements, point-to-point tensors, and goodbyes.
 
 What XLA exchanges between processes must be the same program in each: of different sizes it would end the processes, of
 different kinds it would wait for ever. So a process asks the others before it runs an exchange for the first time, and
@@ -36,7 +36,7 @@ class PeerGone(ConnectionError):
 
 
 def job_key() -> bytes:
-    """What the processes of one job know."""
+    """Return the key that the processes of one job share."""
     return key_of(job_secret(os.environ.get("PADDLE_MASTER", ""), os.environ.get("PADDLE_JOB_ID", "")))
 
 
@@ -55,7 +55,7 @@ class Journal:
         return count
 
     def at(self, count: int) -> str | None:
-        """What the exchange of that number is; None if it has not begun."""
+        """Return the exchange of that number; None if it has not begun."""
         if count > self.count:
             return None
         return next((what for n, what in list(self.last) if n == count), "one that is long over")
@@ -71,7 +71,7 @@ class Messenger:
         self.lock, self.agreeing = threading.Lock(), threading.Lock()
         self.peers: dict[int, tuple[str, int]] = {}
         self.outgoing: dict[int, Connection] = {}
-        self.left: dict[int, str] = {}  # peers that said goodbye: "" or what went wrong
+        self.left: dict[int, str] = {}  # peers that said goodbye: "" or their error
         self.stopping = Stopping()
         listener = Listener((host, 0), backlog=64)
         self.port = listener.address[1]
@@ -87,7 +87,7 @@ class Messenger:
             connection.close()
 
     def _on_ask(self, connection: Connection, word: dict[str, Any]) -> None:
-        """What this process does as its n-th exchange of a group, as soon as it does."""
+        """Handle a query for this process's n-th exchange of a group, as soon as it begins."""
         journal = self.journal(word["group"])
         while (what := journal.at(word["count"])) is None and not (word["now"] or connection.poll()):
             time.sleep(PAUSE)
@@ -100,7 +100,7 @@ class Messenger:
         self.left[word["rank"]] = word["why"]
 
     def _on_stop(self, connection: Connection, _word: dict[str, Any]) -> None:
-        """A process was asked to end; told to the first one, more than once if several are."""
+        """Handle a request to stop; it is sent to the first process, more than once if several are signalled."""
         with self.agreeing:
             if self.stopping.last is None:
                 self.stopping.agreed(self.connect, list(self.peers))
@@ -113,18 +113,18 @@ class Messenger:
         self.stopping.decide(int(word["last"]))
 
     def journal(self, group: int) -> Journal:
-        """The exchanges of a group."""
+        """Return the exchanges of a group."""
         with self.lock:
             return self.journals.setdefault(group, Journal())
 
     def box(self, group: int, source: int) -> queue.Queue[Any]:
-        """What has come from a process and was not yet taken."""
+        """Return the messages of a process that were not yet taken."""
         with self.lock:
             return self.inbox.setdefault((group, source), queue.Queue())
 
     # -- asking ----------------------------------------------------------------------------------------------------
     def connect(self, rank: int) -> Connection:
-        """A new connection to a process.
+        """Return a new connection to a process.
 
         Raises:
             PeerGone: if it is no more.
@@ -135,7 +135,7 @@ class Messenger:
             raise PeerGone(self.gone(rank)) from None
 
     def gone(self, rank: int) -> str:
-        """What is known of a process that does not answer."""
+        """Describe what is known of a process that does not answer."""
         if rank not in self.left:
             return f"rank {rank} has ended or cannot be reached"
         return f"rank {rank} has ended" + (f" ({self.left[rank]})" if self.left[rank] else "")
@@ -164,7 +164,7 @@ class Messenger:
             raise e if isinstance(e, PeerGone) else PeerGone(self.gone(rank)) from None
 
     def receive(self, rank: int, group: int, patience: float) -> np.ndarray:
-        """The next array from a process.
+        """Return the next array from a process.
 
         Raises:
             PeerGone: if the process ends before it has sent one.
@@ -204,7 +204,7 @@ class Question:
         return self.connection.poll(patience)
 
     def answer(self) -> str | None:
-        """The answer.
+        """Return the answer.
 
         Raises:
             PeerGone: if the process ended before it.

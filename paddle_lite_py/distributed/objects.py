@@ -15,17 +15,17 @@ T = TypeVar("T")
 
 
 def to_bytes(obj: Any) -> np.ndarray:
-    """An object as bytes."""
+    """Return an object as bytes."""
     return np.frombuffer(pickle.dumps(obj), np.uint8)
 
 
 def from_bytes(data: np.ndarray) -> Any:
-    """The object that bytes from a process of this job stand for."""
+    """Return the object that bytes from a process of this job stand for."""
     return pickle.loads(data.tobytes())
 
 
 def gathered(obj: Any, group: Group) -> list[Any]:
-    """The objects of all members of a group, by their places in it."""
+    """Return the objects of all members of a group, by their places in it."""
     if group.nranks == 1:
         return [from_bytes(to_bytes(obj))]
     data = to_bytes(obj)

@@ -21,7 +21,7 @@ from .objects import from_bytes, to_bytes
 
 
 class Transfer(Task):
-    """A tensor on its way, received in the background: whoever reads it waits for it.
+    """A tensor that is received in the background: a reader waits for it.
 
     Arguments:
         tensor: receives it.
@@ -46,7 +46,7 @@ class Transfer(Task):
             self._found = Failed(e)
 
     def flush(self) -> None:
-        """Wait for the array, and give it to the tensor; of what went wrong readers are told."""
+        """Wait for the array, and give it to the tensor; errors are raised at readers."""
         self._thread.join()
         self._pending.array = self._found
 
@@ -141,17 +141,17 @@ def irecv(tensor: Tensor, src: int | None = None, group: Group | None = None) ->
     def take() -> Any:
         if before is not None:
             before.wait()
-        return from_host(_received(kind, shape, source, among))
+        return from_host(_receive(kind, shape, source, among))
 
     transfer = _last[among.id, source] = Transfer(tensor, take)
     return transfer
 
 
-# The last transfer from each process: what comes is taken in the order in which it was asked for.
+# The last transfer from each process: messages are taken in the order of their receives.
 _last: dict[tuple[int, int], Transfer] = {}
 
 
-def _received(kind: DType, shape: list[int], source: int, group: Group) -> np.ndarray:
+def _receive(kind: DType, shape: list[int], source: int, group: Group) -> np.ndarray:
     what = f"recv({kind.name}{shape}, src={source})"
     try:
         found = exchanges().messenger.receive(source, group.id, group.patience)

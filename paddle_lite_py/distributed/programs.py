@@ -23,7 +23,7 @@ def _exchange(xs: Sequence[Any], /, kind: str, group: int, size: int, how: Any =
     kernel = kernels.KERNELS[kind]
     try:
         axis.size()
-    except NameError:  # one process traces: only shapes are asked for
+    except NameError:  # one process traces: only shapes are needed
         return _shapes_of(kernel, kind, size, xs, how)
     with axis.within(axis.groups_of(group)):
         return axis.in_turn(kernel, [*map(lax.stop_gradient, xs)], how)  # gradients: those of the PyLayer around it
@@ -50,7 +50,7 @@ def _shapes_of(kernel: Callable[..., Any], kind: str, size: int, xs: Sequence[An
 
 
 def exchanged(kind: str, tensors: Sequence[Tensor], group: Group, *how: Any) -> tuple[Tensor, ...]:
-    """What a process gets from an exchange (kernels.KERNELS) of some tensors among a group, in any mode."""
+    """Return the result of an exchange (kernels.KERNELS) of tensors in a group, in any mode."""
     if state.interpreter is EAGER:
         out = exchanges().run(group, kind, kernels.KERNELS[kind], how, *[t._data for t in tensors])
         return tuple(map(wrap, out)) if isinstance(out, tuple) else (wrap(out),)

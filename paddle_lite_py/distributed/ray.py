@@ -45,7 +45,7 @@ class _ServerActor:
         return self._server.endpoint
 
     def pid(self) -> int:
-        """Its process."""
+        """Return its process."""
         return os.getpid()
 
 
@@ -88,7 +88,7 @@ class RayServers:
             place = os.path.join(folder, str(index)) if folder is not None else None
             settings = {**common, "index": index, "folder": place}
             made.append(actor.options(name=own, max_restarts=-1, max_task_retries=-1, **chosen).remote(settings))
-        self._actors = made  # while somebody refers to them, they are there
+        self._actors = made  # actors live as long as they are referenced
         self.endpoints: list[str] = ray.get([one.endpoint.remote() for one in made])
 
     def find(self, index: int) -> str | None:
@@ -99,11 +99,11 @@ class RayServers:
             return None
 
     def client(self, worker: int = 0, timeout: float = 120.0) -> ps.Client:
-        """A client for a worker, which follows servers that come back elsewhere."""
+        """Return a client for a worker, which follows servers that come back elsewhere."""
         return ps.Client(self.endpoints, self._token, worker, self.workers, timeout, self.find)
 
     def pids(self) -> list[int]:
-        """The servers' processes."""
+        """Return the servers' processes."""
         return ray.get([ray.get_actor(name).pid.remote() for name in self._names])
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""What a worker of Ray does before its training. It must not import this package, which joins on import."""
+"""The start of a Ray worker before its training. It must not import this package, which joins on import."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class AddressBook:
         self._told.setdefault(attempt, {})[rank] = address
 
     def all(self, attempt: str) -> dict[int, str]:
-        """Where workers are, as far as they have told."""
+        """Return the addresses of the workers that have reported theirs."""
         return self._told.get(attempt, {})
 
 

@@ -80,7 +80,7 @@ class RecordWriter:
     def __exit__(self, kind: Any, *error: Any) -> None:
         if kind is None:
             self.close()
-        else:  # what is not whole does not look so
+        else:  # an incomplete file must not look complete
             self._file.close()
 
 
@@ -189,16 +189,16 @@ class RecordStream(IterableDataset):
 
     @property
     def total(self) -> int:
-        """How many records there are."""
+        """The number of records."""
         return sum(f.count for f in self.files)
 
     def __iter__(self) -> Iterator[Any]:
-        """The samples of this process that are left of the epoch; the next epoch follows."""
+        """Yield the samples of this process that are left of the epoch; the next epoch follows."""
         for batch in self.batches():
             yield from batch
 
     def batches(self) -> Iterator[list[Any]]:
-        """The same in batches. While one is out, state_dict() says that all processes have taken theirs."""
+        """Yield the same in batches. While one is out, state_dict() says that all processes have taken theirs."""
         order, epoch = self._order(), self.epoch
         while self.position < self.total and self.epoch == epoch:
             own = self.position + self.rank * self.batch_size

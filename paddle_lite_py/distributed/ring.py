@@ -62,5 +62,5 @@ def attention(q: Any, k: Any, v: Any, causal: bool, balanced: bool) -> Any:
 
 
 def gradient(q: Any, k: Any, v: Any, grad: Any, causal: bool, balanced: bool) -> tuple[Any, ...]:
-    """The gradients of attention() for this process's parts; the other arguments are its."""
+    """Return the gradients of attention() for this process's parts; the other arguments are its."""
     return jax.vjp(lambda q, k, v: attention(q, k, v, causal, balanced), q, k, v)[1](grad)

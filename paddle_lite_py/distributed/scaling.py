@@ -12,7 +12,7 @@ S = TypeVar("S")
 
 
 def agreed(scaler: S, group: Group) -> S:
-    """The scaler, which takes a step for infinite where any process of a group has found that."""
+    """Return the scaler, which takes a step for infinite where any process of a group has found that."""
     inner: Any = scaler
     unscaled = inner._unscaled
 

@@ -197,7 +197,7 @@ def variables(
     rank: int, endpoints: list[str], master: str, local_rank: int | None = None, local_size: int | None = None,
     node: int = 0, nodes: int = 1,
 ) -> dict[str, str]:  # fmt: skip
-    """What a launcher tells the process of a rank by its environment."""
+    """Return the environment variables that a launcher sets for a rank."""
     size = len(endpoints)
     local_rank, local_size = rank if local_rank is None else local_rank, local_size or size
     return {

@@ -54,7 +54,7 @@ def spread(name: str, groups: Sequence[Group]) -> Spread:
 
 
 def _beside(name: str, i: int, known: dict[int, list[tuple[int, ...]]]) -> list[tuple[int, ...]]:
-    """The groups of exchange i of a program, one of which each process is in."""
+    """Return the groups of exchange i of a program, one of which each process is in."""
     own = {rank: groups[i] if i < len(groups) else () for rank, groups in known.items()}
     for rank, ranks in own.items():
         if rank not in ranks or any(own.get(r) != ranks for r in ranks):
@@ -74,7 +74,7 @@ def _beside(name: str, i: int, known: dict[int, list[tuple[int, ...]]]) -> list[
 
 
 def _union(ranks: tuple[int, ...]) -> Group:
-    """The group of some ranks: that of all, or one that has a number of its own."""
+    """Return the group of some ranks: that of all, or one that has a number of its own."""
     everyone = get_group(0)
     if tuple(everyone.ranks) == ranks:
         return everyone
@@ -101,13 +101,13 @@ class SpreadProgram:
             return self.fn(*arrays)
 
     def __call__(self, *arrays: Any) -> Any:
-        """The results of this process."""
+        """Return the results of this process."""
         if self._spread is None:
             self._spread = spread(self.name, self.groups)
         return exchanges().run(self._spread.group, self.name, self._run, (), *arrays, donated=self.donated)
 
     def lower(self, *args: Any) -> Any:
-        """What XLA would be given by one process alone, which is not this program."""
+        """Lower for XLA in one process alone, which is not this program."""
         raise NotImplementedError(
             f"{self.name}: a program that exchanges values among {self.groups[0].nranks} processes cannot be lowered "
             "or saved; save the model without the exchange"

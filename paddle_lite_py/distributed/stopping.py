@@ -1,4 +1,4 @@
-"""When the processes of a job stop together: one of them was asked to end, and all must have done the same steps."""
+"""Stopping the processes of a job together: one received SIGTERM, and all must have made the same number of steps."""
 
 from __future__ import annotations
 
@@ -9,19 +9,16 @@ import signal
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from .messenger import Messenger
-
-# Seconds that a process waits for the others to agree. If one has died meanwhile, the next exchange says so.
+# Seconds that a process waits for the others to agree. If one has died meanwhile, the next exchange reports it.
 AGREEMENT = 10.0
 
 
 class Stopping:
     """The steps of this process, and the one after which all processes stop.
 
-    A process that is asked to end tells the first one, which halts them all before their next step, hears how many
+    A process that receives SIGTERM notifies the first one, which halts all before their next step, collects how many
     steps each has done, and tells them the largest number: who has done fewer goes on up to there. Steps cost nothing
     as long as nobody is asked.
     """
@@ -44,7 +41,7 @@ class Stopping:
             self.acted_upon = self.last is not None and self.steps >= self.last
             return self.acted_upon
 
-    def listen(self, messenger: Messenger | None) -> None:
+    def listen(self, messenger: Any | None) -> None:
         """Take down SIGTERM; a handler of the program's own is left alone, and so are other threads' calls."""
         if not self.listening:
             self.listening = True
@@ -62,12 +59,12 @@ class Stopping:
                 os.kill(os.getpid(), signal.SIGTERM)
 
     def _on_signal(self, number: int, _frame: Any) -> None:
-        os.write(2, b"asked to end: after this step; once more to end at once\n")  # print() may be under way
+        os.write(2, b"SIGTERM: stopping after this step; send it again to stop at once\n")  # print() may be under way
         signal.signal(number, signal.SIG_DFL)  # a second one ends the process
         self.noted = True
         self.asked.put(True)
 
-    def _agree(self, messenger: Messenger | None) -> None:
+    def _agree(self, messenger: Any | None) -> None:
         self.asked.get()
         if messenger is None:
             return self.decide(self.halt() + 1)
@@ -76,7 +73,7 @@ class Stopping:
                 first.send_bytes(json.dumps({"say": "stop"}).encode())
                 first.recv_bytes()
         except (OSError, EOFError):
-            return  # the job fails; the next exchange says why
+            return  # the job fails; the next exchange reports why
 
     # -- the agreement ---------------------------------------------------------------------------------------------
     def halt(self) -> int:

@@ -1,4 +1,4 @@
-"""What distributions share."""
+"""The base classes of distributions."""
 
 from __future__ import annotations
 

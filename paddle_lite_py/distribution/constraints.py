@@ -1,4 +1,4 @@
-"""What values a random variable may take."""
+"""Constraints on the values of a random variable."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Abstract(Eager):
     """Eager execution where new state has no data, and what is computed from such state has none either."""
 
     def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any], *_own: Any) -> Any:
-        """A shape and a dtype, and how to draw it."""
+        """Return a shape and a dtype, and how to draw it."""
         return Uninitialized(shape, dtype, name, draw)
 
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:

@@ -33,19 +33,19 @@ class Casting(NamedTuple):
     promote: bool = True  # at level O2: an op with a float32 input computes in float32
 
     def rule(self, op: Op) -> str | None:
-        """The rule for an op: "white", "float32", "keep", or None: it follows its inputs."""
+        """Return the rule for an op: "white", "float32", "keep", or None: it follows its inputs."""
         found = _rules.get((self, op), _UNKNOWN)
         return _rules.put((self, op), _rule(self, op)) if found is _UNKNOWN else found
 
     def kind(self, op: Op, found: set[np.dtype]) -> np.dtype | None:
-        """The dtype that an op computes in, given those of its arguments; None: it takes them as they are."""
+        """Return the dtype that an op computes in, given those of its arguments; None: it takes them as they are."""
         rule = self.rule(op)
         if rule == "keep" or (rule is None and (FLOAT32 not in found or found.isdisjoint(_LOW))):
             return None
         return self.dtype if rule == "white" else FLOAT32
 
     def inputs(self, bound: BoundOp, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments of an op in the dtype that it computes in."""
+        """Return the arguments of an op in the dtype that it computes in."""
         kind = self.kind(bound.op, {payload_of(a).dtype for a in args if isinstance(a, Tensor)})
         if kind is None:
             return args
@@ -77,7 +77,7 @@ def casts(held: np.dtype, kind: np.dtype) -> bool:
 
 
 def _cast(x: Tensor, kind: np.dtype) -> Tensor:
-    """A tensor in a dtype; only among float32 and the low ones."""
+    """Return a tensor in a dtype; only among float32 and the low ones."""
     if not casts(payload_of(x).dtype, kind):
         return x
     return state.interpreter.run(REGISTRY["cast"].bind((as_dtype(kind),)), (x,))
@@ -98,7 +98,7 @@ class ObservedEager(Eager):
             observer(bound, args, out)
         return out
 
-    # Overrides what is a plain function there, so that eager code without a profiler calls it directly.
+    # Replaces the plain function there, so that eager code without a profiler calls that directly.
     def backward(self, tensors: list[Any], grads: list[Any], retain_graph: bool) -> None:
         """Accumulate gradients in the leaves that the tensors depend on."""
         if state.timer is None:
@@ -110,12 +110,12 @@ OBSERVED_EAGER = ObservedEager()
 
 
 def is_watched() -> bool:
-    """Whether somebody is told of each op."""
+    """Whether an observer is called with each op."""
     return bool(state.observers) or state.timer is not None
 
 
 def eager_interpreter() -> Eager:
-    """The interpreter of eager mode that the rules and observers in force need, where no ops wait."""
+    """Return the interpreter of eager mode that the rules and observers in force need, where no ops wait."""
     return OBSERVED_EAGER if state.casting is not None or is_watched() else EAGER
 
 

@@ -1,4 +1,4 @@
-"""What paddle.Tensor(...) is given: data, or the sizes of a tensor."""
+"""The arguments of paddle.Tensor(...): data, or the sizes of a tensor."""
 
 from __future__ import annotations
 

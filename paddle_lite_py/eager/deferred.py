@@ -1,6 +1,6 @@
 """Eager ops that wait: what a forward pass does to large arrays is computed together with its backward.
 
-An op that a gradient is recorded of, on an array of XLA's, does not run: its results have a shape and a dtype, and the
+An op that records a gradient, on an XLA array, is not run at once: its results have a shape and a dtype, and the
 op waits. Those that read them wait too. Whoever looks at a value, for which reading `_data` is enough, has all of them
 computed; backward() does, and is part of the same program then, which is what a static function makes of both. So
 eager code takes the time of static code, and holds no more in memory.
@@ -44,7 +44,7 @@ from .views import link
 _new: Any = object.__new__
 _ref = weakref.ref
 # Of more operators XLA makes no faster program, and takes longer for each. A program that is called again and again, as
-# in an evaluation whose results are kept, is not to be compiled as often: of so many operators it waits once more.
+# in an evaluation whose results are kept, should not be compiled as often: after this many operators it waits again.
 MOST, MOST_REPEATED = 1000, 200
 
 
@@ -63,7 +63,7 @@ class Deferred(Eager):
         self._nodes: dict[int, weakref.ref[Node]] = {}  # by step
         self._has_backward = self._loops = False
         self._operators = 0
-        # What an update has changed: the tensor, what it holds now, and where its array before is among those outside.
+        # The effects of an update: the tensor, its new payload, and the index of its old array among those outside.
         self._updated: list[tuple[Tensor, Pending, int]] = []
         self._donated: tuple[int, ...] = ()
 
@@ -81,7 +81,7 @@ class Deferred(Eager):
         return EAGER.run(bound, args) if made is None else made
 
     def waiting(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
-        """The results of an op, which waits with the others, or after them; None if it is to run at once."""
+        """Return the results of an op, which waits with the others, or after them; None if it is to run at once."""
         with self._lock:
             if self._open and self._is_over(bound):
                 self.flush()
@@ -105,7 +105,7 @@ class Deferred(Eager):
         return None if node is None else node()
 
     def defer(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
-        """The results of an op, which waits; None if it is to run at once."""
+        """Return the results of an op, which waits; None if it is to run at once."""
         waiting = bound.lazy
         if waiting is None:
             waiting = bound.lazy = LazyOpInfo(bound)
@@ -136,7 +136,7 @@ class Deferred(Eager):
                 waiting.check(*data)
             specs, several, flows, on_xla, known = waiting.results(data)
         except Exception as e:
-            if state.interpreter is self:  # the next op begins anew: what waits is computed if somebody looks at it
+            if state.interpreter is self:  # the next op starts a new queue: this one is computed when it is read
                 state.interpreter = eager_interpreter()
             raise failure(bound, args, e) from None
         if known is not None:
@@ -176,7 +176,7 @@ class Deferred(Eager):
             self._loops = True
 
     def _result(self, shape: tuple[int, ...], dtype: Any) -> Tensor:
-        """A tensor on the next result."""
+        """Return a tensor on the next result."""
         made = _new(Tensor)
         made._pending = self._promise(shape, dtype)
         return made
@@ -219,7 +219,7 @@ class Deferred(Eager):
             gradients.give(*found)
 
     def _defer_backward(self, root: Node) -> tuple[list[Any], list[Tensor]] | None:
-        """The leaves under a node and their gradients; None where these cannot wait."""
+        """Return the leaves under a node and their gradients; None where these cannot wait."""
         graph = None if self._has_backward else tape.graph_under(root)
         if graph is None:
             return None
@@ -266,7 +266,7 @@ class Deferred(Eager):
             return True
 
     def _own(self, tensor: Tensor) -> Any:
-        """The array of a tensor, or a copy of it if somebody may read it later."""
+        """Return the array of a tensor, or a copy of it if somebody may read it later."""
         array = tensor._data
         known = 1 + (id(array) in self._place)  # the tensor, and what waits
         return jnp.copy(array) if array.__class__ is not np.ndarray and is_shared(array, known) else array
@@ -299,7 +299,7 @@ class Deferred(Eager):
             raise failed.error
 
     def _live(self) -> list[Node]:
-        """The nodes that a backward may still come to."""
+        """Return the nodes that a backward may still come to."""
         return [n for r in self._nodes.values() if (n := r()) is not None and n.data is not None]
 
     def _compute(self, wanted: Wanted) -> Failed | None:
@@ -371,7 +371,7 @@ def _is_supported() -> bool:
 
 
 def begun(bound: BoundOp, args: tuple[Any, ...]) -> tuple[Deferred, Any] | None:
-    """A queue that begins with an op, and the results of that; None if the op is to run at once."""
+    """Return a queue that begins with an op, and the results of that; None if the op is to run at once."""
     if not deferral.on or is_watched():
         return None
     serves = _served.get(None)
@@ -383,7 +383,7 @@ def begun(bound: BoundOp, args: tuple[Any, ...]) -> tuple[Deferred, Any] | None:
 
 
 def defer_op(bound: BoundOp, args: tuple[Any, ...]) -> Any:
-    """The results of an op that waits from now on; None if it is to run at once."""
+    """Return the results of an op that waits from now on; None if it is to run at once."""
     queue = state.interpreter
     made = queue.waiting(bound, args) if isinstance(queue, Deferred) else None
     return _begin(bound, args) if made is None and state.interpreter is eager_interpreter() else made

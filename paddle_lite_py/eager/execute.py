@@ -26,7 +26,7 @@ from .tensor import ZEROS, Tensor, wrap
 from .views import link, replaced
 
 _new: Any = object.__new__
-# What puts off an op that a gradient is recorded of, on an array of XLA's (deferred.begin); it gives None for one that
+# Defers an op that records a gradient, on an XLA array (deferred.begin); returns None for one that
 # is to run at once.
 begin: list[Callable[[BoundOp, tuple[Any, ...]], Any]] = [lambda bound, args: None]
 NUMBERS = frozenset((float, int, bool, complex))
@@ -84,7 +84,7 @@ class Eager(Interpreter):
         word = default_generator.state
         before = payload_of(word)
         out, following = self.run(bound, (word, *args))
-        # What is the host's stays there, and waits for no array.
+        # Host arrays stay on the host, and wait for no array.
         set_payload(word, before + _DRAWN if before.__class__ is np.ndarray else payload_of(following))
         return out
 
@@ -103,7 +103,7 @@ class Eager(Interpreter):
         """Give a tensor another payload."""
         before = payload_of(tensor)
         if before.shape != data.shape or before.dtype != data.dtype:
-            layer_version.number += 1  # programs that read the tensor were traced for what it was
+            layer_version.number += 1  # programs that read the tensor were traced for its old state
         set_payload(tensor, data)
 
     overwrite = rebind  # its place in the graph is no part of the payload
@@ -130,7 +130,7 @@ class Eager(Interpreter):
         return tensor._source is None
 
     def as_gradient(self, tensor: Tensor) -> Tensor:
-        """The value of a tensor as a gradient."""
+        """Return the value of a tensor as a gradient."""
         return gradients.leaf_gradient(gradients.from_hook(tensor)._data)
 
     # Accumulates gradients in the leaves that tensors depend on.
@@ -155,12 +155,12 @@ class Eager(Interpreter):
         return gradients.custom_gradient(layer, ctx, inputs, out)
 
     def static_value(self, tensor: Tensor, what: str) -> Any:
-        """The Python value of a tensor used as an attribute."""
+        """Return the Python value of a tensor used as an attribute."""
         array = tensor._array(what)
         return array.item() if array.size == 1 else array.tolist()
 
     def item(self, tensor: Tensor, index: tuple[int, ...]) -> Any:
-        """One number of a tensor."""
+        """Return one number of a tensor."""
         return tensor._array("item()").item(*index)
 
 
@@ -212,7 +212,7 @@ def _run_saving_residuals(bound: BoundOp, args: tuple[Any, ...], data: tuple[Any
 
 
 def forward_of(bound: BoundOp) -> Forward:
-    """The function of an op with what its gradient needs."""
+    """Return the function of an op with what its gradient needs."""
     if bound.keeping is None:
         found = functools.partial(_with_differentiable_outputs, check_memory(bound.fn))
         forward = Forward(bound.op.name, found, bound.windows, plain=bound.plain)
@@ -245,19 +245,19 @@ def has_shared_gradient(tensor: Tensor) -> bool:
 
 
 def payload(arg: Any) -> Any:
-    """A Python scalar as it is (a weak scalar to the op), anything else as an array."""
+    """Return a Python scalar as it is (a weak scalar to the op), anything else as an array."""
     kind = arg.__class__
     if kind is float or kind is int or kind is bool or kind is complex:
         return arg
     if isinstance(arg, np.generic):
         return arg.item()
-    if isinstance(arg, int | float):  # of a class of its own: an enumeration's, a size
+    if isinstance(arg, int | float):  # of a subclass: an enumeration, a size
         return int(arg) if isinstance(arg, int) else float(arg)
     return as_array(arg)
 
 
 def failure(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:
-    """The error of an op that failed to run."""
+    """Return the error of an op that failed to run."""
     for a in args:
         if isinstance(a, Tensor) and a._pending is None and not is_array(a._data):
             try:
@@ -268,7 +268,7 @@ def failure(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exceptio
 
 
 def explain(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:
-    """The error of an op in the user's terms: the op, its arguments, and what JAX found."""
+    """Return the error of an op in the user's terms: the op, its arguments, and what JAX found."""
     if (raised := original(error)) is not error:
         return raised  # type: ignore[return-value]
     args = args[bound.op.random :]  # not the generator's state
@@ -297,7 +297,7 @@ UNSPECIFIC = (
 
 
 def _unfit(args: tuple[Any, ...], attrs: dict[str, Any]) -> str:
-    """What is wrong with an axis or a shape among the attributes; empty if neither is."""
+    """Describe what is wrong with an axis or shape among the attributes; empty if nothing is."""
     ndim = next((a.ndim for a in args if isinstance(a, Tensor)), 0)
     for name, value in attrs.items():
         each = value if isinstance(value, tuple) else (value,)

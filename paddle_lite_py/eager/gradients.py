@@ -47,7 +47,7 @@ def backward(tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bo
 
 
 def plain_root(tensors: list[Tensor], grads: list[Tensor | None]) -> Node | None:
-    """The node that backward begins at with ones, if it is one node."""
+    """Return the node that backward begins at with ones, if it is one node."""
     root = tensors[0]._source if len(tensors) == 1 and grads[0] is None else None
     return root if root.__class__ is Node and not tensors[0].stop_gradient else None
 
@@ -59,7 +59,7 @@ def give(leaves: Iterable[Any], grads: Iterable[Tensor | None]) -> None:
             if meshes:
                 _lay_like(grad, leaf)
             if leaf._hooks is None and leaf._grad.__class__ is not Tensor:
-                leaf._grad = grad  # the first gradient: nothing to add, nobody to tell
+                leaf._grad = grad  # the first gradient: nothing to add, no hook to call
             else:
                 leaf._accumulate(grad)
 
@@ -98,7 +98,7 @@ def grad(
 
 
 def leaf_gradient(array: Any) -> Tensor:
-    """A gradient as hooks and `.grad` show it: a leaf, which gradients may be asked of."""
+    """Return a gradient as hooks and `.grad` show it: a leaf that can itself be differentiated."""
     out = wrap(array)
     out.stop_gradient = False
     return out
@@ -156,7 +156,7 @@ def register_hook(tensor: Tensor, hook: Callable[[Tensor], Any]) -> RemoveHandle
 
 
 def from_hook(out: Any) -> Tensor:
-    """The gradient that a hook has returned."""
+    """Return the gradient that a hook has returned."""
     if not isinstance(out, Tensor):
         raise TypeError(f"a hook of a gradient returned {out!r}; expected a tensor, or None to leave the gradient")
     return out
@@ -180,7 +180,7 @@ class _PyBackward:
         return [None if g is None else g._data for g in found]
 
     def backward_tensors(self, cotangents: dict[int, Tensor]) -> list[Tensor | None]:
-        """The same on tensors, recorded if gradients are on."""
+        """Return the same on tensors, recorded if gradients are on."""
         grads = [cotangents.get(i, self._missing(i)) for i in range(len(self.specs))]
         out = self.layer.backward(self.ctx, *grads)
         return given_by_backward(self.layer, out, self.n_inputs)
@@ -190,7 +190,7 @@ class _PyBackward:
 
 
 def given_by_backward(layer: Any, out: Any, n_inputs: int) -> list[Tensor | None]:
-    """The gradients that backward() of a PyLayer has returned, one for each tensor that forward() took."""
+    """Return the gradients that backward() of a PyLayer has returned, one for each tensor that forward() took."""
     found = list(out) if isinstance(out, tuple | list) else [out]
     if len(found) != n_inputs:
         raise ValueError(f"{layer.name}.backward gave {len(found)} gradients, but forward took {n_inputs} tensors")
@@ -275,7 +275,7 @@ class RecordedSweep(PartialSweep):
 
 
 def _recomputed(node: Node) -> tuple[Any, Any, Any]:
-    """The forward of a node as an op, what it was called with, and where that came from."""
+    """Return the forward of a node as an op, what it was called with, and where that came from."""
     data = tape.saved(node)
     again = getattr(data, "again", None)
     if again is None:

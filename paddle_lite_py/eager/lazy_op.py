@@ -1,4 +1,4 @@
-"""What has to be known of an op that does not run yet: whether it may wait, and what it will give."""
+"""The abstract evaluation of a deferred op: whether it may be deferred, and what it will return."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..host.tier import OP_STEPS, choose_tier
 from ..registry.bound import BoundOp, check_memory
 from .execute import NUMBERS, flows_of
 
-MAX_KNOWN = 1024  # of one op: shapes may change for ever
+MAX_KNOWN = 1024  # of one op: shapes may keep changing
 MAX_TOLD = 64  # elements
 
 
 class AbstractResult(NamedTuple):
-    """What an op gives: shapes and dtypes, whether they come as a tuple, out of which of them gradients flow (none: out
+    """The results of an op: shapes and dtypes, whether they are a tuple, which of them carry gradients (none: out
     of no one), whether XLA makes them of small arrays too, and the array if shapes alone tell it."""
 
     specs: list[Any]
@@ -30,7 +30,7 @@ class AbstractResult(NamedTuple):
 
 
 class LazyOpInfo:
-    """How a bound op is put off.
+    """How a bound op is deferred.
 
     Arguments:
         bound: the op.
@@ -49,10 +49,10 @@ class LazyOpInfo:
         self.check = bound.evaluate_rule(op.input_check)
         self._fn, self.may_need_xla, self._has_gradient = check_memory(bound.fn), bound.plain, op.grad
         # Key: shapes and dtypes, classes of numbers, and the size up to which NumPy computes.
-        self._known: Memo[Any, AbstractResult] = Memo(f"results of {op.name}, put off", MAX_KNOWN)
+        self._known: Memo[Any, AbstractResult] = Memo(f"results of {op.name}, deferred", MAX_KNOWN)
 
     def results(self, data: Sequence[Any]) -> AbstractResult:
-        """What the op gives for arguments like these."""
+        """Return the abstract results for such arguments."""
         key = small.most(), *[d.__class__ if d.__class__ in NUMBERS else (d.shape, d.dtype) for d in data]
         found = self._known.get(key)
         if found is None:
@@ -68,7 +68,7 @@ class LazyOpInfo:
         return found
 
     def _told_by_shapes(self, specs: list[Any]) -> np.ndarray | None:
-        """The result of an op that looks at shapes alone, such as `shape`."""
+        """Return the result of an op that looks at shapes alone, such as `shape`."""
         if self._has_gradient or any(s.__class__ in NUMBERS for s in specs):  # a number tells something itself
             return None
         try:

@@ -23,7 +23,7 @@ MIN_ALIKE = 10  # programs of fewer ops may be of the same ones by chance
 
 
 class Wanted(NamedTuple):
-    """Which results are asked for, of which calls also what their gradients need, and which arrays from outside may be
+    """The results to compute, the calls whose residuals are needed too, and the outside arrays that may be
     overwritten."""
 
     results: tuple[int, ...]
@@ -48,13 +48,13 @@ class LazyProgram(tape.Recurring):
             self.alike = _alike.get(ops) or _alike.put(ops, [0])
             self.alike[0] += 1
         self._steps, self._wanted = tuple(steps), wanted
-        # What the program takes: first what may be overwritten, in the order of the results that take its place.
+        # The program's inputs: first those that may be overwritten, in the order of the results that replace them.
         self._order = list(dict.fromkeys((*wanted.donated, *range(len(outside)))))
         self._integers = {i: a for i, a in enumerate(outside) if a.__class__ is int}
         self._compiled: dict[bool, Any] = {}  # by whether it is of these integers
 
     def run(self, outside: Arrays) -> tuple[dict[int, Any], dict[int, Any]]:
-        """The results by number, and by call what its gradient needs."""
+        """Return the results by number, and by call what its gradient needs."""
         n = len(self._wanted.donated)
         arrays = [outside[i] for i in self._order[:n]]
         arrays += [for_xla(outside[i]) for i in self._order[n:]]
@@ -69,7 +69,7 @@ class LazyProgram(tape.Recurring):
             return out
 
     def run_once(self, outside: Arrays) -> tuple[dict[int, Any], dict[int, Any]] | None:
-        """The same without a compiler, for what may not come again; None where that is not to be had."""
+        """Return the same without a compiler, for what may not come again; None where that is not to be had."""
         if not self._has_integers(outside):
             return None
         program = self._compiled.get(True) or self._compiled.setdefault(True, self._program(outside, self._integers))
@@ -82,7 +82,7 @@ class LazyProgram(tape.Recurring):
         return all(outside[i].__class__ is int and outside[i] == known for i, known in self._integers.items())
 
     def _program(self, outside: Arrays, known: dict[int, int]) -> Callable[..., Any]:
-        """The program where some of what comes from outside is known."""
+        """Return the program where some of what comes from outside is known."""
         bounds = [s.bound for s in self._steps if isinstance(s, CallStep)]
         bounds += [b for s in self._steps if isinstance(s, BackwardStep) for b in tape.Structure.of(s.key).bounds]
         updated = sum(outside[i].size for i in self._wanted.donated)
@@ -95,7 +95,7 @@ class LazyProgram(tape.Recurring):
         )
 
     def _make_function(self, known: dict[int, int]) -> Callable[..., Any]:
-        """The function, by what it does: lines about long compilations say its name."""
+        """Return the function, by what it does: lines about long compilations say its name."""
 
         def eager_ops(*arrays: Any) -> Any:
             self.traces += 1
@@ -113,7 +113,7 @@ class LazyProgram(tape.Recurring):
 def checked(
     program: LazyProgram, steps: Steps, outside: Arrays, wanted: Wanted
 ) -> tuple[dict[int, Any], dict[int, Any]]:
-    """What the program gives, compared with the steps op by op; these run first, since it may overwrite arrays."""
+    """Run the program and compare it with the steps op by op; these run first, since it may overwrite arrays."""
     anew, residuals = one_by_one(steps, outside)
     if any(v.__class__ is Failed for v in anew.values()):
         return anew, residuals
@@ -123,7 +123,7 @@ def checked(
     return out
 
 
-# Key: bound ops and how they follow each other, and what is wanted; jax.jit tells shapes and dtypes apart.
+# Key: bound ops and how they are connected, and the wanted results; jax.jit distinguishes shapes and dtypes.
 _programs: Memo[Any, LazyProgram] = Memo("programs of eager ops", MAX_PROGRAMS)
 
 
@@ -138,6 +138,6 @@ def forget_programs_with(bound: BoundOp) -> None:
 
 
 def program_of(steps: Steps, outside: Arrays, wanted: Wanted) -> LazyProgram:
-    """The program of some steps on arrays like these, kept for the next time."""
+    """Return the program of some steps on arrays like these, kept for the next time."""
     key = tuple(steps), len(outside), wanted
     return _programs.get(key) or _programs.put(key, LazyProgram(steps, outside, wanted))

@@ -1,4 +1,4 @@
-"""The backward pass of grad(): to the tensors that it is asked for, and through no node that leads to none of them."""
+"""The backward pass of grad(): only to the requested tensors, and only through nodes that lead to them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class PartialSweep(tape.Sweep):
     """A backward pass to some sources.
 
     Arguments:
-        wanted: the leaves, and the outputs of nodes, whose gradients are asked for.
+        wanted: the leaves, and outputs of nodes, whose gradients are requested.
     """
 
     def __init__(self, wanted: Iterable[Source]) -> None:
@@ -23,7 +23,7 @@ class PartialSweep(tape.Sweep):
         self.seen: tape.Cotangents = {}
 
     def found(self, source: Source) -> Any:
-        """The gradient of a source; None where none arrived."""
+        """Return the gradient of a source; None where none arrived."""
         key = producer(source)
         return self.leaves.get(id(source), (None, None))[1] if key is None else self.seen.get(key)
 
@@ -44,5 +44,5 @@ class PartialSweep(tape.Sweep):
 
 
 def _identity(source: Source) -> Any:
-    """What equal sources have in common: the node and the output, or the leaf."""
+    """Return what identifies a source: the node and the output, or the leaf."""
     return producer(source) or id(source)

@@ -1,4 +1,4 @@
-"""What stands for a payload while the op that makes it waits: see deferred.py.
+"""The payload of a tensor whose op is deferred: see deferred.py.
 
 A tensor has it in `_pending` and has no `_data` then. Whoever reads `_data` has all that waits computed, so that no
 reader needs to know of this.
@@ -19,7 +19,7 @@ _set = object.__setattr__  # not a parameter's own, which takes note of other at
 
 
 class Failed(NamedTuple):
-    """What there is in the place of an array that could not be computed."""
+    """The payload of an array that could not be computed."""
 
     error: Exception
 
@@ -49,7 +49,7 @@ class Pending:
         return math.prod(self.shape)
 
     def value(self) -> Any:
-        """The array, computed if it is not yet."""
+        """Return the array, computed if it is not yet."""
         if self.array is None:
             self.queue.flush()
         if self.array.__class__ is Failed:
@@ -72,7 +72,7 @@ class DataOnDemand:
 
 
 def payload_of(tensor: Any) -> Any:
-    """The payload of a tensor, or what stands for it: both have a shape and a dtype."""
+    """Return the payload of a tensor, or what stands for it: both have a shape and a dtype."""
     return tensor._data if tensor._pending is None else tensor._pending
 
 

@@ -44,7 +44,7 @@ class Generator:
         return self._seed
 
     def get_state(self) -> Tensor:
-        """A copy of the state."""
+        """Return a copy of the state."""
         return self.state.clone()  # in a program, the state that a run finds
 
     def set_state(self, value: Any) -> None:

@@ -87,7 +87,7 @@ class TracedSteps:
             self.values += [jnp.zeros(*leaf) if g is None else g for g, leaf in found]
 
     def called(self, at: int, call: CallStep, data: tuple[Any, ...]) -> Any:
-        """The results of a call."""
+        """Return the results of a call."""
         if call.takes is None:
             out = call.bound.fn(*data)
             return out if call.bound.op.grad else jax.lax.stop_gradient(out)  # the steps may be differentiated as one
@@ -102,7 +102,7 @@ class TracedSteps:
         return out
 
     def _with_residuals(self, at: int, call: CallStep, takes: tuple[bool, ...], data: tuple[Any, ...]) -> Any:
-        """The same where a node keeps residuals: arguments and results among them are not given once more."""
+        """Return the same where a node keeps residuals: arguments and results among them are not given once more."""
         outs, residuals = forward_of(call.bound).function(takes)(*data)
         pull, pool, n = residuals.pull(), (*data, *outs, *residuals.arrays), len(data)
         self.residuals[at] = residuals
@@ -111,7 +111,7 @@ class TracedSteps:
         return outs
 
     def backward(self, step: BackwardStep) -> list[Any]:
-        """The gradients of a graph."""
+        """Return the gradients of a graph."""
         structure, others = tape.Structure.of(step.key), iter(self.at(step.places))
         held = [
             self.gradients[at] if at >= 0 else tuple([next(others) for _ in range(n)])
@@ -151,7 +151,7 @@ class OneByOne(TracedSteps):
         return explain(step.bound, tuple(args), error)
 
     def called(self, at: int, call: CallStep, data: tuple[Any, ...]) -> Any:
-        """The results of a call."""
+        """Return the results of a call."""
         if call.takes is None or not call.bound.keeps:
             out = call.bound.jitted(*data)
             if call.takes is not None:
@@ -171,6 +171,6 @@ class OneByOne(TracedSteps):
 
 
 def one_by_one(steps: Steps, outside: Arrays) -> tuple[dict[int, Any], dict[int, Any]]:
-    """What LazyProgram.run() gives, op by op."""
+    """Compute the results of LazyProgram.run() op by op."""
     done = OneByOne(outside, steps).run()
     return dict(enumerate(done.values)), done.residuals

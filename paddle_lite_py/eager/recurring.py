@@ -1,4 +1,4 @@
-"""What is compiled if it comes again, so that changing structures and shapes cause no storm of compilations."""
+"""Compilation only of what recurs, so that changing structures and shapes do not compile all the time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Recurring:
     def __init__(self) -> None:
         self.met = 0
         self.traces = 0
-        self.varies = False  # shapes are likely to change for ever
+        self.varies = False  # shapes are likely to keep changing
         self.alike = [1]  # how many structures differ in attributes alone, which shapes may be
         self.shapes: Memo[Any, int] | None = None
 

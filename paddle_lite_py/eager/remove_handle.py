@@ -1,4 +1,4 @@
-"""What registering a hook gives."""
+"""The handle returned by registering a hook."""
 
 from __future__ import annotations
 

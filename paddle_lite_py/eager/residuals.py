@@ -1,4 +1,4 @@
-"""Functions that give, beside their results, what their gradient needs: residuals, kept by a node of the tape.
+"""Functions that return, besides their results, what their gradient needs: residuals, kept by a node of the tape.
 
 Most ops do not: a backward that begins with the op itself is no slower, since XLA drops what it does not need. That is
 not so for whole programs, for loops, whose gradient needs each iteration, nor where sums over many elements come first.
@@ -22,7 +22,7 @@ Takes = tuple[bool, ...]
 
 
 class SavedResiduals(tuple):
-    """What a node on the tape keeps: arrays, and (function, its arguments) of which a gradient of the gradient is
+    """The arrays that a tape node keeps, and (function, its arguments) of which a gradient of the gradient is
     taken. Both go when the graph is freed."""
 
     again: Any
@@ -72,7 +72,7 @@ jax.tree_util.register_pytree_node(_Residuals, lambda r: (r.arrays, r.pull), _Re
 
 
 def _residuals(of: Forward, found_by_vjp: Any, specs: list[Any], given: Sequence[Any]) -> _Residuals:
-    """What jax.vjp() gave, in two; arguments and results are not given once more, since XLA would copy them."""
+    """Split the result of jax.vjp() in two; arguments and results are left out, since XLA would copy them."""
     found, tree = jax.tree.flatten(found_by_vjp)
     saved = {id(a): a for a in found if isinstance(a, jax.core.Tracer)}
     place = {id(a): i for i, a in enumerate(given)}
@@ -114,7 +114,7 @@ class Forward:
         self.again = lambda *arrays: tuple(flowing(list(arrays))[0])
 
     def __call__(self, takes: Takes, arrays: Sequence[Any]) -> tuple[Any, ResidualPullback, SavedResiduals]:
-        """All results, the backward, and what it needs."""
+        """Return all results, the backward, and what it needs."""
         run = self._tiers.get(takes)
         if run is None:
             n = len(arrays) if self.hosted else None
@@ -133,7 +133,7 @@ class Forward:
     def kept(
         self, arrays: Sequence[Any], outs: Sequence[Any], residuals: _Residuals
     ) -> tuple[ResidualPullback, SavedResiduals]:
-        """The backward of a call, and what it needs of arguments, results and residuals."""
+        """Return the backward of a call, and what it needs of arguments, results and residuals."""
         pull, pool = residuals.pull(), (*arrays, *outs, *residuals.arrays)
         assert pull is not None  # self.pulls has it
         saved = SavedResiduals([pool[i] for i in pull.kept])
@@ -141,12 +141,12 @@ class Forward:
         return pull, saved
 
     def compiled(self, takes: Takes) -> Any:
-        """The function for a choice of inputs, under jax.jit."""
+        """Return the function for a choice of inputs, under jax.jit."""
         fn = self.function(takes)
         return program_jit(prepare(fn) if self._deep else fn, self.operators, self._windows, self.plain)
 
     def function(self, takes: Takes) -> Callable[..., Any]:
-        """All results and residuals, as a function of the inputs that is not compiled yet."""
+        """Return all results and residuals, as a function of the inputs that is not compiled yet."""
         call = functools.update_wrapper(functools.partial(self._call, takes), self._call)
         call.__name__ = call.__qualname__ = self.name
         return call

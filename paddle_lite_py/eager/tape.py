@@ -57,14 +57,14 @@ Cotangents = dict[tuple[Node, int], Any]
 
 
 def producer(source: Source) -> tuple[Node, int] | None:
-    """The node and output index behind a source; None for a leaf."""
+    """Return the node and output index behind a source; None for a leaf."""
     if source.__class__ is Node:
         return source, 0
     return (source.node, source.index) if source.__class__ is Output else None
 
 
 def reachable(roots: Iterable[Node]) -> list[Node]:
-    """All nodes under the roots, those made last first: each before those that made its arguments."""
+    """Return all nodes under the roots, those made last first: each before those that made its arguments."""
     nodes = list(dict.fromkeys(roots))
     found = set(nodes)
     for node in nodes:  # grows as it goes
@@ -78,7 +78,7 @@ def reachable(roots: Iterable[Node]) -> list[Node]:
 
 
 def saved(node: Node) -> Sequence[Array]:
-    """What a node keeps for its gradient.
+    """Return what a node keeps for its gradient.
 
     Raises:
         GraphFreedError: a backward has freed it.
@@ -132,7 +132,7 @@ class Sweep:
             free(order)
 
     def _leading(self, order: list[Node]) -> Container[Node]:
-        """The nodes to visit."""
+        """Return the nodes to visit."""
         return set(order)
 
     def add(self, source: Source, grad: Any) -> None:
@@ -146,10 +146,10 @@ class Sweep:
             self.leaves[id(source)] = (source, grad if held is None else self.sum(held[1], grad))
 
     def pop_cotangents(self, node: Node) -> dict[int, Any]:
-        """The cotangents of a node by output, which are in flight no more."""
+        """Return the cotangents of a node by output, which are in flight no more."""
         return {i: self.cotangents.pop((n, i)) for n, i in list(self.cotangents) if n is node}
 
-    # What cotangents are: here arrays, in gradients.RecordedSweep tensors.
+    # The type of cotangents: here arrays, in gradients.RecordedSweep tensors.
     sum: Callable[[Any, Any], Any] = staticmethod(added)
 
     def _hooked(self, hook: Callable[[Array], Array], cotangent: Any) -> Any:
@@ -159,7 +159,7 @@ class Sweep:
         return node.bound.backward(saved(node), cotangents)
 
     def _segment(self, nodes: list[Node]) -> Iterable[tuple[Source, Any]]:
-        """Each source outside of a run of nodes, with the gradient that it gets."""
+        """Return each source outside of a run of nodes, with the gradient that it gets."""
         position = {n: i for i, n in enumerate(nodes)}
         inside = [(n, i) for n, i in self.cotangents if n in position]
         described = describe(nodes, grows=False) if inside else None
@@ -246,7 +246,7 @@ def describe(nodes: list[Node], grows: bool) -> tuple[Key, list[Array], list[Sou
 
 
 class Structure(NamedTuple):
-    """What a key stands for."""
+    """The structure that a key identifies."""
 
     bounds: tuple[BoundOp, ...]
     codes: tuple[tuple[int, ...], ...]
@@ -255,7 +255,7 @@ class Structure(NamedTuple):
 
     @classmethod
     def of(cls, key: Key) -> Structure:
-        """The structure of a key."""
+        """Return the structure of a key."""
         heads, key = (key[0], key[1:]) if isinstance(key[0], tuple) else ((), key)
         bounds: list[BoundOp] = []
         codes: list[list[int]] = []
@@ -269,12 +269,12 @@ class Structure(NamedTuple):
         return cls(tuple(bounds), tuple(map(tuple, codes)), heads, n_slots)
 
     def split(self, flat: Iterable[Array]) -> list[tuple[Array, ...]]:
-        """The arrays of each node."""
+        """Return the arrays of each node."""
         it = iter(flat)
         return [tuple(itertools.islice(it, n)) for n in self.sizes()]
 
     def sizes(self) -> list[int]:
-        """How many arrays each node keeps."""
+        """Return the number of arrays that each node keeps."""
         return [
             len(codes) if b.n_saved is None else b.n_saved for b, codes in zip(self.bounds, self.codes, strict=True)
         ]
@@ -306,7 +306,7 @@ class Form(Recurring):
         self.compiled: Any = None
 
     def run(self, data: list[Array], heads: tuple[Array, ...] = ()) -> list[Array | None]:
-        """The gradient of each slot (None where none arrives)."""
+        """Return the gradient of each slot (None where none arrives)."""
         if self.should_compile(data):
             if self.compiled is None:
                 bounds = self.structure.bounds
@@ -328,15 +328,15 @@ _forms: Memo[Key, Form] = Memo("backward segments", MAX_FORMS)
 
 
 def form_of(key: Key) -> Form:
-    """The form of a key, kept for the next time."""
+    """Return the form of a key, kept for the next time."""
     return _forms.get(key) or _forms.put(key, Form(Structure.of(key)))
 
 
 def graph_under(root: Node) -> tuple[list[Node], Key, list[Array], list[Source]] | None:
-    """All nodes under a node, and their key, arrays and slots; None if the graph has Python boundaries."""
+    """Return all nodes under a node, and their key, arrays and slots; None if the graph has Python boundaries."""
     nodes = [root]
     found = describe(nodes, grows=True)
-    if found is None:  # a node was met before all that read it: once more, in the order in which they were made
+    if found is None:  # a node came before one of its readers: repeat in the order in which they were made
         nodes = reachable([root])
         found = describe(nodes, grows=True)
     assert found is not None

@@ -66,12 +66,12 @@ def view_lines(x: str) -> list[str]:
 
 
 def still(names: Sequence[str]) -> str:
-    """The condition that these are tensors, none of which takes a gradient."""
+    """Return the condition that these are tensors, none of which takes a gradient."""
     return "".join([f" and {n}.__class__ is _T and {n}.stop_gradient" for n in names])
 
 
 def make_unpacker(n: int) -> Callable[..., Any]:
-    """What gives, of n arguments, their arrays and where those came from (None if no gradient flows to any).
+    """Return a function that gives, for n arguments, their arrays and their sources (None without a gradient).
 
     It gives None where an argument is no tensor.
     """

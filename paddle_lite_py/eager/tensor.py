@@ -77,7 +77,7 @@ class Tensor(TensorData):
     def __init__(self, *given: Any, **settings: Any) -> None:
         self.__dict__.update(constructor.of_arguments(*given, **settings))
 
-    # -- what it is ------------------------------------------------------------------------------------------------
+    # -- properties ------------------------------------------------------------------------------------------------
     @property
     def shape(self) -> Size:
         """The shape: the size of each dimension."""
@@ -348,7 +348,7 @@ class Parameter(Tensor):
     persistable, _HEADING = True, "Parameter containing:\n"
     is_distributed = False
     is_table = False  # an embedding table: optimizers may treat its gradient as that of some rows
-    block: Any = None  # `initializer(p, p.block)`, as programs draw it anew
+    block: Any = None  # `initializer(p, p.block)`, as programs call it to draw again
 
     def __init__(
         self,

@@ -63,7 +63,7 @@ class TensorData:
         return state.interpreter.static_value(self, what)
 
     def _static_number(self, what: str) -> Any:
-        """The same for Python, which no size that only a run tells can serve."""
+        """Return the same for Python, which no size that only a run tells can serve."""
         found = self._static_value(what)
         if is_symbolic(found):
             raise DataDependentError(

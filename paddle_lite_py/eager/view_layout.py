@@ -41,7 +41,7 @@ def _address(array: np.ndarray) -> int:
 
 
 def layout(root: Any, path: list[ViewStep]) -> np.ndarray:
-    """A view as NumPy would have it, of memory that is not there: for shape and strides only.
+    """Return a view as NumPy would have it, of memory that is not there: for shape and strides only.
 
     Raises:
         ValueError: the elements do not lie so that a view could have that shape.

@@ -13,17 +13,15 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from ..core.arrays import Handle
 from ..core.interpreter import no_grad, state
 from ..core.memo import Memo
 from ..registry.op import REGISTRY
 from ..registry.view import ViewStep
 from .pending import payload_of
 from .view_layout import can_lie, layout, row_major, start
-
-if TYPE_CHECKING:
-    from .tensor import Tensor
 
 # Views of a root that are noted before dead ones are looked for.
 MANY = 64
@@ -33,7 +31,7 @@ _ref: Any = weakref.ref
 
 
 class View(NamedTuple):
-    """What `_view` holds, as a plain tuple: the root, the last step, and `_view` of what that step was made on."""
+    """The content of `_view` as a plain tuple: the root, the last step, and `_view` of what that step was made on."""
 
     root: Any
     bound: Any
@@ -47,7 +45,7 @@ class Viewers(list[Any]):
     limit = MANY
     mates: Viewers | None = None
 
-    def add(self, view: Tensor) -> None:
+    def add(self, view: Handle) -> None:
         """Note one more view."""
         if len(self) >= self.limit:
             self.forget()
@@ -60,7 +58,7 @@ class Viewers(list[Any]):
 
 
 def steps(view: Any) -> list[ViewStep]:
-    """The steps from the root to a view."""
+    """Return the steps from the root to a view."""
     found = []
     while view is not None:
         found.append(ViewStep(view[1], view[2]))
@@ -68,18 +66,18 @@ def steps(view: Any) -> list[ViewStep]:
     return found[::-1]
 
 
-def root_of(x: Tensor) -> Tensor:
-    """The tensor that has the storage of x."""
+def root_of(x: Handle) -> Handle:
+    """Return the tensor that has the storage of x."""
     return x if x._view is None else x._view[0]
 
 
-def family(x: Tensor) -> list[Tensor]:
-    """The root of x, and the other roots of the same elements."""
+def family(x: Handle) -> list[Handle]:
+    """Return the root of x, and the other roots of the same elements."""
     root = root_of(x)
     return [root, *_mates(root)]
 
 
-def shares_with(x: Tensor, ids: set[int]) -> bool:
+def shares_with(x: Handle, ids: set[int]) -> bool:
     """Whether x is on the storage of one of the roots with these ids."""
     if x._view is None and x._views is None:
         return id(x) in ids
@@ -87,7 +85,7 @@ def shares_with(x: Tensor, ids: set[int]) -> bool:
 
 
 # -- making views ----------------------------------------------------------------------------------------------------
-def note(x: Tensor, made: Tensor) -> None:
+def note(x: Handle, made: Handle) -> None:
     """Tell the root of x of a view of x, in which `_view` says how x gave it."""
     parent = x._view
     if parent is None:
@@ -131,7 +129,7 @@ def _in_one(root: Any, path: list[ViewStep]) -> ViewStep | None:
     return ViewStep(REGISTRY["as_strided"].bind((seen.shape, strides, start(seen) * item)))
 
 
-def _viewers(root: Tensor) -> Viewers:
+def _viewers(root: Handle) -> Viewers:
     if root._views is None:
         root._views = Viewers()
     return root._views
@@ -176,7 +174,7 @@ def _freeze_index(index: Any) -> Any:
     return index if isinstance(index, int) or not hasattr(index, "_twin") else index._twin()
 
 
-def alias(x: Tensor, out: Tensor) -> Tensor:
+def alias(x: Handle, out: Handle) -> Handle:
     """Make `out`, which has the payload of x, a tensor on the same storage with its own place in the graph."""
     if x._view is not None:
         root = x._view[0].detach()
@@ -198,7 +196,7 @@ def alias(x: Tensor, out: Tensor) -> Tensor:
     return out
 
 
-def find_sharing(tensors: list[Tensor]) -> tuple[Any, ...]:
+def find_sharing(tensors: list[Handle]) -> tuple[Any, ...]:
     """Which of some tensors share elements with an earlier one or with their root among them: (index of that, steps).
 
     None for the others; nothing at all where there are none.
@@ -215,14 +213,14 @@ def find_sharing(tensors: list[Tensor]) -> tuple[Any, ...]:
     return found if any(f is not None for f in found) else ()
 
 
-def _place(i: int, x: Tensor, groups: dict[int, int]) -> tuple[int, tuple[ViewStep, ...]] | None:
+def _place(i: int, x: Handle, groups: dict[int, int]) -> tuple[int, tuple[ViewStep, ...]] | None:
     path = steps(x._view)
     at = groups.get(id(x if x._view is None else x._view[0]), i)
     fixed = all(isinstance(o, int) for step in path for o in step.others)
     return (at, tuple(path)) if at != i and fixed else None
 
 
-def share(tensors: list[Tensor], found: tuple[Any, ...]) -> None:
+def share(tensors: list[Handle], found: tuple[Any, ...]) -> None:
     """Tie tensors to each other as shared() found it of others."""
     for x, place in zip(tensors, found, strict=False):
         if place is None:
@@ -239,7 +237,7 @@ def share(tensors: list[Tensor], found: tuple[Any, ...]) -> None:
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------
-def write(x: Tensor, new: Tensor) -> None:
+def write(x: Handle, new: Handle) -> None:
     """Make a tensor that shares its elements `new`, of the same shape, and show that in what shares them."""
     if x._view is None:
         x._become(new)
@@ -255,7 +253,7 @@ def write(x: Tensor, new: Tensor) -> None:
     _write_back(x, root, path, new)
 
 
-def _write_back(x: Tensor, root: Tensor, path: list[ViewStep], new: Tensor) -> None:
+def _write_back(x: Handle, root: Handle, path: list[ViewStep], new: Handle) -> None:
     root._become(_write_through(root, path, new))
     if any(step.rule.overlaps for step in path):
         _update_views(root)
@@ -264,14 +262,14 @@ def _write_back(x: Tensor, root: Tensor, path: list[ViewStep], new: Tensor) -> N
     _update_views(root, x)
 
 
-def replaced(x: Tensor) -> None:
+def replaced(x: Handle) -> None:
     """The same where x has its new payload already, past the graph."""
     with no_grad():
         write(x, x)
 
 
-def _write_through(root: Tensor, path: list[ViewStep], new: Tensor) -> Tensor:
-    """The root with the elements of a view replaced."""
+def _write_through(root: Handle, path: list[ViewStep], new: Handle) -> Handle:
+    """Return the root with the elements of a view replaced."""
     seen = [root]
     for step in path[:-1]:
         seen.append(_apply_step(seen[-1], step))
@@ -280,20 +278,20 @@ def _write_through(root: Tensor, path: list[ViewStep], new: Tensor) -> Tensor:
     return new
 
 
-def _apply_step(x: Tensor, step: ViewStep) -> Tensor:
+def _apply_step(x: Handle, step: ViewStep) -> Handle:
     return state.interpreter.run(step.bound, (x, *step.others))
 
 
-def _live(viewers: Viewers | None) -> list[Tensor]:
+def _live(viewers: Viewers | None) -> list[Handle]:
     return [] if viewers is None else [v for r in list(viewers) if (v := r()) is not None]
 
 
-def _mates(root: Tensor) -> Iterator[Tensor]:
+def _mates(root: Handle) -> Iterator[Handle]:
     if root._views is not None and root._views.mates is not None:
         yield from [m for r in root._views.mates if (m := r()) is not None and m is not root]
 
 
-def _update_views(root: Tensor, but: Tensor | None = None) -> None:
+def _update_views(root: Handle, but: Handle | None = None) -> None:
     """Show the elements of a root in its views, and in its mates and their views."""
     _refresh(root, but)
     with no_grad():
@@ -305,7 +303,7 @@ def _update_views(root: Tensor, but: Tensor | None = None) -> None:
         root._views = None
 
 
-def _refresh(root: Tensor, but: Tensor | None = None) -> None:
+def _refresh(root: Handle, but: Handle | None = None) -> None:
     for view in _live(root._views):
         if view is not but and view._view is not None and state.interpreter.sees(view):
             seen = root
@@ -315,7 +313,7 @@ def _refresh(root: Tensor, but: Tensor | None = None) -> None:
 
 
 # -- other storage ---------------------------------------------------------------------------------------------------
-def reshaped(x: Tensor, new: Tensor, hidden: Tensor) -> None:
+def reshaped(x: Handle, new: Handle, hidden: Handle) -> None:
     """Make x, in place, `new` of another shape or dtype: on its own storage where `new` is a view of x.
 
     Arguments:
@@ -332,7 +330,7 @@ def reshaped(x: Tensor, new: Tensor, hidden: Tensor) -> None:
         _viewers(x._view[0]).add(x)
 
 
-def _hand_over(x: Tensor, new: Tensor, hidden: Tensor) -> bool:
+def _hand_over(x: Handle, new: Handle, hidden: Handle) -> bool:
     """Let the hidden handle be the root in the place of x; False if nothing shares the elements of x."""
     viewers = x._views
     _tie(x, "_views", None)
@@ -351,12 +349,12 @@ def _hand_over(x: Tensor, new: Tensor, hidden: Tensor) -> bool:
     return True
 
 
-def _tie(x: Tensor, name: str, value: Any) -> None:
+def _tie(x: Handle, name: str, value: Any) -> None:
     state.interpreter.rebound(x, name)
     setattr(x, name, value)
 
 
-def adopt(x: Tensor, source: Tensor, hidden: Tensor) -> None:
+def adopt(x: Handle, source: Handle, hidden: Handle) -> None:
     """Put x on the storage of `source`, a handle just made; what has shared the elements of x keeps them."""
     if x._view is None:
         _hand_over(x, source, hidden)
@@ -369,29 +367,29 @@ def adopt(x: Tensor, source: Tensor, hidden: Tensor) -> None:
         _viewers(x).mates = mates
 
 
-# -- where the elements lie ------------------------------------------------------------------------------------------
-def strides(x: Tensor) -> list[int]:
-    """How many elements lie between neighbours along each axis, in memory as the reference has it."""
+# -- memory layout ---------------------------------------------------------------------------------------------------
+def strides(x: Handle) -> list[int]:
+    """Return the number of elements that lie between neighbours along each axis, in memory as the reference has it."""
     if x._view is None:
         return list(row_major(payload_of(x).shape, 1))
     seen = layout(payload_of(x._view[0]), steps(x._view))
     return [s // seen.dtype.itemsize for s in seen.strides]
 
 
-def shares(x: Tensor, other: Tensor) -> bool:
+def shares(x: Handle, other: Handle) -> bool:
     """Whether two tensors have one storage, of which they may show different elements."""
     root, others = (t if t._view is None else t._view[0] for t in (x, other))
     return root is others or any(mate is others for mate in _mates(root))
 
 
-def offset(x: Tensor) -> int:
+def offset(x: Handle) -> int:
     """How many bytes of the storage lie before the first element, in memory as the reference has it."""
     return (
         0 if x._view is None else start(layout(payload_of(x._view[0]), steps(x._view))) * payload_of(x).dtype.itemsize
     )
 
 
-def is_contiguous(x: Tensor) -> bool:
+def is_contiguous(x: Handle) -> bool:
     """Whether the elements of a tensor lie one after the other."""
     if x._view is None or not all(isinstance(n, int) for n in payload_of(x).shape):
         return True

@@ -1,4 +1,4 @@
-"""Saving and loading of nested state, and what programs ask of the framework beside it."""
+"""Saving and loading of nested state, and other public functions of the framework."""
 
 from ..autograd import no_grad
 from ..core.argument_docs import document as _document

@@ -1,4 +1,4 @@
-"""What programs ask of the compiled core of PaddlePaddle by name. There is none here: XLA is the core."""
+"""Names of PaddlePaddle's compiled core that programs use. There is none here: XLA is the core."""
 
 from __future__ import annotations
 

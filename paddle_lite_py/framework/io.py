@@ -28,7 +28,7 @@ from .unpickle import RECORDS, RefusedError, read
 NAMES = "StructuredToParameterName@@"
 EagerParamBase = Parameter
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
-# What reads a program of static mode, and model files: modules above this one. These begin as no pickle does.
+# Readers of static programs and model files: modules above this one. These files do not begin like a pickle.
 _PROGRAMS = f"{__name__.partition('.')[0]}.static.serialized"
 _MODEL_FILES = f"{__name__.partition('.')[0]}.model_files.reading"
 _OF_PROGRAMS, _OF_WEIGHTS = (b"{", b"\n"), b"\0\0\0\0"
@@ -145,7 +145,7 @@ def _umask() -> int:
 
 
 def packed(obj: Any) -> Any:
-    """What is pickled: a dict of tensors as a dict of arrays with their names, other tensors as (name, array)."""
+    """Return the object to pickle: for dicts of tensors, dicts of arrays and names; for others (name, array)."""
     if isinstance(obj, dict) and any(isinstance(v, Tensor) for v in obj.values()):
         names = {k: v.name for k, v in obj.items() if isinstance(v, Tensor)}
         flat = {k: _array(v) if isinstance(v, Tensor) else _plain(v, f"[{k!r}]") for k, v in obj.items()}
@@ -256,7 +256,7 @@ def _loaded(
         return _of_model(name, return_numpy)
     if not safetensors:
         reader = read_records if as_records else lambda f: read(f, more=RECORDS)
-        return _unpacked(_read(file, name, reader), return_numpy, keep_name_table)
+        return _unpack(_read(file, name, reader), return_numpy, keep_name_table)
     found = _read(file, name, lambda f: stored_arrays(f.read()))
     return {k: a if return_numpy else wrap(as_array(a)) for k, a in found.items()}
 
@@ -277,7 +277,7 @@ def _is_model(prefix: Any) -> bool:
 
 
 def _of_model(path: Any, return_numpy: bool) -> Any:
-    """The weights of a model file by name."""
+    """Return the weights of a model file by name."""
     found = importlib.import_module(_MODEL_FILES).read_state(str(path))
     if isinstance(found, np.ndarray):
         return found if return_numpy else wrap(from_host(found))
@@ -300,7 +300,7 @@ def _read(file: Any, name: Any, reader: Callable[[Any], Any]) -> Any:
         ) from None
 
 
-def _unpacked(data: Any, return_numpy: bool, keep_name_table: bool) -> Any:
+def _unpack(data: Any, return_numpy: bool, keep_name_table: bool) -> Any:
     restore = _Restored(return_numpy)
     if isinstance(data, dict) and NAMES in data:
         names = data.pop(NAMES)
@@ -319,14 +319,14 @@ def _with_name(value: Any, names: Any, key: Any) -> Any:
 
 
 class _Restored:
-    """What packed() was given, from what it made; containers and data that a file shares are shared."""
+    """The original of a packed() object; containers and data that are shared in the file stay shared."""
 
     def __init__(self, return_numpy: bool) -> None:
         self.return_numpy = return_numpy
         self.made: dict[int, Any] = {}  # by the id of what was read, which lives as long
 
     def array(self, array: np.ndarray) -> Any:
-        """An array, or a tensor of its own."""
+        """Return an array, or a tensor of its own."""
         if self.return_numpy:
             return array
         if id(array) not in self.made:

@@ -23,7 +23,7 @@ class SavedObject:
         self.__dict__.update(kwargs, **({"args": args} if args else {}))
 
     def __new__(cls, *args: Any, **kwargs: Any) -> SavedObject:
-        """One of the class; `copyreg` makes those without arguments."""
+        """Return one of the class; `copyreg` makes those without arguments."""
         made = super().__new__(cls)
         made.__init__(*args, **kwargs)  # type: ignore[misc]  # pickle does not call it
         return made
@@ -35,7 +35,7 @@ class SavedObject:
                 raise RefusedError(f"an object of the type '{self._type}' in a form that is no attributes")
             self.__dict__.update(part)
 
-    # Elements of what was a container of a class of its own.
+    # The elements of a container of a user-defined class.
     def append(self, value: Any) -> None:
         """One more element."""
         self.extend([value])
@@ -56,7 +56,7 @@ class SavedObject:
 
     @staticmethod
     def named(module: str, name: str) -> type[SavedObject]:
-        """What stands for a class."""
+        """Return the record class that stands for a class."""
         return type(name.rpartition(".")[2], (SavedObject,), {"_type": f"{module}.{name}"})
 
 
@@ -91,7 +91,7 @@ _RecordUnpickler.dispatch[pickle.BUILD[0]] = _RecordUnpickler.step_build
 
 
 class _FinishedRecords(Finished):
-    """What has been read; a record may hold itself."""
+    """The objects read so far; a record may contain itself."""
 
     def __call__(self, value: Any) -> Any:
         if _is_record(value):

@@ -98,7 +98,7 @@ KNOWN: dict[tuple[str, str], Any] = {
 }
 
 
-# What no file of data has: copies of the top of the stack, numbers that stand for types, buffers beside the file.
+# Opcodes that data files do not use: copies of the stack's top, numbered types, out-of-band buffers.
 _REFUSED = b"".join(
     [pickle.DUP, pickle.EXT1, pickle.EXT2, pickle.EXT4, pickle.NEXT_BUFFER, pickle.READONLY_BUFFER, pickle.NEWOBJ_EX]
 )
@@ -107,7 +107,7 @@ WORK, LEAST_WORK = 16, 1 << 20  # of a byte of the file, and of any file
 
 
 class Bounded:
-    """A file that is not asked for more than is left of it."""
+    """A file whose reads are limited to what is left of it."""
 
     def __init__(self, file: Any) -> None:
         if not file.seekable():
@@ -125,7 +125,7 @@ class Bounded:
         return self.file.read(count)
 
     def readline(self) -> bytes:
-        """The rest of a line."""
+        """Return the rest of a line."""
         found = self.file.readline()
         self.left -= len(found)
         return found
@@ -165,7 +165,7 @@ class Unpickler(_READER):
             raise RefusedError("more than its size can hold")
 
     def measured(self, value: Any) -> Any:
-        """A new tuple or frozenset, whose size and depth are noted."""
+        """Return a new tuple or frozenset, whose size and depth are noted."""
         inner = [self.sizes.get(id(item), (1, 0)) for item in value]
         size, depth = 1 + sum(n for n, _ in inner), 1 + max((d for _, d in inner), default=0)
         if depth > MAX_DEPTH:
@@ -183,7 +183,7 @@ class Unpickler(_READER):
             self.spend(sum(self.sizes.get(id(part), (1, 0))[0] for part in held))
 
     def called(self, function: Any, args: Any) -> Any:
-        """What one of the known functions makes of its arguments."""
+        """Return the result of one of the known functions for its arguments."""
         args = tuple(args)
         self.spend(sum(len(a) for a in args if isinstance(a, str | bytes | bytearray | list | tuple | dict | set)))
         if function in (set, frozenset, dict, OrderedDict):
@@ -257,7 +257,7 @@ class Unpickler(_READER):
             raise RefusedError(f"state of a {type(made).__name__}")
 
     def of_type(self, kind: type) -> Any:
-        """The top of the stack, which is to be changed."""
+        """Return the top of the stack, which is to be changed."""
         if not isinstance(self.stack[-1], kind):
             raise RefusedError(f"a change of a {type(self.stack[-1]).__name__}")
         return self.stack[-1]
@@ -292,7 +292,7 @@ Unpickler.dispatch.update({opcode[0]: step for opcode, step in _STEPS.items()})
 
 
 def read(file: Any, encoding: str = "ASCII", more: Mapping[tuple[str, str], Any] = _NONE) -> Any:
-    """The containers, plain values and arrays of numbers or text in a pickle.
+    """Return the containers, plain values and arrays of numbers or text in a pickle.
 
     Arguments:
         encoding: of the text that Python 2 wrote; "bytes" leaves it as bytes.
@@ -309,7 +309,7 @@ _PLAIN = (int, float, str, bytes, bool, type(None))
 
 
 class Finished:
-    """What has been read with arrays in the place of what they were made of; what was shared is shared."""
+    """The result with arrays in place of their descriptions; shared objects stay shared."""
 
     def __init__(self) -> None:
         self.made: dict[int, Any] = {}

@@ -231,11 +231,11 @@ class _Monitor(Callback):
         self._rises = mode == "max" or (mode == "auto" and "acc" in monitor)
         self.best = -np.inf if self._rises else np.inf
 
-    # What it has seen so far: numbers.
+    # The values seen so far: numbers.
     seen: tuple[str, ...] = ()
 
     def state_dict(self) -> dict[str, Any]:
-        """The best number, and how long it has waited."""
+        """Return the best number, and how long it has waited."""
         return {name: float(getattr(self, name)) for name in self.seen}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:

@@ -212,12 +212,12 @@ class Checkpoints:
 
 
 def _parameters(part: Any) -> list[Any]:
-    """The parameters that an optimizer updates."""
+    """Return the parameters that an optimizer updates."""
     return list(getattr(part, "_parameter_list", None) or [])
 
 
 def unlike(own: dict[str, Any], found: dict[str, Any]) -> list[str]:
-    """What a saved state has otherwise than that of a layer: missing names, more of them, other shapes."""
+    """Describe how a saved state differs from a layer's: missing names, extra names, other shapes."""
     out = [f"'{k}' is missing" for k in own.keys() - found.keys()]
     out += [f"'{k}' is not in the network" for k in found.keys() - own.keys()]
     shapes = [(k, list(found[k].shape), list(own[k].shape)) for k in own.keys() & found.keys()]
@@ -225,7 +225,7 @@ def unlike(own: dict[str, Any], found: dict[str, Any]) -> list[str]:
 
 
 def _renamed(state: dict[str, Any], old: list[str], new: list[str]) -> dict[str, Any]:
-    """The state of an optimizer under the names that its parameters have here, in the same order."""
+    """Return the state of an optimizer under the names that its parameters have here, in the same order."""
     if old == new or len(old) != len(new):
         return state
     by_old = dict(zip(old, new, strict=True))
@@ -238,7 +238,7 @@ def _renamed(state: dict[str, Any], old: list[str], new: list[str]) -> dict[str,
 
 
 def _snapshot(value: Any) -> Any:
-    """A state as it is now: payloads are never changed, so it is enough to hold them."""
+    """Return a state as it is now: payloads are never changed, so it is enough to hold them."""
     if isinstance(value, Tensor):
         held = wrap(value._data)
         held.name = value.name

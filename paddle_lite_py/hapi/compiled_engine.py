@@ -49,7 +49,7 @@ class CompiledEngine(EagerEngine):
         return first, (second if step.measures else self._measures(kind, second, tensors))
 
     def _whole(self, kind: Kind, tensors: Any) -> Found:
-        """A step with what metrics compute."""
+        """Return a step with what metrics compute."""
         losses, outputs = self._step(kind, tensors)
         return losses, self._measures(kind, outputs, tensors)
 
@@ -116,7 +116,7 @@ class HostRandomError(RuntimeError):
 
 
 def drawing_nothing(call: Callable[[], Any]) -> Any:
-    """What a call gives while it is traced.
+    """Return the result of a call while it is traced.
 
     Raises:
         HostRandomError: if it has drawn random numbers of Python or NumPy; their generators are put back.
@@ -139,7 +139,7 @@ def _static(function: Callable[..., Any], kind: Kind) -> StaticFunction:
 
 
 def _place(tb: TracebackType | None) -> Where | None:
-    """The user's innermost line of a traceback."""
+    """Return the user's innermost line of a traceback."""
     found = None
     while tb is not None:
         name = tb.tb_frame.f_code.co_filename

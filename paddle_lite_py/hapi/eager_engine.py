@@ -12,7 +12,7 @@ Found = tuple[list[Tensor], list[list[Any]]]  # losses, and what each metric tak
 
 
 class Kind(NamedTuple):
-    """What is done with a batch."""
+    """The operation on a batch: train, evaluate or predict."""
 
     what: str  # "train", "eval" or "predict"
     inputs: int  # how many of the tensors are inputs; the others are labels
@@ -84,7 +84,7 @@ class EagerEngine:
 
 
 def as_list(value: Any) -> list[Any]:
-    """A value as a list: what is one already, nothing for None."""
+    """Return a value as a list: what is one already, nothing for None."""
     return [] if value is None else list(value) if isinstance(value, list | tuple) else [value]
 
 

@@ -10,7 +10,7 @@ from .eager_engine import EagerEngine
 
 
 def engine_of(model: Any) -> Any:
-    """What runs the batches of a model in the mode in force."""
+    """Return the engine that runs the batches of a model in the current mode."""
     if state.interpreter.is_eager:
         return (EagerEngine if model.eager else CompiledEngine)(model)
     from ..static.builder import StaticBuilder  # static mode is loaded by those who use it

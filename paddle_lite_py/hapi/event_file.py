@@ -23,7 +23,7 @@ _TABLE = [_row(b) for b in range(256)]
 
 
 def crc32c(data: bytes) -> int:
-    """The Castagnoli checksum.
+    """Return the Castagnoli checksum.
 
     Examples:
         >>> hex(crc32c(b"123456789"))
@@ -35,8 +35,8 @@ def crc32c(data: bytes) -> int:
     return crc ^ 0xFFFFFFFF
 
 
-def _masked(data: bytes) -> bytes:
-    """The checksum of a record, turned so that one of data that hold a checksum is another."""
+def _checksum(data: bytes) -> bytes:
+    """Return the checksum of a record, turned so that one of data that hold a checksum is another."""
     crc = crc32c(data)
     return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
 
@@ -50,7 +50,7 @@ def _varint(number: int) -> bytes:
 
 
 def _field(number: int, data: bytes) -> bytes:
-    """A field of bytes."""
+    """Return a field of bytes."""
     return _varint(number << 3 | 2) + _varint(len(data)) + data
 
 
@@ -76,7 +76,7 @@ class EventFile:
     def _write(self, event: bytes) -> None:
         data = b"\x09" + struct.pack("<d", time.time()) + event
         length = struct.pack("<Q", len(data))
-        self._file.write(length + _masked(length) + data + _masked(data))
+        self._file.write(length + _checksum(length) + data + _checksum(data))
 
     def flush(self) -> None:
         """Let readers see what there is."""

@@ -20,7 +20,7 @@ class Pressed:
         if self.on:
             raise KeyboardInterrupt
         self.on = True
-        print("\nCtrl-C: training ends after this batch; once more to break it off", file=sys.stderr, flush=True)
+        print("\nCtrl-C: training stops after this batch; press it again to stop at once", file=sys.stderr, flush=True)
 
 
 @contextmanager

@@ -241,7 +241,7 @@ class Model:
             Trainer(self, loader, judge, heard, wanted, eval_freq, pressed, kept).run()
 
     def _kept(self, resume: Any, loader: Any, heard: CallbackList) -> Checkpoints:
-        """The checkpoints of a training: of all that it depends on."""
+        """Return the checkpoints of a training: of all that it depends on."""
         kept = resume if isinstance(resume, Checkpoints) else Checkpoints(resume)
         parts = {"network": self.network, "optimizer": self._optimizer, "scaler": self._scaler, "callbacks": heard}
         if hasattr(loader, "load_state_dict"):
@@ -391,6 +391,6 @@ class Model:
 
 
 def _spec_of(given: Any) -> InputSpec:
-    """The spec of an input like one that was given, for any size of batch."""
+    """Return the spec of an input like one that was given, for any size of batch."""
     tensor = given if isinstance(given, Tensor) else to_tensor(given)
     return InputSpec([None, *tensor.shape[1:]], tensor.dtype)

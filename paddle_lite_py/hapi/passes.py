@@ -51,7 +51,7 @@ class Trainer:
     ) -> None:
         self.model, self.loader, self.judge, self.heard, self.wanted = model, loader, judge, heard, wanted
         self.eval_freq, self.pressed, self.kept = eval_freq, pressed, kept
-        self.leaving = False  # since this process was asked to end, and saves before
+        self.leaving = False  # since this process received SIGTERM, and saves before
         self.epoch, self.begun, self.iterations = 0, 0, 0  # begun: batches of the epoch that were trained on before
 
     def run(self) -> None:
@@ -127,7 +127,7 @@ class Trainer:
         return bool(self.kept and self.kept.every and batches % self.kept.every == 0)
 
     def _batches(self) -> Iterable[Any]:
-        """The batches of an epoch; of a resumed one those that are left."""
+        """Return the batches of an epoch; of a resumed one those that are left."""
         begun, self.begun = self.begun, 0
         if not begun or hasattr(self.loader, "load_state_dict"):
             return self.loader
@@ -167,7 +167,7 @@ def predict(model: Any, loader: Iterable[Any], heard: CallbackList) -> list[list
 
 
 def _logs(heard: CallbackList, point: str, step: int, inputs: list[Any], results: Results) -> dict[str, Any]:
-    """What is said of a batch: its numbers only if somebody looks at them."""
+    """Return the log of a batch: its numbers are fetched only if they are read."""
     known = results.read() if heard.reads(point, step) else {}
     return {**known, "step": step, "batch_size": size(inputs)}
 
@@ -193,7 +193,7 @@ def splitter(model: Any) -> Any:
 
 
 def _needed(forward: Any) -> int:
-    """How many arguments a function needs; 0 if it takes any number."""
+    """Return the number of arguments that a function needs; 0 if it takes any number."""
     params = inspect.signature(forward).parameters.values()
     if any(p.kind is p.VAR_POSITIONAL for p in params):
         return 0
@@ -208,7 +208,7 @@ def loader_of(data: Any, batch_size: int, shuffle: bool, drop_last: bool, num_wo
 
 
 def length(loader: Any) -> int | None:
-    """How many batches there are, if that is known."""
+    """Return the number of batches, if that is known."""
     try:
         return len(loader)
     except TypeError:

@@ -29,7 +29,7 @@ def text(logs: dict[str, Any]) -> str:
 
 
 def bar_of() -> Any:
-    """The kind of bar that can be shown here: a widget, a line of a terminal, or none."""
+    """Return the kind of bar that can be shown here: a widget, a line of a terminal, or none."""
     if "ipykernel" in sys.modules:
         try:
             import ipywidgets  # noqa: F401  (the widget is made of these)
@@ -69,7 +69,7 @@ class ProgBarLogger(Callback):
         """For each log_freq batches."""
         return self.verbose > 1 and ((step + 1) % self.log_freq == 0 or step + 1 == self.params.get("steps"))
 
-    # -- what is shown ---------------------------------------------------------------------------------------------
+    # -- display ---------------------------------------------------------------------------------------------------
     def _begin(self, what: str, steps: Any) -> None:
         self._since, self._samples, self._steps, kind = time.perf_counter(), 0, steps, bar_of()
         self._shown = -1

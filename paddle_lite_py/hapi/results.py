@@ -1,4 +1,4 @@
-"""What batches gave: losses and metrics, fetched from the device when somebody looks."""
+"""The results of batches: losses and metrics, fetched from the device on first read."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Results:
             self.read()
 
     def read(self) -> dict[str, Any]:
-        """The losses of the last batch, and the metrics of all."""
+        """Return the losses of the last batch, and the metrics of all."""
         if self._waiting:
             for measures in self._waiting:
                 updated(self._metrics, measures)
@@ -47,7 +47,7 @@ class Results:
 
 
 def updated(metrics: list[Any], measures: list[list[Any]]) -> list[Any]:
-    """What the metrics say when they take in a batch."""
+    """Update the metrics with a batch and return their values."""
     return [_updated(m, taken) for m, taken in zip(metrics, measures, strict=True)]
 
 
@@ -64,5 +64,5 @@ def _shown(taken: list[Any]) -> str:
 
 
 def array(value: Any) -> np.ndarray:
-    """A tensor or number on the host."""
+    """Return a tensor or number on the host."""
     return np.asarray(value.numpy() if hasattr(value, "numpy") else value)

@@ -51,11 +51,11 @@ class StaticEngine:
                 "Model.train_batch(update=False), which accumulate_grad_batches asks for, adds up gradients, which a "
                 "static program does by itself: give prepare() a paddle.static.GradientMergeOptimizer"
             )
-        return self._measured("train", inputs, labels)
+        return self._measure("train", inputs, labels)
 
     def eval_batch(self, inputs: list[Any], labels: list[Any]) -> tuple[list[Any], list[Any]]:
         """Losses of a batch, and what the metrics take in."""
-        return self._measured("eval", inputs, labels)
+        return self._measure("eval", inputs, labels)
 
     def predict_batch(self, inputs: list[Any]) -> list[np.ndarray]:
         """Outputs for a batch."""
@@ -66,7 +66,7 @@ class StaticEngine:
         found = self._of("predict", self.model._inputs, [])
         save_inference_model(path, found.feeds, found.results[0], program=found.program)
 
-    def _measured(self, kind: str, inputs: list[Any], labels: list[Any]) -> tuple[list[Any], list[Any]]:
+    def _measure(self, kind: str, inputs: list[Any], labels: list[Any]) -> tuple[list[Any], list[Any]]:
         losses, *states = self._run(kind, inputs, labels)
         return losses, states
 

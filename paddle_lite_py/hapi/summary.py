@@ -17,7 +17,7 @@ Row = tuple[str, Any, Any, int]
 
 
 def shape_of(value: Any) -> Any:
-    """The shape of a tensor, or those of the tensors in a nested list."""
+    """Return the shape of a tensor, or those of the tensors in a nested list."""
     if isinstance(value, Tensor):
         return [*value.shape]
     if isinstance(value, list | tuple):
@@ -49,7 +49,7 @@ def count_parameters(layer: nn.Layer, own: bool = False) -> tuple[int, int]:
 
 
 def _record(net: nn.Layer, run: Any) -> list[Row]:
-    """A row for each layer but containers, in the order in which they return."""
+    """Return a row for each layer but containers, in the order in which they return."""
     rows: list[Row] = []
     counts: dict[str, int] = {}
 
@@ -82,7 +82,7 @@ def _numbers(shape: Any) -> int:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
-    """The lines of a table, with rules around its heads and below it."""
+    """Return the lines of a table, with rules around its heads and below it."""
     cells = [heads, *[[f"{c:,}" if isinstance(c, int) else str(c) for c in row] for row in rows]]
     widths = [max(15, *(len(row[k]) for row in cells)) for k in range(len(heads))]
     lines = [" ".join(f"{c:^{w}}" for c, w in zip(row, widths, strict=True)) for row in cells]

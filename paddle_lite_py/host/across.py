@@ -14,7 +14,7 @@ from ..core.processes import blamed_process
 class AcrossProcesses:
     """A function of jax.jit that may be called with arrays of which this process has no part.
 
-    JAX then computes shapes alone, but fails on an array of this process beside them, without a word: so that is laid
+    JAX then computes shapes only, but fails on an array of this process without a clear error: so that is laid
     over the same devices, where it needs no memory.
 
     Arguments:
@@ -26,7 +26,7 @@ class AcrossProcesses:
         self._array: Any = array_class()
 
     def __call__(self, *args: Any) -> Any:
-        """The results."""
+        """Return the results."""
         for a in args:
             if a.__class__ is self._array and not (a.is_fully_addressable or a.sharding.has_addressable_devices):
                 return self._jitted(*self._beside(a.sharding.mesh, args))

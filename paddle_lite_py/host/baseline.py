@@ -28,7 +28,7 @@ _NAMES = re.compile(r"\b[vw]\d+\b")
 
 
 def baseline(closed: Any, info: Any, seconds: float) -> Callable[..., Any] | None:
-    """The NumPy function of a jaxpr; None where there is none, or where a call would take longer than that.
+    """Return the NumPy function of a jaxpr; None where there is none, or where a call would take longer than that.
 
     Arguments:
         closed: the jaxpr, with its constants. info: shapes and dtypes of the results, nested as it gives them.
@@ -56,7 +56,7 @@ def baseline(closed: Any, info: Any, seconds: float) -> Callable[..., Any] | Non
 
 
 def drop_unread(lines: Sequence[str]) -> list[str]:
-    """The lines of a function, with those between that drop what is read no more."""
+    """Return the lines of a function, with those between that drop what is read no more."""
     seen, out = set(_NAMES.findall(lines[-1])), [lines[-1]]
     for line in reversed(lines[:-1]):
         last = [n for n in dict.fromkeys(_NAMES.findall(line)) if n not in seen]
@@ -67,7 +67,7 @@ def drop_unread(lines: Sequence[str]) -> list[str]:
 
 
 def _owned(arrays: Sequence[Any]) -> list[jax.Array]:
-    """Arrays of XLA's, no two of which share memory with each other, or with what the function keeps or was given."""
+    """Return XLA arrays, no two of which share memory with each other, or with what the function keeps or was given."""
     given: set[int] = set()
     made = []
     for a in arrays:

@@ -1,4 +1,4 @@
-"""Steps that draw random numbers: the bits of JAX's generator, threefry, which are the same wherever they are computed.
+"""Random draws on the host: the bits of JAX's generator, threefry, which are the same wherever they are computed.
 
 The key of the generator is two words here, along a last axis.
 """
@@ -37,7 +37,7 @@ def _partitionable() -> bool:
 
 
 def threefry(first: Any, second: Any, counts: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The hash of counts below 2**32 under keys, both of uint32, in the shape that they have together."""
+    """Return the hash of counts below 2**32 under keys, both of uint32, in the shape that they have together."""
     keys = first, second, first ^ second ^ np.uint32(0x1BD11BDA)
     y = counts + second
     x, high = np.empty_like(y), np.empty_like(y)
@@ -65,7 +65,7 @@ class KeyBlock:
         self.words: dict[int, tuple[int, np.ndarray, np.ndarray]] = {}
 
     def drawn(self, i: int, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """The words of one key."""
+        """Return the words of one key."""
         start, high, low = self.words.get(size, (0, (), ()))
         if not start <= i < start + len(high):
             keys = self.keys[i : i + max(_AT_ONCE // max(size, 1), 1)]
@@ -82,7 +82,7 @@ _places: Memo[Words, tuple[KeyBlock, int]] = Memo("places of keys", 4 * _KEYS)
 
 
 def fold(key: Words, count: int) -> np.ndarray:
-    """The key of a draw, from that of its stream."""
+    """Return the key of a draw, from that of its stream."""
     block = _blocks.get(key)
     if block is None or not 0 <= count - block.first < _KEYS:
         counts = (np.arange(count, count + _KEYS, dtype=np.uint64) & np.uint64(_WORD)).astype(np.uint32)
@@ -94,7 +94,7 @@ def fold(key: Words, count: int) -> np.ndarray:
 
 
 def draw(key: Words, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The words of the counts below n."""
+    """Return the words of the counts below n."""
     block, i = _places.get(key) or _places.put(key, (KeyBlock([key]), 0))
     high, low = block.drawn(i, 1 << (n - 1).bit_length() if n else 0)
     return high[:n], low[:n]
@@ -144,7 +144,7 @@ def _many_random_bits(step: HostStep) -> Function:
 
 
 def _drawn_once(key: Words, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The same as draw(), which keeps what it has drawn."""
+    """Return the same as draw(), which keeps what it has drawn."""
     return threefry(np.uint32(key[0]), np.uint32(key[1]), np.arange(n, dtype=np.uint32))
 
 

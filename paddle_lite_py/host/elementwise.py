@@ -147,7 +147,7 @@ def _select_n(step: HostStep) -> Any:
         if not any(aval.shape for aval in step.given):
             return "({2} if {0} else {1})"
         size = math.prod(step.made[0].shape)
-        return CHOICE if size < _MANY or step.made[0].dtype == bool else _selected(step.made[0].dtype)
+        return CHOICE if size < _MANY or step.made[0].dtype == bool else _select(step.made[0].dtype)
     if len(step.given) == 2:
         return "{1}"
     return lambda which, *cases: np.choose(which.astype(np.intp), cases, mode="clip")
@@ -166,7 +166,7 @@ def _wrapped(step: HostStep) -> Any:
 _MANY = 2048
 
 
-def _selected(dtype: np.dtype) -> Function:
+def _select(dtype: np.dtype) -> Function:
     bits = np.dtype(f"i{dtype.itemsize}")
 
     def select(which: Any, no: Any, yes: Any) -> Any:
@@ -187,7 +187,7 @@ def _convert(step: HostStep) -> Any:
 
 
 def _to_integer(wanted: np.dtype) -> Function:
-    """What does not fit becomes the nearest number that does, and NaN 0."""
+    """Convert to integers; what does not fit becomes the nearest value that does, and NaN 0."""
     info = np.iinfo(wanted)
 
     def convert(x: Any) -> Any:

@@ -39,7 +39,7 @@ def _reduce(step: HostStep) -> Any:
     return _by_parts(step, FOLDS[name]) or f"{fold}({{0}}, {one})"
 
 
-# NumPy starts anew for each row, which takes as long as twenty elements.
+# NumPy starts over for each row, which takes as long as twenty elements.
 _SHORT, _ROWS_EACH = 16, 20
 
 
@@ -61,7 +61,7 @@ def _by_parts(step: HostStep, combine: Any) -> Function | None:
 
 
 def _least(name: str, dtype: np.dtype) -> Any:
-    """What a reduction of no elements gives."""
+    """Return the result of a reduction over no elements."""
     if name not in ("max", "min"):
         return None
     if dtype.kind == "f":
@@ -135,7 +135,7 @@ def _top_k(step: HostStep) -> Function:
     return top_k
 
 
-# Larger products NumPy's library gives to threads of its own, which wait for each other by spinning: where others have
+# NumPy's library gives larger products to its own threads, which wait for each other by spinning: where others have
 # work, that takes a hundred times as long.
 _MOST_AT_ONCE = 1 << 18
 # Of fewer rows at once a product reads the other matrix too often.
@@ -192,7 +192,7 @@ def product(step: HostStep, most: int) -> Any:
 
 
 def _transpose_text(name: str, aval: Any, order: tuple[int, ...], shape: tuple[int, ...]) -> str:
-    """The text of an array with its axes in an order, in a shape."""
+    """Return the text of an array with its axes in an order, in a shape."""
     turned = name if order == tuple(range(len(order))) else f"{name}.transpose({order})"
     return turned if tuple([aval.shape[i] for i in order]) == shape else f"{turned}.reshape({shape})"
 

@@ -25,7 +25,7 @@ _BROADCAST = "broadcast_in_dim"
 
 
 class HeldValue(NamedTuple):
-    """What a name of the generated code holds."""
+    """The value that a name of the generated code holds."""
 
     name: str
     shape: tuple[int, ...]  # of the array, which may have fewer elements than the value, if it can be broadcast to it
@@ -110,7 +110,7 @@ class FunctionWriter:
         self.head = f"def call({', '.join(names)}):\n"
 
     def function(self) -> Callable[..., Any]:
-        """The function; XLA knows no warnings of NumPy's."""
+        """Return the function; like XLA, it emits no NumPy warnings."""
         if self.quiet:
             return self.plain_function()
         if "_warnings" not in self.env:  # NumPy keeps it otherwise
@@ -119,7 +119,7 @@ class FunctionWriter:
         return self._compiled(first + self._body(8) + last)
 
     def plain_function(self) -> Callable[..., Any]:
-        """The function as a part of another one."""
+        """Return the function as a part of another one."""
         return self._compiled(self._body(4))
 
     def _body(self, indent: int) -> str:
@@ -185,13 +185,13 @@ class FunctionWriter:
             self._line(step, made)
 
     def _rounding(self, step: HostStep, text: str, n: int) -> str:
-        """The text of a step in float32 as that of one in low precision."""
+        """Return the text of a step in float32 as that of one in low precision."""
         several = step.name in _SEVERAL or len(step.made) > 1
         rounded = self._name(low_precision.rounded(step, several), "f")
         return f"{rounded}({text.format(*[f'_wide({{{i}}})' for i in range(n)])})"
 
     def _call(self, found: Any, n: int) -> str:
-        """The text of what a rule gives."""
+        """Return the text of what a rule gives."""
         if isinstance(found, str):
             return found
         return f"{self._name(found, 'f')}({', '.join(f'{{{i}}}' for i in range(n))})"
@@ -242,7 +242,7 @@ class FunctionWriter:
         return HeldValue(name, tuple(shape))
 
     def _full(self, value: HeldValue, aval: Any) -> HeldValue:
-        """The value with all its elements."""
+        """Return the value with all its elements."""
         if value.shape == aval.shape:
             return value
         if value.array is not None:
@@ -258,7 +258,7 @@ class FunctionWriter:
         if value.array is not None:
             value.array.setflags(write=False)
             return value.name
-        # An operation on arrays of no dimensions gives a scalar of NumPy's.
+        # NumPy operations on 0-d arrays return scalars.
         return f"_asarray({value.name})" if not aval.shape else value.name
 
 
@@ -275,7 +275,7 @@ def _unchanged(step: HostStep, values: list[HeldValue]) -> int | None:
 
 
 def write_function(steps: Steps, info: Any, numbers: frozenset[int] = frozenset()) -> FunctionWriter:
-    """The text of the NumPy function of some steps, which gives results structured like `info`.
+    """Return the text of the NumPy function of some steps, which gives results structured like `info`.
 
     Arguments:
         numbers: which of its arguments are Python numbers.
@@ -287,12 +287,12 @@ def write_function(steps: Steps, info: Any, numbers: frozenset[int] = frozenset(
 
 
 def elements(steps: Steps) -> int:
-    """The elements of the largest array of a function."""
+    """Return the elements of the largest array of a function."""
     return max([math.prod(aval.shape) for aval in steps.types.values()], default=0)
 
 
 def write_return(tree: Any) -> tuple[str, dict[str, Any]]:
-    """The text that puts results into a structure, and the names in it."""
+    """Return the text that puts results into a structure, and the names in it."""
     n = tree.num_leaves
     nested = jax.tree.unflatten(tree, [f"{{{i}}}" for i in range(n)])
     try:
@@ -302,7 +302,7 @@ def write_return(tree: Any) -> tuple[str, dict[str, Any]]:
 
 
 def returning_list(n: int) -> str:
-    """The same for a list of n results."""
+    """Return the same for a list of n results."""
     return "[" + ", ".join([f"{{{i}}}" for i in range(n)]) + "]"
 
 

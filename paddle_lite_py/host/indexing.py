@@ -80,7 +80,7 @@ class WindowPlaces(NamedTuple):
         return axis if whole and self.inner == tuple(zip(kept, at, strict=True)) else None
 
     def _offsets(self, strides: Sequence[int], n_indices: tuple[int, ...]) -> np.ndarray:
-        """What is added to the place of each window, for each of its elements."""
+        """Return the offsets of a window's elements from its position."""
         total = np.zeros((1,) * self.rank, np.int64)
         parts = [(axis, at, self.sizes[axis]) for axis, at in self.inner]
         parts += [(axis, self.outer[of], n_indices[of]) for axis, of in self.batched]
@@ -140,7 +140,7 @@ def _known(mode: Any) -> Any:
 
 
 def _fill_value(given: Any, dtype: np.dtype) -> Any:
-    """What stands for an element outside."""
+    """Return the value of elements outside of the array."""
     if given is not None:
         return dtype.type(given)
     if dtype.kind == "f":
@@ -195,7 +195,7 @@ def _scatter(step: HostStep) -> Function:
 
 
 def _constant_box(shape: Any, start: Any, mapped: Any, inner: dict[int, int], sizes: Any) -> tuple[Any, ...]:
-    """The index of one window whose place is known."""
+    """Return the index of one window whose place is known."""
     first = dict.fromkeys(range(len(shape)), 0) | dict(zip(mapped, start.tolist(), strict=True))
     return tuple([slice(n, n + sizes[inner[axis]]) if axis in inner else n for axis, n in first.items()])
 
@@ -247,7 +247,7 @@ def _dynamic_update_slice(step: HostStep) -> str:
 
 
 def replace_window(x: Any, update: Any, box: Any) -> Any:
-    """An array with a window of it replaced."""
+    """Return an array with a window of it replaced."""
     out = x.copy()
     out[box] = update
     return out

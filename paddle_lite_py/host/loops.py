@@ -19,7 +19,7 @@ MOST = 4000
 
 
 def _function(closed: Any, length: int = 1, rules: Mapping[str, Rule] = RULES) -> Function:
-    """The NumPy function of a jaxpr, which gives a list."""
+    """Return the NumPy function of a jaxpr, which gives a list."""
     steps = Steps(closed, DTYPES if rules is RULES else ALL_DTYPES)
     writer = FunctionWriter(steps, returning_list(len(steps.outputs)), rules=rules)
     if rules is RULES and len(writer.lines) * length > MOST:

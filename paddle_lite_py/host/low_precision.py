@@ -27,7 +27,7 @@ def is_low(step: HostStep) -> bool:
 
 
 def in_float32(step: HostStep) -> HostStep:
-    """The same step in float32."""
+    """Return the same step in float32."""
     return step._replace(given=tuple(map(_wide_type, step.given)), made=tuple(map(_wide_type, step.made)))
 
 
@@ -36,12 +36,12 @@ def _wide_type(aval: Any) -> Any:
 
 
 def wide(x: Any) -> Any:
-    """An array in float32, if it is of low precision."""
+    """Return an array in float32, if it is of low precision."""
     return x.astype(_FLOAT32) if x.dtype in LOW else x
 
 
 def rounded(step: HostStep, several: bool) -> Any:
-    """What rounds the results of the widened step, which come as a tuple, or are one."""
+    """Return the code that rounds the results of the widened step, a tuple or a single one."""
     kinds = [aval.dtype if aval.dtype in LOW else None for aval in step.made]
     if not several:
         return lambda x: x if kinds[0] is None else np.asarray(x).astype(kinds[0])

@@ -109,7 +109,7 @@ def _pad(step: HostStep) -> Function:
 
 
 def padding(config: Sequence[tuple[int, int, int]], shape: tuple[int, ...], made: Any) -> Function:
-    """What puts an array of this shape, and a value around and between its elements, into one like `made`.
+    """Return the code that pads an array of this shape with a value, around and between its elements, to `made`.
 
     Arguments:
         config: for each axis how much before, after and between; what is negative cuts off.

@@ -16,7 +16,7 @@ RULES: dict[str, Rule] = {}
 BASELINE_RULES: dict[str, Rule] = {}
 # Steps whose arguments may have fewer elements than their types say, as long as these can be broadcast.
 ELEMENTWISE: set[str] = set()
-# The step that keeps XLA from rewriting what stands on both sides of it together.
+# The step that keeps XLA from combining the computations on both sides of it.
 BARRIER = "optimization_barrier"
 # Steps that only move elements, so that NumPy has nothing to warn of.
 MOVES: set[str] = set()
@@ -50,7 +50,7 @@ def cost(step: HostStep) -> float:
 
 
 def turns(step: HostStep) -> int:
-    """How many steps a step stands for: those of a loop, in each of its turns."""
+    """Return the number of steps that a step stands for: those of a loop, in each of its turns."""
     return step.params["length"] * len(step.params["jaxpr"].eqns) if step.name == "scan" else 1
 
 
@@ -67,7 +67,7 @@ def rule(*names: str, moves: bool = False, table: dict[str, Rule] = RULES) -> Ca
 
 
 def elementwise(*names: str) -> Callable[[Rule], Rule]:
-    """The same for a step that works element by element."""
+    """Return the same for a step that works element by element."""
     ELEMENTWISE.update(names)
     return rule(*names)
 

@@ -20,7 +20,7 @@ from ..core.small import DTYPES
 
 # Functions that have a rule as a whole.
 _OF_THE_HOST = frozenset(("random_words",))
-# The dtype of the keys of JAX's own generator, threefry: two words each.
+# The dtype of threefry keys, JAX's own generator: two words each.
 _KEY = "key<fry>"
 # Steps that give elements another shape.
 _SHAPING = ("reshape", "broadcast_in_dim")
@@ -30,9 +30,9 @@ _OF_KEYS |= {"slice", "squeeze", "reshape", "unstack"}  # which leave the last a
 
 # The step for an index that counts from the end where it is negative: the index, and the size of the axis.
 WRAPPED = "wrapped_index"
-# The parameter of a slice that says which axes of it, of one element, are gone.
+# The parameter of a slice for its axes of one element that are removed.
 PICKED = "picked"
-# The parameter of a gather that says that its indices count from the end where they are negative.
+# The parameter of a gather for negative indices, which count from the end.
 WRAPS = "wraps"
 
 
@@ -58,7 +58,7 @@ class UnknownStepError(Exception):
     """The host tier has no rule for this; XLA compiles it."""
 
 
-# What reading an equation ends in that is not as it was.
+# The errors of reading an equation of an unknown form.
 _OF_FORMS = (UnknownFormError, AttributeError, IndexError, KeyError, TypeError)
 
 
@@ -149,7 +149,7 @@ class Steps:
             check_form(eqn)
             reads, name, params = tuple(map(read, eqn.invars)), eqn.primitive.name, settings(eqn)
             function = called_jaxpr(eqn)
-            if params.get("name") in _OF_THE_HOST and len(eqn.outvars) == 2:  # JAX drops what nobody reads
+            if params.get("name") in _OF_THE_HOST and len(eqn.outvars) == 2:  # JAX drops unread results
                 name = params["name"]
             elif function is not None:
                 body, inner = function

@@ -30,7 +30,7 @@ from .rules import BARRIER, ELEMENTWISE, cost
 from .steps import HostStep, Steps, UnknownStepError, reading
 from .varying import VaryingShapes, Watch, are_sizes_varying, only_moves
 
-MAX_KINDS = 1024  # of one function: shapes may change for ever
+MAX_KINDS = 1024  # of one function: shapes may keep changing
 # A function of more steps is faster compiled, and so is one whose elements take longer: in nanoseconds, for all of it
 # and for each step.
 MAX_STEPS, _MOST, _MORE = 1000, 100_000, 2000
@@ -67,7 +67,7 @@ def program_jit(
     """
     if not may_be_large(operators):
         return xla_jit(fn, windows, plain, **options)
-    # In a large program plain emitters keep no kernel for what is equal.
+    # In a large program plain emitters do not share kernels of equal computations.
     return OutOfProcessJit(
         fn,
         options.get("donate_argnums", ()),
@@ -90,7 +90,7 @@ def tiered(
     operators: int = 0,
     **options: Any,
 ) -> Callable[..., Any]:
-    """A function of arrays or Python numbers on its two tiers. What it gives may be nested.
+    """Return a function of arrays or Python numbers on its two tiers. What it gives may be nested.
 
     Arguments:
         n: how many arguments it takes; None for a function that is XLA's whatever they are.
@@ -114,7 +114,7 @@ def _is_pointwise(fn: Callable[..., Any], like: Sequence[Any]) -> bool:
     hosted = all(a.__class__ in _HOSTED for a in like)
     if hosted or jax.default_backend() != "cpu" or any(isinstance(a, jax.core.Tracer) for a in like):
         return False
-    traced = jax.jit(fn).trace(*like)  # jax.jit keeps what it has traced for the function, however that is compiled
+    traced = jax.jit(fn).trace(*like)  # jax.jit caches the trace of the function, however it is compiled
     try:
         with reading():
             return all(step.name in _POINTWISE for step in Steps(traced.jaxpr).list)
@@ -128,7 +128,7 @@ def _sum() -> Callable[[Any, Any], Any]:
 
 
 def added(a: Any, b: Any) -> Any:
-    """The sum of two arrays."""
+    """Return the sum of two arrays."""
     return _sum()(a, b)
 
 
@@ -157,7 +157,7 @@ class Tiers:
         self.known: Memo[Any, Callable[..., Any]] = Memo(f"tiers of {self.name}", MAX_KINDS, tiered=True)
 
     def entry(self, n: int) -> Callable[..., Any]:
-        """What is called: it finds at once what runs arrays of the host, and of XLA's."""
+        """Return the entry point: it finds at once what runs host arrays, and XLA arrays."""
         call, self._become = _entry(n, self.donated)(self.known, self.xla, self.other)
         if self.watch is not None:
             self._become(self._first)
@@ -165,7 +165,7 @@ class Tiers:
         return call
 
     def _first(self, *args: Any) -> Any:
-        """The first call that is XLA's."""
+        """Return the first call that is XLA's."""
         assert self.watch is not None
         self._become(self.xla)
         if are_sizes_varying() or only_moves(self.trace, args):
@@ -179,7 +179,7 @@ class Tiers:
         self._become(self.xla)
 
     def other(self, *args: Any) -> Any:
-        """A call that is new, or with other things than arrays of the host and numbers."""
+        """Return a call that is new, or with other things than arrays of the host and numbers."""
         kinds = {a.__class__ for a in args}
         if not kinds <= _HOSTED:
             return self.on_xla(*args)
@@ -199,11 +199,11 @@ class Tiers:
         return self.xla(*[for_xla(a) for a in args])
 
     def handed(self, n: int) -> Callable[..., Any]:
-        """What runs n arrays compiled, as on_xla() does, with what leads there written out."""
+        """Return the compiled call for n arrays, like on_xla(), with the steps that lead there inlined."""
         return self.on_xla if self.donated else _handing(n)(self.xla, _handed.get, for_xla)
 
     def _new(self, args: tuple[Any, ...]) -> Callable[..., Any]:
-        """What runs arrays and numbers like these."""
+        """Return what runs arrays and numbers like these."""
         if any(np.size(a) > small.most() for a in args):
             return self.handed(len(args))
         traced = self.trace(*args)
@@ -215,7 +215,7 @@ class Tiers:
 
 
 def _to_host(run: Callable[..., Any], info: Any) -> Callable[..., Any]:
-    """What runs arrays of the host compiled, with results, structured like `info`, that are the host's too."""
+    """Run arrays of the host compiled; the results, structured like `info`, are on the host too."""
     array = np.asarray
     if info.__class__ is tuple and all(part.__class__ is jax.ShapeDtypeStruct for part in info):
         return lambda *args: tuple([array(x) for x in run(*args)])
@@ -225,7 +225,7 @@ def _to_host(run: Callable[..., Any], info: Any) -> Callable[..., Any]:
 
 
 def choose_tier(traced: Any, args: Sequence[Any], most: int) -> tuple[FunctionWriter | None, bool]:
-    """What computes a traced function of small arrays and numbers in at most so many steps of NumPy's, if that is to,
+    """Choose what computes a traced function of small arrays and numbers: at most so many NumPy steps, or XLA,
     and whether the results are the host's."""
     try:
         with reading():
@@ -249,7 +249,7 @@ _numbers: dict[type, Memo[Any, Any]] = {kind: Memo(f"{kind.__name__}s as arrays"
 
 
 def for_xla(value: Any) -> Any:
-    """An array of the host, or a number, as XLA takes it: when it comes again, as an array of JAX's.
+    """Return a host array or a number as XLA takes it: when it recurs, as a JAX array.
 
     XLA takes that in half the time.
     """
@@ -274,7 +274,7 @@ def for_xla(value: Any) -> Any:
 
 
 def on_host(value: Any) -> Any:
-    """A small array of XLA's, or a scalar of NumPy's, as an array of the host; anything else as it is."""
+    """Return a small XLA array, or a NumPy scalar, as a host array; anything else unchanged."""
     others = value.__class__ is array_class() or isinstance(value, np.generic)
     return np.asarray(value) if others and small.is_small(value.shape, value.dtype) else value
 

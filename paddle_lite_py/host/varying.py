@@ -1,4 +1,4 @@
-"""Functions of arrays of XLA's whose shapes keep changing: NumPy computes what is not worth a compilation.
+"""Functions of XLA arrays whose shapes keep changing: NumPy computes what is not worth a compilation.
 
 A decode loop whose cache grows by `concat` has new shapes at each token, and XLA takes 20 to 50 ms to compile one op.
 So once a function was compiled for a few kinds of arguments, NumPy runs it for a new kind, until that has taken
@@ -30,7 +30,7 @@ from .steps import Steps, UnknownStepError, reading
 
 # For so many kinds of arguments a function is compiled when they come first.
 COMPILED_FIRST = 2
-# Nanoseconds: a compilation, a call, each step of NumPy's beside what depends on the number of elements, and each
+# Nanoseconds: a compilation, a call, each NumPy step besides what depends on the number of elements, and each
 # element of a result that is given to XLA.
 COMPILATION, CALL, STEP, COPY = 25_000_000, 20_000, 1000, 2.0
 MAX_KINDS = 1024
@@ -52,7 +52,7 @@ class Watch:
         self.when_varying: Callable[[], None] | None = None
 
     def __call__(self, *args: Any) -> Any:
-        """The function itself, which JAX traces."""
+        """Return the function itself, which JAX traces."""
         self.kinds += 1
         if self.kinds >= COMPILED_FIRST and self.when_varying is not None and _is_supported():
             self.when_varying()
@@ -105,7 +105,7 @@ class VaryingShapes:
         self._known: Memo[Any, Callable[..., Any]] = Memo(f"kinds of {name}", MAX_KINDS, tiered=True)
 
     def __call__(self, *args: Any) -> Any:
-        """The results for arrays and numbers."""
+        """Return the results for arrays and numbers."""
         key = tuple([(a.shape, a.dtype) if hasattr(a, "shape") else a.__class__ for a in args])
         run = self._known.get(key)
         if run is None:
@@ -134,7 +134,7 @@ class VaryingShapes:
         return self._by_numpy(key, writer, int(COMPILATION / each))
 
     def _by_numpy(self, key: Any, writer: FunctionWriter, left: int) -> Callable[..., Any]:
-        """What runs so many calls by NumPy, and compiles then."""
+        """Return a function that runs that many calls by NumPy, and compiles then."""
         function = writer.function()
 
         def run(*args: Any) -> Any:
@@ -154,7 +154,7 @@ def _kinds() -> frozenset[type]:
 
 
 def _payload(array: np.ndarray) -> Any:
-    """A result as a payload of its own: one that shares memory with an argument of XLA's would keep that."""
+    """Return a result as an independent payload: sharing memory with an XLA argument would keep that alive."""
     if not small.is_small(array.shape, array.dtype):
         return jax.device_put(array)
     return array if array.flags.owndata else array.copy()

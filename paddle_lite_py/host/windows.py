@@ -22,11 +22,11 @@ Sizes = tuple[int, ...]
 
 
 def _reach(sizes: Sequence[int], dilation: Sequence[int]) -> Sizes:
-    """How many elements dilated windows span."""
+    """Return the number of elements that dilated windows span."""
     return tuple([(k - 1) * d + 1 for k, d in zip(sizes, dilation, strict=True)])
 
 
-def _padded(shape: Sizes, pads: Sequence[tuple[int, int]], dilation: Sequence[int], dtype: Any) -> tuple[Any, Function]:
+def _pad(shape: Sizes, pads: Sequence[tuple[int, int]], dilation: Sequence[int], dtype: Any) -> tuple[Any, Function]:
     """The array (shape and dtype) that windows of an axis each slide over, and what makes it with a value around."""
     sizes = tuple([(n - 1) * d + 1 + sum(p) for n, p, d in zip(shape, pads, dilation, strict=True)])
     made = jax.ShapeDtypeStruct(sizes, dtype)
@@ -48,7 +48,7 @@ _FOLDS: dict[str, Any] = {"max": np.maximum, "min": np.minimum, "sum": np.add}
 
 
 def _start(name: str, dtype: np.dtype) -> Any:
-    """What changes nothing when it is folded."""
+    """Return the neutral element of the reduction."""
     if name == "sum":
         return dtype.type(0)
     if dtype.kind == "f":
@@ -62,7 +62,7 @@ def _reduce_window(step: HostStep) -> Function:
     name = step.name.removeprefix("reduce_window_")
     if made.dtype.kind not in "fiu":
         raise UnknownStepError(f"windows of {made.dtype}")
-    _, pad = _padded(x.shape, p["padding"], p["base_dilation"], x.dtype)
+    _, pad = _pad(x.shape, p["padding"], p["base_dilation"], x.dtype)
     taps = list(_taps(p["window_dimensions"], p["window_strides"], p["window_dilation"], made.shape))
     fold, start = _FOLDS[name], _start(name, x.dtype)
 
@@ -78,10 +78,10 @@ def _reduce_window(step: HostStep) -> Function:
 
 @rule("select_and_scatter_add", table=BASELINE_RULES)
 def _select_and_scatter_add(step: HostStep) -> Function:
-    """The gradient of a maximum: each window adds its number to the first of its largest elements."""
+    """Return the gradient of a maximum: each window adds its number to the first of its largest elements."""
     p, (source, x) = step.params, step.given
     ones, largest = (1,) * len(x.shape), p["select_prim"].name == "ge"
-    full, pad = _padded(x.shape, p["padding"], ones, x.dtype)
+    full, pad = _pad(x.shape, p["padding"], ones, x.dtype)
     taps = list(_taps(p["window_dimensions"], p["window_strides"], ones, source.shape))
     least, keeps = _start("max" if largest else "min", x.dtype), np.greater_equal if largest else np.less_equal
     cropped = tuple([slice(low, low + n) for (low, _), n in zip(p["padding"], x.shape, strict=True)])
@@ -114,9 +114,7 @@ def _convolution(step: HostStep) -> Function:
     batches, groups = p["batch_group_count"], p["feature_group_count"]
     images, channels, groups = images // batches, channels * batches, groups * batches
     out = tuple([made.shape[i] for i in of_out[2:]])
-    full, pad = _padded(
-        (images, channels, *space), [(0, 0)] * 2 + list(p["padding"]), (1, 1, *p["lhs_dilation"]), x.dtype
-    )
+    full, pad = _pad((images, channels, *space), [(0, 0)] * 2 + list(p["padding"]), (1, 1, *p["lhs_dilation"]), x.dtype)
     shape = (images, groups, each, *full.shape[2:])
     taps = list(_taps(tuple(window), p["window_strides"], p["rhs_dilation"], out))
     spots = list(_taps(out, p["rhs_dilation"], p["window_strides"], tuple(window)))
@@ -168,7 +166,7 @@ def _product_of_columns(x: Any, kernel: Any, taps: Sequence[tuple[slice, ...]], 
 
 
 def _by_spots(x: Any, kernel: Any, spots: Sequence[tuple[slice, ...]], out: Sizes) -> Any:
-    """The same for few windows of many elements, which are the rows of a matrix."""
+    """Return the same for few windows of many elements, which are the rows of a matrix."""
     (images, groups, each), (_, outputs, _, taps) = x.shape[:3], kernel.shape
     rows = np.empty((groups, images, len(spots), each * taps), x.dtype)
     for i, at in enumerate(spots):

@@ -1,4 +1,4 @@
-"""What Paddle keeps apart as new: fused layers, and other names of parts that live elsewhere."""
+"""Paddle's incubating features: fused layers, and other names of features that live elsewhere."""
 
 from ..core.argument_docs import document as _document
 from ..ops.segment import segment_max, segment_mean, segment_min, segment_sum

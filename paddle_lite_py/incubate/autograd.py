@@ -28,7 +28,7 @@ _prim = False
 
 
 def Jacobian(func: Callable[..., Any], xs: Any, is_batched: bool = False) -> Tensor:  # noqa: N802  (the reference's name)
-    """The derivatives of a function at xs as one matrix: a row for each number of its results, a column of xs.
+    """Return the derivatives of a function at xs as one matrix: a row for each number of its results, a column of xs.
 
     Arguments:
         func: takes tensors and gives tensors.
@@ -45,7 +45,7 @@ def Jacobian(func: Callable[..., Any], xs: Any, is_batched: bool = False) -> Ten
 
 
 def Hessian(func: Callable[..., Any], xs: Any, is_batched: bool = False) -> Tensor:  # noqa: N802  (the reference's name)
-    """The second derivatives of a function at xs as one matrix; its arguments are those of Jacobian().
+    """Return the second derivatives of a function at xs as one matrix; its arguments are those of Jacobian().
 
     Raises:
         ValueError: if the function gives more than one number (for each sample).
@@ -63,7 +63,7 @@ def Hessian(func: Callable[..., Any], xs: Any, is_batched: bool = False) -> Tens
 
 
 def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
-    """autograd.jvp(), with results that gradients may be asked of.
+    """autograd.jvp(), with differentiable results.
 
     Examples:
         >>> import paddle_lite_py as paddle

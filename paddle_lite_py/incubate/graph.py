@@ -12,7 +12,7 @@ from ..ops.segment import send_u_recv
 def graph_send_recv(
     x: Any, src_index: Any, dst_index: Any, pool_type: str = "sum", out_size: Any = None, name: Any = None
 ) -> Any:
-    """What geometric.send_u_recv does: rows of x sent along edges, and pooled where they arrive.
+    """Return the older name of geometric.send_u_recv: rows of x are sent along edges, and pooled where they arrive.
 
     Arguments:
         pool_type: "sum", "mean", "max" or "min".
@@ -31,10 +31,12 @@ def graph_reindex(
     x: Any, neighbors: Any, count: Any, value_buffer: Any = None, index_buffer: Any = None,
     flag_buffer_hashtable: bool = False, name: Any = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """What geometric.reindex_graph does: the nodes of a sampled graph numbered from 0.
+    """Return the older name of geometric.reindex_graph: the nodes of a sampled graph are numbered from 0.
 
     Arguments:
-        x: the nodes. neighbors: all their neighbours in a row. count: how many each has.
+        x: the nodes.
+        neighbors: all their neighbours in a row.
+        count: how many each has.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -50,7 +52,7 @@ def graph_sample_neighbors(
     row: Any, colptr: Any, input_nodes: Any, eids: Any = None, perm_buffer: Any = None, sample_size: int = -1,
     return_eids: bool = False, flag_perm_buffer: bool = False, name: Any = None,
 ) -> Any:  # fmt: skip
-    """What geometric.sample_neighbors does: up to sample_size neighbours of nodes of a graph in compressed columns.
+    """The older name of geometric.sample_neighbors: up to sample_size neighbours of each node, in compressed columns.
 
     Arguments:
         row, colptr: the graph. input_nodes: the nodes. eids: numbers of the edges, for return_eids.

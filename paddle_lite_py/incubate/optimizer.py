@@ -19,19 +19,21 @@ __all__ = ["LBFGS", "LookAhead", "ModelAverage"]
 
 
 def _count() -> Tensor:
-    """A counter that static functions and conditions count in as well."""
+    """Return a counter that static functions and conditions count in as well."""
     return zeros([], "int64")
 
 
 class LookAhead:
-    """Every k steps of an optimizer the parameters go back, all but a part, to where they were k steps before.
+    """Lookahead optimizer: every k steps, slow weights move toward the parameters, which restart from there.
 
-    What is asked of it beyond its own methods, the inner optimizer answers.
+    `slow = slow + alpha * (parameter - slow)`, and the parameter becomes `slow`.
+
+    Other attributes are those of the inner optimizer.
 
     Arguments:
-        inner_optimizer: the optimizer that takes the steps.
-        alpha: the part of the way that is kept, from 0 to 1.
-        k: after how many steps.
+        inner_optimizer: the optimizer that updates the parameters at each step.
+        alpha: step size of the slow weights, from 0 to 1. Default: 0.5.
+        k: number of steps between two updates of the slow weights. Default: 5.
 
     Raises:
         ValueError: if alpha or k are out of range.
@@ -159,7 +161,7 @@ class ModelAverage:
     @contextmanager
     @no_effect(executor=AT_HAND)
     def apply(self, executor: Any = None, need_restore: bool = True) -> Iterator[None]:
-        """The averages in the place of the parameters; after the block the parameters again, unless asked not to."""
+        """Replace the parameters by their averages in the block, and restore them afterwards by default."""
         self._kept = [p.detach().clone() for p in self._parameters]
         total = max(int(self._count + self._old_count), 1)
         for p, s, o in zip(self._parameters, self._sums, self._old, strict=True):

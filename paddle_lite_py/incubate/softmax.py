@@ -38,7 +38,7 @@ def softmax_mask_fuse_upper_triangle(x: Any, /) -> Any:
 
 
 def identity_loss(x: Any, reduction: Any = "none") -> Any:
-    """The loss as it is, its sum or its mean.
+    """Return the loss as it is, its sum or its mean.
 
     Examples:
         >>> import paddle_lite_py as paddle

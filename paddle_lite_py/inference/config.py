@@ -93,7 +93,7 @@ class Config:
 
     @staticmethod
     def _only(folder: str) -> str:
-        """The program in a folder."""
+        """Return the program in a folder."""
         found = sorted([*Path(folder).glob("*.json"), *Path(folder).glob("*.pdmodel"), *Path(folder).glob("__model__")])
         if len(found) != 1:
             names = ", ".join(p.name for p in found) or "none"
@@ -105,7 +105,7 @@ class Config:
     def set_params_file(self, path: str) -> None:
         """Set the file of the weights.
 
-        It lies beside the program, with the same name except for the extension; for PaddlePaddle's model files it may
+        It is next to the program, with the same name except for the extension; for PaddlePaddle's model files it may
         lie elsewhere.
         """
         self._params = os.fspath(path)
@@ -122,7 +122,7 @@ class Config:
         """
         if self._params and not self._params.startswith(f"{self._prefix}.") and not is_foreign(self._prefix):
             raise ValueError(
-                f"Config: params_file is {self._params}, but the weights of {self._prefix}.json are beside it and "
+                f"Config: params_file is {self._params}, but the weights of {self._prefix}.json are next to it and "
                 "begin with its name; save the program with the weights that are wanted"
             )
         return self._prefix

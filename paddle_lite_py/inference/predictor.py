@@ -42,7 +42,7 @@ class Handle:
     def __init__(self, name: str, dtype: Any) -> None:
         self._name, self._dtype = name, dtype
         self._data: Any = None
-        self._is_shared = False  # with the caller, who may fill it anew
+        self._is_shared = False  # with the caller, who may refill it
         self._shape: tuple[int, ...] | None = None
 
     def name(self) -> str:
@@ -168,13 +168,13 @@ class Predictor:
         return True if inputs is None else found
 
     def _again(self, given: list[Any]) -> list[Tensor] | None:
-        """The results for arrays like those of the last run, without what only the first of a kind needs."""
+        """Return the results for arrays like those of the last run, without what only the first of a kind needs."""
         found = self._method.run_arrays(given)
         return None if found is None else list(map(wrap, found))
 
     def _placed(self, given: Any) -> Tensor:
-        """An input as a tensor on the predictor's device."""
-        # Not by device_put() where the device is the default one: for what is put on one XLA compiles again.
+        """Return an input as a tensor on the predictor's device."""
+        # Not by device_put() if the device is the default one: XLA compiles again for placed arrays.
         if self._is_plain or (isinstance(given, jax.Array) and given.devices() == self._devices):
             return wrap(given)
         return wrap(jax.device_put(given, self._device))
@@ -202,7 +202,7 @@ class Predictor:
 
 
 def _own(given: Any) -> Any:
-    """An array that the caller does not fill anew while XLA still reads it."""
+    """Return an array that the caller does not fill anew while XLA still reads it."""
     data = given._data if isinstance(given, Tensor) else given
     return data if isinstance(given, Tensor) or isinstance(data, jax.Array) else np.array(data)
 
@@ -260,13 +260,13 @@ def create_predictor(config: Config) -> Predictor:
         return Predictor(_loaded(config), config)
 
 
-# What the values of weights allow; XLA does the rest.
+# The values of weights that allow rewriting; XLA does the rest.
 _FOLDING = ("fold_added_bias", "fold_batch_norm", "freeze_weights", "dead_code")
 _LOW = {PrecisionType.Half: "float16", PrecisionType.Bfloat16: "bfloat16"}
 
 
 def _loaded(config: Config) -> TranslatedLayer:
-    """The program in the precision that is asked for, with normalization folded into the weights before it."""
+    """Load the program in the requested precision, with normalization folded into the preceding weights."""
     layer = load_with(config.prefix(), config.params_file() or None)
     if config.precision() in _LOW:
         return with_passes(layer, AutoCast(_LOW[config.precision()], level="O2", keep_results=True))

@@ -50,7 +50,7 @@ def default_convert_fn(sample: Any) -> Any:
 
 
 def to_tensors(batch: Any, place: Any = None) -> Any:
-    """The arrays of a batch as tensors, at a place if one is given."""
+    """Return the arrays of a batch as tensors, at a place if one is given."""
     if isinstance(batch, np.ndarray) and batch.dtype.kind in "biufc":
         return wrap(as_array(batch, place=place))
     if isinstance(batch, Tensor) and place is not None:

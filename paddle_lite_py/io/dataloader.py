@@ -138,11 +138,11 @@ class DataLoader:
         return self._position.counted(found, self.batch_sampler is None)
 
     def _drawn(self) -> tuple[int, Iterator[Any] | None]:
-        """What a pass draws at its beginning: a seed for workers, and the order of the samples."""
+        """Return what an epoch draws at its start: a seed for workers, and the order of the samples."""
         seed = worker_seed() if self.num_workers else 0
         if self.batch_sampler is None:
             return seed, None
-        batches = iter(self.batch_sampler)  # which may draw only when it is asked for the first
+        batches = iter(self.batch_sampler)  # which may draw only when its first batch is taken
         return seed, itertools.chain([*itertools.islice(batches, 1)], batches)
 
     # -- where and when --------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ class DataLoader:
         return bool(self._unfit or asked or os.name != "posix")
 
     def _kept(self, kind: type) -> Any:
-        """The workers of the last pass, if they are to persist."""
+        """Return the workers of the last pass, if they are to persist."""
         workers, self._workers = self._workers, None
         if isinstance(workers, kind) and (not isinstance(workers, Processes) or workers.drained()):
             return workers

@@ -11,13 +11,13 @@ from ..eager.random import Generator, default_generator, host_draw
 
 
 def source(generator: Generator | None = None) -> Any:
-    """What draws an order: the given stream, or else NumPy's global one, as in the reference: numpy.random.seed() fixes
-    the order, whatever paddle.seed() was given."""
+    """Return the generator of an order: the given stream, or NumPy's global one, where numpy.random.seed() fixes
+    the order, whatever paddle.seed() was given, as in the reference."""
     return np.random if generator is None else host_draw(generator)
 
 
 def permutation(n: int, generator: Generator | None = None) -> list[int]:
-    """The numbers from 0 to n - 1 in random order."""
+    """Return the numbers from 0 to n - 1 in random order."""
     return source(generator).permutation(n).tolist()
 
 
@@ -28,5 +28,5 @@ def split_order(n: int, generator: Generator | None = None) -> list[int]:
 
 
 def worker_seed() -> int:
-    """A seed for workers, which takes as much from NumPy's stream as the reference's does."""
+    """Return a seed for workers, which takes as much from NumPy's stream as the reference's does."""
     return int(np.random.randint(0, sys.maxsize))

@@ -1,4 +1,4 @@
-"""What a worker process of a DataLoader does. It runs this file and making.py alone: neither JAX nor the package is
+"""The main loop of a DataLoader worker. It runs this file and making.py alone: neither JAX nor the package is
 needed for it to start, and it loads them only if the data set does."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Spilled(NamedTuple):
 
 
 def pack(value: Any, arrays: list[np.ndarray], end: int = 0) -> tuple[Any, int]:
-    """A batch with places in shared memory instead of its arrays, which are collected, and where they end."""
+    """Return a batch with places in shared memory instead of its arrays, which are collected, and where they end."""
     if hasattr(value, "_array") and hasattr(value, "numpy"):
         value = value.numpy()
     if isinstance(value, np.ndarray) and value.dtype.kind in NUMBERS and value.dtype.isnative:
@@ -62,7 +62,7 @@ def pack(value: Any, arrays: list[np.ndarray], end: int = 0) -> tuple[Any, int]:
 
 
 def places(value: Any) -> Iterator[Packed]:
-    """The places in a packed batch, in the order of its arrays."""
+    """Yield the places in a packed batch, in the order of its arrays."""
     if isinstance(value, Packed):
         yield value
     elif isinstance(value, Mapping):
@@ -74,7 +74,7 @@ def places(value: Any) -> Iterator[Packed]:
 
 
 def unpack(told: bytes, memory: Any, made: Callable[[np.ndarray], Any]) -> Any:
-    """A batch with what `made` makes of its arrays, which lie in memory that will be used again."""
+    """Return a batch with what `made` makes of its arrays, which lie in memory that will be used again."""
     packed = pickle.loads(told)
     if isinstance(packed, Spilled):
         packed = pickle.loads(_array(packed.place, memory).data)
@@ -132,7 +132,7 @@ class Line:
         self.objects.send_bytes(pickle.dumps(what, 5))
 
     def receive(self) -> Any:
-        """The next object."""
+        """Return the next object."""
         return pickle.loads(self.objects.recv_bytes())
 
     def send_file(self, file: int) -> None:
@@ -140,7 +140,7 @@ class Line:
         socket.send_fds(self._socket, [b"f"], [file])
 
     def receive_file(self) -> int:
-        """The file that was told of."""
+        """Open the file whose descriptor was received."""
         return socket.recv_fds(self._socket, 1, 1)[1][0]
 
     def close(self) -> None:
@@ -221,8 +221,8 @@ class WorkerProcess:
     def _send(self, batch: Any) -> None:
         arrays: list[np.ndarray] = []
         packed, size = pack(batch, arrays)
-        told, where = _pickled(packed), list(places(packed))
-        if len(told) > LARGE:  # a line holds little, and who writes into a full one waits
+        told, where = _pickle(packed), list(places(packed))
+        if len(told) > LARGE:  # a pipe holds little, and writing to a full one blocks
             where.append(Packed(size, "|u1", (len(told),)))
             arrays.append(np.frombuffer(told, np.uint8))
             told, size = pickle.dumps(Spilled(where[-1])), size + len(told)
@@ -260,11 +260,11 @@ def _seed(seed: int) -> None:
 
 
 def _portable_error(error: BaseException) -> tuple[bytes | None, str, str]:
-    """An exception for the other process to raise, in words, and how it came about."""
+    """Return an exception for the other process to raise, in words, and how it came about."""
     text = "".join(traceback.format_exception(error))
     short = f"{type(error).__name__}: {error}"
     try:
-        data = _pickled((type(error), error.args, vars(error)))
+        data = _pickle((type(error), error.args, vars(error)))
         again(data)
         return data, short, text
     except Exception:  # it holds what cannot be sent
@@ -272,7 +272,7 @@ def _portable_error(error: BaseException) -> tuple[bytes | None, str, str]:
 
 
 def again(data: bytes) -> BaseException:
-    """An exception that was sent; its `__init__` need not take what it holds."""
+    """Return an exception that was sent; its `__init__` need not take what it holds."""
     kind, args, held = pickle.loads(data)
     try:
         made = kind(*args)
@@ -289,8 +289,8 @@ def _by_value(value: Any) -> bytes:
     return cloudpickle.dumps(value)
 
 
-def _pickled(value: Any) -> bytes:
-    """A pickle; by value what is of the main program, which knows it again."""
+def _pickle(value: Any) -> bytes:
+    """Return a pickle; by value what is of the main program, which knows it again."""
     try:
         return pickle.dumps(value, 5)
     except Exception:

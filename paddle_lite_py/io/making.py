@@ -87,7 +87,7 @@ class Loading(NamedTuple):
     worker: int | None = None
 
     def load(self, indices: list[int]) -> Any:
-        """The batch of some samples of a data set by index."""
+        """Return the batch of some samples of a data set by index."""
         samples = []
         for i in indices:
             try:
@@ -98,7 +98,7 @@ class Loading(NamedTuple):
         return self._batch(samples, f"samples {list(indices)}")
 
     def stream(self) -> Iterator[Any]:
-        """The batches of a data set that is a stream."""
+        """Yield the batches of a data set that is a stream."""
         samples, count = iter(self.dataset), 0
         while True:
             try:

@@ -22,7 +22,7 @@ class Position:
         self._next: dict[str, Any] | None = None  # where the next pass is to begin
 
     def begin(self, draw: Callable[[], Drawn]) -> Drawn:
-        """What a pass draws; one that goes on with another pass draws what that one has drawn."""
+        """Return what an epoch draws; one that resumes another draws the same."""
         self.given = self.skipped = 0
         if self._next is None:
             self._began = random_state()
@@ -38,7 +38,7 @@ class Position:
         return seed, indices
 
     def counted(self, batches: Iterator[Any], reread: bool) -> Iterator[Any]:
-        """The batches, counted; of a stream those that were given before are read again."""
+        """Yield the batches, counted; of a stream those that were given before are read again."""
         if reread:
             for _ in itertools.islice(batches, self.given):
                 pass
@@ -48,7 +48,7 @@ class Position:
         self._began, self.given = None, 0
 
     def state_dict(self) -> dict[str, Any]:
-        """The position, of arrays and numbers; empty between two passes."""
+        """Return the position, of arrays and numbers; empty between two passes."""
         if self._next is not None:
             return self._next
         return {} if self._began is None else {"batches": self.given, "random": self._began}
@@ -61,7 +61,7 @@ class Position:
 
 
 def random_state() -> dict[str, Any]:
-    """The state of the random streams that samplers draw from: paddle's, if it was seeded, and NumPy's."""
+    """Return the state of the random streams that samplers draw from: paddle's, if it was seeded, and NumPy's."""
     kind, keys, *rest = np.random.get_state()
     own = np.asarray(default_generator.state._data) if default_generator.seeded else np.zeros(0, np.uint32)
     return {"paddle": own, "numpy": [kind, np.asarray(keys), *map(float, rest)]}

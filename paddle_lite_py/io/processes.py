@@ -63,19 +63,19 @@ class ProcessWorker:
         self.line = Line(ours)
         self.memory: dict[int, Any] = {}
         self.freed: list[int] = []
-        self.waiting: deque[Any] = deque()  # what it was asked to load, in order
+        self.waiting: deque[Any] = deque()  # the indices of requested batches, in order
         self.at_exit = weakref.finalize(self, _end, self.process, self.line)
 
     def ask(self, number: int, indices: list[int] | None) -> None:
         """Ask for a batch."""
         freed, self.freed = self.freed, []
         self.waiting.append(indices)
-        # One that has ended says so when its batch is due: until then the batches before it are there to be had.
+        # The death of a worker is reported when its batch is due: until then the batches before it are available.
         with contextlib.suppress(OSError):
             self.line.send("load", number, indices, freed)
 
     def answer(self, number: int, timeout: float) -> Any:
-        """What it says next, a batch as it lies in shared memory; memory that it tells of is noted.
+        """Return its next answer, a batch in shared memory; the memory is noted.
 
         Raises:
             RuntimeError: if the process has ended, or nothing comes in time.
@@ -129,7 +129,7 @@ def _end(process: Any, line: Line) -> None:
 
 
 class Shipment(NamedTuple):
-    """What is sent to each worker: a pickle, and the arrays of it in shared memory."""
+    """The data sent to each worker: a pickle, and its arrays in shared memory."""
 
     header: bytes
     ends: list[int]
@@ -138,7 +138,7 @@ class Shipment(NamedTuple):
 
 
 def packed(what: Any) -> Shipment:
-    """A pickle of anything; classes and functions of the main program go by value.
+    """Return a pickle of anything; classes and functions of the main program go by value.
 
     Raises:
         Unfit: if it cannot be pickled.
@@ -181,7 +181,7 @@ class Processes:
             for i in range(count):
                 self._start(i, sent)
             for i in range(count):
-                self._prepared(i)
+                self._prepare(i)
         except BaseException:
             self.close()
             raise
@@ -195,7 +195,7 @@ class Processes:
         worker.line.send("prepare", number, sent.size, sent.header, sent.ends, sys.path)
         worker.line.send_file(sent.file)
 
-    def _prepared(self, number: int) -> None:
+    def _prepare(self, number: int) -> None:
         what, details = self.workers[number].answer(number, 0)
         if what == "unfit":
             raise Unfit(details[0])
@@ -209,7 +209,7 @@ class Processes:
 
         Arguments:
             indices: of the samples of each batch; None for a stream, which each worker has one of.
-            ahead: batches that each worker is asked for before they are needed.
+            ahead: batches requested from each worker before they are needed.
             made: makes tensors of arrays that lie in shared memory.
             first: the number of the first batch.
         """
@@ -230,10 +230,10 @@ class Processes:
         if indices is None:
             for worker in self.workers:
                 worker.line.send("begin")
-        self._guarded(ask)
+        self._guard(ask)
         while asked:
             number = asked.popleft()
-            what, details = self._guarded(functools.partial(self.workers[number].answer, number, timeout))
+            what, details = self._guard(functools.partial(self.workers[number].answer, number, timeout))
             worker = self.workers[number]
             worker.waiting.popleft()
             if what == "error":
@@ -243,7 +243,7 @@ class Processes:
                     turn.remove(number)
             else:
                 yield self._taken(worker, details, made)
-            self._guarded(ask)
+            self._guard(ask)
 
     def _taken(self, worker: ProcessWorker, details: list[Any], made: Any) -> Any:
         slot, batch = details
@@ -252,8 +252,8 @@ class Processes:
             worker.freed.append(slot)
         return out
 
-    def _guarded(self, call: Any) -> Any:
-        """A call that ends all workers if one of them is gone."""
+    def _guard(self, call: Any) -> Any:
+        """Return a call that ends all workers if one of them is gone."""
         try:
             return call()
         except (RuntimeError, OSError) as e:
@@ -284,7 +284,7 @@ class Processes:
 
 
 def _raised(data: bytes | None, short: str, text: str) -> BaseException:
-    """The exception of a worker, with how it came about there."""
+    """Return the exception of a worker, with how it came about there."""
     error = RuntimeError(short) if data is None else in_worker.again(data)
     error.__cause__ = WorkerError(text)
     return error

@@ -73,7 +73,7 @@ class Workers:
         self._pools = [ThreadPoolExecutor(1, f"DataLoader-{i.id}", _enter, (i, init)) for i in infos]
 
     def run(self, tasks: Callable[[int], Iterator[Callable[[], Any]]], ahead: int, timeout: float) -> Iterator[Any]:
-        """Results of the tasks of all workers in turn; `ahead` of them are loaded before they are asked for.
+        """Yield the results of all workers' tasks in turn; `ahead` of them are loaded in advance.
 
         Arguments:
             tasks: the tasks of worker i; a worker leaves when one of them returns END.
@@ -130,7 +130,7 @@ def _enter(info: WorkerInfo, init: Callable[[int], Any] | None) -> None:
 
 
 def _do(task: Callable[[], Any]) -> Any:
-    """A task in its worker, if that has begun well.
+    """Return a task in its worker, if that has begun well.
 
     Raises:
         RuntimeError: worker_init_fn has ended the worker by SystemExit.

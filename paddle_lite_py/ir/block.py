@@ -18,7 +18,7 @@ _ids = itertools.count()
 
 
 class Value:
-    """What an operator gives: a shape and a dtype, defined once."""
+    """The result of an operator: a shape and a dtype, defined once."""
 
     __slots__ = ("__weakref__", "dtype", "id", "name", "requires_grad", "shape", "weak", "where")
 
@@ -27,7 +27,7 @@ class Value:
         self.shape = tuple(shape)
         self.dtype = np.dtype(dtype)
         self.requires_grad = requires_grad
-        self.weak = False  # a Python number: it does not decide the dtype of what it is combined with
+        self.weak = False  # a Python number: it does not decide the dtype of results
         self.name: str | None = None
         self.where: Where = UNKNOWN
 
@@ -86,13 +86,13 @@ class Block:
         self.outputs = outputs  # Values, or Python scalars
 
     def with_ops(self, ops: list[Operator], outputs: list[Any] | None = None) -> Block:
-        """The block with other operators, and outputs; itself if the operators are the same."""
+        """Return the block with other operators, and outputs; itself if the operators are the same."""
         if len(ops) == len(self.ops) and all(map(operator.is_, ops, self.ops)):
             return self
         return Block(self.inputs, ops, self.outputs if outputs is None else outputs)
 
     def key(self) -> tuple[Any, ...]:
-        """What it computes, hashable: two blocks with the same key give the same for the same arguments."""
+        """Return a hashable form of its computation: blocks with equal keys give equal results for equal arguments."""
         numbers: dict[Value, int] = {}
 
         def at(v: Any) -> Any:
@@ -106,7 +106,7 @@ class Block:
         return inputs, ops, tuple(map(at, self.outputs))
 
     def all_ops(self) -> Iterator[Operator]:
-        """Its operators and those of the blocks inside, depth first."""
+        """Yield its operators and those of the blocks inside, depth first."""
         for op in self.ops:
             yield op
             for block in op.blocks:

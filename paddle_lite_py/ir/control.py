@@ -71,7 +71,7 @@ def _while(test: Block, body: Block, n_carry: int, capacity: Capacity | None) ->
 
 
 def _custom(backward: Block, n_out: int, n_in: int) -> Callable[..., Arrays]:
-    """The results of a computation with the user's gradient.
+    """Return the results of a computation with the user's gradient.
 
     Arguments: the results, the inputs that they were computed from, then what the backward block reads besides the
     cotangents of the results.
@@ -94,7 +94,7 @@ def _custom(backward: Block, n_out: int, n_in: int) -> Callable[..., Arrays]:
         ]
         return (None,) * len(outs), tuple(given), (None,) * len(kept)
 
-    # The results pass through identity() here too, for a gradient of what this gradient stands in.
+    # The results pass through identity() here too, for a gradient of the block that contains this gradient.
     defvjp(identity, 3, lambda outs, inputs, kept: (identity(outs, inputs, kept), (outs, inputs, kept)), back)
 
     def run(*args: Any) -> Arrays:
@@ -123,7 +123,7 @@ def _grad(
     """Forward outputs of a block and the gradient of its roots, by jax.vjp.
 
     The block's outputs are the roots, the forward values that are read later, and last the inner values that
-    gradients are asked for; `wrt` are positions of inputs; `again` says that there may be gradients of the gradients.
+    gradients are needed; `wrt` are positions of inputs; `again` says that there may be second derivatives.
     Arguments: the block's inputs, then a cotangent a root. Results: roots and forward values, then the gradients of
     `wrt` and of the inner values.
     """
@@ -176,12 +176,12 @@ CUSTOM.attr_names = ("backward", "n_out", "n_in")
 
 
 def cond(true: Block, false: Block) -> BoundOp:
-    """A branch; arguments: predicate, then the operands that both blocks read."""
+    """Return a branch; arguments: predicate, then the operands that both blocks read."""
     return BoundOp(COND, lambda pred, *operands: _cond(pred, operands, true, false), (true, false))
 
 
 def while_(test: Block, body: Block, n_carry: int, capacity: Capacity | None = None) -> BoundOp:
-    """A loop on a condition; with a capacity, one that has a gradient."""
+    """Return a loop on a condition; with a capacity, one that has a gradient."""
     return BoundOp(WHILE, _while(test, body, n_carry, capacity), (test, body, n_carry, capacity))
 
 
@@ -191,17 +191,17 @@ def custom(backward: Block, n_out: int, n_in: int) -> BoundOp:
 
 
 def for_(body: Block, n_carry: int, length: int) -> BoundOp:
-    """A loop of known length."""
+    """Return a loop of known length."""
     return BoundOp(FOR, _for(body, n_carry, length), (body, n_carry, length))
 
 
 def grad(block: Block, wrt: tuple[int, ...], inner: tuple[int, ...], n_roots: int, again: bool = False) -> BoundOp:
-    """A block with its gradient."""
+    """Return a block with its gradient."""
     return BoundOp(GRAD, _grad(block, wrt, inner, n_roots, again), (block, wrt, inner, n_roots, again))
 
 
 def recompute(block: Block) -> BoundOp:
-    """A block whose inner values are not kept for its gradient, but computed again."""
+    """Return a block whose inner values are not kept for its gradient, but computed again."""
     run = jax.checkpoint(lambda *args: tuple(run_block(block, args)))
     return BoundOp(RECOMPUTE, run, (block,))
 
@@ -217,7 +217,7 @@ REBUILD: dict[str, Callable[..., BoundOp]] = {
 
 
 def with_blocks(op: Operator, change: Callable[[Block], Block]) -> Operator:
-    """The operator with each of its blocks changed; itself where nothing changes."""
+    """Return the operator with each of its blocks changed; itself where nothing changes."""
     attrs = [change(a) if isinstance(a, Block) else a for a in op.bound.attrs]
     if all(a is b for a, b in zip(attrs, op.bound.attrs, strict=True)):
         return op
@@ -226,7 +226,7 @@ def with_blocks(op: Operator, change: Callable[[Block], Block]) -> Operator:
 
 
 def with_sizes(op: Operator, dims: symbolic.Dims) -> Operator:
-    """The operator with the symbolic dimensions in its attributes, and in those of its blocks, replaced."""
+    """Return the operator with the symbolic dimensions in its attributes, and in those of its blocks, replaced."""
     if op.blocks:
         return with_blocks(op, lambda block: block.with_ops([with_sizes(o, dims) for o in block.ops]))
     if not any(map(symbolic.has_symbolic, op.bound.attrs)):
@@ -256,7 +256,7 @@ class Operands:
         return list(both)[self.carried :]
 
     def block(self, block: Block, changing: list[Value], fixed: list[Value], results: list[Value]) -> Block:
-        """A block with more inputs, of which a loop changes some, and more results."""
+        """Return a block with more inputs, of which a loop changes some, and more results."""
         at = self.inner + self.carried
         inputs = [*block.inputs[:at], *changing, *block.inputs[at:], *fixed]
         return Block(inputs, block.ops, [*block.outputs[: self.results], *results, *block.outputs[self.results :]])
@@ -264,7 +264,7 @@ class Operands:
     def extended(
         self, blocks: list[Block], changing: list[Value], fixed: list[Value], results: list[Value]
     ) -> Operator:
-        """The operator with such blocks, given values for their new inputs."""
+        """Return the operator with such blocks, given values for their new inputs."""
         op, at = self.op, self.outer + self.carried
         end = self.outer + len(op.blocks[0].inputs) - self.inner
         inputs = (*op.inputs[:at], *changing, *op.inputs[at:end], *fixed, *op.inputs[end:])
@@ -278,7 +278,7 @@ class Operands:
 
 
 def trimmed(op: Operator) -> Operator:
-    """The operator without what its blocks are given and none of them reads."""
+    """Return the operator without what its blocks are given and none of them reads."""
     layout, blocks = Operands(op), op.blocks
     start, wrt = layout.inner + layout.carried, op.bound.attrs[1] if op.bound.op is GRAD else ()
     read = [{v for o in b.ops for v in o.inputs}.union(v for v in b.outputs if isinstance(v, Value)) for b in blocks]
@@ -310,7 +310,7 @@ def _acts(block: Block) -> bool:
 
 
 def run_chosen(op: Operator, args: list[Any], run: Callable[[int, list[Any]], list[Any]]) -> list[Any]:
-    """What a branch or loop gives where Python decides which block runs next; run(i, arguments) runs one of them."""
+    """Run a branch or loop where Python decides which block runs next; run(i, arguments) runs one of them."""
     attrs = dict(zip(op.bound.op.attr_names, op.bound.attrs, strict=True))
     if op.bound.op is COND:
         return run(0 if bool(args[0]) else 1, args[1:])

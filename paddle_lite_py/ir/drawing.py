@@ -25,7 +25,7 @@ _INNER = 'shape=ellipse, style="filled,dashed", fillcolor="#ffffff", color="#888
 
 
 def to_dot(program: Program) -> str:
-    """A program in the DOT language: operators with shapes and types between them, branches and loops as boxes.
+    """Return a program in the DOT language: operators with shapes and types between them, branches and loops as boxes.
 
     Examples:
         >>> from paddle_lite_py.ir.block import Block, Value
@@ -49,11 +49,11 @@ def render(text: str, path: str) -> None:
 
     Raises:
         ValueError: if the name has no ending.
-        RuntimeError: if a picture is asked for and Graphviz is not installed, or it fails.
+        RuntimeError: if a picture is requested and Graphviz is not installed, or it fails.
     """
     kind = Path(path).suffix.lower().removeprefix(".")
     if not kind:
-        raise ValueError(f"draw: path is {path!r}; its ending says what to write: .dot, .png, .svg or .pdf")
+        raise ValueError(f"draw: path is {path!r}; its suffix selects the format: .dot, .png, .svg or .pdf")
     if kind in ("dot", "gv", "txt"):
         Path(path).write_text(text)
         return

@@ -9,7 +9,7 @@ from .block import Block, Operator, Value
 
 
 def ancestors(ops: Sequence[Operator], values: Iterable[Value], stop: Set[Value] = frozenset()) -> list[Operator]:
-    """The operators, in order, that the values depend on; values in `stop` are taken as given."""
+    """Return the operators, in order, that the values depend on; values in `stop` are taken as given."""
     wanted = set(values) - stop
     needed = []
     for op in reversed(ops):
@@ -26,26 +26,26 @@ def acts(op: Operator) -> bool:
 
 
 def copy_value(value: Value) -> Value:
-    """A new Value like `value`."""
+    """Return a new Value like `value`."""
     out = Value(value.shape, value.dtype, value.requires_grad)
     out.name, out.where, out.weak = value.name, value.where, value.weak
     return out
 
 
 def with_inputs(op: Operator, swaps: dict[Value, Any]) -> Operator:
-    """The operator with other inputs."""
+    """Return the operator with other inputs."""
     if not any(isinstance(v, Value) and v in swaps for v in op.inputs):
         return op
     return Operator(op.bound, tuple([swapped(v, swaps) for v in op.inputs]), op.outputs, op.where)
 
 
 def swapped(value: Any, swaps: dict[Value, Any]) -> Any:
-    """What takes the place of a value."""
+    """Return the replacement of a value."""
     return swaps.get(value, value) if isinstance(value, Value) else value
 
 
 def close(ops: Sequence[Operator]) -> tuple[Block, dict[Value, Value], list[Value]]:
-    """A block that does what `ops` do: the block, old value -> new value, and the outer value of each input."""
+    """Return a block that does what `ops` do: the block, old value -> new value, and the outer value of each input."""
     mapping: dict[Value, Value] = {}
     block = Block([], [], [])
     outer: list[Value] = []

@@ -122,7 +122,7 @@ def _walk(block: Block, known: Mapping[Value, InputIndex], is_certain: bool, fou
 
 def _note(op: Operator, known: Mapping[Value, InputIndex], is_certain: bool, found: list[IndexRead]) -> None:
     if any(map(symbolic.has_symbolic, op.bound.attrs)):
-        return  # what it is checked against is known in a run alone
+        return  # its limit is known only at run time
     check = op.bound.evaluate_rule(op.bound.op.input_check)
     given = tuple([known.get(v, _spec(v)) if isinstance(v, Value) else v for v in op.inputs])
     indices = [g for g in given if isinstance(g, InputIndex)]

@@ -21,7 +21,7 @@ SCOPE = re.compile(r"([\w.]+)\.(\d+):")
 
 
 def lower(program: Program) -> Callable[..., list[Any]]:
-    """The program as one JAX function of its inputs."""
+    """Return the program as one JAX function of its inputs."""
     block = program.block
     declared = [v.shape for v in block.inputs]
 
@@ -65,13 +65,13 @@ def _share_repeated(ops: Sequence[Operator]) -> dict[BoundOp, Callable[..., Any]
 
 
 def scope_name(op: Operator, position: int) -> str:
-    """What XLA calls the computations of an operator. The position tells a profiler which operator of the block it is:
+    """Return XLA's name for the computations of an operator. A profiler reads its position in the block from it:
     a program from the cache of compiled ones may have been compiled when the source had other lines."""
     return f"{op.name}.{position}:{op.where}"
 
 
 def operator_of(block: Block, path: str) -> tuple[Operator, bool] | None:
-    """The innermost operator that XLA's name for a computation tells of, and whether it is of the gradient."""
+    """Return the innermost operator that XLA's name for a computation tells of, and whether it is of the gradient."""
     found, blocks = None, [block]
     for name, position in SCOPE.findall(path):
         inner = [b.ops[i] for b in blocks if (i := int(position)) < len(b.ops) and b.ops[i].name == name]
@@ -82,12 +82,12 @@ def operator_of(block: Block, path: str) -> tuple[Operator, bool] | None:
 
 
 def read(env: Env, value: Any) -> Any:
-    """The array of a Value; a Python scalar is itself."""
+    """Return the array of a Value; a Python scalar is itself."""
     return env[value] if isinstance(value, Value) else value
 
 
 def concrete(bound: BoundOp) -> BoundOp:
-    """The bound op with symbolic dimensions in its attributes replaced by their values."""
+    """Return the bound op with symbolic dimensions in its attributes replaced by their values."""
     if not any(map(symbolic.has_symbolic, bound.attrs)):
         return bound
     attrs = tuple(map(symbolic.resolved, bound.attrs))

@@ -40,13 +40,13 @@ def symbols_of(op: Operator) -> set[str]:
 
 
 def measured_in(program: Program) -> dict[str, Measured]:
-    """The measured sizes that the operators of a program need."""
+    """Return the measured sizes that the operators of a program need."""
     used = set().union(*map(symbols_of, program.block.ops))
     return {name: m for name, m in program.measured.items() if name in used}
 
 
 def words(value: Any) -> Iterator[str]:
-    """The symbols in nested shapes and attributes."""
+    """Yield the symbols in nested shapes and attributes."""
     if isinstance(value, tuple | list):
         for v in value:
             yield from words(v)
@@ -75,7 +75,7 @@ def is_unrolled(program: Program) -> bool:
 
 
 def found_within(op: Operator, measured: dict[str, Measured]) -> set[str]:
-    """The sizes that are measured in the blocks of an operator."""
+    """Return the sizes that are measured in the blocks of an operator."""
     made = {v for block in op.blocks for inner in block.all_ops() for v in inner.outputs}
     made.update(v for block in op.blocks for v in block.inputs)
     return {name for name, m in measured.items() if m.value in made}
@@ -89,13 +89,13 @@ def is_apart(op: Operator, measured: dict[str, Measured]) -> bool:
 
 
 def split(block: Block, measured: dict[str, Measured]) -> list[ProgramPart]:
-    """The parts of a block, in the order in which they run.
+    """Return the parts of a block, in the order in which they run.
 
     Each operator stands in the first part where all that it depends on is known; those that act on the world keep their
     order.
     """
     stages: dict[Value, int] = {}
-    chosen: list[list[Operator]] = [[]]  # what is compiled, and what Python computes after it, in turn
+    chosen: list[list[Operator]] = [[]]  # compiled operators, and the one that Python computes after them, in turn
     last = 0
     for op in block.ops:
         apart, own = is_apart(op, measured), found_within(op, measured)
@@ -133,7 +133,7 @@ def _read(ops: Iterable[Operator]) -> Iterator[Value]:
 def measured_first(
     ops: Sequence[Operator], measured: dict[str, Measured], copy: Callable[[Value], Value]
 ) -> tuple[list[Operator], dict[str, Measured]]:
-    """The operators, each behind those that find the sizes that it is made with, and where these are found.
+    """Return the operators, each behind those that find the sizes that it is made with, and where these are found.
 
     A size that a gradient needs may come from its own forward block: what finds it is copied out.
     """
@@ -167,7 +167,7 @@ def _in_order(ops: Sequence[Operator], measured: dict[str, Measured]) -> list[Op
 def _without(
     ops: Sequence[Operator], gradient: Operator, value: Value, copy: Callable[[Value], Value]
 ) -> tuple[Sequence[Operator], Value]:
-    """The operators, with those that a value is made by copied as far as they depend on a gradient's."""
+    """Return the operators, with those that a value is made by copied as far as they depend on a gradient's."""
     chain = ancestors(ops, [value])
     if gradient not in chain:
         return ops, value
@@ -182,7 +182,7 @@ def _without(
 
 
 def _forward(op: Operator, copies: dict[Value, Any], copy: Callable[[Value], Value]) -> list[Operator]:
-    """The forward operators of a gradient, on copies of what it gives."""
+    """Return the forward operators of a gradient, on copies of what it gives."""
     block = op.blocks[0]
     names: dict[Value, Any] = dict(zip(block.inputs, op.inputs, strict=False))
     made = [_copied(inner, names, copy) for inner in block.ops]
@@ -191,14 +191,14 @@ def _forward(op: Operator, copies: dict[Value, Any], copy: Callable[[Value], Val
 
 
 def _copied(op: Operator, copies: dict[Value, Any], copy: Callable[[Value], Value]) -> Operator:
-    """An operator with copies in the place of values, its results among them."""
+    """Return an operator with copies in the place of values, its results among them."""
     given = with_inputs(op, copies)
     copies.update({v: copy(v) for v in op.outputs})
     return Operator(op.bound, given.inputs, tuple([copies[v] for v in op.outputs]), op.where)
 
 
 def keeping_sizes(change: Callable[[Program], Program], program: Program) -> Program:
-    """What a pass makes of a program that runs in parts: what finds its sizes is a result, which passes keep.
+    """Apply a pass to a program in parts, keeping the values that its sizes depend on as results.
 
     Where sizes are found in a branch or loop, the program stays as it is.
     """

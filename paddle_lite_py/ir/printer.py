@@ -16,7 +16,7 @@ class Printable(Protocol):
 
 
 def to_text(program: Printable, names: Names | None = None) -> str:
-    """A program as readable text, one operator a line, with the user's line at its end.
+    """Return a program as readable text, one operator a line, with the user's line at its end.
 
     Arguments:
         names: those of values that were printed before, to be used again.
@@ -67,7 +67,7 @@ class Names:
         return self._names[value]
 
     def typed(self, value: Value) -> str:
-        """A value with its type."""
+        """Return a value with its type."""
         return f"{self(value)}: {value.dtype}[{', '.join(map(str, value.shape))}]"
 
 

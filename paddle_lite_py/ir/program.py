@@ -12,11 +12,11 @@ class Measured(NamedTuple):
     """Where a program finds a size: the symbol stands for one more, so that the size may be 0."""
 
     value: Value
-    element: int | None = None  # that says it, in a flat tensor; None for a value that is one number
+    element: int | None = None  # its index in a flat tensor; None for a value that is one number
     axis: int | None = None  # that has the size
 
     def size(self, array: Any) -> int:
-        """The size that the value's array tells."""
+        """Return the size that the value's array tells."""
         return int(array.reshape(-1)[self.element or 0]) if self.axis is None else int(array.shape[self.axis])
 
 
@@ -27,7 +27,7 @@ class Program:
         captured: the tensors that inputs stand for: weights, buffers, the state of the generator.
         updates: by position of an output, the captured input whose tensor takes that value after a run.
         measured: sizes that only a run tells, by their symbols; see parts.
-        asked: what the last outputs are about: the checks, and the room of loops; None for what there is not.
+        asked: what the last outputs are: checks, and the room of loops; None for those that are absent.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Program:
         self.asked = asked
 
     def replaced(self, block: Block) -> Program:
-        """The program with a block of the same inputs and outputs in the place of its own."""
+        """Return the program with a block of the same inputs and outputs in the place of its own."""
         named = self.input_names, self.output_names
         return Program(block, *named, self.captured, self.updates, self.measured, self.asked)
 
@@ -57,9 +57,9 @@ class Program:
         return to_text(self)
 
     def ops(self) -> list[Operator]:
-        """All operators, those in inner blocks included."""
+        """Return all operators, those in inner blocks included."""
         return list(self.block.all_ops())
 
     def has_loops(self) -> bool:
-        """Whether an operator of it is made of a loop of JAX's."""
+        """Whether one of its operators contains a JAX loop."""
         return any(o.bound.op.loops for o in self.block.all_ops())

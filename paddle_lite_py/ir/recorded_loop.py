@@ -17,21 +17,21 @@ from ..core.lazy_vjp import defvjp, is_differentiated_twice
 Arrays = tuple[Any, ...]
 Step = Callable[[Arrays, Arrays], Arrays]  # from carries, and what the loop only reads, to the next carries
 
-# What an iteration may record beside its carries: so many times their bytes, or so many bytes.
+# How much an iteration may record besides its carries: this multiple of their bytes, or this many bytes.
 MOST_TIMES, MOST_BYTES = 4, 1 << 14
 
 
 def record_loop(going: Callable[..., Any], step: Step, again: Step, size: int, keeps: bool) -> Callable[..., Any]:
-    """A function from carries and what is only read to the last carries and the number of iterations.
+    """Return a function from carries and what is only read to the last carries and the number of iterations.
 
     Arguments:
         going: whether there is another iteration. again: an iteration that may be run twice.
         size: of how many iterations there is room. keeps: what the gradient needs of an iteration may be recorded; else
             its carries are, and backward computes it once more.
     """
-    zero = np.zeros((), np.int32)  # no traced value: the loop may stand in another one
+    zero = np.zeros((), np.int32)  # not a traced value: the loop may be inside another one
     if is_differentiated_twice():
-        return functools.partial(_scanned, going, again, size)
+        return functools.partial(_scan, going, again, size)
     iterations: list[_KeptResiduals | _ComputedAgain] = []  # that of the forward loop, for backward
 
     @jax.custom_vjp
@@ -72,8 +72,8 @@ def record_loop(going: Callable[..., Any], step: Step, again: Step, size: int, k
     return loop
 
 
-def _scanned(going: Callable[..., Any], step: Step, size: int, carry: Arrays, fixed: Arrays) -> Any:
-    """The loop with `size` turns, of which the last ones do nothing: that has gradients of every order."""
+def _scan(going: Callable[..., Any], step: Step, size: int, carry: Arrays, fixed: Arrays) -> Any:
+    """Return the loop with `size` turns, of which the last ones do nothing: that has gradients of every order."""
 
     def turn(state: Any, _: None) -> Any:
         carry, count = state
@@ -115,7 +115,7 @@ class _ComputedAgain(_Iteration):
         self._step, self._again, self.specs = step, again, carry
 
     def forward(self, carry: Arrays, fixed: Arrays) -> tuple[Arrays, Arrays]:
-        """The next carries, and what is recorded."""
+        """Return the next carries, and what is recorded."""
         return self._step(carry, fixed), carry
 
     def backward(self, found: Sequence[Any], fixed: Arrays, cotangents: list[Any]) -> Any:
@@ -147,7 +147,7 @@ class _KeptResiduals(_Iteration):
         variables = [v for v in needed if not isinstance(v, Literal)]
         changing = list(dict.fromkeys(v for v in variables if v not in only_read))
         self.specs = [v.aval for v in changing]
-        # Where each array comes from that the gradient needs: a constant, what is only read, or ~ what is recorded.
+        # The source of each array that the gradient needs: a constant, a value only read, or ~ a recorded one.
         self._from: list[Any] = [
             _Constant(v.val) if isinstance(v, Literal) else (only_read[v] if v in only_read else ~changing.index(v))
             for v in needed
@@ -160,13 +160,13 @@ class _KeptResiduals(_Iteration):
         self._given = given[:n]
 
     def is_small(self) -> bool:
-        """Whether what is recorded beside carries takes little memory."""
+        """Whether the values recorded besides carries take little memory."""
         more = sum(v.aval.size * v.aval.dtype.itemsize for v in self._more)
         carried = sum(v.aval.size * v.aval.dtype.itemsize for v in self._given)
         return more <= max(MOST_TIMES * carried, MOST_BYTES)
 
     def forward(self, carry: Arrays, fixed: Arrays) -> tuple[Arrays, Arrays]:
-        """The next carries, and what is recorded."""
+        """Return the next carries, and what is recorded."""
         out = tuple(self._run(*carry, *fixed))
         return out[: self._n_carry], out[self._n_carry :]
 

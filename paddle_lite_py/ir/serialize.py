@@ -40,7 +40,7 @@ class FormatError(ValueError):
 
 
 def to_json(program: Program, bare: bool = False) -> dict[str, Any]:
-    """A program as JSON-ready data.
+    """Return a program as JSON-ready data.
 
     Arguments:
         bare: without names and lines, which change nothing that it computes.
@@ -57,7 +57,7 @@ def to_json(program: Program, bare: bool = False) -> dict[str, Any]:
 
 
 def from_json(data: Any, constraints: Sequence[str] = ()) -> Program:
-    """The program that to_json() wrote.
+    """Return the program that to_json() wrote.
 
     Arguments:
         constraints: on its unknown dimensions, such as "n >= 2".
@@ -235,7 +235,7 @@ class _Reader:
 
 
 def _layout(data: Any, n_inputs: int) -> tuple[Any, ...]:
-    """How many of the inputs each argument takes, which together are all."""
+    """Return the number of inputs that each argument takes; together these are all."""
     taken = [1 if n == SINGLE else n for n in data if n is not None]
     if not all(type(n) is int and 0 <= n <= n_inputs for n in taken) or sum(taken) != n_inputs:
         raise FormatError(f"{data!r:.60} is no layout of {n_inputs} inputs")
@@ -243,7 +243,7 @@ def _layout(data: Any, n_inputs: int) -> tuple[Any, ...]:
 
 
 def _undefined_op(name: str, attr_names: tuple[str, ...]) -> Op:
-    """An operator of the user's that is not defined here: it can be shown, and runs once it is defined."""
+    """Return an operator of the user's that is not defined here: it can be shown, and runs once it is defined."""
 
     def run(*args: Any, **attrs: Any) -> Any:
         if name not in REGISTRY:
@@ -261,7 +261,7 @@ def _undefined_op(name: str, attr_names: tuple[str, ...]) -> Op:
 def export_program(
     program: Program, lowered: Any, platforms: tuple[str, ...], vjp_order: int = 1, kernels: Sequence[str] = ()
 ) -> bytes:
-    """The program as serialised StableHLO for several platforms, with its gradient.
+    """Return the program as serialised StableHLO for several platforms, with its gradient.
 
     Arguments:
         kernels: the compiled operators of the user's that it may call.

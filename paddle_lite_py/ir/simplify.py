@@ -58,7 +58,7 @@ def _prune(op: Operator, wanted: set[Value]) -> Operator:
 
 
 def only_needed(program: Program) -> Program:
-    """The program without operators that nothing reads, though they act on the world."""
+    """Return the program without operators that nothing reads, though they act on the world."""
     return program.replaced(_live(program.block, lambda op: False, program.measured))
 
 

@@ -21,7 +21,7 @@ def infer_with(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any]) -
 
 
 def substituted(bound: BoundOp, known: dict[str, Any]) -> BoundOp:
-    """The bound op with other dimensions in its attributes."""
+    """Return the bound op with other dimensions in its attributes."""
     if not any(map(symbolic.has_symbolic, bound.attrs)):
         return bound
     return bound.rebound(tuple([symbolic.substitute(a, known) for a in bound.attrs]))

@@ -46,7 +46,7 @@ def _block(block: Block, everywhere: set[Value], measured: Set[str]) -> None:
             _types(op, measured)
         except ProgramError:
             raise
-        except Exception as e:  # what a function says of inputs and attributes that are not its own
+        except Exception as e:  # any error of a function for inputs and attributes that are not its own
             raise ProgramError(f"{op}: its function takes no such inputs and attributes: {e}") from e
         for v in op.outputs:
             _define(v, defined, everywhere, str(op))
@@ -77,7 +77,7 @@ def _types(op: Operator, measured: Set[str]) -> None:
 
 
 def _inferred(op: Operator, symbols: set[str]) -> tuple[Any, dict[str, Any]]:
-    """What an operator gives, for any sizes or, where that cannot be told, for these."""
+    """Infer the results of an operator for any sizes or, where that is impossible, for these."""
     specs: tuple[Any, ...] = tuple([v.spec if isinstance(v, Value) else v for v in op.inputs])
     try:
         return op.bound.infer(specs), {}

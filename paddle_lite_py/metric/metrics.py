@@ -185,7 +185,7 @@ class _Binary(Metric):
         self.fn += int(((found != 1) & (truth == 1)).sum())
 
     def name(self) -> str:
-        """The name."""
+        """Return the name."""
         return self._name
 
 

@@ -51,7 +51,7 @@ class _Loader:
 
 
 def _find_own(own: str) -> ModuleSpec | None:
-    """The spec of a module of this package, which need not be imported for it."""
+    """Return the spec of a module of this package, which need not be imported for it."""
     if own in sys.modules:
         module = sys.modules[own]
         return module.__spec__ or ModuleSpec(own, None, is_package=hasattr(module, "__path__"))
@@ -66,7 +66,7 @@ def _find_own(own: str) -> ModuleSpec | None:
 def _name_parts(own: str) -> None:
     """Give the modules that a package has imported their other names.
 
-    Import would bind each to its package when it is asked for by name, in the place of a function that is called as its
+    Import would bind each to its package on first use, in place of a function that is called by its
     module is (`amp.auto_cast`).
     """
     for key in [key for key in sys.modules if key == own or key.startswith(f"{own}.")]:

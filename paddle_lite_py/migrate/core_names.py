@@ -1,4 +1,4 @@
-"""What programs ask of the compiled core of PaddlePaddle beside places and tensors: kinds, generators, modes."""
+"""Names of PaddlePaddle's compiled core besides places and tensors: kinds, generators, modes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ DataType = dtypes.DType
 
 
 class OpRole(IntFlag):
-    """What an operator of a program is for."""
+    """The role of an operator in a program."""
 
     Forward = 0x0
     Backward = 0x1
@@ -57,19 +57,19 @@ op_proto_and_checker_maker = SimpleNamespace(OpRole=OpRole)
 
 @no_effect(index=ONE_STREAM)
 def default_cuda_generator(index: int = 0) -> Any:
-    """The generator of random numbers: there is one for all devices."""
+    """Return the generator of random numbers: there is one for all devices."""
     return default_generator
 
 
 @no_effect(place=ONE_STREAM)
 def default_custom_device_generator(place: Any = None) -> Any:
-    """The generator of random numbers: there is one for all devices."""
+    """Return the generator of random numbers: there is one for all devices."""
     return default_generator
 
 
 @no_effect(kind=Immaterial("there are none of any"))
 def get_custom_device_count(kind: str) -> int:
-    """How many devices there are of a kind that PaddlePaddle has no name for: none."""
+    """Return the number of devices of an unknown kind: 0."""
     return 0
 
 
@@ -77,7 +77,8 @@ def device_memory_stat_current_value(stat: str, index: int = 0) -> int:
     """Bytes that are held now on a GPU.
 
     Args:
-        stat: "Allocated" or "Reserved". index: of the GPU.
+        stat: "Allocated" or "Reserved".
+        index: of the GPU.
     """
     return (memory.memory_allocated if stat == "Allocated" else memory.memory_reserved)(index)
 
@@ -86,7 +87,8 @@ def device_memory_stat_peak_value(stat: str, index: int = 0) -> int:
     """Bytes that were held at most on a GPU.
 
     Args:
-        stat: "Allocated" or "Reserved". index: of the GPU.
+        stat: "Allocated" or "Reserved".
+        index: of the GPU.
     """
     return (memory.max_memory_allocated if stat == "Allocated" else memory.max_memory_reserved)(index)
 
@@ -97,7 +99,7 @@ def size_of_dtype(dtype: Any) -> int:
 
 
 class Tracer:
-    """What is in force while ops run, as PaddlePaddle's tracer has it."""
+    """The settings in force while ops run, like PaddlePaddle's tracer."""
 
     @property
     def _amp_level(self) -> Any:
@@ -132,7 +134,7 @@ def _dygraph_tracer() -> Tracer:
 
 
 def generate_with_ignorable_key(key: str) -> str:
-    """A name that nothing else has; that it begins with `key` is not promised.
+    """Return a name that nothing else has; that it begins with `key` is not promised.
 
     Examples:
         >>> generate_with_ignorable_key("x") != generate_with_ignorable_key("x")

@@ -26,7 +26,7 @@ from ..ops.joining import concat
 from ..ops.random import uniform
 
 logger = logging.getLogger("paddle")
-# What a program says as it ends, by which a scheduler knows why.
+# The last message of a program, by which a scheduler knows why it ended.
 AADIFF_ERROR = "PaddleRecall error(101): AAdiff"
 LOSS_NAN_ERROR = "PaddleRecall error(102): LossNan"
 SHARDING_PAD_NON_ZERO_ERROR = "PaddleRecall error(103): ShardingPadNonZero"
@@ -34,7 +34,7 @@ LOSS_INF_ERROR = "PaddleRecall error(104): LossInf"
 
 
 def check_naninf(tensor: Tensor) -> Any:
-    """The text of LOSS_NAN_ERROR or LOSS_INF_ERROR if the tensor holds such a value; None otherwise.
+    """Return the text of LOSS_NAN_ERROR or LOSS_INF_ERROR if the tensor holds such a value; None otherwise.
 
     Args:
         tensor: a tensor of floats.
@@ -77,22 +77,22 @@ def unchanged(*args: Any, **kwargs: Any) -> Iterator[None]:
 
 @no_effect(settings=_NOT_HERE)
 def no_op_decorator(function: Any = None, **settings: Any) -> Any:
-    """The function as it is; with settings alone, a decorator that leaves functions as they are."""
+    """Return the function as it is; with settings alone, a decorator that leaves functions as they are."""
     return (lambda f: f) if function is None else function
 
 
 def same(x: Any) -> Any:
-    """The tensor: gradients of rows are dense here."""
+    """Return the tensor: gradients of rows are dense here."""
     return x
 
 
 def squared_norm(x: Any) -> Tensor:
-    """The sum of squares, as a tensor of one element."""
+    """Return the sum of squares, as a tensor of one element."""
     return (x.astype("float32") ** 2).sum().reshape([1])
 
 
 def clip_by_norm(x: Tensor, max_norm: float, name: Any = None) -> Tensor:
-    """A tensor, made shorter where its norm is above a number.
+    """Return a tensor, made shorter where its norm is above a number.
 
     Examples:
         >>> clip_by_norm(to_tensor([3.0, 4.0]), 1.0).tolist()
@@ -118,7 +118,7 @@ def uniform_like_batch(
 
 
 class MmapStorage:
-    """A file of numbers, of which parts are read when they are asked for.
+    """A memory-mapped file of numbers.
 
     Args:
         filename: the file.
@@ -146,7 +146,7 @@ class MmapStorage:
 
 
 def to_place(device: Any) -> Place:
-    """The place that a name such as "gpu:0" stands for."""
+    """Return the place that a name such as "gpu:0" stands for."""
     return as_place(device)
 
 
@@ -174,7 +174,7 @@ def is_array(obj: Any) -> bool:
 
 
 def as_tensor(array: np.ndarray) -> Tensor:
-    """The tensor of a NumPy array.
+    """Return the tensor of a NumPy array.
 
     Raises:
         TypeError: if it is none.
@@ -185,7 +185,7 @@ def as_tensor(array: np.ndarray) -> Tensor:
 
 
 def architecture() -> int:
-    """The compute capability of the GPU as one number, such as 80; 0 without one."""
+    """Return the compute capability of the GPU as one number, such as 80; 0 without one."""
     if not is_compiled_with_cuda():
         return 0
     found = get_device_properties()
@@ -193,14 +193,14 @@ def architecture() -> int:
 
 
 def all_gathered(x: Tensor) -> Tensor:
-    """The tensors of all processes, one after another."""
+    """Return the tensors of all processes, one after another."""
     gathered: list[Tensor] = []
     all_gather(gathered, x)
     return concat(gathered, 0)
 
 
 def first_true(condition: Tensor, total_true_num: int) -> Tensor:
-    """The indices of the first elements that are not zero; -1 where there are fewer.
+    """Return the indices of the first elements that are not zero; -1 where there are fewer.
 
     Examples:
         >>> first_true(to_tensor([0, 1, 0, 1]), 2).tolist()
@@ -246,7 +246,7 @@ def attention_kind(head_dim: int) -> str:
 
 @no_effect(args=_NOT_HERE, kwargs=_NOT_HERE)
 def false(*args: Any, **kwargs: Any) -> bool:
-    """False: what is asked for is never in force here."""
+    """Return False: the feature is never active here."""
     return False
 
 
@@ -276,7 +276,7 @@ class ProgramTranslator:
 
     @classmethod
     def get_instance(cls) -> ProgramTranslator:
-        """The switch."""
+        """Return the switch."""
         return cls()
 
     def enable(self, enable_to_static: bool) -> None:
@@ -288,7 +288,7 @@ def spread(
     value: Any, name: str, center: float = 1, bound: tuple[float, float] = (0, float("inf")),
     clip_first_on_zero: bool = True,
 ) -> list[float] | None:  # fmt: skip
-    """The range that a number around a centre, or a pair, stands for; None if it holds the centre alone.
+    """Return the range that a number around a centre, or a pair, stands for; None if it holds the centre alone.
 
     Raises:
         ValueError: if a number is negative, or a pair is not within the bounds.
@@ -311,7 +311,7 @@ def spread(
 
 
 def initial_seed() -> int:
-    """The seed that random numbers began with.
+    """Return the seed that random numbers began with.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -322,7 +322,7 @@ def initial_seed() -> int:
 
 
 def fans(var: Any) -> tuple[int, int]:
-    """The inputs and the outputs of one unit of a weight [out, in, ...], as torch counts them.
+    """Return the inputs and the outputs of one unit of a weight [out, in, ...], as torch counts them.
 
     Raises:
         ValueError: the weight has less than two dimensions.
@@ -347,7 +347,7 @@ class DatasetFactory:
     """
 
     def create_dataset(self, datafeed_class: str = "QueueDataset") -> Any:
-        """A data set of the class of that name.
+        """Return a data set of the class of that name.
 
         Raises:
             ValueError: there is no such class.

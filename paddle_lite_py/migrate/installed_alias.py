@@ -27,7 +27,7 @@ class AliasError(RuntimeError):
 
 
 def site_packages() -> Path:
-    """The folder of this environment that packages are installed in; the user's where that cannot be written."""
+    """Return the folder of this environment that packages are installed in; the user's where that cannot be written."""
     folder = Path(sysconfig.get_path("purelib"))
     if not os.access(folder, os.W_OK) and site.ENABLE_USER_SITE:
         return Path(site.getusersitepackages())
@@ -35,7 +35,7 @@ def site_packages() -> Path:
 
 
 def find_alias(folder: Path) -> metadata.Distribution | None:
-    """The alias that is installed in a folder."""
+    """Return the alias that is installed in a folder."""
     return next(filter(_is_alias, metadata.distributions(name="paddlepaddle", path=[str(folder)])), None)
 
 
@@ -44,7 +44,7 @@ def _is_alias(distribution: metadata.Distribution) -> bool:
 
 
 def other_paddle(folder: Path) -> str | None:
-    """What `import paddle` or pip finds in this environment that is not the alias; None if nothing."""
+    """Return what `import paddle` or pip finds in this environment other than the alias; None if nothing."""
     for name in _REFERENCE:
         for found in metadata.distributions(name=name, path=[str(folder)]):
             if not _is_alias(found):
@@ -91,13 +91,13 @@ def remove(folder: Path | None = None) -> str:
             path = folder / file
             path.unlink(missing_ok=True)
             shutil.rmtree(path.with_name("__pycache__"), ignore_errors=True)
-            with suppress(OSError):  # a file of somebody else's stands in it
+            with suppress(OSError):  # it contains files of others
                 path.parent.rmdir()
     return status(folder)
 
 
 def status(folder: Path | None = None) -> str:
-    """What `import paddle` gives in this environment, as a sentence."""
+    """Describe in a sentence what `import paddle` gives in this environment."""
     folder = folder or site_packages()
     if other := other_paddle(folder):
         return f"`import paddle` gives another package: {other}"

@@ -16,7 +16,7 @@ ops: Any = public  # its names come from the modules that define them
 
 
 def _gradients(function: Callable[..., Any], inputs: Sequence[Tensor], out_grad: Tensor) -> list[Any]:
-    """The gradients of a function of tensors at some inputs."""
+    """Return the gradients of a function of tensors at some inputs."""
     leaves = [x.detach() for x in inputs]
     for leaf in leaves:
         leaf.stop_gradient = False
@@ -24,17 +24,17 @@ def _gradients(function: Callable[..., Any], inputs: Sequence[Tensor], out_grad:
 
 
 def matmul_grad(x: Any, y: Any, out_grad: Any, transpose_x: bool = False, transpose_y: bool = False) -> Any:
-    """The gradients of matmul by both factors."""
+    """Return the gradients of matmul by both factors."""
     return _gradients(lambda a, b: ops.matmul(a, b, transpose_x, transpose_y), [x, y], out_grad)
 
 
 def gather_grad(x: Any, index: Any, out_grad: Any, axis: int = 0) -> Any:
-    """The gradient of gather."""
+    """Return the gradient of gather."""
     return _gradients(lambda a: ops.gather(a, index, axis), [x], out_grad)[0]
 
 
 def reshape_grad(x: Any, out_grad: Any) -> Any:
-    """The gradient of reshape."""
+    """Return the gradient of reshape."""
     return out_grad.reshape(x.shape)
 
 
@@ -46,7 +46,7 @@ def put_along_axis_grad(
     x: Any, index: Any, value: Any, out: Any, out_grad: Any, axis: int = 0, reduce: str = "assign",
     include_self: bool = True,
 ) -> Any:  # fmt: skip
-    """The gradients of put_along_axis by the tensor and the values."""
+    """Return the gradients of put_along_axis by the tensor and the values."""
 
     def put(a: Any, b: Any) -> Any:
         return ops.put_along_axis(a, index, b, axis, reduce, include_self)
@@ -58,19 +58,19 @@ def put_along_axis_grad(
 def topk_grad(
     x: Any, indices: Any, out_grad: Any, k: int = 1, axis: int = -1, largest: bool = True, sorted: bool = True
 ) -> Any:
-    """The gradient of topk: each goes to where its value was found."""
+    """Return the gradient of topk: each goes to where its value was found."""
     return _gradients(lambda a: ops.take_along_axis(a, indices, axis), [x], out_grad)[0]
 
 
 def swiglu_grad(x: Any, y: Any, out_grad: Any) -> Any:
-    """The gradients of swiglu by both parts; by the whole, and None, if there is one part only."""
+    """Return the gradients of swiglu by both parts; by the whole, and None, if there is one part only."""
     if y is None:
         return _gradients(swiglu, [x], out_grad)[0], None
     return _gradients(swiglu, [x, y], out_grad)
 
 
 def layer_norm(x: Any, scale: Any, bias: Any, epsilon: float = 1e-5, begin_norm_axis: int = 1) -> Any:
-    """The normalized tensor, and the mean and the variance of each row."""
+    """Return the normalized tensor, and the mean and the variance of each row."""
     rows = x.astype("float32").reshape([*x.shape[:begin_norm_axis], -1])
     shape = x.shape[begin_norm_axis:]
     weights = [None if w is None else w.reshape(shape) for w in (scale, bias)]
@@ -80,7 +80,7 @@ def layer_norm(x: Any, scale: Any, bias: Any, epsilon: float = 1e-5, begin_norm_
 
 @no_effect(is_test=NO_GRADIENT)
 def norm(x: Any, axis: int = -1, epsilon: float = 1e-10, is_test: bool = False) -> Any:
-    """The tensor divided by its 2-norms along an axis, and these."""
+    """Return the tensor divided by its 2-norms along an axis, and these."""
     lengths = (x * x).sum(axis, keepdim=True).add(ops.to_tensor(epsilon, x.dtype)).sqrt()
     return x / lengths, lengths
 
@@ -90,7 +90,7 @@ def cross_entropy_with_softmax(
     logits: Any, label: Any, soft_label: bool = False, use_softmax: bool = True, numeric_stable_mode: bool = True,
     ignore_index: int = -100, axis: int = -1,
 ) -> Any:  # fmt: skip
-    """The softmax, and the loss of each row."""
+    """Return the softmax, and the loss of each row."""
     settings = {"soft_label": soft_label, "ignore_index": ignore_index, "axis": axis}
     loss = F.cross_entropy(logits, label, reduction="none", use_softmax=use_softmax, **settings)
     kept = loss if loss.ndim == logits.ndim else loss.unsqueeze(axis)
@@ -98,7 +98,7 @@ def cross_entropy_with_softmax(
 
 
 def legacy_squared_l2_norm(x: Any) -> Any:
-    """The sum of squares, as a tensor of one element."""
+    """Return the sum of squares, as a tensor of one element."""
     return (x * x).sum().reshape([1])
 
 
@@ -118,7 +118,7 @@ def _conv_nd(
     dilation: Any = 1, groups: int = 1, data_format: str = "NCHW", channel_dim: int = 1, op_type: str = "conv2d",
     use_cudnn: bool = True, name: Any = None,
 ) -> Any:  # fmt: skip
-    """The convolution that `op_type` names."""
+    """Return the convolution that `op_type` names."""
     convolve = F.conv3d if op_type == "conv3d" else F.conv2d
     way = padding_algorithm if padding_algorithm in ("SAME", "VALID") else padding
     return convolve(x, weight, bias, stride, way, dilation, groups, data_format)

@@ -33,11 +33,14 @@ def set_printoptions(
     precision: int | None = None, threshold: int | None = None, edgeitems: int | None = None,
     sci_mode: bool | None = None, linewidth: int | None = None,
 ) -> None:  # fmt: skip
-    """How tensors are printed from now on; what is not given stays.
+    """Set how tensors are printed; settings that are not given keep their values.
 
     Arguments:
-        precision: digits after the point. threshold: of more elements only some are shown.
-        edgeitems: how many at each end. sci_mode: True: always as 1.0e+00. linewidth: characters in a line.
+        precision: digits after the point.
+        threshold: number of elements above which the output is summarized.
+        edgeitems: elements shown at each end of a summarized dimension.
+        sci_mode: print numbers in scientific notation, as in 1.0e+00.
+        linewidth: characters per line.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -2,7 +2,7 @@
 
 One table says where the names of each module are (`tests/golden/module_paths.py` writes it), another one has names that
 programs use though they are not public. A module that is no file is made together with its package, and finds its names
-when they are asked for. One that is a file is asked for names that it lacks as a last resort.
+on first use. One that is a file looks up names that it lacks as a last resort.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _dict_of: Any = vars(ModuleType)["__dict__"].__get__
 
 
 def _module_contents(module: ModuleType) -> dict[str, Any]:
-    """What a module holds so far."""
+    """Return the names that a module has so far."""
     return _dict_of(module)
 
 
@@ -45,13 +45,13 @@ class ComputedModule(ModuleType):
 
 
 def own_name(module: str) -> str:
-    """The name here of a module of the reference."""
+    """Return the name here of a module of the reference."""
     return OWN + module.removeprefix("paddle")
 
 
 @cache
 def table() -> dict[str, str]:
-    """The lines of the tables by the names of modules here; as text, since nearly all is never asked for."""
+    """Return the lines of the tables by module; as text, since most are never needed."""
     found: dict[str, str] = {}
     for file in TABLES:
         for line in Path(__file__).with_name(file).read_text(encoding="utf-8").splitlines():
@@ -63,7 +63,7 @@ def table() -> dict[str, str]:
 
 @cache
 def _children() -> dict[str, list[str]]:
-    """The modules that are no files, by the modules that they belong to."""
+    """Return the modules that are no files, by the modules that they belong to."""
     found: dict[str, list[str]] = {}
     for module in table():
         if not module.endswith("+"):
@@ -72,7 +72,7 @@ def _children() -> dict[str, list[str]]:
 
 
 def places(line: str) -> dict[str, tuple[str, str]]:
-    """The module that has each name of a line, and its name there.
+    """Return the module that has each name of a line, and its name there.
 
     "@" has modules, "!" and a word what is not available, for the reason of that word; "*" stands for all other names.
     """
@@ -93,7 +93,7 @@ def _get(module: str, home: str, name: str) -> Any:
 
 
 def _look_up(module: ModuleType, line: str) -> Callable[[str], Any]:
-    """What Python asks for a name that the module does not have."""
+    """Return the module's __getattr__, which Python calls for missing names."""
     before = _module_contents(module).get("__getattr__")
     known: dict[str, tuple[str, str]] = {}
 
@@ -128,7 +128,7 @@ def complete(module: ModuleType) -> None:
     taken = {*known, *places(line)} if children else ()  # `paddle.batch` is a function, and a module
     for name in children:
         child = sys.modules[name] = ComputedModule(name, f"What PaddlePaddle has in {name.replace(OWN, 'paddle', 1)}.")
-        child.__path__ = []  # it may have modules of its own
+        child.__path__ = []  # it may have submodules
         if (last := name.rpartition(".")[2]) not in taken:
             setattr(module, last, child)
         complete(child)
@@ -137,7 +137,7 @@ def complete(module: ModuleType) -> None:
 
 
 class FileLoader(SourceFileLoader):
-    """Gives code and text of its module, which has two names, whichever is asked for."""
+    """The loader of a module with two names; it returns code and text under either."""
 
     def get_code(self, _name: str) -> CodeType | None:
         return super().get_code(self.name)

@@ -15,7 +15,7 @@ __all__ = [
 
 
 def load_variable_data(scope: Any, var_name: str) -> np.ndarray:
-    """The value of a variable of a scope, with one dimension at least.
+    """Return the value of a variable of a scope, with one dimension at least.
 
     Raises:
         ValueError: if the scope has no such variable.
@@ -33,7 +33,7 @@ def set_variable_data(scope: Any, place: Any, var_name: str, np_value: np.ndarra
 
 
 def stable_sigmoid(x: np.ndarray) -> np.ndarray:
-    """The logistic function of an array, which does not overflow.
+    """Return the logistic function of an array, which does not overflow.
 
     Examples:
         >>> stable_sigmoid(np.array([0.0, -1000.0])).tolist()

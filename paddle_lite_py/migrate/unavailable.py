@@ -25,14 +25,14 @@ REASONS = {
 
 
 class _Unavailable(type):
-    """Makes classes that can be named, inherited from and asked for in isinstance(), but not called."""
+    """The metaclass of classes that can be named, inherited from and used in isinstance(), but not called."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(cls.__doc__)
 
 
 def unavailable(path: str, why: str) -> type:
-    """What stands for a name of the reference that has no counterpart.
+    """Return the stand-in for a name of the reference that has no counterpart.
 
     Args:
         path: the name with its module.

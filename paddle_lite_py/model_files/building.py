@@ -48,7 +48,7 @@ MAX_ITERATIONS = 10_000  # of a loop that is unrolled
 
 
 def build(graph: ModelGraph, weights: dict[str, Tensor]) -> tuple[Program, list[Tensor], list[Tensor]]:
-    """A program that computes a graph, with its feeds and fetches.
+    """Return a program that computes a graph, with its feeds and fetches.
 
     Arguments:
         weights: parameters and buffers by name.
@@ -61,7 +61,7 @@ def build(graph: ModelGraph, weights: dict[str, Tensor]) -> tuple[Program, list[
     with use(program.builder), program_guard(program):
         env, feeds = _begun(graph, weights)
         _run(graph.block, env)
-        fetches = [_fetched(tensor(_operand(ref, env))) for ref in graph.fetches]
+        fetches = [_fetch(tensor(_operand(ref, env))) for ref in graph.fetches]
     return program, feeds, fetches
 
 
@@ -87,7 +87,7 @@ def build_training(graph: ModelGraph, program: Program) -> None:
 
 
 def _begun(graph: ModelGraph, weights: dict[str, Tensor]) -> tuple[Env, list[Tensor]]:
-    """The values that a program begins with, and its feeds among them."""
+    """Return the values that a program begins with, and its feeds among them."""
     feeds = [data(f.name, [None if n < 0 else n for n in f.shape], f.dtype) for f in graph.feeds]
     env: Env = {w.ref: weights[w.name] for w in graph.weights}
     return env | {f.ref: t for f, t in zip(graph.feeds, feeds, strict=True)}, feeds
@@ -109,8 +109,8 @@ def _name_values(env: Env) -> None:
             held._data.name = name
 
 
-def _fetched(found: Any) -> Tensor:
-    """A result as a value of its own: an input may be one, and one value two of them."""
+def _fetch(found: Any) -> Tensor:
+    """Return a result as a value of its own: an input may be one, and one value two of them."""
     return P.assign(found)
 
 
@@ -255,14 +255,14 @@ def _branch(node: ModelNode, operands: list[Any], env: Env) -> Any:
 
 
 class PendingValue(NamedTuple):
-    """What a block of an earlier generation gives, where its condition holds: built where it is selected."""
+    """The result of a block in an older file, where its condition holds: built where it is selected."""
 
     block: ModelBlock
     env: Env
     name: Any
 
     def build(self) -> Any:
-        """The value."""
+        """Return the value."""
         inner = dict(self.env)
         _run(self.block, inner)
         return tensor(inner[self.name])
@@ -295,10 +295,10 @@ def _selected(operands: list[Any]) -> Any:
 
 
 def _loop(node: ModelNode, operands: list[Any], env: Env) -> Any:
-    """A loop on its first operand; the others are what it carries, and what its body changes in place."""
+    """Return a loop on its first operand; the others are what it carries, and what its body changes in place."""
     (body,) = node.blocks
     if isinstance(operands[0], KnownValue):
-        return _unrolled(node, operands, env)
+        return _unroll(node, operands, env)
     changed = [ref for ref in _changed(body, env) if ref != node.operands[0]]
     n = len(operands)
     for ref in [ref for ref in (*node.operands, *changed) if isinstance(env.get(ref), list)]:
@@ -329,7 +329,7 @@ def _element(body: ModelBlock, ref: Any, env: Env) -> tuple[list[int], str]:
 
 
 def _shaped(step: Callable[..., Any], operands: list[Any]) -> list[Any]:
-    """What a loop starts with. What is not there before it the file has as one number, whatever it becomes."""
+    """Return the initial values of a loop. The file has a single number for a value that does not exist before it."""
     builder: Any = state.interpreter
     given, before = list(map(tensor, operands)), set(builder.measured)
     with builder.inner():
@@ -343,8 +343,8 @@ def _shaped(step: Callable[..., Any], operands: list[Any]) -> list[Any]:
     return [blank(b) if isinstance(o, KnownValue) and b.ndim != g.ndim else g for o, g, b in both]
 
 
-def _unrolled(node: ModelNode, operands: list[Any], env: Env) -> Any:
-    """A loop whose condition is known."""
+def _unroll(node: ModelNode, operands: list[Any], env: Env) -> Any:
+    """Return a loop whose condition is known."""
     (body,), (going, *carried) = node.blocks, operands
     for _ in range(MAX_ITERATIONS):
         if not isinstance(going, KnownValue):

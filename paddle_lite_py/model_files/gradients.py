@@ -60,7 +60,7 @@ def is_gradient(op: str) -> bool:
 
 
 def of_operator(node: ModelNode, before: list[ModelNode], env: dict[Any, Any]) -> GradientNode:
-    """An operator whose name says that it is a gradient, with the one that it belongs to.
+    """Return an operator whose name says that it is a gradient, with the one that it belongs to.
 
     Arguments:
         before: what has run.
@@ -76,7 +76,7 @@ def of_operator(node: ModelNode, before: list[ModelNode], env: dict[Any, Any]) -
     def fits(other: ModelNode) -> bool:
         known = _named(other, signature)
         shared = [known[n] == ref for n, ref in kept.items() if n in known]
-        # What needs no value of the operator, such as the gradient of a transposition, is that of any alike.
+        # Gradients that need no value of the operator, such as that of a transpose, can be taken from any similar one.
         return alike(other.attrs, node.attrs) and (
             all(shared) if shared else _have_shapes(other, signature, given, env)
         )
@@ -115,7 +115,7 @@ def _shapes(value: Any) -> Any:
 
 
 def differentiate(node: GradientNode, operands: list[Any], starts: list[Any], run: Any) -> list[Any]:
-    """The gradients with respect to operands; None for those that are not asked for.
+    """Return the gradients with respect to operands; None for those that are not needed.
 
     Arguments:
         operands: of the operator that is differentiated.

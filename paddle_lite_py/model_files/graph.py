@@ -1,4 +1,4 @@
-"""What a model file of the reference says, whatever its generation: operators by name, on values by reference."""
+"""The graph of a model file of either generation: operators by name, on values by reference."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from ..jit.artifact import ArtifactError
 
-# What code raises that meets something else than it expects in a file.
+# The errors of code that finds unexpected content in a file.
 DAMAGED = (
     KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError, struct.error, RecursionError,
 )  # fmt: skip
@@ -93,7 +93,7 @@ class LiteralOperand:
 
 
 def read_graph(path: Path, parse: Callable[[bytes], ModelGraph], limit: int) -> ModelGraph:
-    """The program of a file.
+    """Return the program of a file.
 
     Arguments:
         parse: makes it of the bytes of the file.
@@ -108,7 +108,7 @@ def read_graph(path: Path, parse: Callable[[bytes], ModelGraph], limit: int) -> 
 
 
 def parsed(data: bytes, name: str, parse: Callable[[bytes], ModelGraph]) -> ModelGraph:
-    """The program that bytes are, under a name for messages.
+    """Return the program that bytes are, under a name for messages.
 
     Raises:
         ModelFileError: they are damaged, or no such program.

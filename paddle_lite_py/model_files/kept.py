@@ -1,4 +1,4 @@
-"""What was made of a program before: its manifest and constants, kept under the content of the file."""
+"""A cache on disk for programs made of model files: manifest and constants, under a hash of the file."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class KeptManifest:
         self.weights: list[Described] | None = self._kept.get("weights")
 
     def made(self, arrays: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The manifest, with the line that has the model loaded now in its operators, and all weights by name.
+        """Return the manifest, with the line that has the model loaded now in its operators, and all weights by name.
 
         Arguments:
             arrays: the content of the file of the weights.
@@ -75,5 +75,5 @@ def described(arrays: dict[str, Any]) -> list[Described]:
 
 
 def _at(line: str) -> str:
-    """A line of the user's as operators have it in a manifest."""
+    """Return a line of the user's as operators have it in a manifest."""
     return f'"at": {json.dumps(line)}'

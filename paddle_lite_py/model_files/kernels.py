@@ -17,7 +17,7 @@ from .operators.table import OPERATORS, KnownValue, call, tensor
 
 Function = Callable[..., Any]
 _ROOM = __package__.rpartition(".")[0]
-# Operators that a model file has in the form of inference alone, by the attribute that says so.
+# Operators that a model file has only in inference form, by the attribute for it.
 _INFERENCE = {"batch_norm": "is_test", "batch_norm_": "is_test"}
 # Kernels whose further results are what a gradient asks for.
 _ONE_RESULT = frozenset(("layer_norm", "group_norm", "instance_norm", "huber_loss", "warpctc", "rms_norm", "dropout"))
@@ -30,7 +30,7 @@ def _table() -> dict[str, str]:
 
 
 def kernel_names() -> list[str]:
-    """The kernels that there are.
+    """Return the kernels that there are.
 
     Example:
         >>> len(kernel_names()) > 400

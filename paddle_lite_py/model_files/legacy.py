@@ -11,7 +11,7 @@ from .weights import DTYPES
 
 
 class LegacyRow(NamedTuple):
-    """What an operator is now.
+    """The current form of an older operator.
 
     Attributes:
         operands: in order. "A|B|c": the input A, or else B, or else the attribute c; "A*": all that input A names;
@@ -293,7 +293,7 @@ _DTYPES = ("dtype", "out_dtype", "in_dtype")
 def normalized(
     kind: str, inputs: dict[str, list[str]], outputs: dict[str, list[str]], attrs: dict[str, Any]
 ) -> ModelNode:
-    """An operator as the newest generation would have it; one that is not known stays as it is."""
+    """Return an operator as the newest generation would have it; one that is not known stays as it is."""
     row = ROWS.get(kind)
     if row is None:
         name = kind if kind.endswith("_grad") else f"fluid.{kind}"  # another one of today may have its name
@@ -306,7 +306,7 @@ def normalized(
 
 
 def gradient_of(forward: Any, node: ModelNode, gradient: Any) -> GradientNode:
-    """The gradient of an operator, which is a node, both as they stand in the file."""
+    """Return the gradient of an operator, which is a node, both as they stand in the file."""
     if node.op in CONTROL_INPUTS:
         return _gradient_of_block(forward, node, gradient)
     row = ROWS.get(forward.kind, LegacyRow(forward.kind))
@@ -319,7 +319,7 @@ def gradient_of(forward: Any, node: ModelNode, gradient: Any) -> GradientNode:
 
 
 def _gradient_of_block(forward: Any, node: ModelNode, gradient: Any) -> GradientNode:
-    """The gradient of a block with respect to what it reads from outside."""
+    """Return the gradient of a block with respect to what it reads from outside."""
     slot = CONTROL_INPUTS[node.op]
     given = {g.partition(GRADIENT)[0]: g for g in gradient.inputs.get(f"Out{GRADIENT}", ())}
     wanted = [None if n == "@EMPTY@" else n for n in gradient.outputs.get(slot + GRADIENT, ())]
@@ -332,7 +332,7 @@ def _gradient_of_block(forward: Any, node: ModelNode, gradient: Any) -> Gradient
 
 
 def _of_gradients(names: dict[str, list[str]]) -> dict[str, Any]:
-    """Those that are gradients, under the names of what they are gradients of; None for what nobody wants."""
+    """Return those that are gradients, under the names of what they are gradients of; None for what nobody wants."""
     return {
         n.removesuffix(GRADIENT): [None if v == "@EMPTY@" else v for v in given]
         for n, given in names.items()

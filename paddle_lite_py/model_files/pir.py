@@ -19,12 +19,12 @@ _NOT_FINITE = {"INF": float("inf"), "-INF": float("-inf"), "NaN": float("nan"), 
 
 
 def read_pir(path: Path) -> ModelGraph:
-    """The program of a file; see read_graph()."""
+    """Return the program of a file; see read_graph()."""
     return read_graph(path, parse_pir, MAX_FILE)
 
 
 def parse_pir(data: bytes) -> ModelGraph:
-    """The program that bytes are."""
+    """Return the program that bytes are."""
     found = json.loads(data)
     base = found.get("base_code") if isinstance(found, dict) else None
     if not isinstance(base, dict) or base.get("magic") != "pir":
@@ -105,7 +105,7 @@ def dims(kind: Any) -> tuple[tuple[int, ...], str]:
 
 
 def attribute(data: Any) -> Any:
-    """The value of an attribute."""
+    """Return the value of an attribute."""
     kind = data["#"]
     if "VD" in data:
         return _NOT_FINITE[data["VD"]]

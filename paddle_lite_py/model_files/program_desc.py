@@ -47,16 +47,16 @@ class VariableDescription:
     is_persistable: bool = False
     is_parameter: bool = False
     stops_gradient: bool = False
-    needs_check: bool = False  # of what it is fed
+    needs_check: bool = False  # of its feed
 
 
 def read_program(path: Path) -> ModelGraph:
-    """The program of a file; see read_graph()."""
+    """Return the program of a file; see read_graph()."""
     return read_graph(path, parse_program, MAX_FILE)
 
 
 def parse_program(data: bytes) -> ModelGraph:
-    """The program that bytes are."""
+    """Return the program that bytes are."""
     blocks = [_block(v) for n, v in fields(memoryview(data)) if n == 1]
     if not blocks:
         raise ModelFileError("it is no program: it has no blocks")
@@ -92,7 +92,7 @@ def _graph(blocks: Blocks) -> ModelGraph:
 
 
 def _not_made(block: Any, known: set[str]) -> Iterator[VariableDescription]:
-    """What operators read before any has made it: the feeds of a program in training, which has no such operators."""
+    """Return the values that are read before any operator makes them: the feeds of a training program."""
     variables, operations = block
     made = set(known)
     for op in operations:
@@ -135,7 +135,7 @@ def _nodes(blocks: Blocks, number: int, depth: int) -> Iterator[ModelNode]:
 def _differentiated(
     op: OperatorDescription, before: list[tuple[OperatorDescription, ModelNode]]
 ) -> tuple[OperatorDescription, ModelNode] | None:
-    """The operator that one is the gradient of: it has the operands and results of it that are no gradients."""
+    """Return the operator that one is the gradient of: it has the operands and results of it that are no gradients."""
     kind = op.kind.removesuffix("_grad")
     if kind == op.kind or op.kind in ROWS:
         return None
@@ -236,7 +236,7 @@ def _attribute(data: memoryview) -> tuple[str, Any]:
 
 
 def _values(kind: int, value: Any) -> list[Any]:
-    """What a field of an attribute of some kind holds."""
+    """Return the values of an attribute field of some kind."""
     if kind in (0, 3):
         return [_int32(v) for v in varints(value)]
     if kind in (1, 4):

@@ -27,7 +27,7 @@ from .weights import read_weights, record
 
 
 def read(program_file: Path, weights_file: str | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The manifest that jit.save would write for a model file, and the weights as arrays.
+    """Return the manifest that jit.save would write for a model file, and the weights as arrays.
 
     Arguments:
         weights_file: that of the program's name by default.
@@ -50,7 +50,7 @@ def read(program_file: Path, weights_file: str | None = None) -> tuple[dict[str,
 
 
 def _made(files: dict[str, Path], weights_file: Path | None) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """The same from the programs of methods, and the weights as they stand in the files."""
+    """Return the same from the programs of methods, and the weights as they stand in the files."""
     writer, known, stored = ArtifactWriter(None, (), PLATFORMS), dict[str, Tensor](), list[str]()
     for name, file in files.items():
         graph = _graph(file)
@@ -76,7 +76,7 @@ def read_training(program: StaticProgram, data: bytes) -> StaticProgram:
 
 
 def read_state(path: str) -> dict[str, np.ndarray] | np.ndarray:
-    """The weights of a model file by name, by that of the layer's state_dict() where the files say it.
+    """Return the weights of a model file by name, by that of the layer's state_dict() where the files say it.
 
     Arguments:
         path: of the weights, or the prefix of the files; one tensor alone needs no program for its name.
@@ -114,7 +114,7 @@ def read_variables(folder: str, names: Sequence[str], file: str | None) -> dict[
     else:
         arrays = [a for n in in_order for a in read_weights(within(folder, n))]
     if len(arrays) != len(in_order):
-        raise ModelFileError(f"{Path(folder, file or '')} has {len(arrays)} variables; {len(in_order)} are asked for")
+        raise ModelFileError(f"{Path(folder, file or '')} has {len(arrays)} variables; {len(in_order)} are expected")
     return dict(zip(in_order, arrays, strict=True))
 
 
@@ -131,7 +131,7 @@ def write_variables(folder: str, values: dict[str, np.ndarray], file: str | None
 
 
 def within(folder: str, name: str) -> Path:
-    """The file of a name in a folder.
+    """Return the file of a name in a folder.
 
     Raises:
         ModelFileError: the name leads out of it.
@@ -143,7 +143,7 @@ def within(folder: str, name: str) -> Path:
 
 
 def _structured(weights_file: Path) -> dict[str, str]:
-    """The names that weights have in the layer, which jit.save of earlier generations wrote beside them."""
+    """Return the names of the weights in the layer, which older versions of jit.save wrote next to them."""
     info = weights_file.with_name(f"{weights_file.name}.info")
     if not info.is_file():
         return {}
@@ -153,7 +153,7 @@ def _structured(weights_file: Path) -> dict[str, str]:
 
 
 def _methods(file: Path) -> dict[str, Path]:
-    """The files of a layer with several methods, `name.json` and `name.method.json`, by method."""
+    """Return the files of a layer with several methods, `name.json` and `name.method.json`, by method."""
     if file.suffix != ".json":
         return {"forward": file}
     found = {p.name[len(file.stem) + 1 : -5]: p for p in sorted(file.parent.glob(f"{glob.escape(file.stem)}.*.json"))}
@@ -161,7 +161,7 @@ def _methods(file: Path) -> dict[str, Path]:
 
 
 def _program(graph: ModelGraph, file: Path, weights_file: Path, known: dict[str, Tensor]) -> Program:
-    """The program of a file; weights of a name that is known are those."""
+    """Return the program of a file; weights of a name that is known are those."""
     from .building import build  # the operators, which a program that is kept does without
 
     for name, weight in _weights(graph, weights_file).items():
@@ -178,17 +178,17 @@ def _graph(file: Path) -> ModelGraph:
 
 
 def _stored(graph: ModelGraph) -> list[ModelWeight]:
-    """What the file of weights holds: they stand in the order of their names' bytes."""
+    """Read the file of weights, ordered by the bytes of their names."""
     return sorted([w for w in graph.weights if w.is_stored], key=lambda w: w.name.encode())
 
 
 def _beside(program: Path) -> Path:
-    """The file of weights that belongs to a program."""
+    """Return the file of weights that belongs to a program."""
     return program.with_name("__params__") if program.name == "__model__" else program.with_suffix(".pdiparams")
 
 
 def _arrays(names: list[str], path: Path) -> list[np.ndarray]:
-    """What a file holds; where there is none, what a file for each name holds, as earlier generations wrote them."""
+    """Read the arrays of one file, or of one file for each name, as older versions wrote them."""
     files = [path] if path.is_file() else [path.parent / Path(name).name for name in names]
     if missing := [str(f) for f in files if not f.is_file()]:
         one = f", and so is {missing[0]}" if len(missing) < len(names) else ""

@@ -29,7 +29,7 @@ MAX_DIMENSIONS = 32
 
 
 def read_weights(path: Path) -> Iterator[np.ndarray]:
-    """The tensors of a file, one after the other, each with memory of its own.
+    """Yield the tensors of a file, one after the other, each with memory of its own.
 
     Raises:
         ModelFileError: the file is damaged.
@@ -45,7 +45,7 @@ def read_weights(path: Path) -> Iterator[np.ndarray]:
 
 
 def read_one(file: BinaryIO, end: int) -> np.ndarray:
-    """The tensor at the position of a file.
+    """Return the tensor at the position of a file.
 
     Arguments:
         end: the size of the file.
@@ -81,6 +81,6 @@ def tensor_description(data: memoryview) -> tuple[np.dtype, tuple[int, ...]]:
 
 
 def record(array: np.ndarray) -> bytes:
-    """A tensor as read_one() reads it."""
+    """Return a tensor as read_one() reads it."""
     described = b"\x08" + varint_bytes(NUMBERS[array.dtype]) + b"".join(b"\x10" + varint_bytes(n) for n in array.shape)
     return struct.pack("<IQIi", 0, 0, 0, len(described)) + described + np.ascontiguousarray(array).tobytes()

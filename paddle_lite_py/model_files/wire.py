@@ -11,7 +11,7 @@ from typing import Any
 
 
 def varint(data: memoryview, at: int) -> tuple[int, int]:
-    """A number of variable length, and where it ends.
+    """Return a number of variable length, and where it ends.
 
     Raises:
         ValueError: if it is longer than any.
@@ -33,7 +33,7 @@ def varint(data: memoryview, at: int) -> tuple[int, int]:
 
 
 def varint_bytes(number: int) -> bytes:
-    """A number that is not negative as varint() reads it.
+    """Return a number that is not negative as varint() reads it.
 
     Examples:
         >>> varint_bytes(150).hex()
@@ -47,7 +47,7 @@ def varint_bytes(number: int) -> bytes:
 
 
 def signed(number: int) -> int:
-    """A number of 64 bits as one with a sign."""
+    """Return a number of 64 bits as one with a sign."""
     return number - (1 << 64) if number >> 63 else number
 
 
@@ -78,7 +78,7 @@ def fields(data: memoryview) -> Iterator[tuple[int, Any]]:
 
 
 def varints(value: Any) -> list[int]:
-    """One number, or several in a row, with signs."""
+    """Return one number, or several in a row, with signs."""
     if isinstance(value, int):
         return [signed(value)]
     out, at = [], 0

@@ -511,7 +511,7 @@ class RReLU(FunctionLayer):
     _takes_training = True
 
     def extra_repr(self) -> str:
-        """Its settings."""
+        """Return its settings."""
         what = f"lower={self.lower}, upper={self.upper}, training={self.training}"
         return f"{what}, dtype={as_dtype(self._dtype).name}" + (f", name={self._name}" if self._name else "")
 
@@ -551,6 +551,6 @@ class PReLU(Layer):
         return F.prelu(x, self._weight, data_format=self._data_format)
 
     def extra_repr(self) -> str:
-        """Its settings."""
+        """Return its settings."""
         what = f"num_parameters={self._num_parameters}, data_format={self._data_format}, init={self._init}"
         return f"{what}, dtype={self._weight.dtype.name}" + (f", name={self._name}" if self._name else "")

@@ -174,7 +174,7 @@ class MultiHeadAttention(Layer):
 
 
 class SDPBackend(enum.IntEnum):
-    """Names of PaddlePaddle's attention kernels, for sdpa_kernel().
+    """The names of PaddlePaddle's attention kernels, for sdpa_kernel().
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -228,5 +228,5 @@ _asked = [[SDPBackend.MATH]]
 
 @no_effect(with_priority=KERNELS)
 def _cur_sdpa_kernel_backends(with_priority: bool = False) -> list[SDPBackend]:
-    """What the innermost sdpa_kernel() asks for."""
+    """Return the backends of the innermost sdpa_kernel()."""
     return list(_asked[-1])

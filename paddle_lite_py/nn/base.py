@@ -321,7 +321,7 @@ class Layer(StateDict, Tree):
         return self._full_name
 
     def extra_repr(self) -> str:
-        """Its settings, for repr()."""
+        """Return its settings, for repr()."""
         return ""
 
     def __repr__(self) -> str:
@@ -356,5 +356,5 @@ def in_declarative_mode() -> bool:
     return not is_eager()
 
 
-# What inspect shows of a layer that has no __init__ of its own.
+# The signature that inspect shows of a layer without its own __init__.
 Layer.__new__.__signature__ = inspect.signature(Layer.__init__)  # type: ignore[attr-defined]

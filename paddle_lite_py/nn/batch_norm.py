@@ -65,7 +65,7 @@ class _BatchNorm(Layer):
         return self.create_parameter([self._num_features], attr)
 
     def forward(self, input: Any) -> Any:
-        """The input, each channel normalized."""
+        """Return the input, each channel normalized."""
         if self._dims and input.ndim not in self._dims:
             expected = " or ".join(map(str, self._dims))
             raise ValueError(
@@ -85,7 +85,7 @@ class _BatchNorm(Layer):
         )
 
     def extra_repr(self) -> str:
-        """Its settings."""
+        """Return its settings."""
         placed = "" if self._data_format == "NCHW" else f", data_format={self._data_format}"
         named = f", name={self._name}" if self._name else ""
         return f"num_features={self._num_features}, momentum={self._momentum}, epsilon={self._epsilon}{placed}{named}"

@@ -25,7 +25,7 @@ class ClipGradBase(Versioned):
     """Base class of gradient clipping: called with (parameter, gradient) pairs, it returns such pairs."""
 
     def key(self) -> tuple[Any, ...] | None:
-        """What the rule depends on, hashable; None if there is only the user's own __call__."""
+        """Return the settings of the rule, hashable; None if there is only the user's own __call__."""
         return None
 
     def __call__(self, params_grads: Sequence[tuple[Parameter, Tensor | None]]) -> list[tuple[Any, Any]]:
@@ -125,7 +125,7 @@ class ClipGradByGlobalNorm(ClipGradBase):
 
 
 def rule(key: tuple[Any, ...]) -> Rule:
-    """The function over arrays that a key stands for."""
+    """Return the function over arrays that a key stands for."""
     return functools.partial(_RULES[key[0]], *key[1:])
 
 

@@ -72,7 +72,7 @@ class Linear(Layer):
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """The settings that repr() shows."""
+        """Return the settings that repr() shows."""
         named = f", name={self.name}" if self.name else ""
         return (
             f"in_features={self.in_features}, out_features={self.out_features}, dtype={self.weight.dtype.name}{named}"
@@ -120,19 +120,19 @@ class Bilinear(Layer):
         return F.bilinear(x1, x2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """The settings that repr() shows."""
+        """Return the settings that repr() shows."""
         a, b, c = self._sizes
         return f"in1_features={a}, in2_features={b}, out_features={c}, dtype={self.weight.dtype.name}"
 
 
 class _ZeroRow(Initializer):
-    """What another initializer draws, with zeros in one row."""
+    """Another initializer, with zeros in one row."""
 
     def __init__(self, inner: Initializer, row: int) -> None:
         self.inner, self.row = inner, row
 
     def draw(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-        """An array of this shape and dtype."""
+        """Return an array of this shape and dtype."""
         table = np.array(self.inner.draw(shape, dtype))
         table[self.row] = 0
         return table
@@ -232,7 +232,7 @@ class Embedding(Layer):
         )
 
     def extra_repr(self) -> str:
-        """Its sizes."""
+        """Return its sizes."""
         padding = "" if self._padding_idx is None else f", padding_idx={self._padding_idx}"
         named = f", name={self._name}" if self._name else ""
         how = f"sparse={self._sparse}, scale_grad_by_freq={self._scale_grad_by_freq}"
@@ -392,7 +392,7 @@ class Unflatten(Layer):
         return input.reshape([*input.shape[:axis], *self.shape, *input.shape[axis + 1 :]])
 
     def extra_repr(self) -> str:
-        """Its settings."""
+        """Return its settings."""
         return f"axis={self.axis}, shape={self.shape}"
 
 
@@ -437,7 +437,7 @@ class PairwiseDistance(FunctionLayer):
     _function, _settings = "pairwise_distance", {"p": 2.0, "epsilon": 1e-6, "keepdim": False}
 
     def extra_repr(self) -> str:
-        """Its settings; those that are mostly left alone where they are not."""
+        """Return its settings; those that are mostly left alone where they are not."""
         more = {"epsilon": self.epsilon} if self.epsilon != 1e-6 else {}
         more |= {"keepdim": self.keepdim} if self.keepdim else {}
         more |= {"name": self._name} if self._name else {}

@@ -26,7 +26,7 @@ def as_list(value: Any, n: int, what: str) -> list[int]:
 
 
 class _Conv(Layer):
-    """What all convolutions share; subclasses say how many dimensions they have."""
+    """The base of all convolution layers; subclasses set the number of dimensions."""
 
     _n = 2
     _transposed = False
@@ -71,14 +71,14 @@ class _Conv(Layer):
         self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
 
     def _pad(self, x: Any) -> tuple[Any, Any]:
-        """The input and the padding that is left to the convolution."""
+        """Return the input and the padding that is left to the convolution."""
         if self._padding_mode == "zeros":
             return x, self._padding
         widths = [w for p in reversed(as_list(self._padding, self._n, "padding")) for w in (p, p)]
         return F.pad(x, widths, mode=self._padding_mode, data_format=self._data_format), 0
 
     def extra_repr(self) -> str:
-        """Its settings, but for those at their defaults."""
+        """Return its settings, but for those at their defaults."""
         out = f"{self._in_channels}, {self._out_channels}, kernel_size={self._kernel_size}"
         ones = [1] * self._n
         for name, value, default in (
@@ -136,7 +136,7 @@ class _Forward(_Conv):
             self.to(device, dtype)
 
     def forward(self, x: Any) -> Any:
-        """The convolution of x."""
+        """Return the convolution of x."""
         x, padding = self._pad(x)
         function = getattr(F, f"conv{self._n}d")
         return function(
@@ -220,7 +220,7 @@ class _Transposed(_Conv):
     _transposed = True
 
     def forward(self, x: Any, output_size: Any = None) -> Any:
-        """The transposed convolution of x; output_size settles a size that the stride leaves open."""
+        """Return the transposed convolution of x; output_size settles a size that the stride leaves open."""
         function = getattr(F, f"conv{self._n}d_transpose")
         return function(
             x,

@@ -29,7 +29,7 @@ class FunctionLayer(Layer):
         params = [inspect.Parameter(k, keyword, default=v) for k, v in pairs]
         cls._binding = inspect.Signature(params)
         shown = inspect.Signature([p.replace(default=p.empty) if p.default is REQUIRED else p for p in params])
-        if not cls.__init__.__code__.co_flags & inspect.CO_VARARGS:  # one of its own
+        if not cls.__init__.__code__.co_flags & inspect.CO_VARARGS:  # its own
             shown = inspect.Signature(list(inspect.signature(cls.__init__).parameters.values())[1:])
         cls.__signature__ = shown  # type: ignore[attr-defined]
         for name in cls._settings:  # programs read and change `pool._output_size` as well
@@ -52,14 +52,14 @@ class FunctionLayer(Layer):
         self._name = bound.arguments["name"]
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """The function of the inputs."""
+        """Return the function of the inputs."""
         settings = {k: getattr(self, k) for k in self._settings}
         if self._takes_training:
             settings["training"] = self.training
         return getattr(F, self._function)(*inputs, **kwargs, **settings)
 
     def extra_repr(self) -> str:
-        """Its settings."""
+        """Return its settings."""
         shown = (
             self._shown
             if self._shown is not None
@@ -74,7 +74,7 @@ def _assign(name: str, layer: FunctionLayer, value: Any) -> None:
 
 
 def property_of(name: str) -> property:
-    """A setting under another name."""
+    """Return a setting under another name."""
     return property(attrgetter(name), partial(_assign, name))
 
 

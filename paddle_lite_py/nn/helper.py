@@ -1,4 +1,4 @@
-"""What older layers ask for parameters and operators."""
+"""The helper by which older layers create parameters and operators."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from ..core.dtypes import default_dtype
 
 
 class LayerHelper:
-    """What appends operators to a program by their names in PaddlePaddle. Here public functions do.
+    """Appends operators to a program by their names in PaddlePaddle. Here public functions do that.
 
     Args:
         layer_type: the name of the operator.
         kwargs: its arguments.
 
     Raises:
-        NotImplementedError: when it is asked for something.
+        NotImplementedError: on use.
     """
 
     def __init__(self, layer_type: str, **kwargs: Any) -> None:
         self.layer_type, self.kwargs = layer_type, kwargs
 
     def get_default_dtype(self) -> str:
-        """The name of the dtype of new parameters.
+        """Return the name of the dtype of new parameters.
 
         Examples:
             >>> LayerHelper("fc").get_default_dtype()
@@ -31,7 +31,7 @@ class LayerHelper:
         return str(default_dtype().name)
 
     def input_dtype(self, input_param_name: str = "input") -> Any:
-        """The dtype of the tensor, or of the first of several, that an argument names.
+        """Return the dtype of the tensor, or of the first of several, that an argument names.
 
         Examples:
             >>> LayerHelper("prior_box", input=paddle.ones([1])).input_dtype()

@@ -35,7 +35,7 @@ def add(hooks: dict[int, Hook], hook: Hook, prepend: bool) -> RemoveHandle:
 
 
 def before(hooks: list[Hook], layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """The arguments after the pre-hooks; a hook may return new ones, or None."""
+    """Return the arguments after the pre-hooks; a hook may return new ones, or None."""
     for hook in hooks:
         called = state.interpreter.callee(hook.call)
         if hook.with_kwargs:
@@ -50,7 +50,7 @@ def before(hooks: list[Hook], layer: Any, args: tuple[Any, ...], kwargs: dict[st
 
 
 def after(hooks: list[Hook], layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> Any:
-    """The result after the post-hooks; a hook may return a new one, or None."""
+    """Return the result after the post-hooks; a hook may return a new one, or None."""
     for hook in hooks:
         called = state.interpreter.callee(hook.call)
         changed = called(layer, args, kwargs, out) if hook.with_kwargs else called(layer, args, out)

@@ -71,7 +71,7 @@ class LayerNorm(Layer):
         return F.layer_norm(input, self._normalized_shape, self.weight, self.bias, self._epsilon)
 
     def extra_repr(self) -> str:
-        """Its settings."""
+        """Return its settings."""
         return f"normalized_shape={self._normalized_shape}, epsilon={self._epsilon}"
 
 
@@ -104,7 +104,7 @@ class RMSNorm(Layer):
         return F.rms_norm(input, self._normalized_shape, self.weight, self._epsilon)
 
     def extra_repr(self) -> str:
-        """Its settings."""
+        """Return its settings."""
         return f"normalized_shape={self._normalized_shape}, epsilon={self._epsilon}"
 
 
@@ -166,7 +166,7 @@ class GroupNorm(Layer):
         return F.group_norm(input, self._num_groups, self._epsilon, self.weight, self.bias, self._data_format)
 
     def extra_repr(self) -> str:
-        """Its settings."""
+        """Return its settings."""
         return f"num_groups={self._num_groups}, num_channels={self._num_channels}, epsilon={self._epsilon}"
 
 
@@ -197,7 +197,7 @@ class _InstanceNorm(Layer):
         self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
 
     def forward(self, input: Any) -> Any:
-        """The input, each channel of each sample normalized."""
+        """Return the input, each channel of each sample normalized."""
         if input.ndim not in self._dims:
             expected = " or ".join(map(str, self._dims))
             raise ValueError(
@@ -213,7 +213,7 @@ class _InstanceNorm(Layer):
         )
 
     def extra_repr(self) -> str:
-        """Its settings."""
+        """Return its settings."""
         return f"num_features={self._num_features}, epsilon={self._epsilon}"
 
 

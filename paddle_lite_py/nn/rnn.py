@@ -305,7 +305,7 @@ class RNNBase(LayerList):
         return run_op(mode.kind, x, states, weights, lengths, reverse=backwards, **mode.settings)
 
     def extra_repr(self) -> str:
-        """Its settings, but for those at their defaults."""
+        """Return its settings, but for those at their defaults."""
         out = f"{self.input_size}, {self.hidden_size}"
         out += f", num_layers={self.num_layers}" if self.num_layers != 1 else ""
         out += f", time_major={self.time_major}" if self.time_major else ""

@@ -45,7 +45,7 @@ class RNNCellBase(Layer):
         self.bias_hh = self._weight([rows], bhh, draw, is_bias=True)
 
     def _weight(self, shape: list[int], attr: Any, draw: Any, is_bias: bool = False) -> Any:
-        """A parameter; where its ParamAttr is False, one that stays what changes nothing."""
+        """Return a parameter; where its ParamAttr is False, one that stays what changes nothing."""
         if attr is not False:
             return self.create_parameter(shape, attr, is_bias=is_bias, default_initializer=draw)
         fixed: Any = self.create_parameter(shape, None, None, is_bias, Constant(0.0 if is_bias else 1.0))
@@ -86,7 +86,7 @@ class RNNCellBase(Layer):
         return from_input, from_state
 
     def extra_repr(self) -> str:
-        """Its sizes."""
+        """Return its sizes."""
         return f"{self.input_size}, {self.hidden_size}"
 
 

@@ -66,7 +66,7 @@ class StateDict:
         return self._collect(destination, include_sublayers, structured_name_prefix, use_hook, True, keep_vars)
 
     def sharded_state_dict(self, structured_name_prefix: str = "") -> dict[str, Any]:
-        """The parts of the state that this process holds, which is all of it: there is one process.
+        """Return the parts of the state that this process holds, which is all of it: there is one process.
 
         Raises:
             NotImplementedError: always, saying to use state_dict().
@@ -167,7 +167,7 @@ class StateDict:
 
 
 def _misfit(name: str, tensor: Tensor, value: Any) -> str:
-    """What is wrong with a value for a tensor; "" if nothing."""
+    """Describe what is wrong with a value for a tensor; "" if nothing is."""
     if not isinstance(value, Tensor | np.ndarray | np.generic | int | float | list | tuple):
         return f"{name} is a {type(value).__name__}, not an array."
     shape = list(value.shape) if hasattr(value, "shape") else list(np.shape(value))

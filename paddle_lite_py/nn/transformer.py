@@ -35,7 +35,7 @@ def attrs_of_parts(attr: Any, n: int) -> list[Any]:
 
 
 class _TransformerLayer(Layer):
-    """What encoder and decoder layers share: the feed-forward part and the residual steps around each part."""
+    """The base of encoder and decoder layers: the feed-forward block and the residual connections."""
 
     def _feed_forward(
         self, d_model: int, hidden: int, activation: str, act_dropout: float, attrs: tuple[Any, Any]
@@ -231,7 +231,7 @@ class TransformerDecoderLayer(_TransformerLayer):
 
 
 def _copies(layer: Any, n: int) -> LayerList:
-    """The layer, and more like it with parameters of their own."""
+    """Return the layer, and more like it with parameters of their own."""
     return LayerList([layer if i == 0 else type(layer)(**layer._config) for i in range(n)])
 
 

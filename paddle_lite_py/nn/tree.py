@@ -1,4 +1,4 @@
-"""What a layer holds: parameters, buffers and sublayers by name, and walks over them."""
+"""The contents of a layer: parameters, buffers and sublayers by name, and walks over them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Tree:
         store[name] = value
 
     def _store_for(self, name: str, value: Any) -> dict[str, Any] | None:
-        """The dict that keeps an attribute; None if it is an ordinary one."""
+        """Return the dict that keeps an attribute; None if it is an ordinary one."""
         held = self.__dict__
         if isinstance(value, Parameter):
             return self._need("_parameters")

@@ -16,7 +16,7 @@ _prefix = ""
 
 
 def generate(key: str) -> str:
-    """The next name with a prefix: `linear_0`, `linear_1`, ..."""
+    """Return the next name with a prefix: `linear_0`, `linear_1`, ..."""
     _counts[key] += 1
     return f"{_prefix}{key}_{_counts[key] - 1}"
 
@@ -48,7 +48,7 @@ def guard(new_generator: Counter[str] | str | bytes | None = None) -> Iterator[N
 
 
 def snake_case(name: str) -> str:
-    """A class name as the prefix of a layer's name.
+    """Return a class name as the prefix of a layer's name.
 
     Examples:
         >>> snake_case("BatchNorm2D"), snake_case("LSTMCell"), snake_case("MultiHeadAttention")

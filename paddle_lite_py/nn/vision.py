@@ -99,7 +99,7 @@ class Upsample(FunctionLayer):
     }
 
     def extra_repr(self) -> str:
-        """Its settings."""
+        """Return its settings."""
         what = f"scale_factor={self.scale_factor}" if self.scale_factor is not None else f"size={self.size}"
         how = f"mode={self.mode}, align_corners={self.align_corners}, align_mode={self.align_mode}"
         return f"{what}, {how}, data_format={self.data_format}" + (f", name={self._name}" if self._name else "")
@@ -110,7 +110,7 @@ class _Upsampling2D(FunctionLayer):
     _mode: dict[str, Any] = {}
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """The images, resized."""
+        """Return the images, resized."""
         return F.interpolate(
             *inputs,
             **kwargs,
@@ -121,7 +121,7 @@ class _Upsampling2D(FunctionLayer):
         )
 
     def extra_repr(self) -> str:
-        """Its settings."""
+        """Return its settings."""
         size = [self.size] * 2 if isinstance(self.size, int) else self.size
         what = f"scale_factor={self.scale_factor}" if self.scale_factor is not None else f"size={size}"
         return f"{what}, data_format={self.data_format}" + (f", name={self._name}" if self._name else "")
@@ -163,7 +163,7 @@ class UpsamplingBilinear2D(_Upsampling2D):
 
 class _Windows(FunctionLayer):
     def extra_repr(self) -> str:
-        """Its settings."""
+        """Return its settings."""
         windows = f"kernel_size={self.kernel_sizes}, dilation={self.dilations}"
         where = f"padding={self.paddings}, stride={self.strides}"
         return f"{windows}, {where}" + (f", name={self._name}" if self._name else "")
@@ -240,11 +240,11 @@ class _Pad(Layer):
         self._data_format = data_format or CHANNELS_FIRST[self._n]
 
     def forward(self, x: Any) -> Any:
-        """The input, padded."""
+        """Return the input, padded."""
         return F.pad(x, self.padding, mode=self._mode, value=self.value, data_format=self._data_format)
 
     def extra_repr(self) -> str:
-        """Its settings."""
+        """Return its settings."""
         named = f", name={self._name}" if self._name else ""
         return f"padding={self.padding}, mode={self._mode}, value={self.value}, data_format={self._data_format}{named}"
 

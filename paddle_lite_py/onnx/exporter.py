@@ -112,7 +112,7 @@ def export(
 
 
 def _evaluated(layer: Any, input_spec: Any, output_spec: Any) -> tuple[str, Traced]:
-    """What is to be written, with a name."""
+    """Return the function to export, with a name."""
     if isinstance(layer, TranslatedLayer) and input_spec is None and layer._forward:
         return "forward", layer._forward[0].traced()
     if not isinstance(layer, StaticProgram):
@@ -125,7 +125,7 @@ def _evaluated(layer: Any, input_spec: Any, output_spec: Any) -> tuple[str, Trac
 
 
 def _function(program: Program, traced: Traced) -> Any:
-    """The program as a JAX function of its arguments; the weights are constants in it."""
+    """Return the program as a JAX function of its arguments; the weights are constants in it."""
     lowered, weights = lower(program), [h._data for h in traced.captures]
 
     def function(*args: Any) -> Any:
@@ -155,7 +155,7 @@ def _keep_types(model: Any, declared: dict[str, Any]) -> None:
             kind.elem_type = TensorProto.INT64
 
 
-# -- what is not supported -----------------------------------------------------------------------------------------
+# -- unsupported operators -----------------------------------------------------------------------------------------
 def _unsupported(name: str, program: Program, error: Exception) -> str:
     """Name the operators of the program that hold the JAX primitive that an error of jax2onnx speaks of."""
     text = str(error)

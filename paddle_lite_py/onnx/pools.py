@@ -34,7 +34,7 @@ def plain_pools(model: Any) -> None:
 
 
 def _chain(node: Any, made: dict[str, Any], readers: dict[str, list[Any]]) -> list[Any] | None:
-    """The two nodes before a window and the one behind it, if that is all that they are for."""
+    """Return the two nodes before a window and the one behind it, if that is all that they are for."""
     if node.op_type not in ("MaxPool", "Conv"):
         return None
     second, behind = made.get(node.input[0]), readers.get(node.output[0], [])

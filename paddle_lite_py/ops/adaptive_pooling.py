@@ -97,7 +97,7 @@ def _max(x: Any, /, n: int, size: Any) -> Any:
     return largest(*gathered(x, *adaptive(space, _sizes(size, space)), lowest(x.dtype)))
 
 
-def _checked(x: Any, n: int) -> Any:
+def _check(x: Any, n: int) -> Any:
     if x.ndim != n + 2:
         raise ValueError(f"x has {x.ndim} dimensions; expected {n + 2}: batch, channels and {n} of space")
     return x
@@ -118,7 +118,7 @@ def adaptive_avg_pool1d(x: Tensor, output_size: Ints, name: str | None = None) -
         [[[1.5, 3.0]]]
     """
     fn: Any = _avg
-    return fn(_checked(x, 1), 1, output_size, True)
+    return fn(_check(x, 1), 1, output_size, True)
 
 
 @call_cached("x")
@@ -137,7 +137,7 @@ def adaptive_avg_pool2d(x: Tensor, output_size: Ints, data_format: str = "NCHW",
         [[[[1.5]]]]
     """
     fn: Any = _avg
-    return fn(_checked(x, 2), 2, output_size, channels_first(data_format, 2))
+    return fn(_check(x, 2), 2, output_size, channels_first(data_format, 2))
 
 
 @call_cached("x")
@@ -153,12 +153,12 @@ def adaptive_avg_pool3d(x: Tensor, output_size: Ints, data_format: str = "NCDHW"
         [[[[[1.0]]]]]
     """
     fn: Any = _avg
-    return fn(_checked(x, 3), 3, output_size, channels_first(data_format, 3))
+    return fn(_check(x, 3), 3, output_size, channels_first(data_format, 3))
 
 
 def _adaptive_max(n: int, x: Any, size: Any, mask: bool) -> Any:
     fn: Any = _max
-    out = fn(_checked(x, n), n, size)
+    out = fn(_check(x, n), n, size)
     return out if mask else out[0]
 
 

@@ -197,7 +197,7 @@ def flash_attn_qkvpacked(
 
 
 @op(name="packed_mask", grad=False)
-def _packed_mask(ends_q: Any, ends_k: Any, /, queries: int, keys: int, causal: bool) -> Any:
+def _pack_mask(ends_q: Any, ends_k: Any, /, queries: int, keys: int, causal: bool) -> Any:
     """Return the mask [queries, keys] of packed sequences; sequence i spans ends[i] to ends[i + 1]."""
     i, j = jnp.arange(queries), jnp.arange(keys)
     own_q = jnp.searchsorted(ends_q, i, side="right") - 1
@@ -249,7 +249,7 @@ def flash_attn_unpadded(
         >>> unpadded(v * 0, v, v, starts, starts, 2, 2, 1.0)[0].flatten().tolist()
         [2.0, 2.0, 9.0]
     """
-    fn: Any = _packed_mask
+    fn: Any = _pack_mask
     mask = fn(cu_seqlens_q, cu_seqlens_k, query.shape[0], key.shape[0], causal).unsqueeze([0, 1])
     q, k, v = (t.unsqueeze(0) for t in (query, key, value))
     out = scaled_dot_product_attention(q, k, v, mask, dropout, False, training, scale=scale)

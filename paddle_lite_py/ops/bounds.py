@@ -128,7 +128,7 @@ def _flat(attrs: dict[str, Any]) -> Check | None:
     return check
 
 
-def _picked(attrs: dict[str, Any], first: int = 1) -> Check | None:
+def _index_operands(attrs: dict[str, Any], first: int = 1) -> Check | None:
     """Return the index tensors among the operands of a plan (see indexing.py): operand, and dimension."""
     places, dim, at = [], 0, first
     for kind, *rest in attrs["plan"]:
@@ -181,7 +181,7 @@ def _rows(attrs: dict[str, Any]) -> Check:
     return check
 
 
-def _sampled(attrs: dict[str, Any]) -> Check:
+def _columns(attrs: dict[str, Any]) -> Check:
     return lambda x, index: _within(index, 0, x.shape[-1], "index", ValueError)
 
 
@@ -239,12 +239,12 @@ CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
     "index_select": _along("index", ValueError),
     "take_along_axis": _along("indices", IndexError),
     "gather_nd": _nd(ValueError),
-    "getitem": _picked,
-    "setitem": lambda attrs: _picked(attrs, 2),
+    "getitem": _index_operands,
+    "setitem": lambda attrs: _index_operands(attrs, 2),
     "index_put": _put,
     "multiplex": _choices,
     "take": _flat,
-    "index_sample": _sampled,
+    "index_sample": _columns,
     "scatter": _along("index", IndexError),
     "scatter_nd_add": _nd(IndexError),
     "_index_add": _along("index", ValueError),

@@ -108,7 +108,7 @@ def _product(x: Any, weight: Any, strides: Ints, pads: Pairs, windows: Any = Non
 
 
 def _windows(x: Any, sizes: Ints, counts: list[int], strides: Ints) -> Any:
-    """The elements of all windows of x [c, n, *space]: [c, *elements of a window, n, *counts].
+    """Return the elements of all windows of x [c, n, *space]: [c, *elements of a window, n, *counts].
 
     XLA makes a kernel of each slice. Slices of one axis after the other are fewer, but move more.
     """
@@ -122,7 +122,7 @@ def _windows(x: Any, sizes: Ints, counts: list[int], strides: Ints) -> Any:
 
 
 def _windows_by_row(x: Any, sizes: Ints, counts: list[int], strides: Ints) -> Any:
-    """The same in a loop over the rows of a window, whose transpose XLA cannot fuse into the op that reads it.
+    """Return the same in a loop over the rows of a window, whose transpose XLA cannot fuse into the op that reads it.
 
     Fused, the sum over the windows is made again for each element that the op makes of it.
     """

@@ -47,7 +47,7 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     """
     if data is None or isinstance(data, str | bytes):
         raise TypeError(f"to_tensor: data is {data!r}; expected a number, a list, a NumPy array or a tensor")
-    out = _gathered(data, dtype) if _holds_tensors(data) else None
+    out = _gather(data, dtype) if _holds_tensors(data) else None
     if out is None:
         out = wrap(as_array([0.0][:0] if isinstance(data, list | tuple) and not data else data, dtype, place))
     if not stop_gradient:
@@ -62,14 +62,14 @@ def _holds_tensors(data: Any) -> bool:
     return isinstance(data, Tensor) and not is_array(data._data)
 
 
-def _gathered(data: Any, dtype: Any) -> Tensor:
-    out = data.clone() if isinstance(data, Tensor) else _stacked(data)
+def _gather(data: Any, dtype: Any) -> Tensor:
+    out = data.clone() if isinstance(data, Tensor) else _stack(data)
     return (out if dtype is None else out.astype(dtype)).detach()
 
 
-def _stacked(data: Any) -> Any:
+def _stack(data: Any) -> Any:
     if isinstance(data, list | tuple):
-        return stack([_stacked(d) for d in data])
+        return stack([_stack(d) for d in data])
     return data if isinstance(data, Tensor) else to_tensor(data)
 
 

@@ -136,7 +136,7 @@ def _form_for_cpus(
     return None
 
 
-def _transposed_for_cpus(
+def _transpose_for_cpus(
     x: Any, weight: Any, lhs_dilation: Any, padding: Any, rhs_dilation: Any, feature_group_count: int
 ) -> Callable[..., Any] | None:
     """Return the CPU form of a transposed convolution, with weight [in, out / groups, *sizes]."""
@@ -144,7 +144,7 @@ def _transposed_for_cpus(
     ones, none = (1,) * len(steps), ((0, 0),) * len(steps)
 
     def kernel(weight: Any) -> Any:
-        return jnp.moveaxis(_flipped(weight, groups), (-1, -2), (0, 1))
+        return jnp.moveaxis(_flip(weight, groups), (-1, -2), (0, 1))
 
     if groups == 1:
         pays = conv3d_as_2d.pays(x, weight, groups)
@@ -295,9 +295,9 @@ def _transposed(
     }
 
     def by_xla(x: Any, weight: Any, bias: Any) -> Any:
-        return _convolve(x, _flipped(weight, groups), bias, first, window_strides=(1,) * n, **options)
+        return _convolve(x, _flip(weight, groups), bias, first, window_strides=(1,) * n, **options)
 
-    form = _transposed_for_cpus(x if first else jnp.moveaxis(x, -1, 1), weight, **options)
+    form = _transpose_for_cpus(x if first else jnp.moveaxis(x, -1, 1), weight, **options)
     return _on_platforms(by_xla, form, x, weight, bias, first)
 
 
@@ -313,7 +313,7 @@ def _output_padding(size: Any, least: Any, steps: Any) -> tuple[int, ...]:
     return tuple([a - b for a, b in zip(size, least, strict=True)])
 
 
-def _flipped(weight: Any, groups: int) -> Any:
+def _flip(weight: Any, groups: int) -> Any:
     """Convert [in, out / groups, *sizes] to [*sizes, in / groups, out], mirrored in space."""
     n_in, n_out, *sizes = weight.shape
     w = jnp.flip(weight, range(2, weight.ndim)).reshape(groups, n_in // groups, n_out, *sizes)

@@ -34,7 +34,7 @@ def H(x: Any) -> Any:
     return jnp.conj(T(x))
 
 
-def _mirrored(x: Any, lower: bool) -> Any:
+def _mirror(x: Any, lower: bool) -> Any:
     """Return the Hermitian matrices of which one triangle is read, with the gradient of all of `x`."""
     one = (jnp.tril if lower else jnp.triu)(x)
     other = H((jnp.tril if lower else jnp.triu)(x, -1 if lower else 1))
@@ -112,7 +112,7 @@ def cholesky(x: Array, /, upper: bool = False) -> Any:
         >>> paddle.linalg.cholesky(paddle.to_tensor([[4.0, 0.0], [0.0, 9.0]])).tolist()
         [[2.0, 0.0], [0.0, 3.0]]
     """
-    return jnp.linalg.cholesky(_mirrored(x, not upper), upper=upper)
+    return jnp.linalg.cholesky(_mirror(x, not upper), upper=upper)
 
 
 @op(methods=["cholesky_solve"], amp="black")
@@ -311,7 +311,7 @@ def eigh(x: Array, /, UPLO: str = "L") -> Any:
         >>> values.tolist(), vectors.abs().tolist()
         ([1.0, 2.0], [[0.0, 1.0], [1.0, 0.0]])
     """
-    return tuple(jnp.linalg.eigh(_mirrored(x, UPLO == "L"), UPLO=UPLO))
+    return tuple(jnp.linalg.eigh(_mirror(x, UPLO == "L"), UPLO=UPLO))
 
 
 @op(methods=["eigvalsh"], amp="black")
@@ -326,7 +326,7 @@ def eigvalsh(x: Array, /, UPLO: str = "L") -> Any:
         >>> paddle.linalg.eigvalsh(paddle.to_tensor([[2.0, 0.0], [0.0, 1.0]])).tolist()
         [1.0, 2.0]
     """
-    return jnp.linalg.eigvalsh(_mirrored(x, UPLO == "L"), UPLO=UPLO)
+    return jnp.linalg.eigvalsh(_mirror(x, UPLO == "L"), UPLO=UPLO)
 
 
 @op(methods=["eig"], amp="black")
@@ -375,7 +375,7 @@ def pinv(x: Array, /, rcond: float = 1e-15, hermitian: bool = False) -> Any:
         [[0.5, 0.0]]
     """
     floor = jnp.finfo(x.dtype).eps * max(x.shape[-2:])
-    x = _mirrored(x, True) if hermitian else x
+    x = _mirror(x, True) if hermitian else x
     return compilable(lambda x: jnp.linalg.pinv(x, rtol=max(rcond, float(floor)), hermitian=hermitian), x)
 
 
@@ -396,7 +396,7 @@ def matrix_power(x: Array, /, n: int) -> Any:
 
 @op(name="matrix_rank", grad=False)
 def _matrix_rank(x: Any, tol: Any = None, atol: Any = None, rtol: Any = None, /, hermitian: bool = False) -> Any:
-    values = jnp.abs(jnp.linalg.eigvalsh(_mirrored(x, True))) if hermitian else singular_values(x)
+    values = jnp.abs(jnp.linalg.eigvalsh(_mirror(x, True))) if hermitian else singular_values(x)
     top = jnp.max(values, -1, initial=0)
     if tol is None and atol is None and rtol is None:
         tol = top * max(x.shape[-2:]) * jnp.finfo(x.dtype).eps

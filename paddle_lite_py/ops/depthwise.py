@@ -91,7 +91,7 @@ def _of_x(space: Ints, weight: Any, g: Any, strides: Ints, pads: Pairs, steps: I
 
 
 def _of_weight(x: Any, weight: Any, g: Any, strides: Ints, steps: Ints) -> Any:
-    """A row of the kernel at a time: as one, XLA would go over the gradient with too many sums at once."""
+    """Return a row of the kernel at a time: as one, XLA would go over the gradient with too many sums at once."""
     span, axes = (g.shape[2] - 1) * strides[0] + 1, (0, *range(2, g.ndim))
     columns = list(_kernel_slices(weight.shape[2:], g.shape[3:], strides[1:], steps[1:]))
 

@@ -81,7 +81,7 @@ def _define(name: str, f: Any, what: str, where: str, x: str, value: str) -> Any
 
 
 def _hermitian(x: Any, s: Any, axes: Any, norm: str) -> Any:
-    """A real signal from half of its Hermitian spectrum: inverse of the other axes, then hfft of the last."""
+    """Return a real signal from half of its Hermitian spectrum: inverse of the other axes, then hfft of the last."""
     axes = (
         tuple(range(-len(s), 0)) if axes is None and s is not None else tuple(range(x.ndim)) if axes is None else axes
     )

@@ -39,7 +39,7 @@ def convolve(x: Any, weight: Any, groups: int, strides: Ints, pads: Pairs, steps
 
 
 def _product(x: Any, weight: Any, groups: int, strides: Ints, pads: Pairs, steps: Ints) -> Any:
-    """A sum over the rows of the kernel, so that of the windows, too, there is a row at a time."""
+    """Return a sum over the rows of the kernel, so that of the windows, too, there is a row at a time."""
     o, each, *sizes = weight.shape
     spans = tuple([d * (k - 1) + 1 for k, d in zip(sizes, steps, strict=True)])
     counts = window_counts(x.shape[2:], spans, strides, pads)

@@ -32,7 +32,7 @@ def _multiply(x: Any, sizes: Any, weights: tuple[Any, ...]) -> Any:
 
         def body(n: Any, found: Any, weight: Any = weight, start: Any = ends[i] - sizes[i]) -> Any:
             at = start + n * block
-            # What is written behind the end of a group is overwritten by the next ones.
+            # Rows written past the end of a group are overwritten by the next ones.
             part = jax.lax.dynamic_slice_in_dim(padded, at, block) @ weight
             return jax.lax.dynamic_update_slice_in_dim(found, part.astype(found.dtype), at, 0)
 

@@ -218,7 +218,7 @@ def _paste(x: Any, box: Box, new: Any) -> Any:
 
 
 def _unknown_slices(plan: Plan) -> tuple[Any, ...]:
-    """The slices of unknown sizes as an index of their own; the rest is whole."""
+    """Return the slices of unknown sizes as an index of their own; the rest is whole."""
     out: list[Any] = []
     for part in plan:
         if part[0] != NEW:
@@ -253,7 +253,7 @@ def _picks(operands: list[Any], plan: Plan) -> tuple[Any, ...]:
     return tuple(out)
 
 
-def _written_back(x: Any, new: Any, step: ViewStep) -> Any:
+def _write_back(x: Any, new: Any, step: ViewStep) -> Any:
     return _setitem(x, new, list(step.others), step.bound.attrs[0])
 
 
@@ -275,7 +275,7 @@ def _view_array(array: np.ndarray, step: ViewStep) -> np.ndarray:
     return array[(*index, ...)]  # a view even of one element
 
 
-_BASIC = ViewRule(_written_back, _view_array, anywhere=True)
+_BASIC = ViewRule(_write_back, _view_array, anywhere=True)
 
 
 @op(name="getitem", views=lambda attrs: None if _has(attrs["plan"], PICK, MASK) else _BASIC)
@@ -306,11 +306,11 @@ def _set_items(x: Any, value: Any, operands: list[Any], plan: Plan) -> Any:
     elif _has(plan, MASK):
         new = _masked(_slice_box(x, box).reshape(shape), value, operands, plan)
     else:
-        new = jnp.broadcast_to(_trimmed(value, len(shape)), shape)
+        new = jnp.broadcast_to(_trim(value, len(shape)), shape)
     return _paste(x, box, new.reshape(box.sizes))
 
 
-def _trimmed(value: Any, ndim: int) -> Any:
+def _trim(value: Any, ndim: int) -> Any:
     """Without leading dimensions of size 1 that the target lacks, which NumPy allows as well."""
     while value.ndim > ndim and value.shape[0] == 1:
         value = value[0]
@@ -332,7 +332,7 @@ def _masked(held: Any, value: Any, operands: list[Any], plan: Plan) -> Any:
     if value.ndim > behind:  # its mask dimension has size 1, and broadcasts over all dimensions of the mask
         at = value.ndim - behind
         value = value.reshape(*value.shape[: at - 1], *([1] * ndim), *value.shape[at:])
-    return jnp.where(mask, _trimmed(value, held.ndim), held)
+    return jnp.where(mask, _trim(value, held.ndim), held)
 
 
 def _fills(value: Any, plan: Plan) -> bool:

@@ -87,7 +87,7 @@ def _fill_exponential(x: Any, lam: Any = 1.0) -> Any:
         >>> bool((paddle.zeros([4]).exponential_(2.0) >= 0).all())
         True
     """
-    # 1 - u lies in (0, 1], where the logarithm is finite.
+    # 1 - u is in (0, 1], where the logarithm is finite.
     return (1 - _uniform(0.0, 1.0, *_like(x))).log() / -lam
 
 

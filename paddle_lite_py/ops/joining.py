@@ -155,7 +155,7 @@ def repeat_interleave(
     """Repeat each element along a dimension.
 
     Arguments:
-        repeats: int, or 1-D integer tensor with one count per element; a tensor needs eager mode.
+        repeats: int, or 1-D integer tensor with one count per element.
         axis: int, the dimension to repeat along; None: the flattened tensor.
         output_size: total size along `axis` after repeating, if known.
 

@@ -66,7 +66,7 @@ def _is_tiny(x: Any, y: Any) -> bool:
 
 def _need_equal(inner: Any, other: Any) -> None:
     if isinstance(inner, int) and isinstance(other, int) and inner != other:
-        raise ValueError(f"the last axis of x has size {inner}, but the axis of y that it meets has size {other}")
+        raise ValueError(f"the last axis of x has size {inner}, but the matching axis of y has size {other}")
 
 
 def _t(x: Any) -> Any:

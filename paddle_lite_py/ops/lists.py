@@ -1,4 +1,4 @@
-"""Lists of tensors, under the names of PaddlePaddle's arrays."""
+"""Lists of tensors, under the names of PaddlePaddle's tensor arrays."""
 
 from __future__ import annotations
 

@@ -225,14 +225,14 @@ def square_error_cost(input: Array, label: Array, /) -> Any:
     return jnp.square(input - label)
 
 
-def _weighted(loss: Any, weight: Any) -> Any:
+def _weigh(loss: Any, weight: Any) -> Any:
     return loss if weight is None else loss * weight
 
 
 @op(name="binary_cross_entropy", amp="black")
 def _bce(x: Any, label: Any, weight: Any = None, /, *, reduction: str) -> Any:
     x = jnp.clip(x, 1e-12, 1 - 1e-7 if x.dtype == jnp.float32 else 1.0)
-    return reduce(_weighted(-(label * jnp.log(x) + (1 - label) * jnp.log1p(-x)), weight), reduction)
+    return reduce(_weigh(-(label * jnp.log(x) + (1 - label) * jnp.log1p(-x)), weight), reduction)
 
 
 @call_cached("input", "label", "weight")
@@ -257,7 +257,7 @@ def binary_cross_entropy(
 def _bce_logits(x: Any, label: Any, weight: Any = None, pos_weight: Any = None, /, *, reduction: str) -> Any:
     factor = 1 if pos_weight is None else (pos_weight - 1) * label + 1
     loss = (1 - label) * x + factor * jax.nn.softplus(-x)
-    return reduce(_weighted(loss, weight), reduction)
+    return reduce(_weigh(loss, weight), reduction)
 
 
 @call_cached("logit", "label", "weight", "pos_weight")

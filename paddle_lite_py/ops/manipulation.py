@@ -84,7 +84,7 @@ def flatten(x: Array, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
         return x.reshape(1)
     start, stop = from_start(start_axis, x.ndim, "start_axis"), from_start(stop_axis, x.ndim, "stop_axis")
     if stop < start:
-        raise ValueError(f"stop_axis is {stop_axis}, which lies before start_axis, {start_axis}")
+        raise ValueError(f"stop_axis is {stop_axis}, which is before start_axis, {start_axis}")
     return x.reshape(*x.shape[:start], math.prod(x.shape[start : stop + 1]), *x.shape[stop + 1 :])
 
 
@@ -124,7 +124,7 @@ def unflatten(x: Array, /, axis: int, shape: Sequence[int]) -> Any:
 
 
 def _exchanged(x: Any, *axes: int) -> tuple[int, ...]:
-    """The order of the axes of x with two of them exchanged; more than two are that order."""
+    """Return the order of the axes of x with two of them exchanged; more than two are that order."""
     if len(axes) != 2:
         return axes
     order = [*range(x.ndim)]
@@ -268,8 +268,8 @@ def unsqueeze(x: Array, /, axis: Axis) -> Any:
     return x
 
 
-def _expanded(x: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The target shape with -1 replaced by x's own sizes."""
+def _expand(x: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the target shape with -1 replaced by x's own sizes."""
     lead = len(shape) - x.ndim
     return tuple([x.shape[i - lead] if isinstance(n, int) and n == -1 else n for i, n in enumerate(shape)])
 
@@ -286,7 +286,7 @@ def expand(x: Array, /, shape: Sequence[int]) -> Any:
         >>> paddle.expand(paddle.to_tensor([[1], [2]]), [-1, 3]).tolist()
         [[1, 1, 1], [2, 2, 2]]
     """
-    return jnp.broadcast_to(x, _expanded(x, as_tuple(shape)))
+    return jnp.broadcast_to(x, _expand(x, as_tuple(shape)))
 
 
 @op(methods=["broadcast_to"], variadic="shape")
@@ -298,7 +298,7 @@ def broadcast_to(x: Array, /, shape: Sequence[int]) -> Any:
         >>> paddle.broadcast_to(paddle.to_tensor([1, 2]), [2, 2]).tolist()
         [[1, 2], [1, 2]]
     """
-    return jnp.broadcast_to(x, _expanded(x, as_tuple(shape)))
+    return jnp.broadcast_to(x, _expand(x, as_tuple(shape)))
 
 
 @op(methods=["expand_as"])
@@ -410,7 +410,7 @@ def _bitcast(x: Any, /, dtype: Any) -> Any:
 
 
 def _of_bits(x: Any, kind: Any) -> Any:
-    """The bits of real numbers as another kind of them."""
+    """Return the bits of real numbers as another kind of them."""
     if kind.itemsize > x.dtype.itemsize:
         x = x.reshape(*x.shape[:-1], -1, kind.itemsize // x.dtype.itemsize)
     out = jax.lax.bitcast_convert_type(x, kind)

@@ -16,7 +16,7 @@ def max_of_windows(x: Any, w: Windows) -> Any:
     """Compute the maximum of each window."""
     inexact = jnp.issubdtype(x.dtype, jnp.inexact)
     if inexact and w.kernel == w.step and not w.ceil and not any(map(any, w.pad)):
-        return _tiled_max(_tiles(x, w))
+        return _tile_max(_tiles(x, w))
     size, step, least = w.full(w.kernel, 1, x.ndim), w.full(w.step, 1, x.ndim), lowest(x.dtype)
     # JAX recognizes a maximum by its neutral element, which is -inf for floats.
     start = np.array(-np.inf, x.dtype) if inexact else least
@@ -41,15 +41,15 @@ def _collapsed_shape(shape: Any, at: int, n: int) -> list[Any]:
 
 
 @jax.custom_jvp
-def _tiled_max(x: Any) -> Any:
+def _tile_max(x: Any) -> Any:
     """Maximum along the last axis. Several times as fast as XLA's select and scatter on CPUs."""
     return jnp.max(x, axis=-1)
 
 
-@_tiled_max.defjvp
+@_tile_max.defjvp
 def _jvp(primals: Any, tangents: Any) -> Any:
     (x,), (t,) = primals, tangents
-    y = _tiled_max(x)
+    y = _tile_max(x)
     at = jnp.arange(x.shape[-1], dtype=jnp.int32)
     first = jnp.min(jnp.where(x == y[..., None], at, x.shape[-1]), axis=-1, keepdims=True)
     # Element by element: a sum over the axis has a broadcast as its gradient, and XLA fuses that into a slow GEMM.

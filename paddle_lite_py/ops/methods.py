@@ -85,7 +85,7 @@ def _to(self: Tensor, device: Any = None, dtype: Any = None, blocking: bool = Tr
 
 @_method
 def _md5sum(self: Tensor) -> str:
-    """The MD5 sum of the bytes."""
+    """Return the MD5 sum of the bytes."""
     return hashlib.md5(self.numpy().tobytes(), usedforsecurity=False).hexdigest()
 
 
@@ -97,7 +97,7 @@ def _names_dtype(name: str) -> bool:
 
 
 def _to_place(x: Tensor, place: places.Place) -> Tensor:
-    """The tensor at a place. A program is placed as a whole, so inside one this changes nothing."""
+    """Return the tensor at a place. A program is placed as a whole, so inside one this changes nothing."""
     if not is_eager() or x.place == place:
         return x
     out = wrap(jax.device_put(x._data, place.device))
@@ -361,7 +361,7 @@ def grad_fn(self: Tensor) -> Any:
 
 
 def _get_data(self: Tensor) -> Tensor:
-    """The data as a detached tensor; assigning replaces the data of this tensor."""
+    """Return the data as a detached tensor; assigning replaces the data of this tensor."""
     return self.detach()
 
 

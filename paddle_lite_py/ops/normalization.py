@@ -269,7 +269,7 @@ def group_norm(
 
 
 def _tail(function: str, x: Any, normalized_shape: Any) -> int:
-    """How many axes normalized_shape names; it must be the end of the shape of x."""
+    """Return the number of axes that normalized_shape names; it must be the end of the shape of x."""
     shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
     last = list(x.shape[-len(shape) :])
     if len(last) < len(shape) or any(a != b and not is_symbolic(a) for a, b in zip(last, shape, strict=True)):
@@ -281,7 +281,7 @@ def _tail(function: str, x: Any, normalized_shape: Any) -> int:
 def _of_tail(x: Any, weight: Any, bias: Any, n_axes: int, epsilon: float, centred: bool) -> Any:
     """x moved along its last axes to mean 0 (if centred) and variance 1, times weight, plus bias, which may be None.
 
-    The gradient needs, beside x, two numbers for each row; JAX's keeps several arrays of the size of x.
+    The gradient needs, besides x, two numbers for each row; JAX's keeps several arrays of the size of x.
     """
     return _of_tail_forward(x, weight, bias, n_axes, epsilon, centred)[0]
 

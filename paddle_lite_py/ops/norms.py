@@ -26,7 +26,7 @@ def root(x: Any) -> Any:
 
 
 def _magnitude(x: Any, p: float, axis: Any, keepdim: bool) -> Any:
-    """The p-norm of vectors along axes."""
+    """Return the p-norm of vectors along axes."""
     size = magnitude(x)
     if p == float("inf"):
         return jnp.max(size, axis=axis, keepdims=keepdim)

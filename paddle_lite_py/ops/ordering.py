@@ -32,7 +32,7 @@ def sort(x: Any, axis: int, descending: bool = False) -> Any:
         return jnp.sort(x, axis=axis, stable=True, descending=descending)
 
     pays = _is_large(x) and x.dtype == np.float32
-    return _by_platform_if(x, by_xla, lambda x: _sorted(x, axis, descending), pays)
+    return _by_platform_if(x, by_xla, lambda x: _sort(x, axis, descending), pays)
 
 
 def argsort(x: Any, axis: int, descending: bool = False) -> Any:
@@ -70,13 +70,13 @@ def _is_large(x: Any) -> bool:
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(1, 2))
-def _sorted(x: Any, axis: int, descending: bool) -> Any:
-    found = jax.lax.sort(_reversed(_key(x), descending), from_start(axis, x.ndim), is_stable=False)
-    bits = _reversed(found, descending)
+def _sort(x: Any, axis: int, descending: bool) -> Any:
+    found = jax.lax.sort(_reverse(_key(x), descending), from_start(axis, x.ndim), is_stable=False)
+    bits = _reverse(found, descending)
     return jax.lax.bitcast_convert_type(_order_bits(bits), x.dtype)
 
 
-@_sorted.defjvp
+@_sort.defjvp
 def _jvp(axis: int, descending: bool, primals: Any, tangents: Any) -> Any:
     (x,), (dx,) = primals, tangents
     order = argsort(x, axis, descending)
@@ -87,7 +87,7 @@ def _order(x: Any, axis: int, descending: bool) -> Any:
     along = from_start(axis, x.ndim)
     # -0.0 equals 0.0.
     key = _key(jnp.where(x == 0, 0, x)) if x.dtype == np.float32 else x.astype(jnp.int32)
-    high = _reversed(key, descending).astype(jnp.int64) << 32
+    high = _reverse(key, descending).astype(jnp.int64) << 32
     found = jax.lax.sort(high | jax.lax.broadcasted_iota(jnp.int64, x.shape, along), along, is_stable=False)
     return found.astype(jnp.int32)
 
@@ -102,5 +102,5 @@ def _order_bits(bits: Any) -> Any:
     return jnp.where(bits < 0, bits ^ np.int32(0x7FFFFFFF), bits)
 
 
-def _reversed(key: Any, descending: bool) -> Any:
+def _reverse(key: Any, descending: bool) -> Any:
     return ~key if descending else key

@@ -217,13 +217,13 @@ def interpolate(
         sizes, scale = [n if is_symbolic(n) else int(n) for n in _whole(size, spatial)], None
     else:
         scale = [float(s) for s in _whole(scale_factor, spatial)]
-        sizes = [_scaled(n, s) for n, s in zip(x.shape[first : first + spatial], scale, strict=True)]
+        sizes = [_scale(n, s) for n, s in zip(x.shape[first : first + spatial], scale, strict=True)]
     given = None if scale is None or recompute_scale_factor else tuple(scale)
     return _interpolate(x, tuple(sizes), given, mode, align_corners, align_mode == 0 and not align_corners, first)
 
 
-def _scaled(size: Any, factor: float) -> Any:
-    """A size times a factor, rounded down; of an unknown one too."""
+def _scale(size: Any, factor: float) -> Any:
+    """Return a size times a factor, rounded down; of an unknown one too."""
     if not is_symbolic(size):
         return int(size * factor)
     exact = Fraction(factor).limit_denominator(1 << 20)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from ..dispatch.define import op
 from .types import Array
 
-CHUNK = 8  # blocks that attention reads at a time: what is gathered stays in the caches of a CPU
+CHUNK = 8  # blocks that attention reads at a time: the gathered rows stay in the caches of a CPU
 
 
 @op(name="paged_update", grad=False)
@@ -53,7 +53,7 @@ def paged_attention(q: Array, keys: Array, values: Array, tables: Array, starts:
         scores = jnp.where(is_seen, scores * scale, -jnp.inf)
         higher = jnp.maximum(highest, scores.max(-1))
         weights, factor = jnp.exp(scores - higher[..., None]), jnp.exp(highest - higher)
-        # What earlier rows left in a block may not be finite.
+        # Old content of a block may not be finite.
         present = jnp.where((there <= positions[:, -1:])[:, None, :, None], gathered(values, at), 0)
         added = jnp.einsum("bgrns,bgsd->bgrnd", weights.astype(values.dtype), present,
                            preferred_element_type=jnp.float32)  # fmt: skip

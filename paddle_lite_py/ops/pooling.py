@@ -30,13 +30,13 @@ def _max(x: Any, /, n: int, kernel: Any, stride: Any, padding: Any, ceil: bool, 
 
 @op(name="max_pool_with_index", windows=True)
 def _max_index(x: Any, /, n: int, kernel: Any, stride: Any, padding: Any, ceil: bool, first: bool) -> Any:
-    """The largest elements, and where in its image each stands."""
+    """Return the largest elements, and where in its image each stands."""
     x = x if first else jnp.moveaxis(x, -1, 1)
     return largest(*gathered(x, *indices(windows(x, n, kernel, stride, padding, ceil, True)), lowest(x.dtype)), first)
 
 
 def largest(elements: Any, flat: Any, first: bool = True) -> tuple[Any, ...]:
-    """The largest of each window's elements, and its flat index (int32)."""
+    """Return the largest of each window's elements, and its flat index (int32)."""
     best = jnp.argmax(elements, axis=-1)[..., None]
     flat = jnp.broadcast_to(jnp.asarray(flat, jnp.int32), elements.shape)
     out = [jnp.take_along_axis(a, best, axis=-1)[..., 0] for a in (elements, flat)]
@@ -144,7 +144,7 @@ def _avg(
 
 
 def _sizes(w: Windows, exclusive: bool, x: Any) -> Any:
-    """How many elements each window holds; those of the padding count unless `exclusive`."""
+    """Return the number of elements that each window holds; those of the padding count unless `exclusive`."""
     size: Any = 1
     for i, n in enumerate(w.space):
         low, high = (0, n) if exclusive else (-w.pad[i][0], n + w.pad[i][1])

@@ -96,7 +96,7 @@ def natural(x: Any) -> Any:
 
 
 def lone(x: Any) -> Any:
-    """A number or a tensor; of one element without dimensions, so that what it meets keeps its shape."""
+    """Return a number or a tensor; of one element without dimensions, so that what it meets keeps its shape."""
     x = jnp.asarray(x)
     return x.reshape(()) if x.size == 1 else x
 

@@ -261,5 +261,5 @@ _gru.defvjp(_gru_forward, _gru_backward)
 
 
 def _shift(xs: Array, first: Array, reverse: bool) -> Array:
-    """What stood before each step."""
+    """Return the value before each step."""
     return jnp.concatenate([xs[1:], first[None]] if reverse else [first[None], xs[:-1]])

@@ -225,7 +225,7 @@ def masked_scatter(x: Array, mask: Array, value: Array, /) -> Any:
     return jnp.where(mask, jnp.take(value.reshape(-1), order, mode="clip").reshape(x.shape).astype(x.dtype), x)
 
 
-def _scattered_product(shape: Any, at: tuple[Any, ...], values: Any) -> Any:
+def _scatter_product(shape: Any, at: tuple[Any, ...], values: Any) -> Any:
     """Multiply the values that are scattered to the same index; 1 where there is none."""
 
     @jax.custom_jvp
@@ -308,7 +308,7 @@ def _reduced(x: Any, at: tuple[Any, ...], values: Any, reduce: str, include_self
         total = (x if include_self else x.at[at].set(0)).at[at].add(values)
         return total / jnp.maximum(count, 1) if jnp.issubdtype(x.dtype, jnp.inexact) else total // jnp.maximum(count, 1)
     if _REDUCE[reduce] == "multiply":
-        return (x if include_self else x.at[at].set(1)) * _scattered_product(x.shape, at, values)
+        return (x if include_self else x.at[at].set(1)) * _scatter_product(x.shape, at, values)
     if not include_self:
         x = x.at[at].set(0 if _REDUCE[reduce] == "add" else values)
     return getattr(x.at[at], _REDUCE[reduce])(values)

@@ -247,7 +247,7 @@ def where(condition: Tensor, x: Tensor | None = None, y: TensorLike | None = Non
 
 @composite(methods=["nonzero"])
 def nonzero(x: Tensor, as_tuple: bool = False) -> Any:
-    """Return the indices of nonzero elements; needs eager mode.
+    """Return the indices of nonzero elements. The size of the result depends on the data.
 
     Arguments:
         as_tuple: return a tuple with one 1-D index tensor per dimension instead. Default: False.
@@ -289,7 +289,7 @@ def coordinates(mask: Tensor, what: str, instead: str) -> tuple[Tensor, ...]:
 
 @composite(methods=["argwhere"])
 def argwhere(input: Tensor) -> Any:
-    """Return the indices of nonzero elements, one per row; needs eager mode.
+    """Return the indices of nonzero elements, one per row. The size of the result depends on the data.
 
     Returns:
         An int64 tensor [n, input.ndim].
@@ -310,7 +310,7 @@ def take_flat(x: Array, index: Array, /, shape: Shape | None = None) -> Any:
 
 @composite(methods=["masked_select"])
 def masked_select(x: Tensor, mask: Tensor) -> Any:
-    """Select the elements where `mask` is True; needs eager mode.
+    """Select the elements where `mask` is True. The size of the result depends on the data.
 
     Returns:
         A 1-D tensor with the dtype of `x`.
@@ -342,7 +342,7 @@ def unique(
     dtype: DTypeLike = "int64",
     sorted: bool = True,
 ) -> Any:
-    """Return the sorted unique elements, or unique slices along a dimension; needs eager mode.
+    """Return the sorted unique elements, or unique slices along a dimension. The size depends on the data.
 
     Arguments:
         return_index, return_inverse, return_counts: return as well, as tensors of `dtype`: the first index of each
@@ -416,7 +416,7 @@ def unique_consecutive(
     axis: int | None = None,
     dtype: DTypeLike = "int64",
 ) -> Any:
-    """Remove consecutive duplicates of elements, or of slices along a dimension; needs eager mode.
+    """Remove consecutive duplicates of elements, or of slices along a dimension. The size depends on the data.
 
     Returns:
         The remaining elements; a tuple with the inverse indices and counts if they are requested.

@@ -15,7 +15,7 @@ from .search import where
 __all__ = ["segment_max", "segment_mean", "segment_min", "segment_sum", "send_u_recv", "send_ue_recv", "send_uv"]
 
 
-def _pooled(rows: Any, at: Any, count: int, pool: str) -> Any:
+def _pool(rows: Any, at: Any, count: int, pool: str) -> Any:
     """Reduce the rows of each segment; empty segments are zeros."""
     if pool == "sum":
         return jax.ops.segment_sum(rows, at, count)
@@ -29,7 +29,7 @@ def _pooled(rows: Any, at: Any, count: int, pool: str) -> Any:
 
 @op(name="segment_pool")
 def _segment(data: Any, ids: Any, /, *, count: int, pool: str) -> Any:
-    return _pooled(data, ids, count, pool)
+    return _pool(data, ids, count, pool)
 
 
 def _count(ids: Tensor, who: str) -> Any:
@@ -83,7 +83,7 @@ def _one_of(who: str, what: str, value: str, known: Any) -> None:
 
 @op(name="send_u_recv")
 def _send_u_recv(x: Any, source: Any, target: Any, /, *, count: int, pool: str) -> Any:
-    return _pooled(x[source], target, count, pool)
+    return _pool(x[source], target, count, pool)
 
 
 def send_u_recv(
@@ -120,10 +120,10 @@ def _rows(x: Tensor, out_size: Any) -> Any:
 
 @op(name="send_ue_recv")
 def _send_ue_recv(x: Any, y: Any, source: Any, target: Any, /, *, message: str, count: int, pool: str) -> Any:
-    return _pooled(_MESSAGES[message](*_aligned(x[source], y)), target, count, pool)
+    return _pool(_MESSAGES[message](*_align(x[source], y)), target, count, pool)
 
 
-def _aligned(a: Any, b: Any) -> tuple[Any, Any]:
+def _align(a: Any, b: Any) -> tuple[Any, Any]:
     """Give both operands the same number of dimensions, inserting missing ones after the first."""
     n = max(a.ndim, b.ndim)
     return tuple(v.reshape(v.shape[0], *[1] * (n - v.ndim), *v.shape[1:]) for v in (a, b))
@@ -162,7 +162,7 @@ def send_ue_recv(
 
 @op(name="send_uv")
 def _send_uv(x: Any, y: Any, source: Any, target: Any, /, *, message: str) -> Any:
-    return _MESSAGES[message](*_aligned(x[source], y[target]))
+    return _MESSAGES[message](*_align(x[source], y[target]))
 
 
 def send_uv(

@@ -28,7 +28,7 @@ _finite = IdentityMemo("arrays of finite numbers")
 
 
 def _bad_input(array: Any) -> Any:
-    """The same of an argument, which may come again."""
+    """Return the same of an argument, which may come again."""
     if _finite.find(array):
         return None
     bad = _bad(array)
@@ -71,7 +71,7 @@ FEW = 32
 # Key: shape and dtype.
 @memo(256, context=False)
 def _numbers_of(shape: tuple[int, ...], dtype: np.dtype) -> Callable[[Any], Any]:
-    """What reads the numbers of an array: a few at once as numbers, which takes half the time, or as a flat array."""
+    """Return a function that reads elements: of few as numbers, which takes half the time, or as a flat array."""
     n = math.prod(shape)
     if 0 < n <= FEW and dtype.char in "fd":
         return struct.Struct(f"{n}{dtype.char}").unpack
@@ -127,7 +127,7 @@ def _singular(out: Any, axes: tuple[int, ...] = (-2, -1)) -> ValueError:
 
 
 @_unless_finite
-def _inverted(out: Any, x: Any, y: Any = None) -> None:
+def _check_inverse(out: Any, x: Any, y: Any = None) -> None:
     """Raise unless the result is not finite because `y` is not."""
     if y is None or _is_finite(y):
         raise _singular(out)
@@ -140,7 +140,7 @@ def _condition_found(out: Any, x: Any) -> None:
 
 
 @_unless_finite
-def _factored(out: Any, x: Any) -> None:
+def _check_factor(out: Any, x: Any) -> None:
     """Raise unless the result is not finite because `x` is not."""
     bad, given = _bad(out), _bad_input(x)
     if (bad if given is None else (bad := bad & ~given)).any():
@@ -163,10 +163,10 @@ def _given_numbers(run: Run) -> Run:
 
 Look = Callable[[Run], Run] | None
 LOOKS: dict[str, Callable[[dict[str, Any]], Look]] = {
-    **dict.fromkeys(("inverse", "cholesky_inverse", "solve"), lambda attrs: _inverted),
+    **dict.fromkeys(("inverse", "cholesky_inverse", "solve"), lambda attrs: _check_inverse),
     "condition_number": lambda attrs: _given_numbers if attrs["p"] in (None, 2, -2) else _condition_found,
-    "matrix_power": lambda attrs: _inverted if attrs["n"] < 0 else None,
-    "cholesky": lambda attrs: _factored,
+    "matrix_power": lambda attrs: _check_inverse if attrs["n"] < 0 else None,
+    "cholesky": lambda attrs: _check_factor,
     **dict.fromkeys(
         ("svd", "svdvals", "pinv", "matrix_rank", "eig", "eigvals", "eigvalsh"), lambda attrs: _given_numbers
     ),

@@ -106,7 +106,7 @@ def median(x: Tensor, axis: Axis = None, keepdim: bool = False, mode: str = "avg
 def _middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
     if not x.size:
         return jnp.full(jnp.mean(x, axis=axes(axis), keepdims=keepdim).shape, jnp.nan, single(x).dtype)
-    flat, shape = _flattened(single(x), axis, keepdim)
+    flat, shape = _flatten(single(x), axis, keepdim)
     ordered, n = ordering.sort(flat, -1), flat.shape[-1]
     middle = (ordered[..., (n - 1) // 2] + ordered[..., n // 2]) / 2
     return jnp.where(jnp.isnan(ordered[..., -1]), jnp.nan, middle).reshape(shape)
@@ -132,14 +132,14 @@ def _lower_middle_of_numbers(x: Any, /, axis: Any, keepdim: bool) -> Any:
 
 def _pick(x: Any, axis: Any, keepdim: bool, rank: Any) -> tuple[Any, Any]:
     """Return the element of a rank in sorted order, and its index; `rank(flat)` gives the rank."""
-    flat, shape = _flattened(x, axis, keepdim)
+    flat, shape = _flatten(x, axis, keepdim)
     k, order = rank(flat), ordering.argsort(flat, -1)
     order = order[..., k : k + 1] if isinstance(k, int) else jnp.take_along_axis(order, k, -1)
     out = jnp.take_along_axis(flat, order, -1)
     return out.reshape(shape), order.astype(jnp.int64).reshape(shape)
 
 
-def _flattened(x: Any, axis: Any, keepdim: bool) -> tuple[Any, list[Any]]:
+def _flatten(x: Any, axis: Any, keepdim: bool) -> tuple[Any, list[Any]]:
     """Return `x` with these axes merged into a last one, and the shape after reducing it."""
     axis = tuple([from_start(a, x.ndim) for a in (range(x.ndim) if axis is None else as_tuple(axis))])
     rest = [i for i in range(x.ndim) if i not in axis]

@@ -12,7 +12,7 @@ from ..core.config import by_platform
 
 
 def compilable(fn: Callable[[Any], Any], x: Any) -> Any:
-    """What a function that decomposes its argument gives.
+    """Return the result of a function that decomposes its argument.
 
     With 64-bit types switched on, XLA's compiler for TPUs fails on the decomposition in float32, not in float64.
     """

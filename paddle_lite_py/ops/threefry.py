@@ -34,10 +34,10 @@ def random_words(key: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
     """Return two random words per element: its encrypted index. The host tier recognizes the op by name."""
     number = jax.lax.iota(np.uint32, math.prod(shape)).reshape(shape)
     first, second = key
-    return _enciphered(first, second, jnp.zeros_like(number), number)
+    return _encipher(first, second, jnp.zeros_like(number), number)
 
 
-def _enciphered(first: Any, second: Any, a: Any, b: Any) -> tuple[Any, Any]:
+def _encipher(first: Any, second: Any, a: Any, b: Any) -> tuple[Any, Any]:
     keys = (first, second, first ^ second ^ _PARITY)
     a, b = a + first, b + second
     for i in range(5):

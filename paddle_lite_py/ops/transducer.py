@@ -16,7 +16,7 @@ __all__ = ["rnnt_loss"]
 _NEVER = -1e30
 
 
-def _skewed(x: Any) -> Any:
+def _skew(x: Any) -> Any:
     """Skew [batch, time, labels] to diagonals [time + labels - 1, batch, labels]: entry (n, u) is x at (n - u, u)."""
     time, labels = x.shape[1:]
     t = jnp.arange(time + labels - 1)[:, None] - jnp.arange(labels)
@@ -33,7 +33,7 @@ def _rnnt(
     # FastEmit scales the gradient of emitted labels, not their value.
     spoken = spoken + fastemit_lambda * (spoken - jax.lax.stop_gradient(spoken))
     spoken = jnp.pad(spoken, ((0, 0), (0, 0), (0, 1)), constant_values=_NEVER)
-    by_blank, by_label = _skewed(silent), _skewed(spoken)
+    by_blank, by_label = _skew(silent), _skew(spoken)
     first = jnp.where(jnp.arange(x.shape[2]) == 0, 0.0, jnp.full(x.shape[:1] + x.shape[2:3], _NEVER, x.dtype))
 
     def step(alpha: Any, now: Any) -> Any:

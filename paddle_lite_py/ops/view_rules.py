@@ -40,11 +40,11 @@ def _order(ndim: int, step: ViewStep) -> list[int]:
     return [n - 2 for n in step.bound.infer((spec,)).shape]
 
 
-def _permuted_back(x: Any, new: Any, step: ViewStep) -> Any:
+def _permute_back(x: Any, new: Any, step: ViewStep) -> Any:
     return _run("transpose", (tuple(np.argsort(_order(x.ndim, step)).tolist()),), new)
 
 
-PERMUTED = ViewRule(_permuted_back, lambda array, step: array.transpose(_order(array.ndim, step)), anywhere=True)
+PERMUTED = ViewRule(_permute_back, lambda array, step: array.transpose(_order(array.ndim, step)), anywhere=True)
 
 
 # -- elements at multiples of strides ----------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ def adam(
     by_rows: str = "",
     **more: Any,
 ) -> tuple[Any, State]:
-    """One step of Adam (Kingma and Ba, 2014).
+    """Return one step of Adam (Kingma and Ba, 2014).
 
     Arguments:
         by_rows: "all" or "met" for a table of embeddings: which rows are updated. As in the reference, the correction
@@ -78,14 +78,14 @@ def adam(
 
 
 def adamw(param: Any, grad: Any, state: State, lr: Any, weight_decay: float, **betas: Any) -> tuple[Any, State]:
-    """One step of AdamW (Loshchilov and Hutter, 2017): the decay acts on the parameter itself."""
+    """Return one step of AdamW (Loshchilov and Hutter, 2017): the decay acts on the parameter itself."""
     return adam(param * (1 - lr * weight_decay), grad, state, lr, **betas)
 
 
 def adamax(
     param: Any, grad: Any, state: State, _lr: Any, beta1: float, beta2: float, epsilon: float
 ) -> tuple[Any, State]:
-    """One step of Adamax (Kingma and Ba, 2014)."""
+    """Return one step of Adamax (Kingma and Ba, 2014)."""
     b1 = np.asarray(beta1, grad.dtype)
     moment = b1 * state["moment"] + (1 - b1) * grad
     norm = jnp.maximum(jnp.abs(grad), beta2 * state["inf_norm"] + epsilon)
@@ -103,7 +103,7 @@ def lamb(
     always_adapt: bool,
     weight_decay: float,
 ) -> tuple[Any, State]:
-    """One step of LAMB (You et al., 2019)."""
+    """Return one step of LAMB (You et al., 2019)."""
     first, second = moments(grad, state, beta1, beta2)
     mean = first / state["beta1_pow_acc"].astype(param.dtype)
     square = second / state["beta2_pow_acc"].astype(param.dtype)

@@ -16,7 +16,7 @@ from .lr import LRScheduler
 
 
 def learning_rate(who: str, value: Any) -> Any:
-    """A number or scheduler."""
+    """Return a number or scheduler."""
     if isinstance(value, Tensor) and (is_array(value._data) or not value.shape):
         value = value.item()
     if isinstance(value, LRScheduler | Tensor) or type(value) is TracedNumber:  # the last two are known to a run
@@ -32,14 +32,14 @@ def learning_rate(who: str, value: Any) -> Any:
 
 
 def grad_clip(who: str, value: Any) -> Any:
-    """A way to clip, or None."""
+    """Return a way to clip, or None."""
     if value is not None and not isinstance(value, ClipGradBase):
         raise TypeError(f"{who}: grad_clip is a {type(value).__name__}; expected one of paddle.nn.ClipGradBy...")
     return value
 
 
 def parameters(who: str, given: Any) -> list[Any]:
-    """A list of parameters, or of groups."""
+    """Return a list of parameters, or of groups."""
     if given is None and not state.interpreter.is_eager:
         return []
     if given is None:
@@ -67,7 +67,7 @@ def group(who: str, given: dict[str, Any], known: Sequence[str]) -> None:
 
 
 def unique_parameters(who: str, params: list[Any], others: list[Parameter]) -> list[Parameter]:
-    """The parameters, each once: none may be trained twice in a step."""
+    """Return the parameters, each once: none may be trained twice in a step."""
     taken = {id(p): p for p in others}
     out: dict[int, Parameter] = {}
     for p in params:

@@ -132,7 +132,7 @@ class LBFGS(Optimizer):
             steep = float(slope @ direction)
             if steep > -self.tolerance_change:
                 break
-            length, new_loss, new_slope, used = self._searched(closure, place, direction, loss, slope, rate)
+            length, new_loss, new_slope, used = self._search(closure, place, direction, loss, slope, rate)
             calls += used
             self._last, self._loss = (direction, slope, length), loss
             moved, change = length * direction, abs(new_loss - loss)
@@ -189,7 +189,7 @@ class LBFGS(Optimizer):
         return -self._inverse_hessian(slope), self.get_lr()
 
     def _inverse_hessian(self, slope: np.ndarray) -> np.ndarray:
-        """The product of the remembered inverse Hessian with a vector."""
+        """Return the product of the remembered inverse Hessian with a vector."""
         q, weights = slope.copy(), []
         for moved, turned in reversed(self._changes):
             weight = moved @ q / (turned @ moved)
@@ -202,7 +202,7 @@ class LBFGS(Optimizer):
             q += moved * (weight - turned @ q / (turned @ moved))
         return q
 
-    def _searched(
+    def _search(
         self, closure: Any, place: np.ndarray, direction: np.ndarray, loss: float, slope: np.ndarray, rate: float
     ) -> tuple[float, float, np.ndarray, int]:
         """How far to go, loss and gradient there, and the evaluations that it took."""

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 # Of the conditions: sufficient decrease, and curvature.
 DECREASE, CURVATURE = 1e-4, 0.9
 MAX_STEPS = 25
-# How far from an end of the bracket a new place must lie, as part of its length, and how far a step may reach out.
+# The least distance of a new point from an end of the bracket, relative to its length, and the farthest extrapolation.
 MARGIN, LEAST, MOST = 0.1, 0.01, 10
 
 
 class Point(NamedTuple):
-    """What is known of the loss at a distance along a line: its value, its slope along the line, and its gradient."""
+    """A point on a line: its distance, the loss there, its slope along the line, and its gradient."""
 
     at: float
     loss: float
@@ -25,7 +25,7 @@ class Point(NamedTuple):
 def strong_wolfe(
     look: Callable[[float], Point], start: Point, length: float, reach: float, tolerance: float
 ) -> tuple[Point, int]:
-    """A point along a line where the strong Wolfe conditions hold, and how many points were looked at.
+    """Return a point along a line where the strong Wolfe conditions hold, and how many points were looked at.
 
     Arguments:
         look: what is found at a distance.

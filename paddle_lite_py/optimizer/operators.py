@@ -29,7 +29,7 @@ class UpdateOp(Op):
         self.attr_names = ("slots", "settings", "clip", "skips")
 
     def rebuild(self, slots: Any, settings: Any, clip: Any, skips: Any) -> Update:
-        """The update that a file describes.
+        """Return the update that a file describes.
 
         Raises:
             ValueError: if its attributes are not those of an update.
@@ -106,7 +106,7 @@ _made: Memo[Recipe, BoundOp] = Memo("operators of updates", 128)
 
 
 def operator(recipe: Recipe) -> BoundOp:
-    """The operator of an update; one of a rule of the user's own has a name that files do not know."""
+    """Return the operator of an update; one of a rule of the user's own has a name that files do not know."""
     return _made.get(recipe) or _made.put(recipe, _operator(recipe))
 
 

@@ -90,7 +90,7 @@ class Optimizer(Versioned):
         checks.group(type(self).__name__, given, known)
         params = [given["params"]] if isinstance(given["params"], Tensor) else list(given["params"])
         group = self._make_group(params, {k: v for k, v in given.items() if k != "params"})
-        for p in group.params:  # what the group says of learning rate and decay takes the place of their own
+        for p in group.params:  # the group's learning rate and decay replace their own
             p.optimize_attr["learning_rate"] = group.options.get("learning_rate", 1.0)
             p.regularizer = None
 
@@ -143,8 +143,8 @@ class Optimizer(Versioned):
             raise TypeError(f"set_lr_scheduler: an LRScheduler is expected, got {type(scheduler).__name__}")
         state.interpreter.set_attribute(self, "_learning_rate", scheduler)
 
-    def _traced_rate(self, builder: Any) -> Tensor:
-        """The learning rate as an input or a value of a program."""
+    def _trace_rate(self, builder: Any) -> Tensor:
+        """Return the learning rate as an input or a value of a program."""
         held = self._learning_rate
         if isinstance(held, Tensor):  # a variable of the program
             return held.reshape([]).astype("float32")
@@ -160,7 +160,7 @@ class Optimizer(Versioned):
         return given
 
     def _rate(self, value: float | None = None) -> Any:
-        """The learning rate as an array: an input of the update, so that a new one compiles nothing."""
+        """Return the learning rate as an array: an input of the update, so that a new one compiles nothing."""
         value = self.get_lr() if value is None else value
         found = self._rates.get(value)
         if found is None:
@@ -206,7 +206,7 @@ class Optimizer(Versioned):
         builder: Any = state.interpreter
         builder.assumes(Unchanged.of(self, group, active, (key, settings), clip))
         with no_grad():
-            rate = self._traced_rate(builder)
+            rate = self._trace_rate(builder)
             values = [g.values if isinstance(g, rows.RowsGradient) else g for g in grads]
             held = builder.run(operator(recipe), (rate, *values, *rows.split_rows(handles, grads), *flags))
             new = rows.put(handles, grads, held)
@@ -217,7 +217,7 @@ class Optimizer(Versioned):
         return group.options.get("grad_clip", self._grad_clip)
 
     def _settings(self, group: ParameterGroup, active: list[int]) -> tuple[Any, tuple[Setting, ...]]:
-        """What an update of these parameters depends on, beside shapes: how gradients are clipped, and the rest."""
+        """Return what an update of these parameters depends on besides shapes: gradient clipping, and the rest."""
         clip, hyper = self._clip_of(group), self._hyper_of(group.options)
         return clip and clip.key(), tuple([self._setting(group, i, hyper) for i in active])
 
@@ -250,11 +250,11 @@ class Optimizer(Versioned):
         return tuple([(k, options[k] if k in options else getattr(self, f"_{k}")) for k in self._hyper])
 
     def _decay_of(self, param: Parameter, options: dict[str, Any]) -> float:
-        """The decay that the rule itself applies to a parameter."""
+        """Return the decay that the rule itself applies to a parameter."""
         raise NotImplementedError
 
     def _factor(self, param: Parameter) -> float:
-        """A factor on the learning rate of a parameter."""
+        """Return a factor on the learning rate of a parameter."""
         return 1.0
 
     def minimize(
@@ -311,7 +311,7 @@ class Optimizer(Versioned):
 
     def apply_gradients(self, params_grads: list[tuple[Parameter, Tensor]]) -> list[Any]:
         """Update parameters with the given (parameter, gradient) pairs."""
-        if not self._parameter_list:  # in static mode an optimizer may be made before it is known what it trains
+        if not self._parameter_list:  # in static mode an optimizer may be made before its parameters are known
             self._groups.clear()
             self._make_group([p for p, g in params_grads if g is not None], {})
         given = {id(p): g for p, g in params_grads if g is not None}
@@ -403,12 +403,12 @@ class Optimizer(Versioned):
 
 
 def _number(value: Any) -> Any:
-    """A float, or what stands for one in a program."""
+    """Return a float, or what stands for one in a program."""
     return value if type(value) is TracedNumber or isinstance(value, Tensor) else float(value)
 
 
 def _gradient(param: Parameter, zeros: dict[Any, Any]) -> Tensor:
-    """The gradient of a parameter for the current interpreter."""
+    """Return the gradient of a parameter for the current interpreter."""
     grad = param._grad
     if grad is ZEROS:
         key = (tuple(payload_of(param).shape), payload_of(param).dtype)

@@ -65,7 +65,7 @@ class ParameterGroup:
         self.started[i] = True
 
     def handles(self, indices: list[int]) -> list[Tensor]:
-        """All that an update of these parameters changes, in the order of Recipe.split."""
+        """Return all that an update of these parameters changes, in the order of Recipe.split."""
         out: list[Any] = [self.params[i] for i in indices]
         out += [self.masters[i] for i in indices if self.masters[i] is not None]
         for slot in self.slots:
@@ -75,7 +75,7 @@ class ParameterGroup:
         return out + list(self.scalars.values())
 
     def accumulators(self) -> Iterator[tuple[str, str, Tensor]]:
-        """The name of each accumulator, that of its parameter, and its values; of shared numbers a copy."""
+        """Yield the name of each accumulator, that of its parameter, and its values; of shared numbers a copy."""
         for slot in self.slots:
             for i, param in enumerate(self.params):
                 if self.started[i]:
@@ -84,7 +84,7 @@ class ParameterGroup:
 
     # -- saving ----------------------------------------------------------------------------------------------------
     def state_dict(self) -> dict[str, Tensor]:
-        """The accumulators by name."""
+        """Return the accumulators by name."""
         out: dict[str, Tensor] = {}
         for slot in self.slots:
             values = np.asarray(self.scalars[slot.name].numpy()) if slot.scalar and self.scalars else None
@@ -98,7 +98,7 @@ class ParameterGroup:
         return out
 
     def plan_load(self, found: dict[str, Any]) -> list[Callable[[], None]]:
-        """The steps that load accumulators; made only after all of them have been checked.
+        """Return the steps that load accumulators; made only after all of them have been checked.
 
         Raises:
             ValueError: if a shape does not fit.
@@ -179,7 +179,7 @@ def _handle(shape: tuple[int, ...], kind: Any, fill: Any, name: str, like: Param
 
 
 def _wide(param: Parameter) -> Tensor:
-    """The float32 copy that is trained in the place of a narrow parameter."""
+    """Return the float32 copy that is trained in the place of a narrow parameter."""
     name, held, kind = f"{param.name}_fp32_master", wrap(param._data), np.dtype(np.float32)
 
     def draw() -> Any:

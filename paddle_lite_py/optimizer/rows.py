@@ -30,7 +30,7 @@ class RowsGradient(NamedTuple):
 
 @op(name="merged_rows", grad=False)
 def _merged(ids: Any, values: Any, /, rows: int, padding: int | None) -> Any:
-    """Each id once, with the sum of its values; what pads, and what is no row, is left out."""
+    """Return each id once, with the sum of its values; what pads, and what is no row, is left out."""
     n = ids.shape[0]
     known = (ids >= 0) & (ids < rows)
     ids = jnp.where(known if padding is None else known & (ids != padding), ids, rows)
@@ -50,12 +50,12 @@ def _gather_rows(table: Any, ids: Any, /) -> Any:
 
 @op(name="rows_put", grad=False)
 def _put(table: Any, ids: Any, rows: Any, /) -> Any:
-    """A table with other rows."""
+    """Return a table with other rows."""
     return table.at[ids].set(rows, mode="drop")
 
 
 def gradient_of(lookups: Sequence[tuple[Tensor, Tensor]], rows: int, padding: int | None) -> RowsGradient:
-    """The gradient of a table, from the ids that were looked up and the gradients of what they gave."""
+    """Return the gradient of a table, from the ids that were looked up and the gradients of what they gave."""
     ids = [i.reshape([-1]).astype("int64") for i, _ in lookups]
     columns = lookups[0][1].shape[-1]
     values = [g.reshape([-1, columns]) for _, g in lookups]
@@ -64,13 +64,13 @@ def gradient_of(lookups: Sequence[tuple[Tensor, Tensor]], rows: int, padding: in
 
 
 def split_rows(handles: list[Tensor], grads: list[Any]) -> list[Tensor]:
-    """What an update changes, handle by handle in the order of parameters: of tables by rows their rows."""
+    """Return what an update changes, handle by handle in the order of parameters: of row-wise tables their rows."""
     fn: Any = _gather_rows
     return [h if g is None else fn(h, g.ids) for h, g in zip(handles, _by_handle(handles, grads), strict=True)]
 
 
 def put(handles: list[Tensor], grads: list[Any], made: Sequence[Tensor]) -> list[Tensor]:
-    """The same as a whole, after the update."""
+    """Return the same as a whole, after the update."""
     fn: Any = _put
     found = zip(handles, _by_handle(handles, grads), made, strict=True)
     return [new if g is None else fn(h, g.ids, new) for h, g, new in found]

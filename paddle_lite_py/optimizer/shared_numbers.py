@@ -19,7 +19,7 @@ class SharedNumbers:
         self.classes, self.single = [0] * n, True
 
     def updated(self, indices: Sequence[int]) -> None:
-        """Told before these parameters are updated: they part from others of their class."""
+        """Called before these parameters are updated: they split from others of their class."""
         if self.single and len(indices) == len(self.classes):
             return
         chosen = set(indices)
@@ -28,7 +28,7 @@ class SharedNumbers:
         self._take([first + c if i in chosen and c in left else c for i, c in enumerate(self.classes)])
 
     def compare(self, numbers: Sequence[Any]) -> None:
-        """Told what all numbers are, by accumulator, after some were set."""
+        """Called with all numbers, by accumulator, after some were set."""
         first = dict[tuple[float, ...], int]()
         rows = zip(*[v.tolist() for v in numbers], strict=True)
         self._take([first.setdefault(row, i) for i, row in enumerate(rows)])
@@ -44,7 +44,7 @@ class SharedNumbers:
 
 
 class Alike(NamedTuple):
-    """What a program takes for granted: that some parameters have the same numbers."""
+    """A guard: some parameters have equal numbers."""
 
     shared: SharedNumbers
     indices: tuple[int, ...]
@@ -55,5 +55,5 @@ class Alike(NamedTuple):
         return self.shared.same(self.indices)
 
     def change(self) -> str:
-        """What changed, in words."""
+        """Describe what changed."""
         return f"the parameters of {self.name} were updated together, and no longer are"

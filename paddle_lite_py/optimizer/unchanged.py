@@ -1,4 +1,4 @@
-"""What a program takes for granted of an optimizer: the settings that its update was traced with."""
+"""The guard of a program on an optimizer: the settings that its update was traced with."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Unchanged(NamedTuple):
 
     @classmethod
     def of(cls, optimizer: Any, group: Any, active: list[int], settings: Any, clip: Any) -> Unchanged:
-        """The fact that all is as it is now."""
+        """Return the fact that all is as it is now."""
         return cls(optimizer, group, active, settings, clip, len(optimizer._groups))
 
     @property
@@ -32,5 +32,5 @@ class Unchanged(NamedTuple):
         return same and now._settings(self.group, self.active) == self.settings
 
     def change(self) -> str:
-        """What changed, in words."""
+        """Describe what changed."""
         return f"the settings of {type(self.optimizer).__name__}, of its clipping or of its parameters changed"

@@ -35,15 +35,15 @@ class Accumulator(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What is fixed for one parameter in an update."""
+    """The fixed settings of one parameter in an update."""
 
-    row: int  # where its numbers stand in the scalar accumulators
+    row: int  # its index in the scalar accumulators
     rate: float  # factor on the learning rate
-    decay: str  # "l1", "l2" or "": what is added to its gradient
+    decay: str  # "l1", "l2" or "": the regularization added to its gradient
     coeff: float
     clips: bool
     hyper: tuple[tuple[str, Any], ...]
-    master: bool  # its float32 copy is what is trained
+    master: bool  # its float32 copy is trained
 
 
 class Recipe(NamedTuple):
@@ -59,7 +59,7 @@ class Recipe(NamedTuple):
     alike: bool = False  # all parameters have the same numbers: kernels for them are then the same ones
 
     def split(self, mutable: list[Any]) -> tuple[list[Any], list[Any], dict[str, list[Any]], dict[str, Any]]:
-        """The arrays that an update changes: parameters, masters, array accumulators and scalar ones by slot."""
+        """Return the arrays that an update changes: parameters, masters, array accumulators and scalar ones by slot."""
         it = iter(mutable)
         params = [next(it) for _ in self.settings]
         masters = [next(it) if s.master else None for s in self.settings]
@@ -76,7 +76,7 @@ def update(recipe: Recipe, lr: Any, grads: list[Any], mutable: list[Any], skip: 
 def _update(recipe: Recipe, lr: Any, grads: list[Any], mutable: list[Any]) -> list[Any]:
     params, masters, arrays, scalars = recipe.split(mutable)
     wide = [_wide(p) if m is None else m for p, m in zip(params, masters, strict=True)]
-    grads = [g.astype(w.dtype) for g, w in zip(_clipped(recipe, grads), wide, strict=True)]
+    grads = [g.astype(w.dtype) for g, w in zip(_clip(recipe, grads), wide, strict=True)]
     rows = [s.row for s in recipe.settings]
     own = slice(1) if recipe.alike else slice(None)  # of whom the numbers are
     numbers = {k: _select_rows(v, rows[own]) for k, v in scalars.items()}
@@ -118,7 +118,7 @@ def _wide(x: Any) -> Any:
     return x.astype(jnp.float32) if x.dtype.itemsize < 4 else x
 
 
-def _clipped(recipe: Recipe, grads: list[Any]) -> list[Any]:
+def _clip(recipe: Recipe, grads: list[Any]) -> list[Any]:
     if recipe.clip is None:
         return grads
     clipped = iter(clip.rule(recipe.clip)([g for g, s in zip(grads, recipe.settings, strict=True) if s.clips]))

@@ -14,7 +14,7 @@ from ..ir.graph import copy_value, swapped, with_inputs
 
 
 class BlockCaptures:
-    """What one block knows of tensors from outside.
+    """The outside tensors that one block reads or writes.
 
     Arguments:
         captured: the tensors that values of the block stand for.
@@ -29,7 +29,7 @@ class BlockCaptures:
         self.state: dict[int, Value] = {}  # what the tensors that rewrites update hold at this point
 
     def value(self, handle: Any) -> Value:
-        """What a tensor holds at this point."""
+        """Return the value of a tensor at this point."""
         return self.state.get(id(handle)) or self.entering(handle)
 
     def holds(self, handle: Any, value: Value) -> bool:
@@ -37,7 +37,7 @@ class BlockCaptures:
         return (self.state.get(id(handle)) or self.inputs.get(id(handle))) is value
 
     def entering(self, handle: Any) -> Value:
-        """The input that a tensor is, a new one if need be."""
+        """Return the input that a tensor is, a new one if need be."""
         key = id(handle)
         if key not in self.inputs:
             data = handle._data
@@ -47,7 +47,7 @@ class BlockCaptures:
         return self.inputs[key]
 
     def inside(self, op: Operator) -> list[BlockCaptures]:
-        """Those of the blocks of an operator."""
+        """Return those of the blocks of an operator."""
         layout, out = Operands(op), []
         for block in op.blocks:
             captured = {i: (o, self.captured[o]) for i, o in layout.pairs(block) if o in self.captured}
@@ -56,7 +56,7 @@ class BlockCaptures:
         return out
 
     def carrying(self, block: Block, keys: Iterable[int]) -> Block:
-        """The block of a loop with new inputs for what it only read so far, and changes now."""
+        """Return the block of a loop with new inputs for what it only read so far, and changes now."""
         swaps = {self.inputs[k]: copy_value(self.inputs[k]) for k in keys if k in self.given}
         self.inputs = {k: swaps.get(v, v) for k, v in self.inputs.items()}
         self.given -= set(keys)
@@ -68,7 +68,7 @@ class BlockCaptures:
 
 
 def thread_state(op: Operator, blocks: list[Block], inner: list[BlockCaptures], outer: BlockCaptures) -> Operator | str:
-    """The operator with blocks that read and change tensors from outside; or why that cannot be."""
+    """Return the operator with blocks that read and change tensors from outside; or why that cannot be."""
     written = {k: v for captures in inner for k, v in captures.state.items()}
     handles = {k: h for captures in inner for k, h in captures.handles.items()}
     for key in {k: None for captures in inner for k in (*captures.inputs, *captures.state)}:

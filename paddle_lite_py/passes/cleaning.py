@@ -20,7 +20,7 @@ Decide = Callable[[Operator], Sequence[Value] | None]
 
 
 def without(program: Program, decide: Callable[[], Decide]) -> Program:
-    """The program without operators whose results are there already; `decide` is made anew for each block."""
+    """Return the program without operators whose results are there already; `decide` is made anew for each block."""
     block = _without(program.block, decide, frozenset())
     return program if block is program.block else simplify.dead_code(program.replaced(block))
 

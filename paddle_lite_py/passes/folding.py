@@ -100,7 +100,7 @@ def fold_batch_norm(m: Match) -> Any:
 
 @register("freeze_weights", ["inference"], before="dead_code")
 def freeze_weights(program: Program) -> Program:
-    """What depends on weights alone is computed once, and becomes a weight, unless that takes more room.
+    """Compute once what depends on weights alone, and make it a weight, unless that takes more memory.
 
     The tensors themselves stay as they are; what is done to them later is not seen.
 
@@ -146,7 +146,7 @@ def _with_weights(program: Program, needed: list[Value], known: Known) -> Progra
         run_ops(ops, env)
         return [env[v] for v in needed]
 
-    arrays = _computed(compute, [_array(program.captured[v]) for v in given])
+    arrays = _compute(compute, [_array(program.captured[v]) for v in given])
     swaps: dict[Value, Any] = {}
     for v in needed:
         swaps[v] = new = Value(v.shape, v.dtype, v.requires_grad)
@@ -161,15 +161,15 @@ def _with_weights(program: Program, needed: list[Value], known: Known) -> Progra
     return dead_code(Program(frozen, names, program.output_names, captured, program.updates))
 
 
-def _computed(compute: Any, arrays: list[Any]) -> Any:
-    """The results of a function of weights, by NumPy where it has a rule for each step: it runs only once."""
+def _compute(compute: Any, arrays: list[Any]) -> Any:
+    """Return the results of a function of weights, by NumPy where it has a rule for each step: it runs only once."""
     traced = jax.jit(compute).trace(*arrays)
     by_numpy = baseline(traced.jaxpr, traced.out_info, math.inf)
     return traced.lower().compile()(*arrays) if by_numpy is None else by_numpy(*arrays)
 
 
 def _array(state: Any) -> Any:
-    """The array of a tensor, or of state that is kept in a scope."""
+    """Return the array of a tensor, or of state that is kept in a scope."""
     data = getattr(state, "_data", state)
     return data if is_array(data) else data.concrete("freeze_weights")
 

@@ -1,4 +1,4 @@
-"""What branches and loops compute from weights alone is computed before them, where it can be kept as a weight."""
+"""Move what branches and loops compute from weights alone out of them, where it can be kept as a weight."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..ir.block import Block, Operator, Value
 from ..ir.control import Operands, with_blocks
 from ..ir.graph import copy_value, swapped, with_inputs
 
-# Bytes of what is computed from nothing.
+# The size limit for values computed from nothing.
 MAX_CONSTANT = 256
 # For each value that is known before a run, the weights that it depends on.
 Known = dict[Value, frozenset[Value]]
 
 
 def known_from(block: Block, start: Mapping[Value, frozenset[Value]]) -> Known:
-    """What is known before a run, where it takes no more room than what it is computed from."""
+    """Return what is known before a run, if it takes no more memory than what it is computed from."""
     known: Known = dict(start)
     for op in block.ops:
         _learn(op, known)
@@ -45,7 +45,7 @@ def _room(values: Any) -> int:
 
 
 def lift_constants(block: Block, weights: Known) -> Block:
-    """The block with all that depends on its weights alone outside of the blocks in it."""
+    """Return the block with all that depends on its weights alone outside of the blocks in it."""
     known, ops = dict(weights), list[Operator]()
     for op in block.ops:
         before, op = _split(op, known) if op.blocks else ([], op)
@@ -56,13 +56,13 @@ def lift_constants(block: Block, weights: Known) -> Block:
 
 
 def _split(op: Operator, known: Known) -> tuple[list[Operator], Operator]:
-    """What the blocks of an operator compute from known values alone, and the operator that is given it."""
+    """Split an operator into what its blocks compute from known values alone, and the rest, which takes that."""
     layout, before, blocks, needed = Operands(op), list[Operator](), list[Block](), list[Value]()
     for block in op.blocks:
         outer = {i: o for i, o in layout.pairs(block) if o in known}
         start = {i: known[o] for i, o in outer.items()}
         block = lift_constants(block, start)
-        # What depends on no weight at all is better off where it is.
+        # Values that depend on no weight are better computed in place.
         inside = {v: weights for v, weights in known_from(block, start).items() if weights}
         rest = [o for o in block.ops if not is_known(o, inside)]
         read = {v for o in rest for v in o.inputs} | {v for v in block.outputs if isinstance(v, Value)}
@@ -78,7 +78,7 @@ def _split(op: Operator, known: Known) -> tuple[list[Operator], Operator]:
 
 
 def _with_inputs(layout: Operands, block: Block, values: list[Value]) -> Block:
-    """A block that is given values which are computed outside of it."""
+    """Return a block that is given values which are computed outside of it."""
     swaps: dict[Value, Any] = {v: copy_value(v) for v in values}
     ops, outputs = [with_inputs(op, swaps) for op in block.ops], [swapped(v, swaps) for v in block.outputs]
     return layout.block(Block(block.inputs, ops, outputs), [], list(swaps.values()), [])

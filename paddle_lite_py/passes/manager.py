@@ -55,7 +55,7 @@ def register(name: str, pipelines: Iterable[str] = (), before: str | None = None
 
 
 def names() -> list[str]:
-    """The names of all registered passes.
+    """Return the names of all registered passes.
 
     Examples:
         >>> "fold_batch_norm" in names()
@@ -65,7 +65,7 @@ def names() -> list[str]:
 
 
 class Step(NamedTuple):
-    """What one pass did.
+    """The effect of one pass.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -87,7 +87,7 @@ class Step(NamedTuple):
         return self.after is not self.before
 
     def diff(self) -> str:
-        """The text of the program before and after, as a unified diff."""
+        """Return the text of the program before and after, as a unified diff."""
         return diff(self.before, self.after, self.name)
 
 
@@ -119,7 +119,7 @@ class PassManager:
         self.steps: list[Step] = []
 
     def apply(self, program: Any) -> Any:
-        """The program that the passes make of a program, which itself stays as it is.
+        """Return the program that the passes make of a program, which itself stays as it is.
 
         Raises:
             PassError: if a pass gives something that is no well-formed program.
@@ -142,17 +142,17 @@ class PassManager:
         return program
 
     def summary(self) -> str:
-        """A line for each pass that was run last: what it did to the number of operators."""
+        """Return a line for each pass that was run last: what it did to the number of operators."""
         counts = [(s.name, len(s.before.ops()), len(s.after.ops())) for s in self.steps]
         return "\n".join(f"{name}: {a} -> {b} operators" for name, a, b in counts)
 
     def diff(self) -> str:
-        """What each pass changed, as unified diffs of the program's text."""
+        """Return the change made by each pass, as unified diffs of the program's text."""
         return "\n".join(s.diff() for s in self.steps if s.changed)
 
 
 def apply(program: Any, passes: str | Pass | Sequence[str | Pass], check: bool = True) -> Any:
-    """A program as passes make it; the program itself stays as it is.
+    """Return a program as passes make it; the program itself stays as it is.
 
     Arguments:
         program: a Program, of a static function, a loaded one, or one of the static mode.

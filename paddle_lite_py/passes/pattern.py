@@ -76,7 +76,7 @@ class Called:
 
 
 def attributes(op: Operator) -> dict[str, Any]:
-    """The attributes of an operator by name.
+    """Return the attributes of an operator by name.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -92,7 +92,7 @@ def attributes(op: Operator) -> dict[str, Any]:
 
 
 def arguments(op: Operator) -> list[Any]:
-    """What an operator is applied to, by parameter: a list where the parameter is one, None where it is absent.
+    """Return the arguments of an operator by parameter: a list where the parameter is one, None where it is absent.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -119,7 +119,7 @@ class Matcher:
         self.producers.update(dict.fromkeys(op.outputs, op))
 
     def match(self, pattern: Call, op: Operator) -> dict[str, Any] | None:
-        """What the names of a pattern stand for if it ends at an operator."""
+        """Match a pattern that ends at an operator; returns what its names stand for."""
         found: dict[str, Any] = {}
         return found if self._call(pattern, op, found) else None
 

@@ -54,7 +54,7 @@ class AutoCast:
         self.casting = rules(True, custom_white_list, custom_black_list, level, dtype, use_promote)
 
     def __call__(self, program: Program) -> Program:
-        """The program with casts; itself if there is nothing to cast."""
+        """Return the program with casts; itself if there is nothing to cast."""
         if self.casting is None:
             return program
         block = _Block(self.casting, program.block)
@@ -97,18 +97,18 @@ class _Block:
             self._add(op)
 
     def outputs(self, keep: Container[int]) -> list[Any]:
-        """The outputs; those at the positions in `keep` in the dtype that they had."""
+        """Return the outputs; those at the positions in `keep` in the dtype that they had."""
         return [
             self._as_before(v) if i in keep and isinstance(v, Value) else self._now(v)
             for i, v in enumerate(self.source.outputs)
         ]
 
     def kinds(self) -> list[Any]:
-        """The dtypes of the outputs."""
+        """Return the dtypes of the outputs."""
         return [getattr(self._now(v), "dtype", type(v)) for v in self.source.outputs]
 
     def block(self, keep: Container[int]) -> Block:
-        """The new block; the old one if nothing changed."""
+        """Return the new block; the old one if nothing changed."""
         outputs = self.outputs(keep)
         return Block(self.inputs, self.ops, outputs) if self.changed else self.source
 
@@ -162,7 +162,7 @@ class _Block:
         return with_blocks(op, lambda b: self._inner(b, (*b.inputs[:skip], *given)).block(every)), given
 
     def _inner(self, block: Block, given: tuple[Any, ...]) -> _Block:
-        """A block inside, whose inputs have the dtypes of what it is given now."""
+        """Return a block inside, whose inputs have the dtypes of what it is given now."""
         inputs = [v if v.dtype == g.dtype else _like(v, g.dtype) for v, g in zip(block.inputs, given, strict=False)]
         return _Block(self.casting, block, inputs)
 

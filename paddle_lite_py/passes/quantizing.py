@@ -63,7 +63,7 @@ class InsertQuanters:
         return self
 
     def __call__(self, program: Program) -> Program:
-        """The program with quanters before its products.
+        """Return the program with quanters before its products.
 
         Raises:
             PassError: if the quanters have parameters to train, and the program holds its gradients already.
@@ -71,7 +71,7 @@ class InsertQuanters:
         return rewrite(_PRODUCT)(self._rounded)(program)
 
     def _rounded(self, m: Match) -> Any:
-        """A product of rounded numbers."""
+        """Return a product of rounded numbers."""
         found = self.config.choice_of(_KINDS[m.product.name])
         weight = m.weight("w")
         if found is None or weight is None:

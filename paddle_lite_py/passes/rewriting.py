@@ -22,7 +22,7 @@ from .pattern import Call, Matcher
 
 
 class PassError(ValueError):
-    """A pass cannot do to a program what it was asked to.
+    """A pass cannot do the requested change to a program.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -32,7 +32,7 @@ class PassError(ValueError):
 
 
 class Match:
-    """What a pattern found, by the names in it: tensors, numbers, None where an argument is absent, calls.
+    """A match of a pattern, by the names in it: tensors, numbers, None where an argument is absent, calls.
 
     Arguments:
         weights: the tensors that values of the program stand for.
@@ -57,7 +57,7 @@ class Match:
             raise AttributeError(f"the pattern has no name {name!r}; it has {', '.join(self._found)}") from None
 
     def weight(self, name: str) -> Any:
-        """The weight or buffer that an argument is; None if it is computed, or an argument of the program."""
+        """Return the weight or buffer that an argument is; None if it is computed, or an argument of the program."""
         return self._weights.get(self._values.get(name))  # type: ignore[arg-type]
 
 
@@ -65,7 +65,7 @@ Rule = tuple[Call, Callable[[Match], Any]]
 
 
 def rewrite(*patterns: Call) -> Callable[[Callable[[Match], Any]], Callable[[Program], Program]]:
-    """A pass that replaces what matches a pattern, in the program and in the branches and loops of it.
+    """Return a pass that replaces what matches a pattern, in the program and in the branches and loops of it.
 
     The function below it is given what was found, and returns the tensor that takes the place of the result (several
     for an op with several results), computed with any paddle function; None leaves things as they are. Weights and
@@ -106,11 +106,11 @@ class Rewriting:
             for op_name in rule[0].names or (None,):
                 self.rules.setdefault(op_name, []).append(rule)
         self.top = BlockCaptures(dict(program.captured), program.captured)
-        # Tensors that the program updates by itself.
+        # Tensors that only the program updates.
         self.taken = {id(program.captured[v]) for v in program.updates.values() if v in program.captured}
 
     def program(self) -> Program:
-        """The rewritten program."""
+        """Return the rewritten program."""
         source, top = self.source, self.top
         block = self._block(source.block, top)
         new = [v for v in top.captured if v not in source.captured]
@@ -159,7 +159,7 @@ class Rewriting:
         return with_blocks(op, lambda _: next(new))
 
     def error(self, op: Operator, why: str) -> PassError:
-        """An error that names the pass and the operator."""
+        """Return an error that names the pass and the operator."""
         return PassError(f"pass `{self.name}` on `{op.name}` at {op.where}: {why}")
 
     def _replaced(
@@ -202,7 +202,7 @@ class Splice:
         self.r, self.op, self.captures = rewriting, op, captures
 
     def result(self, made: Traced, found: dict[str, Any]) -> tuple[list[Operator], list[Value]] | None:
-        """The new operators, and the values that take the place of the operator's outputs; None to leave it."""
+        """Return the new operators, and the values that take the place of the operator's outputs; None to leave it."""
         given = [v for v in found.values() if isinstance(v, Value)]
         given += [v for vs in found.values() if isinstance(vs, list) for v in vs]
         block = made.program.block
@@ -241,12 +241,12 @@ class Splice:
         self.captures.state[id(handle)] = value
 
     def error(self, why: str) -> PassError:
-        """An error that names the pass and the operator."""
+        """Return an error that names the pass and the operator."""
         return self.r.error(self.op, why)
 
 
 def watched(op: Operator) -> frozenset[Value]:
-    """The values in the block of a gradient that gradients are asked for: they stay as they are made."""
+    """Return the values that the gradients of a block are taken with respect to: these must stay."""
     if op.bound.op is not GRAD:
         return frozenset()
     block, _, inner, *_ = op.bound.attrs
@@ -260,7 +260,7 @@ def last_captured(program: Program) -> int:
 
 
 def _flat(made: Traced) -> list[Any]:
-    """The results of a rewrite: LEAF for what was computed, an Argument, or a tensor; empty for None."""
+    """Return the results of a rewrite: LEAF for what was computed, an Argument, or a tensor; empty for None."""
     structure = made.structure
     parts = structure.children if isinstance(structure, nested.Nest) else (structure,)
     places = [p.value if isinstance(p, nested.Static) else p for p in parts]

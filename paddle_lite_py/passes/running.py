@@ -17,7 +17,7 @@ from .manager import Pass
 
 
 def transformed(traced: Traced, change: Pass) -> Traced:
-    """A trace whose program a pass has changed: with the same arguments, results and state, and perhaps more.
+    """Return a trace whose program a pass has changed: with the same arguments, results and state, and perhaps more.
 
     Examples:
         >>> import paddle_lite_py as paddle

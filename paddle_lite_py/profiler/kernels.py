@@ -74,7 +74,7 @@ def _modules(names: set[str]) -> dict[str, list[dict[str, str]]]:
 
 
 def instructions(text: str) -> dict[str, str]:
-    """The name that each instruction of a module got where it was traced; a fusion has that of its last one."""
+    """Return the name that each instruction of a module got where it was traced; a fusion has that of its last one."""
     named: dict[str, str] = {}
     last: dict[str, str] = {}  # by computation
     computation = ""

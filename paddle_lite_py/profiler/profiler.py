@@ -24,7 +24,7 @@ __all__ = ["Profiler", "ProfilerTarget", "export_chrome_tracing", "export_protob
 
 
 class ProfilerTarget(Enum):
-    """What to record; JAX records all that there is.
+    """The devices to record; JAX records all that exist.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -42,7 +42,7 @@ RECORDING = (ProfilerState.RECORD, ProfilerState.RECORD_AND_RETURN)
 
 
 def export_chrome_tracing(dir_name: str, worker_name: str | None = None) -> Callable[[Any], None]:
-    """What writes each recording into a folder, for Perfetto and chrome://tracing; for Profiler(on_trace_ready=...).
+    """Return an on_trace_ready handler that writes each recording into a folder, for Perfetto and chrome://tracing.
 
     Arguments:
         dir_name: the folder; it is made where there is none.
@@ -61,7 +61,7 @@ def export_chrome_tracing(dir_name: str, worker_name: str | None = None) -> Call
 
 
 def export_protobuf(dir_name: str, worker_name: str | None = None) -> Callable[[Any], None]:
-    """What writes each recording into a folder as TensorBoard's profiler reads it: tensorboard --logdir DIR_NAME.
+    """Return a handler that writes each recording for TensorBoard's profiler: tensorboard --logdir DIR_NAME.
 
     Arguments:
         dir_name: the folder; it is made where there is none.
@@ -96,7 +96,7 @@ class Profiler:
         scheduler: what to do in each step, as of make_scheduler(); (first, last) to record these steps; None: all.
         on_trace_ready: called with the profiler after each recording.
         record_shapes: keep the shapes of arguments with each eager op.
-        profile_memory: count the bytes of XLA's arrays after each operation; small tensors on the CPU are of NumPy.
+        profile_memory: count the bytes of XLA's arrays after each operation; small tensors on the CPU are NumPy arrays.
         timer_only: record no trace, only the time of the steps.
 
     Examples:
@@ -181,7 +181,7 @@ class Profiler:
 
     def _record(self) -> None:
         options = jax.profiler.ProfileOptions()
-        options.python_tracer_level = 0  # calls of Python are not asked for, and cost more than what is
+        options.python_tracer_level = 0  # Python calls are not recorded: they would cost more than the rest
         self._folder = tempfile.mkdtemp(prefix="profile")
         jax.profiler.start_trace(self._folder, profiler_options=options)
         self._recorded = []
@@ -220,7 +220,7 @@ class Profiler:
         """Time of a step, and samples a second, since the last call.
 
         Arguments:
-            unit: what to call what is counted; "samples/s" by default, "steps/s" where step() was told no number.
+            unit: the unit of samples; "samples/s" by default, "steps/s" where step() got no number.
         """
         if not self._times:
             return ""
@@ -278,7 +278,7 @@ class Profiler:
 
 
 def _read(folder: Path, recorder: Recorder) -> ProfilerResult:
-    """What was recorded into a folder, each event with its operation and line."""
+    """Read a recording from a folder, each event with its operation and line."""
     found, planes = sorted(folder.rglob("*.trace.json.gz")), sorted(folder.rglob("*.xplane.pb"))
     if not found:
         return ProfilerResult([])

@@ -73,7 +73,7 @@ class Recorder:
     def __call__(
         self, name: str, kind: str, run: Callable[..., Any], *args: Any, program: Program | None = None
     ) -> Any:
-        """What a function gives, run as a span."""
+        """Run a function as a span and return its result."""
         where, place, before = user_frame(), len(self.spans), self._compiling
         line = f"{where.filename}:{where.lineno}"
         shapes = " ".join(str(list(t.shape)) for t in _tensors(args)) if self.shapes and kind == "op" else ""

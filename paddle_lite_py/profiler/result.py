@@ -46,31 +46,31 @@ class ProfilerResult:
         return {pid: "CPU" if "CPU" in name else "GPU" for pid, name in named.items()}
 
     def of(self, kinds: set[str]) -> ProfilerResult:
-        """The events of devices of these kinds, "CPU" and "GPU"."""
+        """Return the events of devices of these kinds, "CPU" and "GPU"."""
         found = self._kinds()
         return ProfilerResult([e for e in self.events if found.get(e.get("pid"), "CPU") in kinds], self.xplane)
 
     def rows(self) -> list[Row]:
-        """All events by name, those that took longest first."""
+        """Return all events by name, those that took longest first."""
         return self._table(((e["name"], e, float(e.get("dur", 0))) for e in self._complete()), id)
 
     def by_op(self) -> list[Row]:
-        """What was run by operation, those that took longest first: eager ops, backward, updates, and of programs
+        """Return the times by operation, longest first: eager ops, backward, updates, and of programs
         their operators, whose time is that of their kernels (two that run at once count both; a kernel of several
-        operators counts for the last). What a program takes beside its kernels stands under its own name, and
+        operators counts for the last). What a program takes besides its kernels is listed under its own name, and
         compilations in rows of their own."""
         return self._table((e[1:] for e in self._work()), _run)
 
     def by_line(self) -> list[Row]:
-        """The same by line of the user's code, as file:number."""
+        """Return the same by line of the user's code, as file:number."""
         return self._table(((line, e, time) for line, _, e, time in self._work()), _run)
 
     def kernels(self) -> list[Row]:
-        """What XLA runs, under its own names."""
+        """Return the times of XLA's kernels, under their own names."""
         return self._table(((e["name"], e, float(e["dur"])) for e in self._complete() if _is_kernel(e)), id)
 
     def of_user(self) -> list[Row]:
-        """The stretches that RecordEvent names."""
+        """Return the stretches that RecordEvent names."""
         return self._table(((e["name"], e, float(e["dur"])) for e in self._complete() if _is_users(e)), id)
 
     def memory(self) -> list[tuple[float, int]]:
@@ -112,7 +112,7 @@ def _run(event: Event) -> Any:
 
 
 def _own_times(events: list[Event]) -> Iterator[tuple[Event, float]]:
-    """Each event with the time that it does not spend in others: those within it on its thread, and kernels of a
+    """Return each event with the time that it does not spend in others: those within it on its thread, and kernels of a
     program's run on any."""
     own = {id(e): float(e["dur"]) for e in events}
     threads: dict[Any, list[Event]] = defaultdict(list)

@@ -10,7 +10,7 @@ __all__ = ["ProfilerState", "make_scheduler"]
 
 
 class ProfilerState(Enum):
-    """What to do in a step.
+    """The action of a step.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -29,7 +29,7 @@ RECORDING = (ProfilerState.RECORD, ProfilerState.RECORD_AND_RETURN)
 
 
 def make_scheduler(*, closed: int, ready: int, record: int, repeat: int = 0, skip_first: int = 0) -> Scheduler:
-    """What to do in each step: after skip_first ones, again and again `closed`, `ready` and `record` ones.
+    """Return the schedule: after skip_first steps, repeat `closed`, `ready` and `record` steps.
 
     Arguments:
         repeat: how often; 0: without end.
@@ -57,7 +57,7 @@ def make_scheduler(*, closed: int, ready: int, record: int, repeat: int = 0, ski
 
 
 def as_scheduler(given: Any) -> Scheduler:
-    """The scheduler that a user asks for: one, (first, last), or None for all steps."""
+    """Return the scheduler that a user asks for: one, (first, last), or None for all steps."""
     if callable(given):
         return given
     if given is None:

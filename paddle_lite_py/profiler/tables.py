@@ -57,7 +57,7 @@ UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
 def tables(
     result: ProfilerResult, steps: list[float], by: SortedKeys, detail: bool, unit: str, views: set[SummaryView]
 ) -> Iterator[str]:
-    """The tables that are asked for and have rows, as texts."""
+    """Return the requested tables that have rows, as texts."""
     scale, wanted = UNITS[unit], _order(by)
     parts: list[tuple[SummaryView, str, Callable[[], str]]] = [
         (SummaryView.OverView, "", lambda: _overview(result, steps, scale, unit)),
@@ -106,7 +106,7 @@ def _row(r: Row, scale: float, whole: float, name: Callable[[str], str]) -> str:
 
 
 def source(line: str) -> str:
-    """A line of the user's as a table shows it: the end of its path, its number, and its text."""
+    """Return a line of the user's as a table shows it: the end of its path, its number, and its text."""
     file, _, number = line.rpartition(":")
     text = linecache.getline(file, int(number)).strip()
     return f"{file.replace(chr(92), '/').rpartition('/')[2]}:{number}  {text}"

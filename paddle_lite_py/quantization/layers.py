@@ -48,12 +48,12 @@ class _Quanted(Layer):
         self.activation_quanter = None if choice.activation is None else choice.activation._instance(layer)
 
     def _rounded(self, x: Any) -> tuple[Any, Any]:
-        """The input and the weight, each through its quanter."""
+        """Return the input and the weight, each through its quanter."""
         x = x if self.activation_quanter is None else self.activation_quanter(x)
         return x, self.weight if self.weight_quanter is None else self.weight_quanter(self.weight)
 
     def original(self) -> Any:
-        """The layer whose place it took."""
+        """Return the layer whose place it took."""
         return self._source[0]
 
 

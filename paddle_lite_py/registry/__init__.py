@@ -1,1 +1,1 @@
-"""What an op is, and all ops there are."""
+"""The definition of an op, and the registry of all ops."""

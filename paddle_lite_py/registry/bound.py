@@ -6,7 +6,7 @@ import functools
 import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -18,8 +18,8 @@ from ..core.memo import Memo
 from ..host.tier import OP_STEPS, tiered
 from .view import ViewRule
 
-if TYPE_CHECKING:
-    from .op import Op
+# The op itself, a registry.op.Op: that is defined above this module.
+Op: TypeAlias = Any
 
 # A list argument is packed flat; the layout keeps its length, and None for an absent argument.
 Layout = tuple[Any, ...] | None
@@ -38,7 +38,7 @@ class BoundOp:
     compiled = True
     # Small arrays of it are computed by NumPy.
     hosted = True
-    # How many operators it stands for.
+    # How many operators it counts for.
     operators = 1
     # How many arrays a node of it saves, where that is not one for each argument.
     n_saved: int | None = None
@@ -66,7 +66,7 @@ class BoundOp:
         # Whether eager code keeps what its gradient needs: then the residuals.Forward and the check of its arguments.
         self.keeps = op.grad and (op.keeps or op.loops)
         self.keeping: Any = None
-        # What eager code knows of its results without running it (eager.lazy_op.LazyOpInfo), once it has asked.
+        # The abstract evaluation of its results (eager.lazy_op.LazyOpInfo), once eager code has needed it.
         self.lazy: Any = None
         self._inferred: Memo[Any, Any] | None = None
         self._pullbacks: dict[Any, Callable[..., Any]] = {}  # by mask: as few as there are choices of arguments
@@ -80,7 +80,7 @@ class BoundOp:
         return self.jitted(*args)
 
     def evaluate_rule(self, rule: Callable[[dict[str, Any]], Any] | None) -> Any:
-        """What a rule of the op says for these attributes; None where there is none."""
+        """Evaluate a rule of the op for these attributes; None if it has no such rule."""
         return rule and rule(dict(zip(self.op.attr_names, self.attrs, strict=True)))
 
     @property
@@ -90,7 +90,7 @@ class BoundOp:
         return bool(self.evaluate_rule(rule)) if callable(rule) else rule
 
     def rebound(self, attrs: tuple[Any, ...]) -> BoundOp:
-        """The op with other attributes, under the same default dtype."""
+        """Return the op with other attributes, under the same default dtype."""
         with nullcontext() if self.default is None else bound_default(self.default):
             return self.op.bind(attrs, self.layout)
 
@@ -104,7 +104,7 @@ class BoundOp:
         return self.traced(data, mask)[1](cotangents)
 
     def traced(self, data: Sequence[Any], mask: tuple[bool, ...]) -> tuple[Any, Callable[..., list[Any]]]:
-        """The results, and from cotangents to gradients of the masked arguments. Called while JAX traces."""
+        """Return the results, and from cotangents to gradients of the masked arguments. Called while JAX traces."""
 
         def f(*diff: Any) -> Any:
             it = iter(diff)
@@ -198,7 +198,7 @@ def pulled(pull: Callable[[tuple[Any, ...]], Any], cotangents: tuple[Any, ...], 
 
 
 def cotangent(ct: Any, out: Any) -> Any:
-    """A cotangent as an array like `out`; absent is JAX's symbolic zero."""
+    """Return a cotangent as an array like `out`; absent is JAX's symbolic zero."""
     if isinstance(ct, tuple):  # ONES
         return jnp.ones_like(out)
     if not jnp.issubdtype(out.dtype, jnp.inexact):
@@ -207,7 +207,7 @@ def cotangent(ct: Any, out: Any) -> Any:
 
 
 def conjugate_gradient_convention(gradient: Any) -> Any:
-    """A gradient in JAX's convention from one in ours, and back: of a complex number JAX's is the conjugate.
+    """Return a gradient in JAX's convention from one in ours, and back: of a complex number JAX's is the conjugate.
 
     Ours, as PaddlePaddle's, points where a real loss grows: the real part by x, the imaginary one by y, for x + iy.
     """

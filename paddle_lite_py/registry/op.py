@@ -1,4 +1,4 @@
-"""What an op is: a JAX function with its calling convention and rules.
+"""The definition of an op: a JAX function with its calling convention and rules.
 
 In the function's signature, tensors (or lists of tensors) stand before `/` and attributes after it. From that one
 function come the public function, the Tensor methods, eager execution, shape inference, the Program's operator, its
@@ -29,7 +29,7 @@ REGISTRY: dict[str, Op] = {}
 # Imports the parts of the framework that are loaded on demand, with the ops that they define.
 LATE: list[Callable[[], None]] = []
 SINGLE = -1
-# Choices of attributes that an op keeps compiled code for: `zeros([n])` for ever new n must not fill the memory.
+# Attribute values that an op keeps compiled code for: `zeros([n])` for ever-changing n must not fill the memory.
 MAX_BOUND = 1024
 Function = Callable[..., Any]
 
@@ -40,7 +40,7 @@ def _strong(x: Any) -> Any:
 
 
 def in_tuples(values: Any) -> Any:
-    """A list of lists of numbers as tuples."""
+    """Return a list of lists of numbers as tuples."""
     return tuple([tuple(v) if isinstance(v, list) else v for v in values])
 
 
@@ -98,7 +98,7 @@ class Op:
         return f"<op {self.name}>"
 
     def bind(self, attrs: tuple[Any, ...], layout: Layout = None) -> BoundOp:
-        """The bound op for these attributes and the default dtype, from a cache."""
+        """Return the bound op for these attributes and the default dtype, from a cache."""
         # A list is no key itself, and a shape mostly comes as one.
         attrs = tuple([tuple(v) if v.__class__ is list or v.__class__ is Size else v for v in attrs])
         try:
@@ -108,7 +108,7 @@ class Op:
         return found if found is not None else self._bind_frozen(attrs, layout)
 
     def _of_nested(self, attrs: tuple[Any, ...], layout: Layout) -> BoundOp | None:
-        """The bound op for attributes with lists in lists, such as a padding of each side."""
+        """Return the bound op for attributes with lists in lists, such as a padding of each side."""
         attrs = tuple([in_tuples(v) if isinstance(v, list | tuple) else v for v in attrs])
         try:
             return self.known.get((attrs, layout, tuple(map(kind, attrs)), dtypes.get_default_dtype()))
@@ -160,7 +160,7 @@ class Op:
 
 
 def find(name: str) -> Op | None:
-    """The op that a file names, also where the part that defines it is not loaded yet; None if there is none."""
+    """Return the op that a file names, also where the part that defines it is not loaded yet; None if there is none."""
     if name not in REGISTRY:
         for load in LATE:
             load()
@@ -168,7 +168,7 @@ def find(name: str) -> Op | None:
 
 
 def freeze(value: Any, name: str = "attribute") -> Any:
-    """A hashable copy of an attribute; a tensor in it becomes its Python value."""
+    """Return a hashable copy of an attribute; a tensor in it becomes its Python value."""
     value = unknown_size.plain(plain(value))
     if isinstance(value, float) and value != value:
         return math.nan  # each NaN is another key
@@ -196,10 +196,10 @@ def _with_state(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def random_key(word: Any) -> Any:
-    """A JAX key from the generator's state, uint32[2]: seed and counter."""
+    """Return a JAX key from the generator's state, uint32[2]: seed and counter."""
     return jax.random.fold_in(jax.random.key(word[0]), word[1])
 
 
 def next_state(word: Any) -> Any:
-    """The generator's state after one draw."""
+    """Return the generator's state after one draw."""
     return word + jnp.array([0, 1], jnp.uint32)

@@ -1,18 +1,17 @@
-"""What makes an op a view: its result shares the elements of its first argument, as the reference's does."""
+"""The rules of view ops: the result shares the elements of its first argument, as in the reference."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from .bound import BoundOp
+from ..core.interpreter import BoundOp
 
 
 class ViewStep(NamedTuple):
-    """One view op as it was called: what it took beside the tensor that it is a view of."""
+    """One call of a view op: its arguments besides the tensor that it is a view of."""
 
     bound: BoundOp
     others: tuple[Any, ...] = ()

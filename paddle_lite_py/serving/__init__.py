@@ -29,7 +29,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What needs the packages of the extra `serving`, so that the command line can say what it takes without them."""
+    """Import what needs the packages of the extra `serving` on first use: the command line must work without them."""
     if name in ("Server", "ServerSettings"):
         from . import server
 

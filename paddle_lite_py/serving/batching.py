@@ -60,7 +60,7 @@ class Waiting:
 
 @dataclass
 class BatchNumbers:
-    """What a batcher tells metrics."""
+    """The numbers that a batcher reports to metrics."""
 
     waiting: int = 0
     on_batch: Callable[[int], None] = field(default=lambda rows: None)
@@ -167,7 +167,7 @@ class Batcher:
         self._start()
 
     def _taken(self, kind: Any) -> list[Waiting]:
-        """The oldest of a kind, as many as fit into a batch; nobody waits for those that were given up."""
+        """Return the oldest of a kind, as many as fit into a batch; nobody waits for those that were given up."""
         queue, batch, rows = self._kinds[kind], list[Waiting](), 0
         while queue and (not batch or rows + queue[0].rows <= self._most):
             waiting = queue.popleft()

@@ -20,7 +20,7 @@ from .worker_process import ModelWorker, WorkerDied, to_the_end
 _log = logging.getLogger("paddle_lite_py.serving")
 # A run that takes less than this is done at once: giving it to a thread and coming back takes longer than it does.
 AT_ONCE = 0.0005
-# A model of which one row takes this long keeps all cores busy with one batch: a second one beside it would only have
+# A model of which one row takes this long keeps all cores busy with one batch: a second one at the same time would only
 # taken rows from it, and a row costs the less the more there are.
 ALL_CORES = 0.005
 LOADING = 900.0  # seconds that a model may take to be read and compiled
@@ -28,7 +28,7 @@ TESTER = 30.0  # seconds after which a process ends that has no model to try
 
 
 class ModelExecutor(Protocol):
-    """What runs models by key."""
+    """The base of executors, which run models by key."""
 
     @property
     def compilations(self) -> int: ...  # noqa: D102
@@ -122,7 +122,7 @@ class LocalExecutor:
 
 
 async def loaded_in(worker: ModelWorker, head: dict[str, Any]) -> dict[str, Any]:
-    """What a worker that loads a model tells of it.
+    """Return what a worker reports of a model that it has loaded.
 
     Raises:
         WorkerDied: if it ends over it, or has to be ended.
@@ -140,7 +140,7 @@ class WorkerExecutor:
 
     RETRIES = 5
     DEADLY = 2  # new workers that may end over a model before the next does without it
-    LOOK = 0.5  # seconds between looks at workers that nobody asks
+    LOOK = 0.5  # seconds between checks of idle workers
 
     def __init__(self, workers: int, patience: float = 60.0, programs: int = PROGRAMS) -> None:
         self._count, self._patience, self._programs = workers, patience, programs
@@ -161,7 +161,7 @@ class WorkerExecutor:
 
     @property
     def outage(self) -> str:
-        """How many workers are being started."""
+        """The number of workers that are being started."""
         return f"{self._starting} of {self._count} workers had ended and are being started again" * bool(self._starting)
 
     @property
@@ -207,7 +207,7 @@ class WorkerExecutor:
         return ModelInfo.from_json(info)
 
     async def _load_in(self, worker: ModelWorker, head: dict[str, Any]) -> dict[str, Any]:
-        """Load a model in a worker, which runs nothing meanwhile; what it is told of the model."""
+        """Load a model in a worker, which runs nothing meanwhile; returns the model's description."""
         worker.loading += 1
         try:
             return await loaded_in(worker, head)

@@ -12,14 +12,14 @@ LENGTHS = struct.Struct("<IQ")  # of the JSON, and of all that follows it
 
 
 class Message(NamedTuple):
-    """What one side tells the other: plain data, and tensors."""
+    """A message between processes: plain data, and tensors."""
 
     head: dict[str, Any]
     arrays: Arrays
 
 
 def encode(message: Message) -> list[bytes]:
-    """A message as pieces to send."""
+    """Return a message as pieces to send."""
     blobs = [to_bytes(a) for a in message.arrays.values()]
     tensors = [
         [name, DATATYPES[a.dtype], list(a.shape), len(b)]
@@ -30,7 +30,7 @@ def encode(message: Message) -> list[bytes]:
 
 
 def decode(head: bytes, body: bytes) -> Message:
-    """The message again; its arrays lie on the bytes."""
+    """Return the message again; its arrays lie on the bytes."""
     said, tensors = json.loads(head)
     view, at, arrays = memoryview(body), 0, {}
     for name, datatype, shape, length in tensors:

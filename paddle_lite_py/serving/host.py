@@ -37,7 +37,7 @@ def settle() -> None:
 
 
 class ModelInfo(NamedTuple):
-    """What a server must know of a model that another process may hold."""
+    """The description of a model that another process may hold."""
 
     platform: str
     inputs: list[TensorSpec]

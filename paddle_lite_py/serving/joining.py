@@ -14,7 +14,7 @@ from .tensors import DTYPES, Arrays, TensorSpec
 
 
 class Rows(NamedTuple):
-    """What is known of a model's batches: the sizes that are compiled, or why requests are not joined."""
+    """The batch sizes of a model that are compiled, or why requests are not joined."""
 
     sizes: tuple[int, ...]
     objection: str
@@ -33,7 +33,7 @@ def sizes_up_to(most: int) -> list[int]:
 
 
 def rows_dimension(specs: Sequence[TensorSpec]) -> int | str | None:
-    """The first dimension that all have in common, if it is free; None if there is none."""
+    """Return the first dimension that all have in common, if it is free; None if there is none."""
     first = {s.dims[0] if s.dims else 0 for s in specs}
     if len(first) != 1:
         return None

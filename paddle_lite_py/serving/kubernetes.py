@@ -78,7 +78,7 @@ def inference_service(given: argparse.Namespace, options: list[str]) -> dict[str
 
 
 def _pod(given: argparse.Namespace, options: list[str], ports: list[dict[str, Any]] | None = None) -> dict[str, Any]:
-    """The container with its probes; it runs without rights, and writes to its cache alone."""
+    """Return the container with its probes; it runs without rights, and writes to its cache alone."""
     command = ["python", "-m", "paddle_lite_py", "serve", *given.models, "--host", "0.0.0.0", *options]
     mounts: list[dict[str, Any]] = [{"name": "cache", "mountPath": "/cache"}]
     volumes: list[dict[str, Any]] = [{"name": "cache", "emptyDir": {}}]

@@ -1,4 +1,4 @@
-"""What a server counts, in the text form of Prometheus."""
+"""The server's metrics, in the text format of Prometheus."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Metrics:
         self._failures.labels(model).inc()
 
     def on_batch(self, model: str, version: str) -> Callable[[int], None]:
-        """What is to be called with the rows of each batch of a model."""
+        """Return the callback for the rows of each batch of a model."""
         return self._rows.labels(model, version).observe
 
     def watch_queue(self, model: str, version: str, waiting: Callable[[], int]) -> None:
@@ -70,12 +70,12 @@ class Metrics:
         return GenerationMetrics(self._generation, model)
 
     def text(self) -> bytes:
-        """All of it."""
+        """Return all of it."""
         return generate_latest(self._registry)
 
 
 class _GenerationCounters:
-    """What is counted of language models, each labeled with the model."""
+    """The counters of language models, each labeled with the model."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         def made(kind: Any, name: str, text: str, **options: Any) -> Any:

@@ -16,7 +16,7 @@ from .tensors import DATATYPES, Arrays, TensorSpec
 
 
 class ServedModel(ABC):
-    """What a server needs of a model.
+    """The description of a served model.
 
     Examples:
         >>> class Double(ServedModel):
@@ -156,7 +156,7 @@ def _onnx_spec(found: Any, path: str) -> TensorSpec:
 
 # -- from files ----------------------------------------------------------------------------------------------------
 def main_file(path: str) -> Path:
-    """The file that a model is read from: of a prefix, a file, or a folder with one model.
+    """Return the file that a model is read from: of a prefix, a file, or a folder with one model.
 
     Raises:
         ServingError: if there is none, or several.

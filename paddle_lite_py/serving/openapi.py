@@ -1,4 +1,4 @@
-"""What the server answers to, as OpenAPI, and as a page for people."""
+"""The server's API as OpenAPI, and as a page for people."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _element(dtype: np.dtype, limits: tuple[int, int] | None) -> Schema:
 
 
 def example(served: ServedVersion) -> dict[str, Any]:
-    """A request that the model can answer, where its sizes are small."""
+    """Return a request that the model can answer, where its sizes are small."""
     inputs = []
     for spec in served.info.inputs:
         shape = [n if isinstance(n, int) and n >= 0 else 1 for n in spec.dims]
@@ -169,7 +169,7 @@ def example(served: ServedVersion) -> dict[str, Any]:
 
 
 def page(service: Service) -> str:
-    """The document as a page without anything from elsewhere."""
+    """Return the document as a page without anything from elsewhere."""
     rows = []
     for path, methods in description(service)["paths"].items():
         for method, said in methods.items():

@@ -14,16 +14,16 @@ HEADER = "inference-header-content-length"
 
 
 class InferRequest(NamedTuple):
-    """What a request asks for."""
+    """An inference request."""
 
     id: str
     arrays: Arrays
-    outputs: dict[str, bool] | None  # names that are wanted, and whether as bytes; None: all of them
+    outputs: dict[str, bool] | None  # the requested names, and whether as bytes; None: all of them
     binary: bool  # for outputs that do not say
 
 
 def read_request(body: bytes, header: str | None) -> InferRequest:
-    """A request.
+    """Return a request.
 
     Arguments:
         body: JSON, or JSON and bytes.
@@ -100,7 +100,7 @@ def _outputs(given: Any, binary: bool) -> dict[str, bool] | None:
 
 
 def chosen(outputs: list[TensorSpec], found: Arrays, wanted: Mapping[str, Any] | None) -> Arrays:
-    """The outputs that a request wants.
+    """Return the outputs that a request wants.
 
     Raises:
         ServingError: if there is none of a name.
@@ -114,7 +114,7 @@ def chosen(outputs: list[TensorSpec], found: Arrays, wanted: Mapping[str, Any] |
 
 
 def write_answer(head: dict[str, Any], found: Arrays, request: InferRequest) -> tuple[bytes, int | None]:
-    """The body of an answer, and the length of its JSON if bytes follow."""
+    """Return the body of an answer, and the length of its JSON if bytes follow."""
     outputs, blobs = [], []
     for name, array in found.items():
         said: dict[str, Any] = {"name": name, "datatype": DATATYPES[array.dtype], "shape": list(array.shape)}

@@ -82,7 +82,7 @@ class ModelPipeline(ServedModel):
 
 
 def _in_order(steps: Sequence[Stage], inputs: list[str], outputs: list[str]) -> list[Stage]:
-    """The steps, each after those that give what it takes."""
+    """Return the steps, each after those that give what it takes."""
     known, left, ordered = set(inputs), list(steps), []
     while left:
         ready = [s for s in left if known.issuperset(s.takes)]
@@ -102,7 +102,7 @@ def _in_order(steps: Sequence[Stage], inputs: list[str], outputs: list[str]) -> 
 
 
 def _function(step: Stage) -> Callable[..., Any]:
-    """A step as a function of arrays."""
+    """Return a step as a function of arrays."""
     model = load_model(step.run) if isinstance(step.run, str) else step.run
     if not isinstance(model, ServedModel):
         return model

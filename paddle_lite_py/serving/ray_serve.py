@@ -100,7 +100,7 @@ def deployment(
     models: Mapping[str, str], repository: str | None = None, limits: Limits | None = None, token: str = "",
     replicas: int | tuple[int, int] = 1, fronts: int = 1, cpus: float = 1.0,
 ) -> Any:  # fmt: skip
-    """The application for `ray.serve.run`.
+    """Return the application for `ray.serve.run`.
 
     Arguments:
         models: paths by name, which every machine must see.

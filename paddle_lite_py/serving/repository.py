@@ -72,7 +72,7 @@ class Repository:
         return {name: path for name, path in named.items() if NAME.fullmatch(name)}
 
     def versions(self, name: str) -> list[ModelSource]:
-        """The versions of a model, the newest last.
+        """Return the versions of a model, the newest last.
 
         Raises:
             ServingError: if there is no such model.

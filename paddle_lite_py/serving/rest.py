@@ -35,7 +35,7 @@ _MODEL, _VERSION = "/v2/models/{model}", "/v2/models/{model}/versions/{version}"
 
 
 def application(service: Service, token: str = "", log: bool = False) -> Starlette:
-    """The server's HTTP side, as an ASGI application.
+    """Return the server's HTTP side, as an ASGI application.
 
     Arguments:
         token: what requests must bring as a bearer token, health apart; "": nothing.
@@ -71,7 +71,7 @@ async def _absent(request: Request, error: Any) -> Response:
     answer = _json(
         {"error": f"there is no {request.method} {request.url.path[:200]}; see /openapi.json"}, error.status_code
     )
-    answer.headers.update(error.headers or {})  # of 405, what is allowed
+    answer.headers.update(error.headers or {})  # of 405: the allowed methods
     return answer
 
 
@@ -80,7 +80,7 @@ def _plain_error(error: ServingError) -> dict[str, Any]:
 
 
 class _Wrapper:
-    """What every handler has around it: the token, errors as answers, an id, the access log."""
+    """The wrapper of every handler: the token, errors as answers, an id, the access log."""
 
     def __init__(self, token: str, log: bool, error: Callable[[ServingError], Any] = _plain_error) -> None:
         self._expected, self._log, self._error = f"Bearer {token}".encode() if token else b"", log, error
@@ -113,7 +113,7 @@ class _Wrapper:
         given = request.headers.get("authorization", "").encode("latin-1", "replace")
         if not hmac.compare_digest(given, self._expected):
             raise ServingError(
-                "unauthorized", "this server wants a bearer token: send the header Authorization: Bearer TOKEN"
+                "unauthorized", "this server requires a bearer token: send the header Authorization: Bearer TOKEN"
             )
 
     def _line(self, request: Request, response: Response, trace: str, seconds: float) -> None:
@@ -126,7 +126,7 @@ class _Wrapper:
 
 
 def _trace(request: Request) -> str:
-    """The id that a request brings, or a new one; with traceparent, the id of its trace."""
+    """Return the id that a request brings, or a new one; with traceparent, the id of its trace."""
     parent = request.headers.get("traceparent", "").split("-")
     given = parent[1] if len(parent) == 4 else request.headers.get("x-request-id", "")
     return given if _TRACE.fullmatch(given) else uuid.uuid4().hex
@@ -234,12 +234,12 @@ async def _body(request: Request, service: Service) -> bytes:
 
 
 def _plain(body: bytes, encoding: str, limit: int) -> bytes:
-    """A body without its compression, which may not blow up."""
+    """Return a body without its compression, which may not blow up."""
     if encoding in ("", "identity"):
         return body
     if encoding not in ("gzip", "deflate"):
         raise ServingError("invalid", f"content-encoding {encoding[:40]!r}; expected gzip, deflate or none")
-    inflate = zlib.decompressobj(47)  # either form, told by its header
+    inflate = zlib.decompressobj(47)  # either format, recognized by its header
     try:
         found = inflate.decompress(body, limit + 1)
     except zlib.error as e:

@@ -19,7 +19,7 @@ from .service import Service
 from .tensors import DATATYPES, Arrays, as_datatype, as_shape, from_bytes, to_bytes
 
 SERVICE = "inference.GRPCInferenceService"
-# Where an input lies that does not come as bytes.
+# The field of an input that is not sent as bytes.
 _CONTENTS = {
     "BOOL": "bool", "INT8": "int", "INT16": "int", "INT32": "int", "INT64": "int64", "UINT8": "uint", "UINT16": "uint",
     "UINT32": "uint", "UINT64": "uint64", "FP32": "fp32", "FP64": "fp64", "BYTES": "bytes",
@@ -50,7 +50,7 @@ class _Rpc:
         self._service, self._expected = service, f"Bearer {token}" if token else ""
 
     def handlers(self) -> Any:
-        """All of them, as grpc takes them."""
+        """Return all of them, as grpc takes them."""
         unary = {n: getattr(self, n) for n in MESSAGES_OF_CALLS}
         made = {name: self._unary(name, method) for name, method in unary.items()}
         write = MESSAGES["ModelStreamInferResponse"].SerializeToString
@@ -74,7 +74,7 @@ class _Rpc:
         given = str(dict(context.invocation_metadata() or ()).get("authorization", ""))
         if not hmac.compare_digest(given.encode(), self._expected.encode()):
             raise ServingError(
-                "unauthorized", "this server wants a bearer token: send the metadata authorization: Bearer TOKEN"
+                "unauthorized", "this server requires a bearer token: send the metadata authorization: Bearer TOKEN"
             )
 
     # -- health and metadata ---------------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ def _decoded(name: str, data: bytes) -> Any:
 
 
 def read_inputs(request: Any) -> Arrays:
-    """The inputs of a request.
+    """Return the inputs of a request.
 
     Raises:
         ServingError: saying what is wrong with them.
@@ -188,7 +188,7 @@ def read_inputs(request: Any) -> Arrays:
 
 
 def _contents(given: Any, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-    """An input whose elements are numbers of the message."""
+    """Return an input whose elements are numbers of the message."""
     kind = _CONTENTS.get(given.datatype)
     if kind is None:
         raise ServingError("invalid", f"input `{given.name}`: {given.datatype} comes as raw_input_contents")

@@ -40,7 +40,7 @@ class ServerSettings:
         workers: processes that run models; 0: the server's own.
         limits: on batches, queues and requests.
         sizes: of unknown dimensions that are no rows, for which programs are compiled before the server is ready.
-        watch: seconds between looks at the files; 0: models are loaded anew only when that is asked for.
+        watch: seconds between checks of the files; 0: models are reloaded only on request.
         token: what requests must bring as a bearer token; "": nothing.
         slots: requests that a language model answers at a time.
         certificate, key: files for TLS.
@@ -301,7 +301,7 @@ def _loop_factory() -> Any:
 
 
 def check_tls(certificate: str, key: str) -> None:
-    """See that the files of TLS are a pair.
+    """Check that the TLS files are a pair.
 
     Raises:
         ServingError: if they are not.

@@ -1,4 +1,4 @@
-"""What the server does, whichever protocol asks: models that are loaded, metadata, inference."""
+"""The service behind all protocols: loaded models, metadata, inference."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ class Service:
 
     # -- answers ---------------------------------------------------------------------------------------------------
     def version(self, name: str, version: str = "") -> ServedVersion:
-        """The version that is asked for, the newest if none is named.
+        """Return the requested version, or the newest if none is named.
 
         Raises:
             ServingError: if it is not served.
@@ -265,7 +265,7 @@ class Service:
         return {"name": "paddle_lite_py", "version": full_version, "extensions": EXTENSIONS}
 
     def model_metadata(self, name: str, version: str = "") -> dict[str, Any]:
-        """What a model takes and gives."""
+        """Return the inputs and outputs of a model."""
         self.require(name, version)
         if name in self.engines:
             inputs, outputs = ([{"name": n, "datatype": "BYTES", "shape": [1]}] for n in ("text_input", "text_output"))
@@ -274,7 +274,7 @@ class Service:
         return self.version(name, version).metadata(list(self._served[name]))
 
     def index(self, ready: bool = False) -> list[dict[str, str]]:
-        """All models and versions of the repository, or those that are ready."""
+        """Return all models and versions of the repository, or those that are ready."""
         found = [
             {"name": n, "version": v, "state": "READY", "reason": self._failures.get(n, "")}
             for n, versions in self._served.items() for v in versions
@@ -287,7 +287,7 @@ class Service:
         ]
 
     def all_versions(self) -> list[ServedVersion]:
-        """All versions that are served."""
+        """Return all versions that are served."""
         return [v for versions in self._served.values() for v in versions.values()]
 
     async def infer(

@@ -14,7 +14,7 @@ _HEAD = ["model", "version", "platform", "takes", "batches", "answered", "failed
 
 
 def status_page(service: Service) -> str:
-    """The page; it asks for itself again every few seconds."""
+    """Return the page; it asks for itself again every few seconds."""
     rows = [_row(v) for v in service.all_versions()]
     for entry in service.index():
         if entry["reason"]:

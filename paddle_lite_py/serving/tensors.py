@@ -25,7 +25,7 @@ Arrays = dict[str, np.ndarray]
 
 
 class TensorSpec(NamedTuple):
-    """What a model takes or gives: a dimension is a number, or a name or -1 where any number will do.
+    """An input or output of a model: a dimension is a number, or a name or -1 where any number will do.
 
     Examples:
         >>> TensorSpec("x", "FP32", ("batch", 3)).metadata()
@@ -44,7 +44,7 @@ class TensorSpec(NamedTuple):
 
 
 def as_shape(shape: Any, name: str) -> tuple[int, ...]:
-    """The shape that a request states.
+    """Return the shape that a request states.
 
     Raises:
         ServingError: if it is none.
@@ -58,7 +58,7 @@ def as_shape(shape: Any, name: str) -> tuple[int, ...]:
 
 
 def as_datatype(datatype: Any, name: str) -> np.dtype:
-    """The dtype that a request states.
+    """Return the dtype that a request states.
 
     Raises:
         ServingError: if there is none of that name.
@@ -78,7 +78,7 @@ def _short(value: Any) -> str:
 
 # -- bytes ---------------------------------------------------------------------------------------------------------
 def from_bytes(data: memoryview | bytes, dtype: np.dtype, shape: tuple[int, ...], name: str) -> np.ndarray:
-    """An array on bytes of a request, without a copy.
+    """Return an array on bytes of a request, without a copy.
 
     Raises:
         ServingError: if the bytes are too few or too many.
@@ -127,7 +127,7 @@ _ACCEPTED = {"b": "b", "i": "iu", "u": "iu", "f": "iuf", "V": "iuf"}
 
 
 def from_list(data: Any, dtype: np.dtype, shape: tuple[int, ...], name: str) -> np.ndarray:
-    """An array of a list in JSON, flat or nested.
+    """Return an array of a list in JSON, flat or nested.
 
     Raises:
         ServingError: if the list has another size or shape, or elements that the dtype does not hold.
@@ -144,7 +144,7 @@ def from_list(data: Any, dtype: np.dtype, shape: tuple[int, ...], name: str) -> 
         ) from None
     if array.size != math.prod(shape) or (array.ndim > 1 and array.shape != shape):
         raise ServingError(
-            "invalid", f"input `{name}`: data has shape {list(array.shape)}; its shape is said to be {list(shape)}"
+            "invalid", f"input `{name}`: data has shape {list(array.shape)}, but its declared shape is {list(shape)}"
         )
     if array.dtype.kind in "iuf" and _has_bool(data, array):
         raise ServingError("invalid", f"input `{name}`: data holds true or false, which is no {DATATYPES[dtype]}")

@@ -22,7 +22,7 @@ T = TypeVar("T")
 async def to_the_end(work: Coroutine[Any, Any, T]) -> T:
     """The result of some work that goes on even if this is cancelled."""
     task = asyncio.ensure_future(work)
-    task.add_done_callback(lambda t: t.cancelled() or t.exception())  # somebody has looked at it
+    task.add_done_callback(lambda t: t.cancelled() or t.exception())  # mark its exception as retrieved
     return await asyncio.shield(task)
 
 
@@ -66,7 +66,7 @@ class ModelWorker:
             WorkerDied: if the process ends first.
             ServingError: as the worker says.
         """
-        # An answer is read even if nobody waits for it any more: the next one comes after it.
+        # An answer is read even if its caller has given up: the next one comes after it.
         answer = await to_the_end(self._in_turn(head, arrays, patience))
         self.compilations = answer.head["compilations"]
         if "error" in answer.head:

@@ -143,7 +143,7 @@ class OptimizerWithMixedPrecision:
         """Nothing to convert: parameters are float32."""
 
     def get_loss_scaling(self) -> Tensor | None:
-        """The factor on the loss; None where it is not scaled."""
+        """Return the factor on the loss; None where it is not scaled."""
         return self._scale
 
     def minimize(

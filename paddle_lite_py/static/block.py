@@ -1,4 +1,4 @@
-"""What a Program shows of itself: blocks, operators, variables."""
+"""The public view of a Program: blocks, operators, variables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..ir.block import Operator
 from ..tracing.frame import TracedValue
 
 if TYPE_CHECKING:
-    from .program import Program
+    from .program_state import ProgramState
 
 
 class OperatorView:
@@ -43,14 +43,14 @@ class OperatorView:
         return [str(v.name) for v in self.operator.outputs]
 
     def all_attrs(self) -> dict[str, Any]:
-        """Its attributes by name."""
+        """Return its attributes by name."""
         bound = self.operator.bound
         return dict(zip(bound.op.attr_names, bound.attrs, strict=False))
 
     attrs = all_attrs
 
     def attr(self, name: str) -> Any:
-        """One attribute.
+        """Return one attribute.
 
         Raises:
             KeyError: if it has none of that name.
@@ -81,7 +81,7 @@ class BlockView:
 
     idx = 0
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: ProgramState) -> None:
         self.program = program
 
     @property
@@ -103,7 +103,7 @@ class BlockView:
         return out
 
     def var(self, name: str) -> Tensor:
-        """The variable of a name.
+        """Return the variable of a name.
 
         Raises:
             ValueError: if there is none, with the nearest names.
@@ -122,7 +122,7 @@ class BlockView:
         self, name: str, dtype: Any = "float32", shape: Sequence[Any] = (), *, persistable: bool = False,
         stop_gradient: bool = False, **kwargs: Any,
     ) -> Tensor:  # fmt: skip
-        """A tensor of a shape and dtype that py_func() is to give a value.
+        """Return a tensor of a shape and dtype that py_func() is to give a value.
 
         An unknown first size (None, -1) is that of the program's data.
         """
@@ -147,11 +147,11 @@ class BlockView:
         )
 
     def all_parameters(self) -> list[Parameter]:
-        """The parameters that were made in it."""
+        """Return the parameters that were made in it."""
         return self.program.all_parameters()
 
     def __repr__(self) -> str:
-        return self.program.to_string()
+        return str(self.program)
 
 
 def _variable(payload: Any) -> Tensor:

@@ -102,7 +102,7 @@ class CollectiveOptimizer:
                 self._begin_alike(p.name, self._group)
             self._shared: list[tuple[Any, Tensor]] = []
             checkpoints = self._strategy.recompute_configs.get("checkpoints") if self._strategy.recompute else None
-            with builder.gradients_changed(self._scattered if self._shards else self._averaged, checkpoints):
+            with builder.gradients_changed(self._scattered if self._shards else self._average, checkpoints):
                 made = self._inner_opt.minimize(loss, None, parameters, no_grad_set)
             self._gather()
         return made
@@ -124,7 +124,7 @@ class CollectiveOptimizer:
             drawn = _of_first(initial.draw, group)
             current.startup.initials[name] = initial._replace(draw=drawn)
 
-    def _averaged(self, pairs: list[Any]) -> list[Any]:
+    def _average(self, pairs: list[Any]) -> list[Any]:
         if self._group.nranks == 1 or not pairs:
             return pairs
         with no_grad():
@@ -172,7 +172,7 @@ class CollectiveOptimizer:
 
 
 def _fits_pipeline(strategy: Any) -> None:
-    """Look whether the rest of a strategy goes with stages.
+    """Check that the other settings of a strategy work with stages.
 
     Raises:
         ValueError: if it does not.
@@ -189,7 +189,7 @@ def _fits_pipeline(strategy: Any) -> None:
 
 
 def _of_first(draw: Callable[[], Any], group: Group) -> Callable[[], Any]:
-    """A first value as the first process has drawn it."""
+    """Return a first value as the first process has drawn it."""
 
     def drawn() -> Any:
         own = np.asarray(draw())

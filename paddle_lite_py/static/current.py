@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .program import Program
+from typing import Any
 
 
 class Current:
     """The programs that ops and first values of parameters go to, and the prefix of the names made now."""
 
-    main: Program
-    startup: Program
+    main: Any
+    startup: Any
     prefix = ""
     device: str | None = None
 

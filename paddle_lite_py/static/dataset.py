@@ -16,7 +16,7 @@ def run_batches(
     """Run once for each feed of a dataset, as it is prepared, and show what is fetched now and then.
 
     Arguments:
-        skips: whether the next feed is left out; asked until it says no.
+        skips: whether the next feed is skipped; called until it says no.
     """
     # Only here: with them all of paddle.distributed is loaded.
     from ..distributed.fleet.dataset import InMemoryDataset, QueueDataset
@@ -25,7 +25,7 @@ def run_batches(
     if dataset is None or not hasattr(dataset, "__iter__"):
         raise TypeError(f"dataset is a {type(dataset).__name__}; expected a dataset, or feeds one after another")
     names = list(fetch_info or [f.name if isinstance(f, Tensor) else str(f) for f in fetch_list])
-    # Feeds of a dataset are made beside the runs; what is the user's own is asked for between them.
+    # Feeds of a dataset are made during the runs; the user's own functions are called between them.
     feeds: Any = itertools.dropwhile(lambda _: skips(), dataset)
     if isinstance(dataset, InMemoryDataset | QueueDataset):
         feeds = ahead(map(prepared, feeds))

@@ -20,13 +20,13 @@ from .restore import restore
 from .scope_variable import ScopeVariable
 
 if TYPE_CHECKING:
-    from .program import Program
+    from .program_state import P
 
 # Bytes of a serialised program.
 MAX_PROGRAM = artifact.MAX_MANIFEST
 
 
-def deserialize(out: Program, data: bytes) -> Program:
+def deserialize(out: P, data: bytes) -> P:
     """Let an empty program be the one that was written as bytes.
 
     Raises:
@@ -51,7 +51,7 @@ def deserialize(out: Program, data: bytes) -> Program:
     return from_manifest(out, manifest)
 
 
-def from_manifest(out: Program, manifest: Any) -> Program:
+def from_manifest(out: P, manifest: Any) -> P:
     """Let an empty program be the one that the manifest of an artifact describes; its weights have no values yet."""
     try:
         data = manifest["methods"]["forward"]["eval"]
@@ -75,7 +75,7 @@ def from_manifest(out: Program, manifest: Any) -> Program:
 
 
 def _declared(weight: dict[str, Any], value: Value) -> Tensor:
-    """A handle on state in a scope, as a manifest declares it."""
+    """Return a handle on state in a scope, as a manifest declares it."""
     if weight["kind"] == "generator":
         return default_generator.state
     name = weight["name"]

@@ -13,11 +13,11 @@ from ..tracing.reopen import reopen
 from .recompute import recompute
 
 if TYPE_CHECKING:
-    from .builder import StaticBuilder
+    from .recording import RecordingBuilder
 
 
 def append_backward(
-    builder: StaticBuilder,
+    builder: RecordingBuilder,
     loss: Tensor,
     parameters: Iterable[Any] | None = None,
     no_grad_set: Iterable[Any] | None = None,
@@ -51,7 +51,7 @@ def append_backward(
 
 
 def append_gradients(
-    builder: StaticBuilder, targets: Any, inputs: Any, starts: Any = None, no_grad_set: Iterable[Any] | None = None
+    builder: RecordingBuilder, targets: Any, inputs: Any, starts: Any = None, no_grad_set: Iterable[Any] | None = None
 ) -> list[Tensor | None]:
     """Append the gradients of targets with respect to inputs; see static.gradients()."""
     given = list(_listed(starts)) if starts is not None else [None] * len(_listed(targets))
@@ -60,7 +60,7 @@ def append_gradients(
     pairs = [(v, g) for t, g in zip(_listed(targets), given, strict=True) if (v := builder.value_of(t)) not in stopped]
     roots, begun = [v for v, _ in pairs], [g for _, g in pairs]
     reached = _reached(builder, roots, set())
-    # What has stop_gradient gets none from elsewhere.
+    # Values with stop_gradient get none from elsewhere.
     asked = {
         id(t): next((v for v in _versions(builder, t)[::-1] if v in reached), builder.value_of(t))
         for t in _listed(inputs)
@@ -72,12 +72,12 @@ def append_gradients(
 
 
 def _own(target: Tensor, start: Tensor | None) -> Tensor:
-    """The gradient of a target with respect to itself, which has stop_gradient."""
+    """Return the gradient of a target with respect to itself, which has stop_gradient."""
     return ones_like(target) if start is None else start
 
 
 def _append(
-    builder: StaticBuilder,
+    builder: RecordingBuilder,
     roots: list[TracedValue],
     starts: list[Any],
     wrt: list[TracedValue],
@@ -100,20 +100,20 @@ def _append(
     return found
 
 
-def _reached(builder: StaticBuilder, roots: list[TracedValue], stopped: set[TracedValue]) -> set[TracedValue]:
-    """The values that operators behind some values read."""
+def _reached(builder: RecordingBuilder, roots: list[TracedValue], stopped: set[TracedValue]) -> set[TracedValue]:
+    """Return the values that operators behind some values read."""
     ops = ancestors(builder.root.block.ops, roots, stopped)
     return {*roots, *(v for op in ops for v in op.inputs if isinstance(v, TracedValue))}
 
 
-def _versions(builder: StaticBuilder, param: Any) -> list[TracedValue]:
-    """The values that a parameter has had in the program: the first one, and that after the last update."""
+def _versions(builder: RecordingBuilder, param: Any) -> list[TracedValue]:
+    """Return the values that a parameter has had in the program: the first one, and that after the last update."""
     now = param._data if isinstance(param._data, TracedValue) else None
     return [v for v in (builder.captured(param), now) if v is not None]
 
 
-def _parameter(builder: StaticBuilder, given: Any) -> Any:
-    """The parameter of a program that is given, or named.
+def _parameter(builder: RecordingBuilder, given: Any) -> Any:
+    """Return the parameter of a program that is given, or named.
 
     Raises:
         ValueError: if the program has none of that name.
@@ -126,11 +126,11 @@ def _parameter(builder: StaticBuilder, given: Any) -> Any:
     return known[given]
 
 
-def _value(builder: StaticBuilder, given: Any) -> TracedValue:
+def _value(builder: RecordingBuilder, given: Any) -> TracedValue:
     return builder.value_of(given if isinstance(given, Tensor) else builder.program.global_block().var(given))
 
 
-def _values(builder: StaticBuilder, given: Iterable[Any] | None) -> set[TracedValue]:
+def _values(builder: RecordingBuilder, given: Iterable[Any] | None) -> set[TracedValue]:
     return {_value(builder, g) for g in given or ()}
 
 

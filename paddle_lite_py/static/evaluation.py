@@ -12,27 +12,27 @@ from ..tracing.clone_map import CloneMap
 from .scope_variable import ScopeVariable
 
 if TYPE_CHECKING:
-    from .program import Program
+    from .program_state import ProgramState
 
 # Ops that drop elements at random.
 DROPS = ("dropout", "alpha_dropout")
 
 
-def evaluate(program: Program) -> None:
+def evaluate(program: ProgramState) -> None:
     """Rewrite a program that nobody else holds."""
     builder = program.builder
     _drop_updates(program)
     block = builder.root.block
-    block.ops = [op for each in block.ops for op in (_opened(each, program) if each.bound.op is GRAD else [each])]
+    block.ops = [op for each in block.ops for op in (_open(each, program) if each.bound.op is GRAD else [each])]
     drawn: dict[Any, Any] = {}
-    block.ops = [made for op in block.ops for made in _evaluated(op, drawn)]
+    block.ops = [made for op in block.ops for made in _evaluate(op, drawn)]
     running = {v.name for op in block.ops if op.name == "batch_norm" for v in op.inputs[1:3]}
     builder.away = [(w, drawn.get(v, v)) for w, v in builder.away]
     _keep(program, lambda variable, value: variable.name not in running and variable.name != value.name)
     builder.version += 1
 
 
-def _keep(program: Program, wanted: Callable[[ScopeVariable, Value], bool]) -> None:
+def _keep(program: ProgramState, wanted: Callable[[ScopeVariable, Value], bool]) -> None:
     """Forget the updates of state that is not wanted, and the operators that give only these."""
     builder = program.builder
     block = builder.root.block
@@ -44,7 +44,7 @@ def _keep(program: Program, wanted: Callable[[ScopeVariable, Value], bool]) -> N
     block.ops = [op for op in block.ops if read.intersection(op.outputs) or not gone.keys() >= set(op.outputs)]
 
 
-def _drop_updates(program: Program) -> None:
+def _drop_updates(program: ProgramState) -> None:
     """Forget the updates that are computed from gradients."""
     derived: set[Value] = set()
     for op in program.builder.root.block.ops:
@@ -62,7 +62,7 @@ def _gradients(op: Operator) -> int:
     return len(wrt) + len(inner)
 
 
-def _opened(op: Operator, program: Program) -> list[Operator]:
+def _open(op: Operator, program: ProgramState) -> list[Operator]:
     block, _, inner, *_ = op.bound.attrs
     n_forward = len(block.outputs) - len(inner)
     names: dict[Any, Any] = dict(zip(block.inputs, op.inputs, strict=False))
@@ -75,11 +75,11 @@ def _opened(op: Operator, program: Program) -> list[Operator]:
                 names[v] = clones(v)
         inputs = tuple([names.get(v, v) if isinstance(v, Value) else v for v in each.inputs])
         opened.append(Operator(each.bound, inputs, tuple([names[v] for v in each.outputs]), each.where))
-    return [o for each in opened for o in (_opened(each, program) if each.bound.op is GRAD else [each])]
+    return [o for each in opened for o in (_open(each, program) if each.bound.op is GRAD else [each])]
 
 
-def _evaluated(op: Operator, drawn: dict[Any, Any]) -> list[Operator]:
-    """What stands for an operator in evaluation. `drawn`: states of the random stream, by those that they come from."""
+def _evaluate(op: Operator, drawn: dict[Any, Any]) -> list[Operator]:
+    """Return an operator's replacement in evaluation. `drawn`: states of the random stream, by their origin."""
     bound = op.bound
     op.inputs = tuple([drawn.get(v, v) for v in op.inputs])
     attrs = dict(zip(bound.op.attr_names, bound.attrs, strict=False))

@@ -114,12 +114,12 @@ class PreparedProgram:
 
     @property
     def compilations(self) -> int:
-        """How many kinds of feeds it has been compiled for."""
+        """The number of kinds of feeds that it has been compiled for."""
         return self.executable.traces
 
 
 def feed_array(given: Any, dtype: Any) -> Any:
-    """A feed that is no NumPy array: tensors as they are, lists and numbers in the dtype declared."""
+    """Return a feed that is no NumPy array: tensors as they are, lists and numbers in the dtype declared."""
     if isinstance(given, Tensor):
         return given._array("feed")
     if isinstance(given, jax.Array):
@@ -228,7 +228,7 @@ class Executor:
         return [np.array(t._data) for t in outs]
 
     def _run_served(self, program: Program, feed: Any, fetch_list: Any, where: Scope, return_numpy: bool) -> list[Any]:
-        """A run of a program whose tables servers keep."""
+        """Return a run of a program whose tables servers keep."""
         step = ServedRun(program, where)
         again = not isinstance(feed, ServedBatch) and step.skips()
         if again and not fetch_list:
@@ -246,7 +246,7 @@ class Executor:
         return outs[:wanted]
 
     def _batch(self, program: Program, feed: dict[str, Any], where: Scope) -> ServedBatch:
-        """A feed with the rows of tables that servers keep."""
+        """Return a feed with the rows of tables that servers keep."""
         ServedRun(program, where).begin()
 
         def compute(names: list[str]) -> list[Any]:
@@ -255,7 +255,7 @@ class Executor:
         return read(program.lookups, feed, compute)
 
     def computed(self, program: Program, feed: dict[str, Any], fetch_list: Sequence[Any], scope: Scope) -> list[Tensor]:
-        """What a program gives without its updates."""
+        """Run a program without its updates."""
         key = (id(scope), False, *[f if f.__class__ is str else id(f) for f in fetch_list])
         made: PreparedProgram | None = program.compiled.get(key)
         if made is None or made.version != program.builder.version:
@@ -288,7 +288,7 @@ class Executor:
             return self.run(chosen, feed, fetches, scope=scope)
 
         def prepared(feed: Any) -> Any:
-            """The feed with its rows, where they may be read while the batch before it is trained on."""
+            """Return the feed with its rows, where they may be read while the batch before it is trained on."""
             return self._batch(chosen, feed, scope or global_scope()) if reads_ahead(chosen) else feed
 
         skips = ServedRun(chosen, scope or global_scope()).skips
@@ -343,7 +343,7 @@ class Executor:
 
 
 def _with_shapes(program: Program, scope: Scope) -> Scope:
-    """A scope where state that has no value yet has a shape."""
+    """Return a scope where state that has no value yet has a shape."""
     out = Scope()
     out.homes.update(scope.homes)
     for state in program.builder.states.values():
@@ -353,7 +353,7 @@ def _with_shapes(program: Program, scope: Scope) -> Scope:
 
 
 def _fed(value: Value, feed: dict[str, Any]) -> jax.ShapeDtypeStruct:
-    """What is fed to a value, as a spec."""
+    """Return the spec of what is fed to a value."""
     given = feed.get(str(value.name), value.shape)
     shape = tuple(getattr(given, "shape", given))
     if not all(isinstance(n, int) and n >= 0 for n in shape):
@@ -394,7 +394,7 @@ def _start(program: Program, scope: Scope) -> None:
 
 
 def _flat(fetches: Any) -> list[Any]:
-    """What is fetched, out of lists in lists."""
+    """Flatten a fetch list with nested lists."""
     if not isinstance(fetches, list | tuple):
         return [] if fetches is None else [fetches]
     nested = any(isinstance(f, list | tuple) for f in fetches)
@@ -402,7 +402,7 @@ def _flat(fetches: Any) -> list[Any]:
 
 
 def fetched(program: Program, wanted: Any) -> Value:
-    """The value that a fetch names: of state the one after the run."""
+    """Return the value that a fetch names: of state the one after the run."""
     builder = program.builder
     if isinstance(wanted, Tensor):
         variable = current.main.builder.variable_of(wanted)

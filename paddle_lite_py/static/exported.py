@@ -47,12 +47,12 @@ def save(executor: Any, prefix: str, feeds: Sequence[Any], targets: Sequence[Any
 
 
 def ids_of(table: str) -> str:
-    """The name of the ids whose rows a saved program has for a table."""
+    """Return the name of the ids whose rows a saved program has for a table."""
     return f"{table}@IDS"
 
 
 def load(executor: Any, prefix: str) -> tuple[dict[str, np.ndarray], dict[str, tuple[np.ndarray, np.ndarray]]]:
-    """What save() wrote: dense values by name, and of each table its ids, int64 [n], and rows, [n, columns].
+    """Load the output of save(): dense values by name, and of each table its ids, int64 [n], and rows, [n, columns].
 
     Raises:
         ValueError, FileNotFoundError: if it wrote nothing there.

@@ -12,7 +12,7 @@ from ..eager.tensor import Tensor, wrap
 from .current import current
 
 if TYPE_CHECKING:
-    from .builder import StaticBuilder
+    from .recording import RecordingBuilder
 
 
 class Lookup(NamedTuple):
@@ -39,9 +39,9 @@ class Lookup(NamedTuple):
 
 
 def look_up(
-    builder: StaticBuilder, ids: Tensor, weight: Tensor, padding: int | None, trained: bool = True, entry: Any = None
+    builder: RecordingBuilder, ids: Tensor, weight: Tensor, padding: int | None, trained: bool = True, entry: Any = None
 ) -> Tensor | None:
-    """The rows of a table, which servers keep in the place of a parameter; None in a job without servers."""
+    """Return the rows of a table, which servers keep in the place of a parameter; None in a job without servers."""
     session = job.session
     if session is None or builder.frame is not builder.root:
         return None
@@ -62,8 +62,8 @@ def look_up(
     return out
 
 
-def _table(builder: StaticBuilder, weight: Tensor, entry: Any) -> Any:
-    """The table that a parameter stands for, which no process of those that train has any more."""
+def _table(builder: RecordingBuilder, weight: Tensor, entry: Any) -> Any:
+    """Return the table that a parameter stands for, which no process of those that train has any more."""
     from ..distributed.fleet.served.tables import Table
 
     session, name = job.session, weight.name

@@ -19,7 +19,7 @@ __all__ = ["accuracy", "auc", "ctr_metric_bundle"]
 
 @op(name="auc_histogram", grad=False)
 def _histogram(pred: Any, label: Any, /, bins: int) -> Any:
-    """How many positives and negatives fall into each bin of the prediction, int64[2, bins]."""
+    """Return the numbers of positives and negatives in each bin of the prediction, int64[2, bins]."""
     index = jnp.clip((pred[:, -1] * (bins - 1)).astype(jnp.int32), 0, bins - 1)
     truth = label.reshape(-1).astype(bool)
     counts = [jnp.zeros(bins, jnp.int64).at[index].add(t.astype(jnp.int64)) for t in (truth, ~truth)]
@@ -28,7 +28,7 @@ def _histogram(pred: Any, label: Any, /, bins: int) -> Any:
 
 @op(name="auc_area", grad=False)
 def _area(counts: Any, /) -> Any:
-    """The area under the ROC curve of a histogram; 0 where one class is missing."""
+    """Return the area under the ROC curve of a histogram; 0 where one class is missing."""
     up = jnp.cumsum(counts[:, ::-1].astype(jnp.float64), axis=1)
     above, wrong = jnp.pad(up[0], (1, 0)), jnp.pad(up[1], (1, 0))
     area = ((wrong[1:] - wrong[:-1]) * (above[1:] + above[:-1]) / 2).sum()
@@ -91,7 +91,7 @@ def auc(
 
 
 def _of_last(batch: Tensor, count: int) -> Tensor:
-    """The sum of what this batch and those before it gave, of so many in all."""
+    """Return the sum of what this batch and those before it gave, of so many in all."""
     if count == 1:
         return batch
     last = create_global_var([count, *batch.shape], 0, "int64")

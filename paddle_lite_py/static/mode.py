@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 current.main, current.startup = Program(), Program()
-# Devices that an XLA program may be placed on; it runs where its executor says.
+# Devices that an XLA program may be placed on; its executor decides where it runs.
 _DEVICE = re.compile(r"(cpu|gpu|tpu|xpu|npu)(:(\d+|all))?")
 
 

@@ -46,7 +46,7 @@ class Stages(NamedTuple):
 
     @classmethod
     def among(cls, group: Group, count: int) -> Stages:
-        """Those of a group: neighbours are stages that follow each other.
+        """Return those of a group: neighbours are stages that follow each other.
 
         Raises:
             ValueError: if the processes cannot be divided so.
@@ -93,7 +93,7 @@ class StagedTraining:
         for name in set().union(*read) - self.names:  # other stages make them
             startup.initials.pop(name, None)
         startup.builder.version += 1
-        # A gradient takes in the operators that it is of, so the forward pass is a program of its own.
+        # A gradient includes the operators that it differentiates, so the forward pass is a separate program.
         self.forward, self.backward, self.update = Program(), Program(), Program()
         results: list[Value] = [main.builder.value_of(loss)] if self.last else self.here.gives
         self.outs = program_of(main, self.here, results, self.forward)
@@ -157,7 +157,7 @@ class StagedTraining:
         return [np.asarray(a) if as_numpy else wrap(a) for a in joined]
 
     def _parts_of(self, feed: dict[str, Any]) -> list[dict[str, Any]]:
-        """The feeds of each part of a batch, of those that this stage reads."""
+        """Return the feeds of each part of a batch, of those that this stage reads."""
         known = {n: np.asarray(a) for n, a in feed.items() if n in self.forward.feeds and n in self.main.feeds}
         for name, array in known.items():
             if not array.ndim or array.shape[0] % self.parts:
@@ -169,7 +169,7 @@ class StagedTraining:
         return [{n: pieces[i] for n, pieces in cut.items()} for i in range(self.parts)]
 
     def _fetched(self, wanted: Any) -> Tensor | None:
-        """What is fetched, if this stage makes it."""
+        """Return the fetched values, if this stage makes them."""
         builder = self.main.builder
         if isinstance(wanted, str):
             made = {v.name: v for op in builder.root.block.ops for v in op.outputs}
@@ -186,7 +186,7 @@ class StagedTraining:
         return self.backward.builder.word_home.find(scope)
 
     def _backward(self, executor: Executor, feed: dict[str, Any], word: Any, scope: Scope) -> list[Any]:
-        """The gradients of the parameters for a part of a batch, with the random numbers of its forward pass."""
+        """Return the gradients of the parameters for a part of a batch, with the random numbers of its forward pass."""
         wanted = [g for _, g in self.trained] + [g for g in self.given if g is not None]
         home = self._word(scope)
         now, home._data = home._data, word
@@ -245,7 +245,7 @@ class StagedTraining:
 
 
 def order(schedule: str, stage: int, stages: int, parts: int) -> Iterator[tuple[str, int]]:
-    """The forward and backward passes of a stage, in order.
+    """Yield the forward and backward passes of a stage, in order.
 
     Examples:
         >>> [kind + str(i) for kind, i in order("1F1B", 0, 2, 3)]
@@ -260,7 +260,7 @@ def order(schedule: str, stage: int, stages: int, parts: int) -> Iterator[tuple[
 
 
 def _read_by(main: Program, stages: list[ProgramStage]) -> list[set[str]]:
-    """The names of the state that each stage reads."""
+    """Return the names of the state that each stage reads."""
     states = main.builder.states
     read = [
         {getattr(states[v], "name", "") for op in s.ops for v in op.inputs if isinstance(v, Value) and v in states}

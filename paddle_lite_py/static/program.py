@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import numpy as np
@@ -11,10 +11,8 @@ import numpy as np
 from ..core import dtypes
 from ..core.arrays import as_array
 from ..core.errors import user_frame
-from ..core.memo import Memo
 from ..core.no_effect import Immaterial, no_effect
-from ..eager.random import Generator, default_generator
-from ..eager.tensor import Parameter, Tensor, wrap
+from ..eager.tensor import Tensor, wrap
 from ..ir.block import Operator, Value
 from ..ir.program import Program as IRProgram
 from ..tracing.clone_map import CloneMap
@@ -25,19 +23,13 @@ from . import evaluation, serial
 from .block import BlockView
 from .builder import StaticBuilder
 from .deserialize import deserialize
-from .lookups import Lookup
+from .program_state import ProgramState
 from .restore import rewrite
 from .scope import Scope, global_scope
-from .scope_variable import Initial, ScopeVariable
-from .served import Served
+from .scope_variable import ScopeVariable
 from .snapshot import snapshot
 
-if TYPE_CHECKING:
-    from .pipeline import StagedTraining
-
 __all__ = ["Program"]
-
-MAX_COMPILED = 64
 
 
 def _alike(held: Any, shape: list[Any]) -> bool:
@@ -47,7 +39,7 @@ def _alike(held: Any, shape: list[Any]) -> bool:
     )
 
 
-class Program:
+class Program(ProgramState):
     """Static program: a list of operators on feeds and on variables that live in scopes.
 
     A new program is empty; ops are appended to the program under construction, see program_guard().
@@ -62,23 +54,10 @@ class Program:
         (['sum'], ['x'])
     """
 
+    builder: StaticBuilder
+
     def __init__(self) -> None:
-        self.builder = StaticBuilder(self)
-        self.feeds: dict[str, Value] = {}
-        self.parameters: dict[str, Parameter] = {}
-        self.initials: dict[str, Initial] = {}  # what it makes when it runs, if it is a startup program
-        self.optimizers: list[Any] = []  # that update its parameters
-        self.fetches: list[Tensor] = []  # the results that it was loaded with
-        self.counters: dict[str, Tensor] = {}  # of its runs, by name
-        self.lookups: list[Lookup] = []  # in tables that servers keep
-        self.served: Served | None = None  # how it is trained with servers
-        self.pipeline: StagedTraining | None = None  # how it is trained in stages
-        self._fleet_opt: dict[str, Any] | None = None  # what fleet tells programs about the job
-        # Kept here by executors, for different fetches.
-        # Key: scope, fetches and whether updates run; version of the program; kinds of feeds are looked at in each
-        # run.
-        self.compiled: Memo[Any, Any] = Memo("compiled programs", MAX_COMPILED)
-        self._seed = 0
+        super().__init__(StaticBuilder(self))
 
     def feed(self, name: str, shape: list[Any], dtype: dtypes.DType) -> Tensor:
         """Return the input with a name, and create it if it does not exist in this shape and dtype.
@@ -117,10 +96,6 @@ class Program:
         """Return the feeds, the state and the outputs of operators."""
         return iter(self.global_block().vars.values())
 
-    def all_parameters(self) -> list[Parameter]:
-        """Return the parameters that were created in the program."""
-        return list(self.parameters.values())
-
     @no_effect(
         throw_on_error=Immaterial("nothing that is shown can be missing"),
         with_details=Immaterial("each operator is shown with all that it has"),
@@ -147,25 +122,6 @@ class Program:
         used = {v for op in ops for v in op.inputs if isinstance(v, Value)}
         used.update(v for _, v in self.builder.finals().values())
         return snapshot(self, [v for op in ops for v in _seen(op) if v not in used], entire=True)[0]
-
-    # -- random numbers --------------------------------------------------------------------------------------------
-    @property
-    def random_seed(self) -> int:
-        """Seed of its random numbers; 0: they are of the stream of paddle.seed()."""
-        return self._seed
-
-    @random_seed.setter
-    def random_seed(self, seed: int) -> None:
-        if not isinstance(seed, int):
-            raise ValueError(f"Program.random_seed is {seed!r}; expected an integer")
-        self._seed = seed
-        word: Any = self.builder.word_home
-        word.home = Generator(seed=seed).state if seed else default_generator.state
-        self.compiled.clear()
-
-    def global_seed(self, seed: int = 0) -> None:
-        """Set random_seed."""
-        self.random_seed = seed
 
     # -- copies ----------------------------------------------------------------------------------------------------
     def clone(self, for_test: bool = False) -> Program:
@@ -203,7 +159,7 @@ class Program:
 
         What is fetched keeps its name, as far as no later operator reads it; see paddle.passes.apply().
         """
-        return rewrite(Program(), self, change)
+        return rewrite(Program(), self, self.snapshot(), change)
 
     # -- bytes -----------------------------------------------------------------------------------------------------
     def serialize_to_string(self) -> bytes:
@@ -272,21 +228,6 @@ class Program:
                 to.away.append((copy, clones(now[id(write)] if mine.away else write.get())))
 
     # -- values of its state ---------------------------------------------------------------------------------------
-    def states(self, mode: str = "all") -> dict[str, ScopeVariable]:
-        """Return the state by name: parameters ("param"), other state ("opt"), or both ("all")."""
-        if not isinstance(mode, str):
-            raise TypeError(f"Program.state_dict: mode is {mode!r}; expected a name: 'all', 'param' or 'opt'")
-        if mode not in ("all", "param", "opt"):
-            raise ValueError(f"Program.state_dict: mode is {mode!r}; expected 'all', 'param' or 'opt'")
-        builders = [self.builder] if self.pipeline is None else self.pipeline.builders  # those of its own stage
-        found = {s.name: s for b in builders for s in b.states.values() if isinstance(s, ScopeVariable)}
-        found.pop(self.builder.word_home.name, None)
-        for name in self.builder.own_names():
-            found.pop(name, None)
-        kept = {"all": lambda n: True, "param": self.parameters.__contains__,
-                "opt": lambda n: n not in self.parameters}[mode]  # fmt: skip
-        return {n: s for n, s in found.items() if kept(n)}
-
     def state_dict(self, mode: str = "all", scope: Scope | None = None) -> dict[str, Tensor]:
         """Return the values of the state in a scope, by name.
 
@@ -328,7 +269,7 @@ class Program:
 
 
 def _seen(op: Operator) -> tuple[Value, ...]:
-    """The outputs that users have: of a normalization not the statistics, which only move the running ones."""
+    """Return the outputs that users have: of a normalization not the statistics, which only move the running ones."""
     return op.outputs[:1] if op.name == "batch_norm" else op.outputs
 
 

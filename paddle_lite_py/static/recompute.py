@@ -10,10 +10,10 @@ from ..ir.block import Operator, Value
 from ..ir.graph import close
 
 if TYPE_CHECKING:
-    from .builder import StaticBuilder
+    from .recording import RecordingBuilder
 
 
-def recompute(builder: StaticBuilder, checkpoints: list[Value]) -> None:
+def recompute(builder: RecordingBuilder, checkpoints: list[Value]) -> None:
     """Move the operators up to each checkpoint into one operator that is computed again.
 
     Values inside, but for those that something outside reads, can no longer be fetched.

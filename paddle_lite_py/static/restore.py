@@ -16,16 +16,16 @@ from .scope_variable import ScopeVariable, UninitializedError
 from .snapshot import home_of
 
 if TYPE_CHECKING:
-    from .builder import StaticBuilder
-    from .program import Program
+    from .program_state import P, ProgramState
+    from .recording import RecordingBuilder
 
 
 def restore(
-    out: Program,
+    out: P,
     found: IRProgram,
-    source: Program | None = None,
+    source: ProgramState | None = None,
     provided: dict[Value, Callable[[], Any]] | None = None,
-) -> Program:
+) -> P:
     """Let an empty program compute what an IR program does; its results are to fetch.
 
     Arguments:
@@ -62,9 +62,12 @@ def restore(
     return out
 
 
-def rewrite(out: Program, source: Program, change: Callable[[IRProgram], IRProgram]) -> Program:
-    """Let an empty program compute what a pass makes of another one, which is given back if nothing changed."""
-    before = source.snapshot()
+def rewrite(out: P, source: P, before: IRProgram, change: Callable[[IRProgram], IRProgram]) -> P:
+    """Let an empty program compute what a pass makes of another one, which is given back if nothing changed.
+
+    Arguments:
+        before: the other program, as passes take it.
+    """
     states = {id(home := _home(s)): (home, s) for s in before.captured.values()}
     before.captured = {v: _home(s) for v, s in before.captured.items()}
     after = change(before)
@@ -80,14 +83,14 @@ def rewrite(out: Program, source: Program, change: Callable[[IRProgram], IRProgr
 
 
 def _home(state: Any) -> Any:
-    """The tensor with the value of state, or the state itself where it has none yet."""
+    """Return the tensor with the value of state, or the state itself where it has none yet."""
     try:
         return home_of(state, global_scope())
     except UninitializedError:
         return state
 
 
-def _capture(program: Program, value: TracedValue, state: Any, known: dict[Any, Capture]) -> None:
+def _capture(program: ProgramState, value: TracedValue, state: Any, known: dict[Any, Capture]) -> None:
     """Tie an input to its state: a scope variable, or a handle.
 
     Arguments:
@@ -112,7 +115,7 @@ def _capture(program: Program, value: TracedValue, state: Any, known: dict[Any, 
         builder.root.leaves[value] = handle
 
 
-def _update(builder: StaticBuilder, value: TracedValue, new: TracedValue) -> None:
+def _update(builder: RecordingBuilder, value: TracedValue, new: TracedValue) -> None:
     handle = next(c.handle for c in builder.captures.values() if c.value is value)
     held = builder.states[value]
     write = Write(handle, "_data", held if isinstance(held, ScopeVariable) else builder._adopt(handle))

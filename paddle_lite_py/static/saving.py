@@ -82,7 +82,7 @@ def save(
 
 
 def state_by_name(program: Program) -> dict[str, Tensor]:
-    """The state of a program in the scope in force, under the names that it has in files of PaddlePaddle."""
+    """Return the state of a program in the scope in force, under the names that it has in files of PaddlePaddle."""
     out = program.state_dict()
     for vector, names in _numbers(program):
         if vector in out:
@@ -194,7 +194,7 @@ def _by_name(path: str) -> dict[str, np.ndarray]:
 
 
 def _of_folder(path: str, var_list: Sequence[Any] | None) -> dict[str, np.ndarray] | None:
-    """What save_vars() wrote to a folder or a file; None where there is nothing.
+    """Load the output of save_vars() from a folder or a file; None if there is nothing.
 
     Raises:
         ValueError: if it is a file, and var_list does not say which variables it has.
@@ -276,11 +276,11 @@ def normalize_program(
     """
     only_known(normalize_program, kwargs)
     check(program, "normalize_program")
-    return restore(Program(), *_pruned(program, feed_vars, fetch_vars))
+    return restore(Program(), *_prune(program, feed_vars, fetch_vars))
 
 
-def _pruned(program: Program, feed_vars: Any, fetch_vars: Any) -> tuple[IRProgram, Program]:
-    """The IR program of feeds and fetches, in their order, and the program for evaluation that it is of."""
+def _prune(program: Program, feed_vars: Any, fetch_vars: Any) -> tuple[IRProgram, Program]:
+    """Return the IR program of feeds and fetches, in their order, and the program for evaluation that it is of."""
     test = program.clone(for_test=True)
     feeds = [_feed_of(program, v) for v in _listed(feed_vars)]
     results = [fetched(test, v) for v in _listed(fetch_vars)]
@@ -298,10 +298,10 @@ def _pruned(program: Program, feed_vars: Any, fetch_vars: Any) -> tuple[IRProgra
 
 
 def bound(program: Program | None, feed_vars: Any, fetch_vars: Any) -> IRProgram:
-    """The same with its state bound to the scope in force."""
+    """Return the same with its state bound to the scope in force."""
     source, scope = program or current.main, global_scope()
     check(source, "program")
-    found, _ = _pruned(source, feed_vars, fetch_vars)
+    found, _ = _prune(source, feed_vars, fetch_vars)
     found.captured = {v: _weight(source, s, scope) for v, s in found.captured.items()}
     found.asked = source.builder.checks, source.builder.loop_buffer
     return found

@@ -34,11 +34,11 @@ class Scope:
         self._kids: list[Scope] = []
 
     def var(self, name: str) -> ScopeEntry:
-        """The variable of a name, made if it is not there."""
+        """Return the variable of a name, made if it is not there."""
         return ScopeEntry(self, name)
 
     def find_var(self, name: str) -> ScopeEntry | None:
-        """The variable of a name, or None."""
+        """Return the variable of a name, or None."""
         return ScopeEntry(self, name) if name in self.homes else None
 
     def erase(self, names: list[str]) -> None:
@@ -48,7 +48,7 @@ class Scope:
                 self._erased[name] = self.homes.pop(name)
 
     def new_scope(self) -> Scope:
-        """A scope of its own, which starts empty."""
+        """Return a scope of its own, which starts empty."""
         self._kids.append(Scope())
         return self._kids[-1]
 
@@ -80,7 +80,7 @@ class ScopeEntry:
         self._scope, self.name = scope, name
 
     def get_tensor(self) -> ScopeTensor:
-        """Its value, to read and to set."""
+        """Return its value, to read and to set."""
         return ScopeTensor(self._scope, self.name)
 
     def __repr__(self) -> str:
@@ -117,7 +117,7 @@ class ScopeTensor:
     _get_dims = shape
 
     def numpy(self) -> np.ndarray:
-        """A copy of the value."""
+        """Return a copy of the value."""
         return self._home().numpy()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:

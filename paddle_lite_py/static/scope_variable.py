@@ -30,7 +30,7 @@ class ScopeVariable:
         self.name, self.shape, self.dtype, self.home = name, tuple(shape), np.dtype(dtype), home
 
     def find(self, scope: Scope) -> Tensor:
-        """The tensor that holds the value.
+        """Return the tensor that holds the value.
 
         Raises:
             UninitializedError: if there is none.
@@ -49,7 +49,7 @@ class ScopeVariable:
         return found
 
     def concrete(self, _what: str) -> Any:
-        """The array, from the scope in force."""
+        """Return the array, from the scope in force."""
         return self.find(global_scope())._data
 
     def __repr__(self) -> str:

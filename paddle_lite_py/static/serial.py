@@ -26,14 +26,14 @@ from .restore import restore
 from .scope_variable import ScopeVariable
 
 if TYPE_CHECKING:
-    from .program import Program
+    from .program_state import P, ProgramState
 
 FORMAT = "paddle_lite_py.training"
 VERSION = 1
 
 
-def dumps(program: Program) -> bytes:
-    """A program with its gradients and updates; the values of its state are what static.save() writes.
+def dumps(program: ProgramState) -> bytes:
+    """Return a program with its gradients and updates; the values of its state are what static.save() writes.
 
     Raises:
         TypeError: if it holds what no file can: Python called back, a schedule made of functions.
@@ -59,8 +59,8 @@ def dumps(program: Program) -> bytes:
     return json.dumps(out).encode()
 
 
-def _input(program: Program, value: Value, optimizers: list[Optimizer]) -> dict[str, Any]:
-    """What an input stands for."""
+def _input(program: ProgramState, value: Value, optimizers: list[Optimizer]) -> dict[str, Any]:
+    """Return the serialized form of an input."""
     builder = program.builder
     for name, feed in program.feeds.items():
         if feed is value:
@@ -97,7 +97,7 @@ def _data(array: np.ndarray) -> str:
     return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
 
 
-def loads(out: Program, data: Any) -> Program:
+def loads(out: P, data: Any) -> P:
     """Let an empty program be the one that dumps() wrote, from its JSON.
 
     Raises:
@@ -113,7 +113,7 @@ def loads(out: Program, data: Any) -> Program:
         raise FormatError(f"the program is damaged: {type(e).__name__}: {e}") from None
 
 
-def _fill(out: Program, data: dict[str, Any]) -> Program:
+def _fill(out: P, data: dict[str, Any]) -> P:
     known = list(map(str, data.get("constraints", ())))
     out.builder.unknown.facts += map(Fact.parsed, known)
     made = verify(from_json(data["program"], known))

@@ -22,7 +22,7 @@ __all__ = [
     "serialize_program",
 ]
 
-# Bytes of a serialised program, and of its weights beside it.
+# The bytes of a serialized program, and of its weights next to it.
 MAX_PROGRAM = artifact.MAX_MANIFEST
 
 

@@ -15,7 +15,7 @@ from .scope import global_scope
 if TYPE_CHECKING:
     from ..distributed.fleet.served.session import Session
     from ..distributed.fleet.served.step import IdRows
-    from .program import Program
+    from .program_state import ProgramState
     from .scope import Scope
 
 # The gradient of all dense parameters, one after another, in a program.
@@ -36,7 +36,7 @@ class Served(NamedTuple):
     optimizer: Any
 
     def read(self) -> np.ndarray:
-        """All dense parameters, one after another, from the scope in force."""
+        """Return all dense parameters, one after another, from the scope in force."""
         homes = global_scope().homes
         return self.flat({name: homes[name].numpy() for name, _ in self.dense})
 
@@ -73,7 +73,7 @@ class ServedRun:
         scope: where the program has its state.
     """
 
-    def __init__(self, program: Program, scope: Scope) -> None:
+    def __init__(self, program: ProgramState, scope: Scope) -> None:
         self._lookups, self._served = program.lookups, program.served
         trained = [k.gradient for k in self._lookups if k.trained] if self._served else []
         dense = [DENSE_GRADIENT] if self._served and self._served.gradient else []
@@ -81,7 +81,7 @@ class ServedRun:
         self._program, self._scope = program, scope
 
     def begin(self) -> None:
-        """See that the servers have the tables, and this process their values."""
+        """Make sure that the servers have the tables, and this process their values."""
         session = _session()
         if self._served is not None and not session.begun:
             session.begin()
@@ -101,7 +101,7 @@ class ServedRun:
         return True
 
     def state(self, dense: bool = True) -> dict[str, np.ndarray]:
-        """What a run changes in this process, with or without the dense parameters: histograms of a metric, moments."""
+        """Return the state that a run changes in this process, with or without the dense parameters."""
         left_out = set() if dense or self._served is None else {name for name, _ in self._served.dense}
         found = {n: v for n, (v, _) in self._program.builder.finals().items() if n not in left_out}
         return {name: np.array(variable.find(self._scope)._data) for name, variable in found.items()}
@@ -156,14 +156,14 @@ def _session() -> Session:
     return job.session
 
 
-def reads_ahead(program: Program) -> bool:
+def reads_ahead(program: ProgramState) -> bool:
     """Whether the rows for the next batch may be read while this one is trained on."""
     session = job.session
     return bool(program.lookups) and session is not None and session.begun and session.mode.reads_ahead
 
 
 def read(lookups: Sequence[Lookup], feed: dict[str, Any], compute: Callable[[list[str]], list[Any]]) -> ServedBatch:
-    """A batch: the rows of all lookups in it, for which each table is asked once.
+    """Read a batch: the rows of all its lookups, with one request for each table.
 
     Arguments:
         compute: gives the values of a program by name, for ids that it computes.
@@ -196,7 +196,7 @@ def read(lookups: Sequence[Lookup], feed: dict[str, Any], compute: Callable[[lis
 def rows_of(
     lookups: Sequence[Lookup], batch: ServedBatch, gradients: Sequence[np.ndarray], counts: Callable[[str], Any]
 ) -> dict[str, IdRows]:
-    """The gradients of the rows of each table, each id once.
+    """Return the gradients of the rows of each table, each id once.
 
     Arguments:
         gradients: of the lookups that are trained, in their order.
@@ -223,7 +223,7 @@ def rows_of(
 
 
 def _counted(of_instance: np.ndarray, places: list[np.ndarray], size: int) -> np.ndarray:
-    """The counts of instances, for each id added up over those that it stands in."""
+    """Return the counts of instances, for each id added up over those that it stands in."""
     total = np.zeros(size, np.float32)
     for place in places:
         flat = place.reshape(len(place), -1)

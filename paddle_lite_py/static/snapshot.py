@@ -17,19 +17,19 @@ from ..tracing.trace import Traced
 from .scope_variable import ScopeVariable
 
 if TYPE_CHECKING:
-    from .program import Program
+    from .program_state import ProgramState
     from .scope import Scope
 
 State = ScopeVariable | Tensor
 
 
 def snapshot(
-    program: Program, results: Sequence[Value], updates: bool = True, entire: bool = False
+    program: ProgramState, results: Sequence[Value], updates: bool = True, entire: bool = False
 ) -> tuple[IRProgram, list[ScopeVariable]]:
-    """What a program computes of its feeds and state: the results, then, with `updates`, the next values of its state.
+    """Return a program's computation: the results, then, with `updates`, the next values of its state.
 
-    Inputs are the feeds that it reads, the state that it reads, then what Python provides before each run. What a run
-    is asked afterwards comes last, or with `entire` as the state that it is.
+    Inputs are the feeds that it reads, the state that it reads, then what Python provides before each run. What is read
+    after a run comes last, or with `entire` as the state that it is.
 
     Returns:
         The program, and the state that its last outputs are the next values of.
@@ -44,8 +44,8 @@ def snapshot(
     return _only_needed(program, whole, len(results), [s for s, _ in changed]), [s for s, _ in changed]
 
 
-def _only_needed(program: Program, whole: IRProgram, n_results: int, changed: list[ScopeVariable]) -> IRProgram:
-    """The program without the inputs that it does not read, in the order of feeds, state, provided."""
+def _only_needed(program: ProgramState, whole: IRProgram, n_results: int, changed: list[ScopeVariable]) -> IRProgram:
+    """Return the program without the inputs that it does not read, in the order of feeds, state, provided."""
     read = {v for op in whole.block.ops for v in op.inputs if isinstance(v, Value)}
     read.update(v for v in whole.block.outputs if isinstance(v, Value))
     measured = measured_in(whole)
@@ -62,8 +62,8 @@ def _only_needed(program: Program, whole: IRProgram, n_results: int, changed: li
     return IRProgram(Block(inputs, whole.block.ops, whole.block.outputs), names, outs, dict(states), updates, measured)
 
 
-def traced(program: Program, results: Sequence[Value], scope: Scope, updates: bool = True) -> Traced:
-    """The same as the tracer would give it, with the tensors of a scope in the place of the state."""
+def traced(program: ProgramState, results: Sequence[Value], scope: Scope, updates: bool = True) -> Traced:
+    """Return the same as the tracer would give it, with the tensors of a scope in the place of the state."""
     found, changed = snapshot(program, results, updates)
     builder, inputs = program.builder, set(found.block.inputs)
     homes = [home_of(s, scope) for s in found.captured.values()]
@@ -79,5 +79,5 @@ def traced(program: Program, results: Sequence[Value], scope: Scope, updates: bo
 
 
 def home_of(state: State, scope: Scope) -> Tensor:
-    """The tensor that holds the value of state in a scope."""
+    """Return the tensor that holds the value of state in a scope."""
     return state.find(scope) if isinstance(state, ScopeVariable) else state

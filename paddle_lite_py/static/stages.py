@@ -11,14 +11,14 @@ from ..ir.program import Program as IRProgram
 from .restore import restore
 
 if TYPE_CHECKING:
-    from .builder import StaticBuilder
-    from .program import Program
+    from .program_state import ProgramState
+    from .recording import RecordingBuilder
 
 _NUMBER = re.compile(r"\w+:(\d+)")
 
 
 class ProgramStage(NamedTuple):
-    """What one process computes of a program.
+    """The part of a program that one process computes.
 
     Arguments:
         ops: its operators, in order.
@@ -30,8 +30,8 @@ class ProgramStage(NamedTuple):
     gives: list[Value]
 
 
-def stages_of(main: Program) -> list[ProgramStage]:
-    """The stages of a program by the devices that static.device_guard() has named for its operators.
+def stages_of(main: ProgramState) -> list[ProgramStage]:
+    """Return the stages of a program by the devices that static.device_guard() has named for its operators.
 
     Raises:
         ValueError: if they name less than two, or a stage reads what a later one makes.
@@ -66,8 +66,8 @@ def stages_of(main: Program) -> list[ProgramStage]:
     return [ProgramStage(*found) for found in zip(parts, [[], *between], [*between, []], strict=True)]
 
 
-def _words(builder: StaticBuilder) -> set[Value]:
-    """The states of the random stream that a program goes through: each stage has a stream of its own."""
+def _words(builder: RecordingBuilder) -> set[Value]:
+    """Return the states of the random stream that a program goes through: each stage has a stream of its own."""
     first = builder.captures.get(builder.word_home.name)
     words: set[Value] = set() if first is None else {first.value}
     for op in builder.root.block.ops:
@@ -76,7 +76,7 @@ def _words(builder: StaticBuilder) -> set[Value]:
     return words
 
 
-def program_of(main: Program, stage: ProgramStage, results: list[Value], out: Program) -> list[Tensor]:
+def program_of(main: ProgramState, stage: ProgramStage, results: list[Value], out: ProgramState) -> list[Tensor]:
     """Let an empty program compute a stage: it is fed what the stage takes, and gives its results.
 
     Returns:
@@ -103,7 +103,7 @@ def program_of(main: Program, stage: ProgramStage, results: list[Value], out: Pr
     return out.fetches
 
 
-def _last(builder: StaticBuilder, variable: Any) -> Any:
-    """The last value of state in a program, if it changes it."""
+def _last(builder: RecordingBuilder, variable: Any) -> Any:
+    """Return the last value of state in a program, if it changes it."""
     found = builder.finals().get(getattr(variable, "name", ""))
     return None if found is None else found[1]

@@ -11,7 +11,7 @@ from ..optimizer import rows
 from .differentiation import append_backward
 
 if TYPE_CHECKING:
-    from .builder import StaticBuilder
+    from .recording import RecordingBuilder
 
 
 class _TableUse(NamedTuple):
@@ -22,7 +22,7 @@ class _TableUse(NamedTuple):
     padding: int | None
 
 
-def append_by_rows(builder: StaticBuilder, optimizer: Any, loss: Tensor, parameters: Any) -> list[tuple[Any, Any]]:
+def append_by_rows(builder: RecordingBuilder, optimizer: Any, loss: Tensor, parameters: Any) -> list[tuple[Any, Any]]:
     """append_backward() with RowsGradients for the tables that an optimizer updates by rows."""
     known: dict[Any, Any] = {**builder.program.parameters}
     wanted: list[Any] = list(known.values() if parameters is None else parameters)
@@ -45,7 +45,7 @@ def append_by_rows(builder: StaticBuilder, optimizer: Any, loss: Tensor, paramet
     return out
 
 
-def _use(builder: StaticBuilder, optimizer: Any, parameter: Any) -> _TableUse | None:
+def _use(builder: RecordingBuilder, optimizer: Any, parameter: Any) -> _TableUse | None:
     """How a parameter is looked up, if nothing else reads it and the optimizer may update it by rows."""
     if parameter.name not in builder.tables or parameter.stop_gradient or not _by_rows(optimizer, parameter):
         return None

@@ -21,7 +21,7 @@ from ..tracing.fitting import fit_symbols
 from ..tracing.size_facts import Fact, full_cuts, replace_weaker, undecided, windows_fit
 
 if TYPE_CHECKING:
-    from .builder import StaticBuilder
+    from ..tracing.builder import Builder
 
 
 class Unknown(symbolic.Symbols):
@@ -34,7 +34,7 @@ class Unknown(symbolic.Symbols):
 
     @property
     def constraints(self) -> list[str]:
-        """What ops have taken for granted, as text."""
+        """Return the assumptions of ops, as text."""
         return [f.text for f in self.facts]
 
     def check(self, dims: dict[str, int]) -> None:
@@ -50,7 +50,7 @@ class Unknown(symbolic.Symbols):
 
     # -- what code asks, by an UnknownSize -------------------------------------------------------------------------
     def number(self, dim: Any) -> Any:
-        """A dimension as a tensor of the program."""
+        """Return a dimension as a tensor of the program."""
         builder: Any = state.interpreter
         (value,) = builder.emit(REGISTRY["dimension"].bind((dim,)), (), requires_grad=False)
         return builder.handle(value)
@@ -63,7 +63,7 @@ class Unknown(symbolic.Symbols):
             return bool(self.wanted(a if symbolic.is_symbolic(a) else b))
 
     def wanted(self, dim: Any) -> int:
-        """The value of a dimension that Python needs: no run has given it.
+        """Return the value of a dimension that Python needs: no run has given it.
 
         Raises:
             UnknownSizeError: always.
@@ -75,13 +75,13 @@ class Unknown(symbolic.Symbols):
 
     # -- what ops ask ----------------------------------------------------------------------------------------------
     def shape(self, name: str, sizes: Sequence[Any]) -> tuple[Any, ...]:
-        """A shape whose unknown sizes (None, -1) are symbols; sizes of other data of the program stay theirs."""
+        """Return a shape whose unknown sizes (None, -1) are symbols; sizes of other data of the program stay theirs."""
         stem = re.sub(r"\W", "_", name).lstrip("_0123456789") or "n"
         names = [self.new(f"{stem}_{i}") if n is None or n == -1 else "" for i, n in enumerate(sizes)]
         return tuple([self.symbols[name] if name else n for name, n in zip(names, sizes, strict=True)])
 
-    def settled(self, builder: StaticBuilder, emit: Callable[[], Any], bound: Any, inputs: tuple[Any, ...]) -> Any:
-        """What emit() gives; where it fails, as few unknown dimensions as it takes are made the same."""
+    def settled(self, builder: Builder, emit: Callable[[], Any], bound: Any, inputs: tuple[Any, ...]) -> Any:
+        """Return emit(); where it fails, make as few unknown dimensions equal as it takes."""
         while True:
             try:
                 values = emit()
@@ -102,7 +102,7 @@ class Unknown(symbolic.Symbols):
             return emit()
 
     def _of_any_size(self, emit: Callable[[], Any]) -> Any:
-        """What emit() gives where samples of different sizes tell shapes; None where they do not."""
+        """Return emit() if samples of different sizes determine the shapes; None otherwise."""
         self.serves_any_size = True
         try:
             return emit()
@@ -111,9 +111,7 @@ class Unknown(symbolic.Symbols):
         finally:
             self.serves_any_size = False
 
-    def _is_larger(
-        self, builder: StaticBuilder, error: Exception, inputs: tuple[Any, ...], given: dict[str, Any]
-    ) -> bool:
+    def _is_larger(self, builder: Builder, error: Exception, inputs: tuple[Any, ...], given: dict[str, Any]) -> bool:
         """Take a size to be larger than a number, where an op had to know; False if that was not the question."""
         asked, found = undecided(error), full_cuts(inputs)
         if asked is not None and asked[0] in given and asked[1] in (">=", ">") and asked[2].isdigit():
@@ -124,12 +122,12 @@ class Unknown(symbolic.Symbols):
         self._take_for_granted(builder, [fact])
         return True
 
-    def _take_for_granted(self, builder: StaticBuilder, found: list[Fact]) -> None:
+    def _take_for_granted(self, builder: Builder, found: list[Fact]) -> None:
         self.facts = replace_weaker(self.facts, found)
         self.scope = export.SymbolicScope(self.constraints)
         self._substitute(builder, {n: export.symbolic_shape(n, scope=self.scope)[0] for n in self.symbols})
 
-    def _substitute(self, builder: StaticBuilder, known: dict[str, Any]) -> None:
+    def _substitute(self, builder: Builder, known: dict[str, Any]) -> None:
         frame: Any = builder.frame
         while frame is not None:
             _rename(frame.block, known)

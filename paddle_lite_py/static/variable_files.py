@@ -165,7 +165,7 @@ def load_persistables(executor: Any, dirname: str, main_program: Any = None, fil
 
 
 def _chosen(program: Program, vars: Sequence[Any] | None, predicate: Callable[[Any], bool] | None) -> list[str]:
-    """The names of the variables that are given, or told by a predicate.
+    """Return the names of the given variables, or of those selected by a predicate.
 
     Raises:
         ValueError: if one is no state of the program.

@@ -181,7 +181,7 @@ def xpu_places(device_ids: Any = None) -> list[places.Place]:
     return []
 
 
-# -- what a variable of a program is asked -------------------------------------------------------------------------
+# -- queries on a variable of a program ------------------------------------------------------------------------------
 def setitem(x: Tensor, index: Any, value: Any) -> Tensor:
     """Return a copy of x in which the elements at an index are replaced, as by `x[index] = value`.
 
@@ -204,7 +204,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> Tensor:
 
 
 def _get_value(self: Tensor, scope: Scope | None = None) -> Any:
-    """The value of state of a program in a scope, by its name; the one in force by default.
+    """Return the value of state of a program in a scope, by its name; the one in force by default.
 
     Raises:
         ValueError: if the scope has none.
@@ -216,13 +216,13 @@ def _get_value(self: Tensor, scope: Scope | None = None) -> Any:
 
 
 def _to_string(self: Tensor, throw_on_error: bool = True, with_details: bool = False) -> str:
-    """The tensor as text; with_details says whether it is kept and takes a gradient as well."""
+    """Return the tensor as text; with_details says whether it is kept and takes a gradient as well."""
     kept = f", persistable={self.persistable}, stop_gradient={self.stop_gradient}" if with_details else ""
     return f"var {self.name} : shape={list(self.shape)}, dtype={self.dtype.name}{kept}"
 
 
 def _grad_name(self: Tensor) -> str:
-    """The name of its gradient."""
+    """Return the name of its gradient."""
     return f"{self.name}@GRAD"
 
 

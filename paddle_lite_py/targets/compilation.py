@@ -21,7 +21,7 @@ SHOWN = 8  # arguments of a report, and other values
 
 
 def compile_all(programs: Sequence[Portable], target: Target) -> list[Report]:
-    """What becomes of each program on a machine that is not here; one process compiles all.
+    """Compile each program for a machine that is not here; one process compiles all.
 
     Arguments:
         programs: written for the target's platform.
@@ -39,14 +39,14 @@ def compile_all(programs: Sequence[Portable], target: Target) -> list[Report]:
     target.require_compiler()
     for p in programs:
         if target.devices is not None and p.devices > target.devices:
-            raise TargetError(f"`{p.name}` lies over {p.devices} devices, and {target.name} has {target.devices}")
+            raise TargetError(f"`{p.name}` spans {p.devices} devices, but {target.name} has {target.devices}")
     ready = [p for p in programs if not p.error]
     found = iter(_compiled(ready, target))
     return [_report(p, target, {"error": p.error, "where": p.where} if p.error else next(found)) for p in programs]
 
 
 def _compiled(programs: Sequence[Portable], target: Target) -> Iterator[dict[str, Any]]:
-    """What the compiler says of each, its text included; it is started anew behind a program that ends it."""
+    """Yield the compiler's result for each, including its text; it is restarted after a program that crashes it."""
     left = list(programs)
     while left:
         with tempfile.TemporaryDirectory() as name:
@@ -107,5 +107,5 @@ def _largest(module: Module) -> list[Buffer]:
 
 
 def _for(target: Target, found: Sequence[Finding]) -> list[Finding]:
-    """What is worth telling for a target: wide numbers are slow on TPUs alone."""
+    """Return the findings that matter for a target: wide numbers are slow on TPUs alone."""
     return [f for f in found if target.platform == "tpu" or f.kind not in ("float64", "int64")]

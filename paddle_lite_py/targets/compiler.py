@@ -20,7 +20,7 @@ _SIZES = ("argument", "output", "temp", "alias", "generated_code")
 
 
 def devices_of(target: dict[str, Any]) -> Any:
-    """The devices of a machine that is not here, or of this one."""
+    """Return the devices of a machine that is not here, or of this one."""
     if target["platform"] == "cpu":
         return jax.devices()
     if target["platform"] == "tpu":
@@ -31,7 +31,7 @@ def devices_of(target: dict[str, Any]) -> Any:
 
 
 def lowered(job: dict[str, Any], folder: Path, devices: Any) -> Any:
-    """A program as the compiler takes it, with its arguments on the devices."""
+    """Return a program as the compiler takes it, with its arguments on the devices."""
     program = export.deserialize(bytearray((folder / job["file"]).read_bytes()))
     places: Any = [SingleDeviceSharding(devices[0])] * len(program.in_avals)
     if program.nr_devices > 1:
@@ -64,7 +64,7 @@ def work_on_a_cpu(program: Any) -> dict[str, float]:
 
 
 def compiled_for(job: dict[str, Any], folder: Path, devices: Any) -> dict[str, Any]:
-    """What the compiler says of one program."""
+    """Return the compiler's report on one program."""
     since = time.time()
     try:
         compiled = lowered(job, folder, devices).compile()

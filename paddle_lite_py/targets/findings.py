@@ -46,7 +46,7 @@ KINDS = {
 
 
 def findings(text: str) -> list[Finding]:
-    """What is found in a program that is given as StableHLO, by line of the user's.
+    """Return the findings in a program given as StableHLO, by the user's lines.
 
     Examples:
         >>> findings('%0 = stablehlo.add %a, %b : tensor<2xf64> loc(#loc1)')
@@ -56,7 +56,7 @@ def findings(text: str) -> list[Finding]:
     places: dict[str, str] = {found[1]: found[2] for line in lines if (found := _LOCATION.match(line))}
     counts: dict[tuple[str, str, str], int] = {}
     for kind, name, place in _find_costly(lines):
-        op, where = source(_resolved(place, places))
+        op, where = source(_resolve(place, places))
         key = kind, (op if where else name), where
         counts[key] = counts.get(key, 0) + 1
     order = list(KINDS)
@@ -87,8 +87,8 @@ def _find_costly(lines: list[str]) -> Iterator[tuple[str, str, str]]:
             yield "int64", name, place
 
 
-def _resolved(place: str, places: dict[str, str]) -> str:
-    """The name that a location stands for: the nearest one that it is made of."""
+def _resolve(place: str, places: dict[str, str]) -> str:
+    """Return the name that a location stands for: the nearest one that it is made of."""
     for _ in range(20):
         text = places.get(place, "")
         if found := _NAME.match(text):

@@ -22,7 +22,7 @@ _GROUPS = re.compile(r"replica_groups=(?:\[(?:\d+,)*(\d+)\]<=|\{\{([\d,]+)\})")
 _PARTITIONS = re.compile(r"\bnum_partitions=(\d+)")
 _ARGUMENT = re.compile(r"^args\[(\d+)\]")
 _BITS = {"pred": 8, "token": 0, "opaque": 0}
-# Their result lies where an operand lies.
+# Operations whose result shares the memory of an operand.
 _SAME_PLACE = frozenset(
     "bitcast get-tuple-element tuple while optimization-barrier after-all domain add-dependency".split()
 )
@@ -52,7 +52,7 @@ class Buffer(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What it is, and where."""
+        """Describe what it is, and where."""
         return f"{self.what}, {self.where}" if self.where else self.what
 
 
@@ -90,7 +90,7 @@ class Instruction(NamedTuple):
     opcode: str
     rest: str
     root: bool
-    operands: list[str]  # the names of what it takes
+    operands: list[str]  # the names of its operands
 
     @property
     def op_name(self) -> str:
@@ -100,7 +100,7 @@ class Instruction(NamedTuple):
 
 
 def source(op_name: str) -> tuple[str, str]:
-    """The op and the user's line that a name of XLA's speaks of; empty where it does not.
+    """Return the op and the user's line in an XLA name; empty if there are none.
 
     Examples:
         >>> source("jit(step)/grad.3:train.py:9/transpose(jvp(conv2d.0:net.py:12))/conv_general_dilated")
@@ -114,7 +114,7 @@ def source(op_name: str) -> tuple[str, str]:
 
 
 def arrays(shape: str, everywhere: bool = False) -> Iterator[tuple[str, int]]:
-    """The arrays of a shape in the device's memory, each with its bytes as they lie there, padding included.
+    """Yield the arrays of a shape in the device's memory, each with its bytes as they lie there, padding included.
 
     Arguments:
         everywhere: those in a TPU's memory on the chip as well.
@@ -184,7 +184,7 @@ class Module:
 
     # -- collectives -----------------------------------------------------------------------------------------------
     def collectives(self) -> list[Collective]:
-        """The exchanges of one pass through the program, those that send most first."""
+        """Return the exchanges of one pass through the program, those that send most first."""
         counts: dict[Collective, int] = {}
         for instructions in self.computations.values():
             shapes = {i.name: i.shape for i in instructions}
@@ -194,7 +194,7 @@ class Module:
                     continue
                 found = list(arrays(i.shape, True))
                 taken = [n for o in i.operands for _, n in arrays(shapes.get(o, ""), True)]
-                started = i.opcode.endswith("-start") and kind != "all-reduce"  # its shape names what it takes as well
+                started = i.opcode.endswith("-start") and kind != "all-reduce"  # its shape includes its operands
                 sent = sum(n for _, n in found) - (sum(taken) if started else 0)
                 names = [s for s, _ in found[len(taken) if started else 0 :]]
                 where = source(i.op_name)[1]
@@ -203,7 +203,7 @@ class Module:
         return sorted((c._replace(times=n) for c, n in counts.items()), key=lambda c: -c.bytes * c.times)
 
     def _group(self, i: Instruction) -> int:
-        """How many devices exchange with each other: all, where nothing else is said."""
+        """Return the number of devices that exchange with each other: all, where nothing else is said."""
         found = _GROUPS.search(i.rest)
         if found is None:
             return self.devices
@@ -211,7 +211,7 @@ class Module:
 
     # -- memory ----------------------------------------------------------------------------------------------------
     def at_peak(self, n: int = 100) -> list[Buffer]:
-        """What is in memory when most is, the n largest first: arguments, and values in the order of the schedule."""
+        """Return what is in memory at the peak, the n largest first: arguments, and values in schedule order."""
         given = self._given()
         sizes = {name: b.bytes for name, b in given.items()}
         held = sorted(self._peak(self.entry, sizes, self._over_arguments())[1], key=lambda h: -h.bytes)[:n]
@@ -228,7 +228,7 @@ class Module:
         return made
 
     def _over_arguments(self) -> list[str]:
-        """The results that are written over arguments, which were donated."""
+        """Return the results that are written over arguments, which were donated."""
         root = next((i for i in self.computations.get(self.entry, ()) if i.root), None)
         if root is None:
             return []
@@ -236,7 +236,7 @@ class Module:
         return [results[k] for k in self.aliases if k in results]
 
     def _peak(self, name: str, given: dict[str, int], elsewhere: Sequence[str] = ()) -> tuple[int, list[Resident]]:
-        """The most that a computation holds at one time, beside what its caller holds, and what that is."""
+        """Return the peak memory of a computation, besides what its caller holds, and what it consists of."""
         if not given and name in self._peaks:
             return self._peaks[name]
         instructions = self.computations.get(name, [])
@@ -270,7 +270,7 @@ class Module:
         return Buffer(held.bytes, largest, op, where)
 
     def _source(self, i: Instruction, around: list[Instruction]) -> tuple[str, str]:
-        """The op and the user's line of an instruction: its own, or those of what is nearest to it."""
+        """Return the op and the user's line of an instruction: its own, or those of what is nearest to it."""
         own = source(i.op_name)
         for k in itertools.chain([i], self._fused(i), _beside(i, around)):
             if (found := source(k.op_name))[1]:
@@ -278,12 +278,12 @@ class Module:
         return own[0] or i.opcode, ""
 
     def _fused(self, i: Instruction) -> list[Instruction]:
-        """The instructions of the computation that an instruction calls, the last one first."""
+        """Return the instructions of the computation that an instruction calls, the last one first."""
         called = _CALLED.search(i.rest)
         return self.computations.get(_OPERAND.findall(called[1])[0], [])[::-1] if called else []
 
     def _called(self, i: Instruction) -> list[str]:
-        """The computations that run as a part of an instruction, with memory of their own."""
+        """Return the computations that run as a part of an instruction, with memory of their own."""
         if i.opcode not in ("while", "conditional", "call", "async-start"):
             return []
         return [name for found in _CALLED.findall(i.rest) for name in _OPERAND.findall(found)]
@@ -294,7 +294,7 @@ def _first(found: tuple[int, list[Resident]]) -> int:
 
 
 def _beside(i: Instruction, around: list[Instruction]) -> Iterator[Instruction]:
-    """What an instruction takes, then what takes it."""
+    """Return the memory of an instruction, then what holds it."""
     yield from (k for k in around if k.name in i.operands)
     yield from (k for k in around if i.name in k.operands)
 
@@ -302,7 +302,7 @@ def _beside(i: Instruction, around: list[Instruction]) -> Iterator[Instruction]:
 def _memory_made(
     instructions: list[Instruction], roots: dict[str, frozenset[str]], elsewhere: Sequence[str]
 ) -> dict[str, int]:
-    """The memory that each instruction of a computation takes anew."""
+    """Return the memory that each instruction of a computation takes anew."""
     sizes = {i.name: size(i.shape) for i in instructions}
     saved: dict[str, int] = {}
     for result in elsewhere:
@@ -322,7 +322,7 @@ def same_place(opcode: str) -> bool:
 
 
 def _lifetimes(instructions: list[Instruction]) -> tuple[dict[str, frozenset[str]], dict[str, int]]:
-    """The values whose memory each name speaks of, and when each such value is read for the last time."""
+    """Return the values whose memory each name speaks of, and when each such value is read for the last time."""
     roots = {i.name: frozenset([i.name]) for i in instructions}
     for i in instructions:
         if same_place(i.opcode):

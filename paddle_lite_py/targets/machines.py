@@ -54,13 +54,13 @@ class Target(NamedTuple):
     platform: str  # "tpu", "cuda" or "cpu"
     topology: str = ""  # of TPUs
     config: str = ""  # a GPU's target configuration, as text
-    memory: int = 0  # bytes of each device; 0 where that is not told
-    devices: int | None = 1  # None where there are as many as are asked for
-    flops: float = 0.0  # the most operations a second of each device, in bfloat16; 0 where that is not told
+    memory: int = 0  # bytes of each device; 0 if unknown
+    devices: int | None = 1  # None for as many as requested
+    flops: float = 0.0  # peak operations a second of each device, in bfloat16; 0 if unknown
     link: float = 0.0  # bytes a second between a device and others
 
     def environment(self, devices: int) -> dict[str, str]:
-        """What must stand in the environment before JAX starts, to compile for so many devices."""
+        """Return the environment variables needed before JAX starts, to compile for that many devices."""
         found = {"JAX_PLATFORMS": "cpu", "TF_CPP_MIN_LOG_LEVEL": "3"}
         if self.platform == "cpu":
             return found | {"XLA_FLAGS": on_devices(devices)}
@@ -102,7 +102,7 @@ def _is_installed(package: str) -> bool:
 
 
 def target_of(given: str | os.PathLike[str] | Target) -> Target:
-    """The target that is meant.
+    """Return the target that is meant.
 
     Arguments:
         given: "cpu"; a TPU's kind ("v5e") or topology ("v5e:2x2", "v5p:8x8x8"); "h200"; or a file that holds the

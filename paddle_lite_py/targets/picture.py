@@ -11,7 +11,7 @@ _COLOURS = {"arguments": "#4c72b0", "results": "#55a868", "temporaries": "#dd845
 
 
 def shown(n: float) -> str:
-    """A number of bytes as people read it.
+    """Return a number of bytes as people read it.
 
     Examples:
         >>> shown(1536), shown(12)

@@ -33,7 +33,7 @@ class Portable(NamedTuple):
     names: Sequence[str]  # of its arguments
     donated: tuple[int, ...]
     devices: int
-    mesh: dict[str, int]  # the axes that these lie along
+    mesh: dict[str, int]  # the mesh axes that it is sharded over
     found: Sequence[Finding]
     error: str = ""  # what keeps it from being written for the platform
     where: str = ""  # the op and the user's line that are to blame
@@ -48,7 +48,7 @@ def portable(
     donated: tuple[int, ...] = (),
     program: Program | None = None,
 ) -> Portable:
-    """A function of arrays, written for a platform; an error is kept rather than raised.
+    """Return a function of arrays, written for a platform; an error is kept rather than raised.
 
     Arguments:
         fn: not traced before, since what it does may depend on the platform.
@@ -68,7 +68,7 @@ def portable(
 
     call.__name__ = call.__qualname__ = name
     try:
-        made = _exported(call, specs, platform)
+        made = _export(call, specs, platform)
         found = findings(made.mlir_module())
         return Portable(name, bytes(made.serialize()), names, donated, made.nr_devices, _mesh(specs), found)
     except Exception as e:
@@ -82,8 +82,8 @@ def _mesh(specs: Sequence[Any]) -> dict[str, int]:
     return next((dict(h.mesh.shape) for h in held if isinstance(h, jax.sharding.NamedSharding)), {})
 
 
-def _exported(fn: Callable[..., Any], specs: Sequence[Any], platform: str) -> export.Exported:
-    # The compiler may be asked for a CPU's cost model, and kernels of the user's own are looked up when it links.
+def _export(fn: Callable[..., Any], specs: Sequence[Any], platform: str) -> export.Exported:
+    # The compiler may need a CPU's cost model, and the user's own kernels are looked up when it links.
     checks = [export.DisabledSafetyCheck.platform(), *unchecked_calls(CALLBACKS)]
     with exporting((platform,)), _short_locations():
         return export.export(jax.jit(fn), platforms=(platform,), disabled_checks=checks)(*specs)
@@ -101,11 +101,11 @@ def _short_locations() -> Iterator[None]:
 
 
 def _found_anyway(fn: Callable[..., Any], specs: Sequence[Any], platform: str) -> list[Finding]:
-    """What is found in a program that cannot be written to a file."""
+    """Return the findings in a program that cannot be written to a file."""
     try:
         with exporting((platform,)):
             return findings(jax.jit(fn).trace(*specs).lower(lowering_platforms=(platform,)).as_text(debug_info=True))
-    except Exception:  # it cannot even be lowered, which the error in hand says
+    except Exception:  # it cannot even be lowered; the current error says why
         return []
 
 
@@ -114,7 +114,7 @@ def _host(found: Sequence[Finding]) -> str:
 
 
 def _blamed(program: Program, platform: str) -> str:
-    """The first operator that cannot be written for the platform by itself, with its line."""
+    """Return the first operator that cannot be written for the platform by itself, with its line."""
     for op in program.ops():
         if op.bound.op.name in ("grad", "cond", "while", "for"):
             continue  # those inside of them come by themselves
@@ -132,7 +132,7 @@ def _possible(op: Operator, platform: str) -> bool:
             order = iter(arrays)
             return concrete(op.bound).fn(*[next(order) if isinstance(v, jax.ShapeDtypeStruct) else v for v in given])
 
-        _exported(alone, specs, platform)
+        _export(alone, specs, platform)
     except Exception:
         return False
     return True
@@ -143,7 +143,7 @@ def _sizes(value: Value) -> tuple[int, ...]:
 
 
 def blame_in(error: str) -> str:
-    """The op and the user's line that an error of XLA's speaks of; empty where it does not.
+    """Return the op and the user's line that an XLA error refers to; empty if there are none.
 
     Examples:
         >>> blame_in('no kernel for "jit(f)/eig.0:net.py:3/eig"')

@@ -36,7 +36,7 @@ class Memory(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """What becomes of a program on a machine that is not here.
+    """The report on a program for a machine that is not here.
 
     Arguments:
         target, program: names of the machine and of the program.
@@ -44,7 +44,7 @@ class Report:
         error, where: see there.
         devices: that the program lies over.
         memory: what it takes of each of them.
-        flops, bytes: of each of them: operations, and bytes read and written; 0 where that is not told.
+        flops, bytes: of each device: operations, and bytes read and written; 0 if unknown.
         collectives: what devices exchange.
         buffers: the largest of those that are there when most is.
         findings: what is slow or not exact on that machine, by line of the user's.
@@ -62,10 +62,10 @@ class Report:
     program: str
     compiles: bool
     error: str = ""
-    where: str = ""  # the op and the user's line that an error speaks of
-    devices: int = 1  # that the program lies over
+    where: str = ""  # the op and the user's line of an error
+    devices: int = 1  # that the program spans
     memory: Memory | None = None  # of each of them
-    flops: float = 0.0  # of each of them; 0 where that is not told
+    flops: float = 0.0  # of each device; 0 if unknown
     bytes: float = 0.0  # read and written
     collectives: Sequence[Collective] = field(default=())
     buffers: Sequence[Buffer] = field(default=())  # the largest of those that are there when most is
@@ -128,7 +128,7 @@ class Report:
         return lines
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """All of it as JSON, also written to a file.
+        """Return all of it as JSON, also written to a file.
 
         Arguments:
             path: of the file; none is written without.
@@ -147,7 +147,7 @@ class Report:
         return text
 
     def picture(self, path: str | Path) -> None:
-        """Write a picture: the memory beside what a device has, and the largest buffers with their lines.
+        """Draw the memory next to what a device has, and the largest buffers with their lines.
 
         Arguments:
             path: of a PNG, SVG or PDF.

@@ -42,7 +42,7 @@ def compile_traced(
 def portable_of(
     executable: Executable, specs: Sequence[Any], platform: str, with_grad: bool = False, numbers: ScalarInputs = ()
 ) -> Portable:
-    """A traced program with its weights and state, written for a platform.
+    """Return a traced program with its weights and state, written for a platform.
 
     Examples:
         >>> callable(portable_of)

@@ -14,7 +14,7 @@ _HOME = Path("~/.cache/paddle/dataset").expanduser()
 
 
 def find(who: str, given: Any, url: str, md5: str, download: bool, what: str = "data_file") -> str:
-    """The file that the user gave, or the published one, fetched when it is not there yet."""
+    """Return the file that the user gave, or the published one, fetched when it is not there yet."""
     if given is not None:
         return str(given)
     if not download:
@@ -23,7 +23,7 @@ def find(who: str, given: Any, url: str, md5: str, download: bool, what: str = "
 
 
 def one_of(who: str, what: str, value: str, known: tuple[str, ...]) -> str:
-    """The value, in the case of the known ones, or an error that names them."""
+    """Return the value, in the case of the known ones, or an error that names them."""
     for name in known:
         if value.lower() == name.lower():
             return name
@@ -31,7 +31,7 @@ def one_of(who: str, what: str, value: str, known: tuple[str, ...]) -> str:
 
 
 def lines_of(who: str, archive: str, name: str) -> Iterator[bytes]:
-    """The lines of a file in a tar archive, whose name ends like that.
+    """Yield the lines of a file in a tar archive, whose name ends like that.
 
     Raises:
         ValueError: if there is none, or the archive is damaged.
@@ -48,7 +48,7 @@ def lines_of(who: str, archive: str, name: str) -> Iterator[bytes]:
 
 
 def by_line(path: Any) -> dict[str, int]:
-    """The lines of a file, with their numbers."""
+    """Return the lines of a file, with their numbers."""
     try:
         lines = Path(path).read_text(encoding="utf8").splitlines()
     except UnicodeDecodeError as e:

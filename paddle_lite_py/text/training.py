@@ -83,7 +83,7 @@ def pack_sequences(
 
 
 def _best_fit(sizes: Sequence[int], length: int) -> list[list[int]]:
-    """The indices of the sequences of each row."""
+    """Return the indices of the sequences of each row."""
     rows: list[list[int]] = []
     room: list[tuple[int, int]] = []  # the free tokens of each row, and its index; sorted
     for i, size in enumerate(sizes):
@@ -137,7 +137,7 @@ def answer_log_probs(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 def _losses(logits: Tensor, labels: Tensor) -> Tensor:
-    """The cross-entropy of each position [batch, n]; 0 without a label."""
+    """Return the cross-entropy of each position [batch, n]; 0 without a label."""
     return F.cross_entropy(logits.astype("float32"), labels, ignore_index=IGNORED, reduction="none")
 
 

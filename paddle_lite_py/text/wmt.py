@@ -41,7 +41,7 @@ class _Translations(Dataset):
 
 
 def _pairs(who: str, archive: str, name: str) -> Iterator[list[str]]:
-    """The lines of two sentences; others are left out."""
+    """Yield the lines of two sentences; others are left out."""
     for line in lines_of(who, archive, name):
         if len(pair := line.decode().strip().split("\t")) == 2:
             yield pair

@@ -11,7 +11,7 @@ from ..eager.tensor import Tensor, wrap
 
 
 class AcrossBackward:
-    """What the tape takes for a PyLayer: the call of a program, whose backward is a program of the same processes.
+    """The tape's view of a PyLayer: the call of a program, whose backward is a program of the same processes.
 
     Arguments:
         name: of the static function.
@@ -19,7 +19,7 @@ class AcrossBackward:
         arrays: what the call was given.
     """
 
-    # What the tape asks of the context of a PyLayer.
+    # The attributes of a PyLayer's context that the tape reads.
     _blocked: frozenset[int] = frozenset()
     _materialize = True
 
@@ -28,14 +28,14 @@ class AcrossBackward:
         self._pulled, self._arrays = pulled, arrays
 
     def backward(self, _: Any, *grads: Tensor) -> list[Tensor]:
-        """The gradients of what takes some."""
+        """Return the gradients of what takes some."""
         return [wrap(g) for g in self._pulled(*self._arrays, *[g._data for g in grads])]
 
 
 def pullback(
     name: str, flowing: Callable[[list[Any]], tuple[list[Any], Any]], takes: tuple[bool, ...]
 ) -> Callable[..., tuple[Any, ...]]:
-    """The gradient of a function, as a function of its arguments and of the gradients of its results.
+    """Return the gradient of a function, as a function of its arguments and of the gradients of its results.
 
     Arguments:
         name: of the function.

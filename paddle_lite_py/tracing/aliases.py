@@ -34,7 +34,7 @@ class Undecided(Exception):
 
 
 class Aliases:
-    """What one trace knows of things that may be one and the same.
+    """What one trace knows of objects that may be the same.
 
     Attributes:
         decides: whether the data of a call can decide; else whatever needs it is an error.
@@ -109,18 +109,18 @@ class Aliases:
                 self.undecided(self._between([id(container), other]))
 
     def read(self, tensor: Tensor) -> None:
-        """Look whether a tensor is stale."""
+        """Check whether a tensor is stale."""
         for root in views.family(tensor):
             if id(root) in self.stale:
                 self.undecided(self.stale[id(root)])
 
     def settle(self, tensor: Tensor, held: Collection[int]) -> None:
-        """Look whether a tensor may be one of those that are held elsewhere."""
+        """Check whether a tensor may be one of those that are referenced elsewhere."""
         if id(tensor) in self._may_be and not self._may_be[id(tensor)].isdisjoint(held):
             self.undecided(self._places[id(tensor)])
 
     def stale_objects(self) -> list[Any]:
-        """What is stale."""
+        """Return the stale objects."""
         return [self._kept[i] for i in self.stale]
 
     def undecided(self, places: Places) -> None:
@@ -140,7 +140,7 @@ class Aliases:
 
     # -- loops -----------------------------------------------------------------------------------------------------
     def carried(self, inside: Any, after: Any, since: int, is_own: Any, where: Any) -> None:
-        """Look whether what an iteration leaves in a variable may be taken for another thing by the next one.
+        """Check whether the value that an iteration leaves in a variable may be an alias for the next one.
 
         Arguments:
             inside: what stood for the variable in the iteration that was traced.

@@ -13,12 +13,12 @@ from .trace import Traced
 
 
 def effect_of(program: Program, output: int) -> Effect:
-    """The change that an output of a program stands for."""
+    """Return the change that an output of a program stands for."""
     return Effect(Write(program.captured[program.updates[output]], "_data", None), nested.LEAF, 1)
 
 
 def as_traced(program: Program) -> Traced:
-    """A program with its ties: what is not captured is an argument, and what is no new state is a result."""
+    """Return a program with its ties: what is not captured is an argument, and what is no new state is a result."""
     block = program.block
     n_args = sum(v not in program.captured for v in block.inputs)
     order = sorted(range(len(block.inputs)), key=lambda i: block.inputs[i] in program.captured)

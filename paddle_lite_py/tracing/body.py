@@ -1,4 +1,4 @@
-"""What a traced program computes: a function of arrays, apart from what runs it on the state that it reads."""
+"""The computation of a traced program: a function of arrays, separate from what runs it on its state."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..ir.program import Program
 
 
 def reached(block: Block, flows: Sequence[int]) -> set[Value]:
-    """The values that gradients come to from the outputs `flows`: not those behind detach()."""
+    """Return the values that gradients come to from the outputs `flows`: not those behind detach()."""
     found = {block.outputs[i] for i in flows}
     for op in reversed(block.ops):
         if any(v in found and v.requires_grad for v in op.outputs):
@@ -40,20 +40,20 @@ class Body:
         return [given[i] for i in range(len(given))]
 
     def function(self, *arrays: Any) -> list[Any]:
-        """All outputs."""
+        """Return all outputs."""
         return self._lowered(*self.in_order(arrays))
 
     def counted(self, *arrays: Any) -> list[Any]:
-        """The same, where JAX traces it for a kind of arrays."""
+        """Return the same, where JAX traces it for a kind of arrays."""
         self.traces += 1
         return self.function(*arrays)
 
     def call(self, *arrays: Any) -> Any:
-        """The only result, or all outputs."""
+        """Return the only result, or all outputs."""
         outs = self.counted(*arrays)
         return outs[0] if self._plain else outs
 
     def flowing(self, arrays: list[Any]) -> tuple[list[Any], list[Any]]:
-        """The outputs that gradients flow out of, and all outputs."""
+        """Return the outputs that gradients flow out of, and all outputs."""
         outs = self.counted(*arrays)
         return [outs[i] for i in self._flows], outs

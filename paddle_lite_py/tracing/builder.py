@@ -50,7 +50,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         self.measured = {}
         self.schedules: dict[int, TracedSchedule] = {}  # that the program steps or reads, by id
         self.seen: list[ScalarGuard] = []  # what the trace has found out about numbers that it does not know
-        self.initial: dict[Key, Any] = {}  # what stands for what attributes hold before a run
+        self.initial: dict[Key, Any] = {}  # stand-ins for the values of attributes before a run
         self.gradients: list[tuple[Tensor, str]] = []
         self.stand_ins: list[tuple[Tensor, Tensor, TracedValue]] = []  # for gradients that are there, and their data
         self.root = Frame()
@@ -68,19 +68,19 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         self.told: set[Any] = set()  # places that the user has been warned of
         self.looked: dict[int, tuple[Tensor, Any]] = {}  # tensors that Python has read, and what they held
         self.reached: dict[int, Any] = {}  # arguments that a backward() gives gradients to, and where
-        self.asked: dict[int, str] = {}  # arguments by what is done with their gradient first: see Entry
+        self.asked: dict[int, str] = {}  # how the gradients of arguments are first used: see Entry
         self.arguments: dict[int, int] = {}  # id of an argument's handle -> its position
         self.replaced: dict[int, Write] = {}  # by ids of tensors from outside, where a run puts others in their place
         self.given: dict[int, list[int]] = {}  # id of a tensor that is an output -> its places among the outputs
         self.kept: list[Tensor] = []  # so that ids stay theirs
         self.frozen: dict[int, Tensor] = {}  # by id, those that required gradients until the function stopped them
-        self.catching: list[tuple[Frame, Callable[[], Any], bool]] = []  # what is caught around: see jit.catching
+        self.catching: list[tuple[Frame, Callable[[], Any], bool]] = []  # the handlers around: see jit.catching
         self.aliases = Aliases(decides=False)
         self.unsure: frozenset[Any] = frozenset()  # statements on which it depends whether there is a gradient
         self.decided: frozenset[Any] = frozenset()  # statements that data decide, whether or not they can be staged
 
     def argument(self, spec: Any, position: int, requires_grad: bool = False) -> Tensor:
-        """A handle on a new input of the program."""
+        """Return a handle on a new input of the program."""
         value = self.root.new_input(spec, requires_grad)
         handle = self.handle(value)
         self.arguments[id(handle)] = position
@@ -99,7 +99,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
             self.frame = outer
 
     def callee(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """What to call for a user's function that the framework itself calls: its converted form."""
+        """Return the converted form of a user's function that the framework calls."""
         return self.convert(function)
 
     def entered(self, layer: Any) -> None:
@@ -112,7 +112,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         return True
 
     def provide(self, get: Callable[[], Any]) -> Tensor:
-        """An input that `get` gives before each run (a learning rate, say)."""
+        """Return an input that `get` gives before each run (a learning rate, say)."""
         with use(EAGER):
             array = get()
         value = self.root.new_input(jax.ShapeDtypeStruct(array.shape, array.dtype))
@@ -120,7 +120,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         return wrap(value)
 
     def _number(self, number: TracedNumber) -> TracedValue:
-        """The input that a number which changes from call to call has become."""
+        """Return the input that a number which changes from call to call has become."""
         if number.of not in self.numbers:
             dtype = np.dtype("int64" if type(number.value) is int else "float64")
             value = self.numbers[number.of] = self.root.new_input(jax.ShapeDtypeStruct((), dtype))
@@ -129,7 +129,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         return self.numbers[number.of]
 
     def value_of(self, tensor: Tensor) -> TracedValue:
-        """The TracedValue of a tensor in the current frame: its own, lifted from outside, or captured."""
+        """Return the TracedValue of a tensor in the current frame: its own, lifted from outside, or captured."""
         data = tensor._data
         if self.aliases.stale:
             self.aliases.read(tensor)
@@ -156,7 +156,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         self.check(self.handle(self._lift(defined.flag, self.frame)), defined.error, defined.where)
 
     def negation(self, condition: TracedValue) -> TracedValue:
-        """The value of `not condition` in the current frame, made once."""
+        """Return the value of `not condition` in the current frame, made once."""
         key = origin(condition)
         if key not in self.negations or not self.frame.inside(self.negations[key].frame):
             self.negations[key] = self.value_of(self.handle(condition).logical_not())
@@ -200,7 +200,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         return self.frame.detached[value]
 
     def _leaf(self, value: TracedValue, tensor: Tensor) -> TracedValue:
-        """The user asked for gradients of a value that had none: from here on it is a leaf."""
+        """Make a value without gradient a leaf, since the user has requested its gradients."""
         if not np.issubdtype(value.dtype, np.inexact) and value.dtype.kind != "V":
             return value
         with self.inner(value.frame):  # where it was made: a branch that reads it must not keep it
@@ -237,7 +237,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
 
     @staticmethod
     def handle(value: Value) -> Tensor:
-        """A Tensor on a TracedValue."""
+        """Return a Tensor on a TracedValue."""
         out = wrap(value)
         if value.requires_grad:
             out.stop_gradient = False
@@ -280,7 +280,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
 
     # -- state -----------------------------------------------------------------------------------------------------
     def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any], own: bool = False) -> Any:
-        """What draw() gives: state is made while the program is traced, not by it."""
+        """Return draw(): state is made while the program is traced, not by it."""
         with use(EAGER):
             return draw()
 
@@ -346,7 +346,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         return None if tensor._grad is None else ZEROS
 
     def settled(self, tensor: Tensor) -> Any:
-        """What a cleared gradient is: from here on the program depends on whether there was one."""
+        """Return a cleared gradient: from here on the program depends on whether there was one."""
         kind = "none" if tensor._grad.held is None else "any"
         self.gradients.append((tensor, kind))
         return None if kind == "none" else ZEROS
@@ -370,7 +370,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         return self.handle(self._detach(value) if detached and value.requires_grad else value)
 
     def static_value(self, tensor: Tensor, what: str) -> Any:
-        """The Python value of a tensor used as an attribute; of a traced one, that of the call under way."""
+        """Return the Python value of a tensor used as an attribute; of a traced one, that of the call under way."""
         if isinstance(tensor._data, TracedValue):
             error = DataDependentError(
                 f"{what} at {user_frame()} must be known while a static program is traced, but it is a traced "
@@ -386,7 +386,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         self.looked[id(tensor)] = tensor, tensor._data
 
     def item(self, tensor: Tensor, index: tuple[int, ...]) -> Any:
-        """One element as a traced Python number; see scalars."""
+        """Return one element as a traced Python number; see scalars."""
         if is_number(tensor):
             return tensor
         (value,) = self.emit(identity(), (self.value_of(element_at(tensor, index)),), requires_grad=False)

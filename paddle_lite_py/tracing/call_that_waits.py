@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..eager.lazy_op import AbstractResult
 from ..eager.lazy_program import forget_programs_with
@@ -16,16 +16,13 @@ from ..ir.block import Value
 from ..registry.bound import BoundOp
 from ..registry.op import Op
 
-if TYPE_CHECKING:
-    from .executor import Executable
-
 
 class CallThatWaits(BoundOp):
     """A call of a program as one op: of what the program changes, reads and is given, to all of its outputs."""
 
     __slots__ = ("operators",)
 
-    def __init__(self, executable: Executable) -> None:
+    def __init__(self, executable: Any) -> None:
         program, body = executable.traced.program, executable.body
 
         def run(*arrays: Any) -> tuple[Any, ...]:
@@ -39,22 +36,22 @@ class CallThatWaits(BoundOp):
 
 
 class _KnownOutputs:
-    """What the program of fixed sizes gives, as lazy_op.LazyOpInfo says it of an op."""
+    """The results of a program with fixed sizes, in the form that lazy_op.LazyOpInfo has for an op."""
 
     can, check, may_need_xla = True, None, True
 
-    def __init__(self, executable: Executable) -> None:
+    def __init__(self, executable: Any) -> None:
         outputs, flows = executable.traced.program.block.outputs, executable.traced.flows
         flags = tuple([i in flows for i in range(len(outputs))])
         self._promised = AbstractResult([v.spec for v in outputs], True, flags, True, None)
 
     def results(self, _data: Sequence[Any]) -> AbstractResult:
-        """What it gives for arguments like these."""
+        """Return the abstract results for such arguments."""
         return self._promised
 
 
-def call_of(executable: Executable) -> CallThatWaits | None:
-    """The program as an op that waits; None if it has to run at once.
+def call_of(executable: Any) -> CallThatWaits | None:
+    """Return the program as an op that waits; None if it has to run at once.
 
     It has to if something in it acts on the world or is looked at after the run, or if sizes are not known before.
     """

@@ -1,4 +1,4 @@
-"""What a run of a program must be asked afterwards: did a check fail, did a loop have room to record its gradient?"""
+"""Checks after each run of a program: did an assertion fail, did a loop have room to record its gradient?"""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Check(NamedTuple):
 
 
 def error_from_text(entry: dict[str, str]) -> BaseException:
-    """The error that Checks.texts() wrote of."""
+    """Return the error that Checks.texts() wrote of."""
     kind = getattr(builtins, entry["type"], RuntimeError)
     usable = inspect.isclass(kind) and issubclass(kind, Exception)
     return (kind if usable else RuntimeError)(entry["text"])
@@ -91,14 +91,14 @@ class Checks:
 
     @classmethod
     def of(cls, texts: Sequence[dict[str, str]], where: Any) -> Checks:
-        """Those that texts() wrote of, for a program called `where`."""
+        """Return those that texts() wrote of, for a program called `where`."""
         out = cls()
         for entry in texts:
             out.add(functools.partial(error_from_text, entry), where)
         return out
 
     def add(self, error: Callable[..., BaseException], where: Any) -> Check:
-        """A new check."""
+        """Return a new check."""
         self._checks.append(Check(error, where, []))
         return self._checks[-1]
 
@@ -127,7 +127,7 @@ class Checks:
         return [{"type": type(e).__name__, "text": _text(e)} for e in found]
 
     def failure(self, number: int, shown: Sequence[Any]) -> BaseException:
-        """The error of the check that failed, with the values that a run gave of what is shown."""
+        """Return the error of the check that failed, with the values that a run gave of what is shown."""
         error, where, place = self._checks[number - 1]
         found = error(*[wrap(shown[i]) for i in place])
         found.add_note(f"raised by the static program for {where}: {getattr(where, 'source', '')}".rstrip(": "))
@@ -135,7 +135,7 @@ class Checks:
 
 
 def _text(error: BaseException) -> str:
-    """What an error says, or at least its type."""
+    """Return an error's message, or at least its type."""
     is_key = isinstance(error, KeyError) and len(error.args) == 1  # which shows its text in quotes
     return str(error.args[0] if is_key else error) or type(error).__name__
 

@@ -20,7 +20,7 @@ class CloneMap:
         self.frame, self.adopts, self.made = frame, adopts, dict[Value, TracedValue]()
 
     def __call__(self, value: Any) -> Any:
-        """The copy of a value; a Python scalar is itself."""
+        """Return the copy of a value; a Python scalar is itself."""
         if not isinstance(value, Value) or (self.adopts and isinstance(value, TracedValue)):
             return value
         if value not in self.made:
@@ -30,5 +30,5 @@ class CloneMap:
         return self.made[value]
 
     def operator(self, op: Operator) -> Operator:
-        """The operator on the copies."""
+        """Return the operator on the copies."""
         return Operator(op.bound, tuple(map(self, op.inputs)), tuple(map(self, op.outputs)), op.where)

@@ -1,4 +1,4 @@
-"""What a trace notes of lists, dicts and sets before they change."""
+"""The lists, dicts and sets that a trace notes before they change."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .places import item
 
 
 class ContainerNotes:
-    """The part of a Builder that is told of containers."""
+    """The part of a Builder that is notified of containers."""
 
     frame: Frame
     aliases: Aliases

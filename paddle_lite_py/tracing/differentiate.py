@@ -56,7 +56,7 @@ class Differentiation:
                 self.frame.leaves[leaf]._accumulate(g)
 
     def _look_for_chance(self, ops: list[Operator], roots: list[TracedValue], reached: set[Any], wrt: Any) -> None:
-        """Have data decide the statements that leave open whether there is a gradient, where that can be told.
+        """Decide the statements that leave open whether there is a gradient by the data, where possible.
 
         A gradient that is zero adds nothing to one that is there.
         """
@@ -153,7 +153,7 @@ class Differentiation:
         for v in self.frame.block.inputs:
             if v in read and v.requires_grad and v not in self.frame.leaves:
                 raise DataDependentError(
-                    f"backward() at {user_frame()} stands in a staged branch or loop, but the graph of its loss begins "
+                    f"backward() at {user_frame()} is in a staged branch or loop, but the graph of its loss begins "
                     f"outside of it (at {origin(v).where}); move the forward computation in, or backward() out"
                 )
 
@@ -200,7 +200,7 @@ class Differentiation:
         between = _from(behind, set(wrt))
         moved = {v for op in between for v in op.outputs}
         pairs = [(r, g) for r, g in zip(roots, grads, strict=True) if r in moved]
-        if not pairs:  # nothing depends on what is asked for
+        if not pairs:  # nothing depends on the requested inputs
             return [None] * len(wrt)
         roots, given = [r for r, _ in pairs], [1.0 if g is None else self.value_of(g) for _, g in pairs]
         ops = frame.block.ops
@@ -215,7 +215,7 @@ class Differentiation:
         at = tuple([outer.index(v) for v in outside])
         bound = control.grad(block, at, tuple(range(len(inner))), len(roots), create_graph)
         outs = {v: TracedValue(v.shape, v.dtype, frame, create_graph) for v in [*outside, *inner]}
-        # Where the gradient reads some of what it takes in, all of that stays where it is: XLA computes it once.
+        # Where the gradient reads some of the included operators, all of them stay: XLA computes them once.
         apart = not set(first).isdisjoint(needed)
         results = (*[traced_copy(v, frame) if apart else v for v in forward], *outs.values())
         op = Operator(bound, (*outer, *given), results, user_frame())
@@ -240,7 +240,7 @@ class _Fixed:
 
 
 def _starts(ops: list[Operator], wrt: list[TracedValue]) -> set[TracedValue]:
-    """The values of `wrt` that depend on no other of them: where the differentiated computation begins."""
+    """Return the values of `wrt` that depend on no other of them: where the differentiated computation begins."""
     wanted = set(wrt)
     starts = set()
     for v in wanted:
@@ -263,7 +263,7 @@ def _check_reachable_inside(ops: list[Operator], starts: set[TracedValue]) -> No
 
 
 def _differentiated(ops: list[Operator], roots: list[TracedValue], starts: set[TracedValue]) -> list[Operator]:
-    """The operators that gradients of the roots flow through, and those between them.
+    """Return the operators that gradients of the roots flow through, and those between them.
 
     What lies behind a detached value stays outside, where another gradient may still reach it, unless gradients flow
     through a part of it by another way.
@@ -281,7 +281,7 @@ def _differentiated(ops: list[Operator], roots: list[TracedValue], starts: set[T
 
 
 def _from(ops: list[Operator], starts: set[TracedValue]) -> list[Operator]:
-    """The operators that depend on some of the values: the others are no part of what is differentiated."""
+    """Return the operators that depend on some of the values: the others are no part of what is differentiated."""
     found: set[Any] = set(starts)
     kept = []
     for op in ops:
@@ -292,7 +292,7 @@ def _from(ops: list[Operator], starts: set[TracedValue]) -> list[Operator]:
 
 
 def _reached(ops: list[Operator], roots: Iterable[Any], surely: bool = False) -> set[Any]:
-    """The values that gradients of the roots flow to: in some run, or in each."""
+    """Return the values that gradients of the roots flow to: in some run, or in each."""
     found: set[Any] = set(roots)
     for op in reversed(ops):
         if any(v in found and v.requires_grad for v in op.outputs):
@@ -301,7 +301,7 @@ def _reached(ops: list[Operator], roots: Iterable[Any], surely: bool = False) ->
 
 
 def _read(op: Operator, found: set[Any], surely: bool) -> Iterable[Any]:
-    """What an operator reads for some values; of a grad operator, for results of its block; of a choice, in it."""
+    """Return the values that an operator reads for some values; for gradients and choices, those in their blocks."""
     if op.bound.op is control.COND:
         sides = [set(_read_in(b, op.outputs, op.inputs[1:], found, surely)) for b in op.blocks]
         return set.intersection(*sides) if surely else set.union(*sides)
@@ -312,20 +312,20 @@ def _read(op: Operator, found: set[Any], surely: bool) -> Iterable[Any]:
 
 
 def _read_in(block: Any, outputs: Any, inputs: Any, found: set[Any], surely: bool) -> list[Any]:
-    """What a block of an operator reads for some results of it."""
+    """Return the values that a block of an operator reads to compute some of its results."""
     inside = _reached(block.ops, [held for v, held in zip(outputs, block.outputs, strict=False) if v in found], surely)
     return [v for v, held in zip(inputs, block.inputs, strict=False) if held in inside]
 
 
 def _statements_behind(ops: list[Operator], found: set[Any], values: set[Any]) -> frozenset[Any]:
-    """The choices that leave open whether gradients, which flow to what is found, flow to one of the values."""
+    """Return the choices that leave open whether gradients, which flow to what is found, flow to one of the values."""
     choices = [op for op in ops if op.bound.op is control.COND and not found.isdisjoint(op.outputs)]
     by_chance = {op: set(_read(op, found, False)).difference(_read(op, found, True)) for op in choices}
     return frozenset(op.where for op in choices if not values.isdisjoint(_reached(ops, by_chance[op])))
 
 
 def _with_effects(ops: list[Operator], needed: list[Operator]) -> list[Operator]:
-    """The operators, with those in between that act on the world, if some of them do: their order is kept."""
+    """Return the operators, with those in between that act on the world, if some of them do: their order is kept."""
     inside = set(needed)
     last = max((i for i, op in enumerate(ops) if op in inside and acts(op)), default=-1)
     acting = [op for op in ops[:last] if acts(op)]
@@ -341,5 +341,5 @@ def _with_effects(ops: list[Operator], needed: list[Operator]) -> list[Operator]
 
 
 def identity() -> BoundOp:
-    """The op that gives its argument as a new value."""
+    """Return the op that gives its argument as a new value."""
     return REGISTRY["identity"].bind(())

@@ -62,7 +62,7 @@ class Dimensions:
         self.specs, self.arguments, self.constraints = list(specs), list(names), tuple(constraints)
         self.for_file = for_file
         self.texts = [[_symbol(n, i, k, specs) for k, n in enumerate(s.shape)] for i, s in enumerate(specs)]
-        self.names: dict[str, str] = {}  # symbol -> what it is, for people
+        self.names: dict[str, str] = {}  # symbol -> its name in messages
         for i, row in enumerate(self.texts):
             for k, text in enumerate(row):
                 if not text.isdigit():
@@ -74,7 +74,7 @@ class Dimensions:
         self.measured = symbolic.Symbols()  # of a trace: sizes that only a run tells
 
     def dims(self, shapes: Sequence[Any]) -> dict[str, int]:
-        """The sizes that shapes give the symbols."""
+        """Return the sizes that shapes give the symbols."""
         found: dict[str, int] = {}
         for row, shape in zip(self.texts, shapes, strict=True):
             for text, size in zip(row, shape, strict=True):
@@ -89,7 +89,7 @@ class Dimensions:
 
     # -- a trace ---------------------------------------------------------------------------------------------------
     def shapes(self) -> list[jax.ShapeDtypeStruct]:
-        """What the arguments are, with all that is known by now: the dimensions of a new trace."""
+        """Return the arguments' shapes with all that is known by now: the dimensions of a new trace."""
         scope = export.SymbolicScope([*self.constraints, *[t for t in self._relations() if "!=" not in t]])
         self.measured = symbolic.Symbols(scope)
         self.symbols = {n: export.symbolic_shape(n, scope=scope)[0] for n in self.names if n not in self.known}
@@ -107,7 +107,7 @@ class Dimensions:
         return int(name) if name.isdigit() else values[name]
 
     def _relations(self) -> list[str]:
-        """The facts that are no equality of a symbol."""
+        """Return the facts that are no equality of a symbol."""
         final = {n: str(self._value(n, {m: m for m in self.names})) for n in self.known}
         found = [f for f in self.facts if f.relation != "eq" or f.left not in self.known]
         texts = [re.sub(r"[A-Za-z_]\w*", lambda m: final.get(m[0], m[0]), f.text) for f in found]
@@ -153,7 +153,7 @@ class Dimensions:
         if dims is None:
             if relation not in ("eq", "ne"):
                 raise self._unknown(a if symbolic.is_symbolic(a) else b, user_frame())
-            answer = relation == "ne"  # nothing says that they are equal
+            answer = relation == "ne"  # they may differ
         else:
             answer = bool(getattr(operator, relation)(symbolic.evaluate(a, dims), symbolic.evaluate(b, dims)))
         relation = relation if answer else OPPOSITE[relation]
@@ -181,7 +181,7 @@ class Dimensions:
         return not symbols_in(dim, self.measured.symbols)
 
     def wanted(self, dim: Any) -> int:
-        """The value of a dimension that code needs now."""
+        """Return the value of a dimension that code needs now."""
         if self.at_hand is None or not self._is_at_hand(dim):
             raise self._unknown(dim, user_frame())
         for name in self.words(dim):
@@ -189,14 +189,14 @@ class Dimensions:
         raise Learned
 
     def number(self, dim: Any) -> Any:
-        """A dimension as a traced number."""
+        """Return a dimension as a traced number."""
         builder: Any = state.interpreter
         (value,) = builder.emit(REGISTRY["dimension"].bind((dim,)), (), requires_grad=False)
         value.is_number = True
         return builder.handle(value)
 
     def words(self, dim: Any) -> list[str]:
-        """The symbols that a dimension is made of."""
+        """Return the symbols that a dimension is made of."""
         return symbols_in(dim, self.symbols)
 
     # -- what ops want ---------------------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ class Dimensions:
         return bool(names) or self.fix()
 
     def returned(self, dim: Any) -> Any:
-        """What a dimension among the results is: a tensor in a file, and the number of this call otherwise."""
+        """Return a dimension among the results: a tensor in a file, otherwise the number of this call."""
         return self.number(plain(dim)) if self.for_file else self.wanted(dim)
 
     def fix(self) -> bool:

@@ -31,7 +31,7 @@ _RUN_BY_PYTHON = (control.COND, control.WHILE, control.FOR, control.RECOMPUTE)
 def run_gradient(
     operator: Operator, args: Sequence[Any], measured: dict[str, Measured], dims: symbolic.Dims
 ) -> list[Any]:
-    """The results of a grad operator for arrays: those of its block, then the gradients."""
+    """Return the results of a grad operator for arrays: those of its block, then the gradients."""
     given = [wrap(on_host(a)) for a in args]
     before, state.grad_enabled = state.grad_enabled, True
     try:
@@ -51,7 +51,7 @@ class _RecordedBlocks:
             self.sizes[m.value].append((name, m))
 
     def run(self, block: Block, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """The outputs of a block."""
+        """Return the outputs of a block."""
         env: dict[Value, Any] = {}
         self._define(env, block.inputs, tensors)
         for op in block.ops:
@@ -62,7 +62,7 @@ class _RecordedBlocks:
         return [_as_tensor(read(env, v)) for v in block.outputs]
 
     def differentiate(self, op: Operator, args: Sequence[Tensor], again: bool) -> list[Tensor]:
-        """The results of a grad operator: those of its block, then the gradients, zeros where this run has none.
+        """Return the results of a grad operator: those of its block, then the gradients, zeros where this run has none.
 
         Arguments:
             again: the gradients have gradients themselves.
@@ -108,7 +108,7 @@ def _requiring_gradient(tensor: Tensor) -> Tensor:
 
 
 def _seed(root: Tensor, cotangent: Tensor) -> Tensor:
-    """A cotangent of the shape and dtype of a root."""
+    """Return a cotangent of the shape and dtype of a root."""
     made = cotangent.astype(root.dtype)
     return made if made.shape == root.shape else made.expand(root.shape)
 

@@ -1,4 +1,4 @@
-"""What a run does to state: where it puts what, and which tensors stand for those of the caller."""
+"""The effects of a run on state: what is stored where, and which tensors stand for those of the caller."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Sorted:
 
     def __init__(self, effects: Sequence[Effect], first: int) -> None:
         self.renewed: list[tuple[Tensor, int]] = []  # with the place of the data
-        self.cleared: list[tuple[Tensor, Any]] = []  # with what stands for no gradient
+        self.cleared: list[tuple[Tensor, Any]] = []  # with a stand-in for no gradient
         self.others: list[tuple[int, Effect]] = []  # with the place of their first output
         at = first
         for effect in effects:
@@ -63,14 +63,14 @@ def _no_gradient(structure: Any) -> bool:
 
 
 def found(effect: Effect) -> Effect:
-    """The effect on, and of, the tensors that are in their places now, before they are put elsewhere."""
+    """Return the effect on, and of, the tensors that are in their places now, before they are put elsewhere."""
     owner = effect.write.owner
     write = effect.write._replace(owner=owner.place.get()) if type(owner) is AtPath else effect.write
     return effect._replace(write=write, structure=found_in(effect.structure))
 
 
 def found_in(structure: Any) -> Any:
-    """A structure with the tensors that are in their places now."""
+    """Return a structure with the tensors that are in their places now."""
     if isinstance(structure, nested.Nest):
         return structure._replace(children=tuple([found_in(c) for c in structure.children]))
     if isinstance(structure, nested.Static) and isinstance(structure.value, AtPath):
@@ -79,14 +79,14 @@ def found_in(structure: Any) -> Any:
 
 
 def settle_numbers(structure: Any) -> Any:
-    """A structure with the numbers of the call under way."""
+    """Return a structure with the numbers of the call under way."""
     if isinstance(structure, nested.Nest):
         return structure._replace(children=tuple([settle_numbers(c) for c in structure.children]))
     return nested.Static(structure.value.get()) if mentions(structure, TracedNumber) else structure
 
 
 def owner_of(effect: Effect, args: Sequence[Tensor]) -> Any:
-    """What an effect changes, where the arguments of the run are these."""
+    """Return the object that an effect changes, for these arguments of the run."""
     owner = effect.write.owner
     return args[owner.position] if owner.__class__ is Argument else owner
 

@@ -44,7 +44,7 @@ def _without_other_references(queue: list[Any], known: Counter[int], there: set[
 
 
 def _children(obj: Any) -> list[Any]:
-    """What an object holds."""
+    """Return the content of an object."""
     if isinstance(obj, dict):
         return list(obj.values())
     if isinstance(obj, list | tuple | set):
@@ -54,7 +54,7 @@ def _children(obj: Any) -> list[Any]:
 
 
 def _within(values: Iterable[Any]) -> Iterable[Any]:
-    """The values, and what the containers among them hold."""
+    """Yield the values, and what the containers among them hold."""
     for value in values:
         yield value
         if isinstance(value, dict | list | tuple):

@@ -154,7 +154,7 @@ class Executable:
 
     @functools.cached_property
     def _again(self) -> Executable:
-        """What repeats a run that had too little room for the gradient of a loop: without what acts on the world."""
+        """Return a function that repeats a run with too little room for a loop's gradient, without external effects."""
         if self.repeatable:
             return self
         return Executable(self.traced._replace(program=only_needed(self.traced.program)), self.name)
@@ -172,7 +172,7 @@ class Executable:
         return call
 
     def lower(self, args: Sequence[Any], with_grad: bool, numbers: Any = ()) -> Any:
-        """What XLA is given for arguments of these specs: a jax.stages.Lowered."""
+        """Lower for arguments of these specs, as XLA gets it: a jax.stages.Lowered."""
         arrays = self.given(args, numbers)
         made = self.forward.compiled(self._takes(arrays)) if with_grad else self.jitted
         return made.lower(*arrays)
@@ -184,9 +184,9 @@ class Executable:
         return [*[spec_of(h._data) for h in (*self.mutable, *self.fixed)], *args, *provided]
 
     def function_for(self, arrays: Sequence[Any], with_grad: bool) -> Callable[..., Any]:
-        """What is compiled, not traced yet: where what it does depends on the platform, that may be another one."""
+        """Return the function to compile, not traced yet: what depends on the platform may be for another one."""
         if self._across is not None:
-            self.jitted.lower()  # says that one process alone cannot
+            self.jitted.lower()  # raises: one process alone cannot
         if with_grad:
             return self.forward.function(self._takes(arrays))
         return self.body.function
@@ -262,9 +262,9 @@ class Executable:
         while self.counted and not have_room(self.counted, outs[traced.steps]):
             arrays[-len(traced.providers) :] = [get() for get in traced.providers]
             outs = self.jitted(*arrays)
-        return self._finished(outs, [wrap(a) for a in outs[: traced.n_results]], args)
+        return self._finish(outs, [wrap(a) for a in outs[: traced.n_results]], args)
 
-    def _finished(self, outs: list[Any], made: Sequence[Tensor], args: Sequence[Tensor]) -> Any:
+    def _finish(self, outs: list[Any], made: Sequence[Tensor], args: Sequence[Tensor]) -> Any:
         """The result of a run, after what it does to state; `made` has the results, and all that is on the tape."""
         traced = self.traced
         if not self.repeatable:
@@ -350,7 +350,7 @@ class Executable:
         inputs = [h for h, t in zip(handles, takes, strict=False) if t]
         for i, made in zip(flows, custom_gradient(layer, layer, inputs, [tensors[i] for i in flows]), strict=True):
             tensors[i] = made
-        return self._finished(list(outs), tensors, args)
+        return self._finish(list(outs), tensors, args)
 
     def _run_with_grad(self, args: Sequence[Tensor]) -> Any:
         handles = [*self.mutable, *self.fixed, *args]
@@ -362,7 +362,7 @@ class Executable:
         takes = tuple([r and not h.stop_gradient and is_inexact(payload_of(h).dtype) for h, r in pairs])
         made = self._defer(handles, takes, provided)
         if made is not None:
-            return self._finished(list(map(payload_of, made)), made, args)
+            return self._finish(list(map(payload_of, made)), made, args)
         arrays = [for_xla(h._data) for h in handles] + provided
         self._foresee(arrays)
         takes += (False,) * len(provided)
@@ -379,7 +379,7 @@ class Executable:
         sources = [(h._source or h) if t else None for h, t in zip(handles, takes, strict=False)]
         sources += [None] * len(provided)
         tensors = self._on_tape(outs, Node(pull, saved, tuple(sources)))
-        return self._finished(outs, tensors, args)
+        return self._finish(outs, tensors, args)
 
     def _defer(self, handles: list[Tensor], takes: tuple[bool, ...], provided: list[Any]) -> Any:
         """All outputs of a call that waits, as a part of what an eager step computes at once; None if it runs now."""
@@ -401,7 +401,7 @@ class Executable:
         return call_of(self)
 
     def _wrapped(self, outs: list[Any]) -> list[Tensor]:
-        """The results as tensors, and all other outputs where state joins the graph."""
+        """Return the results as tensors, and all other outputs where state joins the graph."""
         return [wrap(a) for a in (outs if self.traced.left else outs[: self.traced.n_results])]
 
     def _on_tape(self, outs: list[Any], node: Node) -> list[Tensor]:

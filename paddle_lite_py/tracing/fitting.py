@@ -25,7 +25,7 @@ class ResultCountError(ValueError):
 
 
 def symbols_in(dim: Any, symbols: Iterable[str]) -> list[str]:
-    """The symbols that a dimension is made of."""
+    """Return the symbols that a dimension is made of."""
     words = re.findall(r"[A-Za-z_]\w*", str(dim)) if symbolic.is_symbolic(dim) or isinstance(dim, str) else []
     return [w for w in dict.fromkeys(words) if w in symbols]
 
@@ -83,7 +83,7 @@ def _along_axes(
 
 
 def _inferred(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any]) -> Any:
-    """What an op gives with these sizes; None where it is not possible with them."""
+    """Infer an op's results with these sizes; None if they are impossible."""
     try:
         return infer_with(bound, inputs, known)
     except Exception:
@@ -91,7 +91,7 @@ def _inferred(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any]) ->
 
 
 def flat(value: Any) -> list[Any]:
-    """What nested tuples hold."""
+    """Return the leaves of nested tuples."""
     return [x for v in value for x in flat(v)] if isinstance(value, tuple) else [value]
 
 
@@ -106,7 +106,7 @@ class OpenSpec:
 def inferred_by_samples(
     bound: BoundOp, inputs: tuple[Any, ...], symbols: dict[str, Any], free: Iterable[str], alike: bool = True
 ) -> Any:
-    """Shapes and dtypes of what an op gives, where they cannot be told for any size: what they are for several ones.
+    """Infer shapes and dtypes of an op's results that cannot be inferred for all sizes from several samples.
 
     A size that is not the same in several samples, nor that of an input or an attribute, is None.
 
@@ -170,7 +170,7 @@ def _samples(
 def _near(
     bound: BoundOp, inputs: tuple[Any, ...], symbols: dict[str, Any], names: list[str]
 ) -> Iterator[tuple[dict[str, int], Any]]:
-    """The same with the sizes that an op is given, and with 1: those that are broadcast to each other.
+    """Yield the same with the sizes that an op is given, and with 1: those that are broadcast to each other.
 
     Unknown sizes that meet on an axis are taken to be equal instead.
     """

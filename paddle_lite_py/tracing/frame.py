@@ -28,7 +28,7 @@ class Write(NamedTuple):
         return (self.key in TIES or self.key == "stop_gradient") and isinstance(self.owner, Tensor)
 
     def get(self) -> Any:
-        """What it holds now; MISSING if nothing."""
+        """Return its current value; MISSING if there is none."""
         if self.key is CONTENTS:
             return places.copy_of(self.owner)
         return (places.item if self.is_item else places.attribute)(self.owner, self.key)
@@ -58,7 +58,7 @@ class Replay(NamedTuple):
     method: str
 
 
-# The key of a write that stands for all that a list, dict or set holds.
+# The key of a write of the whole content of a list, dict or set.
 CONTENTS = "<contents>"
 
 
@@ -75,12 +75,12 @@ class TracedValue(Value):
         if has_symbolic(self.shape):
             self.shape = Shape(self.shape)
         self.frame: Any = frame  # the block that defines it
-        self.is_number = False  # it stands for what int(), float() or item() would give: see traced_scalars
+        self.is_number = False  # a stand-in for the result of int(), float() or item(): see traced_scalars
         self.freed = False  # a backward() in the program has consumed the graph behind it
         self.defined: Any = None  # for a variable that some path leaves undefined: see checks.DefinedFlag
 
     def concrete(self, what: str) -> Any:
-        """Raise: there is no data here. `what` is the user's call that asked for them."""
+        """Raise: there is no data here. `what` is the user's call that needs them."""
         made = f" (made at {self.where})" if self.where is not UNKNOWN else ""
         kind = f"{self.dtype}[{', '.join(map(str, self.shape))}]"
         if self.frame is None or self.frame.closed:
@@ -97,12 +97,12 @@ class TracedValue(Value):
 
 
 def is_leaf(value: TracedValue) -> bool:
-    """Whether gradients end at a value, where they are asked for: nothing that they flow through has made it."""
+    """Whether gradients end at a value: it was not computed from anything that requires gradients."""
     return not value.requires_grad or value in value.frame.leaves
 
 
 def traced_copy(value: Value, frame: Frame) -> TracedValue:
-    """A new value like another one, in a frame."""
+    """Return a new value like another one, in a frame."""
     made = TracedValue(value.shape, value.dtype, frame, value.requires_grad)
     made.name, made.where, made.weak = value.name, value.where, value.weak
     return made
@@ -168,7 +168,7 @@ class Frame:
 
 
 def origin(value: TracedValue) -> TracedValue:
-    """The value that an input of an inner frame stands for."""
+    """Return the value that an input of an inner frame stands for."""
     while value.frame is not None and value in value.frame.origins:
         value = value.frame.origins[value]
     return value

@@ -41,12 +41,12 @@ class InputSpec:
 
     @classmethod
     def from_tensor(cls, tensor: Tensor, name: str | None = None) -> InputSpec:
-        """The spec of a tensor; gradients may be asked of what it stands for."""
+        """Return the spec of a tensor, which can be differentiated."""
         return cls(tensor.shape, tensor.dtype, name or tensor.name)
 
     @classmethod
     def from_numpy(cls, ndarray: Any, name: str | None = None) -> InputSpec:
-        """The spec of a NumPy array."""
+        """Return the spec of a NumPy array."""
         return cls(ndarray.shape, ndarray.dtype, name)
 
     def batch(self, batch_size: Any) -> InputSpec:

@@ -20,7 +20,7 @@ Env = dict[Any, Any]
 def interpret(
     block: Block, measured: dict[str, Measured], given: Sequence[Tensor], around: symbolic.Dims | None = None
 ) -> list[Tensor]:
-    """What a block gives for tensors, each operator run by the current interpreter.
+    """Run a block on tensors, each operator by the current interpreter.
 
     Arguments:
         measured: sizes that the program finds itself. around: those that are known of blocks around it.
@@ -59,7 +59,7 @@ def _on_host(op: Operator, args: list[Any]) -> Sequence[Any]:
         return [wrap(a) for a in op.bound.fn(*[t._data for t in args])]
     run = state.interpreter.run_on_host
     if run is None:
-        raise _refused(op)
+        raise _refusal(op)
     return list(run(op.bound, args, [(tuple(map(_named, v.shape)), v.dtype) for v in op.outputs]))
 
 
@@ -68,9 +68,9 @@ def _named(size: Any) -> Any:
 
 
 def _apart(op: Operator, args: list[Any], measured: dict[str, Measured], dims: symbolic.Dims) -> Sequence[Any]:
-    """A branch or loop whose blocks find sizes of their own: Python chooses and repeats them."""
+    """Return a branch or loop whose blocks find sizes of their own: Python chooses and repeats them."""
     if not state.interpreter.is_eager:
-        raise _refused(op)
+        raise _refusal(op)
 
     def block(i: int, given: Sequence[Any]) -> list[Tensor]:
         return interpret(op.blocks[i], measured, given, dims)
@@ -78,7 +78,7 @@ def _apart(op: Operator, args: list[Any], measured: dict[str, Measured], dims: s
     return control.run_chosen(op, args, block)
 
 
-def _refused(op: Operator) -> Exception:
+def _refusal(op: Operator) -> Exception:
     return DataDependentError(
         f"{op.name} at {op.where} of a loaded program runs between compiled parts, so that no static function can hold "
         "it: call the loaded program outside of it"

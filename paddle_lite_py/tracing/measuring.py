@@ -54,7 +54,7 @@ class Measuring:
         return [self._size(Measured(value, i)) for i in range(shape[0])] if shape else self._size(Measured(value))
 
     def _size(self, measured: Measured) -> Any:
-        """The size that is measured so: its symbol stands for one more, so that it may be 0."""
+        """Return the size that is measured so: its symbol stands for one more, so that it may be 0."""
         name = next((n for n, m in self.measured.items() if m == measured), None)
         name = name or self.unknown.new(f"size_{len(self.measured)}")
         self.measured[name] = measured
@@ -74,14 +74,14 @@ class Measuring:
         return inferred_by_samples(bound, inputs, self._symbols(), self.measured) if self.measured else None
 
     def appended(self, bound: BoundOp, values: Sequence[Value]) -> None:
-        """Told of a new operator."""
+        """Called with each new operator."""
 
     def _symbols(self) -> dict[str, Any]:
         known = {} if self.unknown is None else self.unknown.symbols
         return known if self.sizes is None else self.sizes.symbols | known
 
     def shortest(self, shape: tuple[Any, ...]) -> tuple[Any, ...]:
-        """A shape with short sizes, whatever chain of ops divided them."""
+        """Return a shape with short sizes, whatever chain of ops divided them."""
         return shape if all(type(n) is int for n in shape) else shortest(shape, self._symbols())
 
     def gradient(self, *args: Any, **kwargs: Any) -> Any:

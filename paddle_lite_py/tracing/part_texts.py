@@ -38,7 +38,7 @@ def _content(part: PreparedPart) -> str:
 
 
 def _cost(part: PreparedPart) -> str:
-    """What its runs have cost so far."""
+    """Describe the cost of its runs so far."""
     if not part.runs:
         return ""
     met = f", {part.n_sizes} sizes" if part.symbols and not part.apart else ""

@@ -21,7 +21,7 @@ from ..ir.parts import ProgramPart, split
 from ..ir.program import Measured
 from .eager_gradients import run_gradient
 
-# Programs that one part is compiled for: sizes may change for ever.
+# Programs compiled for one part: sizes may keep changing.
 MAX_SIZES = 64
 
 
@@ -35,11 +35,11 @@ class PartedBlock:
 
     @property
     def traces(self) -> int:
-        """How many programs were compiled."""
+        """The number of programs that were compiled."""
         return sum(part.traces for part in self.parts)
 
     def __call__(self, arrays: Sequence[Any], dims: symbolic.Dims | None = None) -> list[Any]:
-        """All outputs for arrays, in the order of the block's inputs; sizes of blocks around it are known."""
+        """Return all outputs for arrays, in the order of the block's inputs; sizes of blocks around it are known."""
         env = dict(zip(self.block.inputs, arrays, strict=True))
         dims = {**(dims or {}), **symbolic.solve(self.declared, [a.shape for a in arrays])}
         for part in self.parts:
@@ -50,7 +50,7 @@ class PartedBlock:
         return [read(env, v) for v in self.block.outputs]
 
     def _timed(self, part: PreparedPart, env: dict[Value, Any], dims: symbolic.Dims) -> dict[Value, Any]:
-        """The same as a span of a profiler's trace."""
+        """Return the same as a span of a profiler's trace."""
         name = part.part.block.ops[0].name if part.apart else f"part {self.parts.index(part) + 1}"
         made = state.timer(name, "part", lambda: [*part.run(env, dims).items()])
         return dict(made)
@@ -61,10 +61,10 @@ class PreparedPart:
 
     def __init__(self, part: ProgramPart, measured: dict[str, Measured]) -> None:
         self.part, self.symbols, self._traces, self.runs = part, part.symbols, 0, 0
-        # Key: the sizes that the part is made of; what it is given has the shapes that they tell. Before it is compiled
+        # Key: the sizes that the part depends on, which determine the shapes of its inputs. Before it is compiled
         # for them, how often they have come.
         self._compiled: Memo[Any, Any] = Memo("sizes of a part of a program", MAX_SIZES)
-        # What blocks are made of is compiled for their sizes: an operator alone does not tell them.
+        # Programs in blocks are compiled for their sizes: an operator alone does not determine them.
         self.unrolled = not measured and not part.is_apart
         self.measured = not measured.keys().isdisjoint(part.symbols)
         self.simple = not any(op.blocks for op in part.block.ops)
@@ -72,7 +72,7 @@ class PreparedPart:
 
     @property
     def traces(self) -> int:
-        """How many programs were compiled."""
+        """The number of programs that were compiled."""
         return self._traces + sum(op.traces for op in self.apart)
 
     @property
@@ -81,7 +81,7 @@ class PreparedPart:
         return len(self._compiled)
 
     def run(self, env: dict[Value, Any], dims: symbolic.Dims) -> dict[Value, Any]:
-        """What the part gives, by value."""
+        """Run the part and return its results by value."""
         self.runs += 1
         if self.apart:
             return self._apart(env, dims)
@@ -103,7 +103,7 @@ class PreparedPart:
         return len(self.part.block.ops) if self.unrolled else 0
 
     def _made(self, dims: symbolic.Dims, arrays: Sequence[Any]) -> Callable[..., Any]:
-        """What runs arrays like these: a small part of small arrays is NumPy's, as in eager code."""
+        """Return what runs arrays like these: a small part on small arrays runs on NumPy, as in eager code."""
         block = self.part.block
 
         def part(*arrays: Any) -> list[Any]:
@@ -126,7 +126,7 @@ class PreparedPart:
         return {v: made[v] for v in self.part.block.outputs}
 
     def _one_by_one(self, env: dict[Value, Any], dims: symbolic.Dims) -> dict[Value, Any]:
-        """The same, each operator as eager code runs it."""
+        """Return the same, each operator as eager code runs it."""
         tensors = {v: wrap(on_host(env[v])) for v in self.part.block.inputs}
         with use(EAGER), no_grad(), symbolic.known(dims), sizes_vary():
             for op in self.part.block.ops:
@@ -149,11 +149,11 @@ class ApartOperator:
 
     @property
     def traces(self) -> int:
-        """How many programs were compiled."""
+        """The number of programs that were compiled."""
         return sum(block.traces for block in self.blocks)
 
     def run(self, args: list[Any], dims: symbolic.Dims) -> Sequence[Any]:
-        """What it gives."""
+        """Run it and return its results."""
         if self.is_gradient:
             return run_gradient(self.operator, args, self.measured, dims)
         if not self.blocks:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.errors import is_own
 
-# Types of what is changed in place; an OrderedDict is a dict as well, but has its own order.
+# Types that are changed in place; an OrderedDict is a dict as well, but has its own order.
 KINDS = (OrderedDict, dict, list, set, deque, bytearray, array.array, np.ndarray)
 
 
@@ -29,7 +29,7 @@ MISSING = _Missing()
 
 # -- attributes ----------------------------------------------------------------------------------------------------
 def of_class(obj: Any, name: str) -> Any:
-    """What the class of an object holds under a name, as it is; None if nothing.
+    """Return the raw attribute of an object's class; None if there is none.
 
     Example:
         >>> of_class(1.5, "real")
@@ -48,7 +48,7 @@ def is_users(method: Any) -> bool:
 
 
 def namespace(obj: Any) -> Any:
-    """The attributes that an object itself holds, in its dict; empty if it has none.
+    """Return the attributes that an object itself holds, in its dict; empty if it has none.
 
     Example:
         >>> namespace(3)
@@ -64,7 +64,7 @@ def namespace(obj: Any) -> Any:
 
 
 def attribute(obj: Any, name: str) -> Any:
-    """What an object itself holds under a name; MISSING if it comes from the class.
+    """Return the attribute of an object itself; MISSING if it comes from the class.
 
     Nothing of the user's is run for it, no property and no `__getattr__`: Python runs none where an attribute is set.
     """
@@ -112,7 +112,7 @@ def delete_attribute(obj: Any, name: str) -> None:
 
 
 def _method(obj: Any, name: str) -> Any:
-    """The method that sets or removes attributes, but for those of the user's classes."""
+    """Return the method that sets or removes attributes, but for those of the user's classes."""
     own = getattr(type(obj), name)
     if own is _SET or not is_users(own):
         return own
@@ -121,7 +121,7 @@ def _method(obj: Any, name: str) -> Any:
 
 # -- items ---------------------------------------------------------------------------------------------------------
 def kind_of(container: Any) -> Any:
-    """The type in KINDS that a container is of, whose methods are used; its own type for anything else.
+    """Return the type in KINDS that a container is of, whose methods are used; its own type for anything else.
 
     Example:
         >>> class Own(dict): ...
@@ -139,7 +139,7 @@ def _is_frameworks(method: Any) -> bool:
 
 
 def item(container: Any, key: Any) -> Any:
-    """An item, or MISSING."""
+    """Return an item, or MISSING."""
     if type(container) is dict:
         return container.get(key, MISSING)
     kind = kind_of(container)
@@ -160,7 +160,7 @@ def set_item(container: Any, key: Any, value: Any) -> None:
 
 # -- contents ------------------------------------------------------------------------------------------------------
 def copy_of(container: Any) -> Any:
-    """All that a container holds, in one of the plain kind.
+    """Return all that a container holds, in one of the plain kind.
 
     Example:
         >>> copy_of(deque([1, 2])), copy_of(bytearray(b"a"))

@@ -16,7 +16,7 @@ from .differentiate import identity
 
 
 def recomputed(builder: Builder, call: Callable[[], Any]) -> Any:
-    """The result of a call, whose operators have become one that is computed again.
+    """Return the result of a call, whose operators have become one that is computed again.
 
     What acts on the world would do so twice: with such operators the call stays as it is.
     """
@@ -32,7 +32,7 @@ def recomputed(builder: Builder, call: Callable[[], Any]) -> Any:
     block, mapping, outer = close(segment)
     block.outputs = [mapping[v] for v in made]
     ops[start:] = [Operator(control.recompute(block), tuple(outer), tuple(made), user_frame())]
-    # Results are values of their own: a gradient with respect to one is of what is made of it outside.
+    # Results are separate values: a gradient with respect to one is taken of what is computed from it outside.
     tensors: list[Any] = []
     structure = nested.flatten(result, lambda v: isinstance(v, Tensor), tensors)
     inside = set(made)

@@ -1,4 +1,4 @@
-"""Grad operators taken apart again: a second gradient may be asked of a value that lies within the first one."""
+"""Inlining of grad operators: a second gradient may be taken of a value inside the first one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _reopen(
 
 
 def _flat(op: Operator, wanted: Callable[[Value], bool]) -> Operator:
-    """The operator, with the grad operators in its block reopened that give a wanted value."""
+    """Return the operator, with the grad operators in its block reopened that give a wanted value."""
     block, n_forward = op.blocks[0], control.Operands(op).results
     names = dict(zip(block.outputs[:n_forward], op.outputs[:n_forward], strict=True))
     inner = _reopen(block.ops, block.outputs, lambda v: v in names and wanted(names[v]), copy_value)
@@ -69,7 +69,7 @@ def _forward(op: Operator, copy: Callable[[Value], Value]) -> tuple[list[Operato
 
 
 def _gradients(op: Operator, names: dict[Value, Any]) -> Operator:
-    """The grad operator for its gradients alone, which reads what they do not go through."""
+    """Return the grad operator for its gradients alone, which reads what they do not go through."""
     block, wrt, inner, n_roots, again = op.bound.attrs
     n_forward, n_in = control.Operands(op).results, len(block.inputs)
     decided = _dependents(block, [*[block.inputs[i] for i in wrt], *block.outputs[n_forward:]])
@@ -93,7 +93,7 @@ def _dependents(block: Block, by: Sequence[Value]) -> set[Value]:
 
 
 def _on_way(op: Operator, names: dict[Value, Any]) -> list[Value]:
-    """The values of its block that gradients of a grad operator go through, roots aside, and that have names."""
+    """Return the values of its block that gradients of a grad operator go through, roots aside, and that have names."""
     block, _, _, n_roots, _ = op.bound.attrs
     decided = _dependents(block, _differentiated_by(op)) - set(block.outputs[:n_roots])
     read = {v for o in block.ops for v in o.inputs if isinstance(v, Value)}
@@ -101,13 +101,13 @@ def _on_way(op: Operator, names: dict[Value, Any]) -> list[Value]:
 
 
 def _differentiated_by(op: Operator) -> list[Value]:
-    """The values of its block that a grad operator gives the gradients of, in their order."""
+    """Return the values of its block that a grad operator gives the gradients of, in their order."""
     block, wrt, *_ = op.bound.attrs
     return [*[block.inputs[i] for i in wrt], *block.outputs[control.Operands(op).results :]]
 
 
 def _split(op: Operator, names: dict[Value, Any], copy: Callable[[Value], Value]) -> list[Operator]:
-    """The grad operator as several with each named value between them, where a second gradient finds it."""
+    """Return the grad operator as several with each named value between them, where a second gradient finds it."""
     done: list[Operator] = []
     todo = [(op, names)]
     while todo:
@@ -123,7 +123,7 @@ def _split(op: Operator, names: dict[Value, Any], copy: Callable[[Value], Value]
 def _split_at(
     op: Operator, cut: Value, names: dict[Value, Any], copy: Callable[[Value], Value]
 ) -> list[tuple[Operator, dict[Value, Any]]]:
-    """A grad operator that ends at a value, one that goes on from there, and the sums of what they give."""
+    """Return a grad operator that ends at a value, one that goes on from there, and the sums of what they give."""
     by = _differentiated_by(op)
     grads = dict(zip(by, op.outputs[-len(by) :], strict=True))
     behind, mapping, outer = close(ancestors(op.blocks[0].ops, [cut]))
@@ -138,7 +138,7 @@ def _split_at(
 
 
 def _to(op: Operator, cut: Value, given: Value, grads: dict[Value, Value]) -> Operator:
-    """The grad operator with a value of its block given: its gradient is that of an input."""
+    """Return the grad operator with a value of its block given: its gradient is that of an input."""
     block, wrt, _, n_roots, again = op.bound.attrs
     n_in, read = len(block.inputs), copy_value(cut)
     inner = [v for v in block.outputs[control.Operands(op).results :] if v is not cut]
@@ -161,7 +161,7 @@ def _onwards(
     start: Value,
     grads: dict[Value, Value],
 ) -> Operator:
-    """The gradients of a value of its block, whose own gradient is given."""
+    """Return the gradients of a value of its block, whose own gradient is given."""
     given = dict(zip(op.blocks[0].inputs, op.inputs, strict=False))
     outside, inside = [v for v in grads if v in outer], [v for v in grads if v not in outer]
     behind.outputs = [mapping[v] for v in (cut, *inside)]

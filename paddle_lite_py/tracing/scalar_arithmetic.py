@@ -31,7 +31,7 @@ Error = Callable[..., BaseException]
 
 
 def kind_of(x: Any) -> str:
-    """The kind of a number: that of its type, of a tensor that of its dtype."""
+    """Return the kind of a number: that of its type, of a tensor that of its dtype."""
     if isinstance(x, Tensor):
         kind: str = x._data.dtype.kind
         return {"u": "i", "V": "f"}.get(kind, kind)
@@ -39,7 +39,7 @@ def kind_of(x: Any) -> str:
 
 
 def as_kind(x: Any, kind: str) -> Any:
-    """A number of that kind: a tensor of no dimensions, or a number of Python."""
+    """Return a number of that kind: a tensor of no dimensions, or a number of Python."""
     if type(x) is TracedNumber:
         x = state.interpreter.run(REGISTRY["identity"].bind(()), (x,))
     if not isinstance(x, Tensor):
@@ -61,14 +61,14 @@ def fits(x: Any) -> Any:
 
 
 def to_integer(x: Any) -> Any:
-    """A float64 as an integer, as int() makes it one."""
+    """Return a float64 as an integer, as int() makes it one."""
     must(x == x, lambda: ValueError("cannot convert float NaN to integer"))
     must(fits(x), lambda: OverflowError("cannot convert float infinity to integer, or one beyond 64 bits"))
     return x.astype("int64")
 
 
 def computed(f: Callable[..., Any], *operands: Any) -> Any:
-    """An operator of numbers, of which one at least is traced: a tensor of no dimensions.
+    """Return an operator of numbers, of which one at least is traced: a tensor of no dimensions.
 
     None if a number of Python among them has more than 64 bits.
     """
@@ -101,7 +101,7 @@ def finite(out: Any, args: list[Any], error: Error) -> None:
 
 
 def _kind(f: Callable[..., Any], operands: tuple[Any, ...]) -> str:
-    """The kind of number that an operator takes."""
+    """Return the kind of number that an operator takes."""
     kind = max(map(kind_of, operands), key=KINDS.index)
     if kind == "b" and f in _ARITHMETIC:
         kind = "i"
@@ -125,7 +125,7 @@ def _floor_divided(a: Any, b: Any) -> Any:
 
 
 def rounded(x: Any, digits: int | None) -> Any:
-    """A float64 as round() rounds it: half to even of what its decimal digits are."""
+    """Return a float64 as round() rounds it: half to even of what its decimal digits are."""
     if digits is None:
         return to_integer(x.round())
     scaled = x * 10.0**digits

@@ -28,7 +28,7 @@ FIRST_ROOM = 4  # steps that a table has at first
 
 
 class TracedSchedule:
-    """What one trace does to a schedule.
+    """The effects of one trace on a schedule.
 
     Attributes:
         changes: what each run does to it.
@@ -51,14 +51,14 @@ class TracedSchedule:
         return self.steps is not None and isinstance(self.steps._data, TracedValue)
 
     def changed(self, known: int) -> Any:
-        """A copy of the schedule after the first changes of a run."""
+        """Return a copy of the schedule after the first changes of a run."""
         found = self.schedule.forked()
         for change in self.changes[:known]:
             change(found)
         return found
 
     def table(self, read: Read) -> np.ndarray:
-        """A number of it after each count of steps."""
+        """Return a number of it after each count of steps."""
         assert self.step is not None
         with use(EAGER):
             now, found = self.schedule.forked(), []
@@ -134,8 +134,8 @@ class ScheduleTracing:
             found.steps._set_payload((found.steps + 1)._data)
         else:
             raise DataDependentError(
-                f"the schedule at {user_frame()} is set to a step of its own, but a condition on a tensor decides, or "
-                "has decided, how far it is: call its step() without an argument, or outside of the static function"
+                f"the schedule at {user_frame()} is set to a given step, but a condition on a tensor decides, or has "
+                "decided, how far it has advanced: call its step() without an argument, or outside the static function"
             )
 
     def after_run(self, schedule: Any, call: Change) -> None:
@@ -145,7 +145,7 @@ class ScheduleTracing:
             found.changes.append(call)
 
     def number(self, schedule: Any, read: Read) -> Any:
-        """A number of a schedule at this point of the program."""
+        """Return a number of a schedule at this point of the program."""
         if self.is_written(schedule):
             return self.convert(read)(schedule)
         if (outer := self._outer(schedule)) is not None:
@@ -166,7 +166,7 @@ class ScheduleTracing:
         return value
 
     def _outer(self, schedule: Any) -> tuple[Any, str] | None:
-        """The schedule that steps this one as well, and its name there, if the program has advanced that."""
+        """Return the schedule that steps this one as well, and its name there, if the program has advanced that."""
         for known in list(self.schedules.values()):
             for name, held in known.schedule.__dict__.items():
                 if held is schedule and self.has_advanced(known.schedule):
@@ -189,7 +189,7 @@ class ScheduleTracing:
 
     # -- numbers that are attributes -------------------------------------------------------------------------------
     def attribute(self, owner: Any, name: str) -> Any:
-        """The number that an attribute holds: in each run, not in the trace."""
+        """Return the number that an attribute holds: in each run, not in the trace."""
         place, key = owner.__dict__, (id(owner), name, False)
         held = place[name]
         if key in self.initial:
@@ -203,7 +203,7 @@ class ScheduleTracing:
         return place[name]
 
     def _of_runs(self, read: Callable[[], Any], now: Any) -> Callable[[Any], Any]:
-        """What read() gives, but while the program is traced, when there may be other things in its place."""
+        """Return read(), except while the program is traced, when other values may be in place."""
         root = self.root
         return lambda given: read() if root.closed else now
 

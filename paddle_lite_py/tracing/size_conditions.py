@@ -24,7 +24,7 @@ class SizeCondition(Tensor):
 
 
 def size_condition(left: Tensor, relation: str, right: Tensor, decide: Callable[[], bool]) -> SizeCondition:
-    """The comparison of two traced sizes, by a name of `operator`."""
+    """Return the comparison of two traced sizes, by a name of `operator`."""
     out: Any = getattr(operator, relation)(left, right)
     made = SizeCondition.__new__(SizeCondition)
     made.__dict__.update(out.__dict__)

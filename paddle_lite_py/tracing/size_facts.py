@@ -15,7 +15,7 @@ from ..ir.block import Value
 from ..registry.bound import BoundOp
 
 _UNDECIDED = re.compile(r"comparison '(.+?)' (==|>=|<=|<|>) '(.+?)' is inconclusive")
-# What the size that a window leaves may hold, and the largest least size of an input.
+# The range of the size that a window leaves, and the largest minimum of an input's size.
 _MAXIMUM, _LARGEST = "max(", 1 << 14
 _CUT = re.compile(r"min\((\w+), (\d+)\)")
 NAMES = {">=": "ge", "<=": "le", "<": "lt", ">": "gt", "==": "eq"}
@@ -24,7 +24,7 @@ OPPOSITE = {"ge": "lt", "lt": "ge", "gt": "le", "le": "gt", "eq": "ne", "ne": "e
 
 
 class Fact(NamedTuple):
-    """What a trace takes for granted of sizes: `left relation right`, and the line that wants to know."""
+    """A fact about sizes that a trace assumes: `left relation right`, and the line that needs it."""
 
     left: str
     relation: str  # a name of `operator`
@@ -38,7 +38,7 @@ class Fact(NamedTuple):
 
     @classmethod
     def parsed(cls, text: str) -> Fact:
-        """The fact that a constraint states.
+        """Return the fact that a constraint states.
 
         Raises:
             ValueError: it is none.
@@ -99,7 +99,7 @@ def _least(size: Any, name: str) -> int | None:
 
 
 def _maxima(text: str) -> list[tuple[str, str]]:
-    """The maxima of a size and a number in an expression, as (size, number)."""
+    """Return the maxima of a size and a number in an expression, as (size, number)."""
     calls = [n for n in ast.walk(symbolic.parsed(text)) if isinstance(n, ast.Call) and ast.unparse(n.func) == "max"]
     found = [sorted(map(ast.unparse, call.args), key=str.isdigit) for call in calls]
     return [(size, number) for size, number in found if number.isdigit()]
@@ -111,6 +111,6 @@ def replace_weaker(facts: list[Fact], stronger: list[Fact]) -> list[Fact]:
 
 
 def undecided(error: Exception) -> Any:
-    """The comparison of sizes (left, sign, right) that JAX could not decide, if that is what an error says."""
+    """Return the comparison of sizes (left, sign, right) that JAX could not decide, if that is what an error says."""
     found = _UNDECIDED.search(str(error))
     return None if found is None else found.groups()

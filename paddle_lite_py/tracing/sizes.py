@@ -16,12 +16,12 @@ ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "multiply": operator.mul,
     "floor_divide": operator.floordiv,
 }
-# Ops that leave a size what it is.
+# Ops that preserve a size.
 SAME = ("cast", "identity", "assign", "reshape", "squeeze", "detach")
 
 
 def size_of(value: Any) -> Any:
-    """What a value of a block under construction is made of the sizes of others: a size, a list of them, or None.
+    """Return how a value of a block under construction is made of sizes: a size, a list of them, or None.
 
     Only what follows from shapes is found; nothing is computed of data.
     """
@@ -58,7 +58,7 @@ def _known_result(op: Operator) -> Any:
 
 
 def _range_length(start: Any, end: Any, step: Any) -> Any:
-    """The length of a range."""
+    """Return the length of a range."""
     start, end, step = (n[0] if _listed(n) and len(n) == 1 else n for n in (start, end, step))
     if all(isinstance(n, int) for n in (start, end, step)) and step:
         return len(range(start, end, step))
@@ -66,7 +66,7 @@ def _range_length(start: Any, end: Any, step: Any) -> Any:
 
 
 def _item(sizes: Any, index: tuple[Any, ...], plan: Any) -> Any:
-    """One of the sizes, or some in a row."""
+    """Return one of the sizes, or some in a row."""
     if not _listed(sizes) or len(plan) != 1 or len(index) != 1 or type(index[0]) is not int:
         return None
     kind, start = plan[0], index[0]

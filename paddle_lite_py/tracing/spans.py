@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core.interpreter import state
 
-if TYPE_CHECKING:
-    from .executor import Executable
-
-_executables: weakref.WeakSet[Executable] = weakref.WeakSet()
+_executables: weakref.WeakSet[Any] = weakref.WeakSet()
 _callers: weakref.WeakSet[Any] = weakref.WeakSet()  # what holds compiled calls of programs
 
 
@@ -22,7 +19,7 @@ class _Recording:
 class _Spanned:
     """A compiled call of a program, run by the timer of the thread where there is one."""
 
-    def __init__(self, call: Callable[..., Any], executable: Executable) -> None:
+    def __init__(self, call: Callable[..., Any], executable: Any) -> None:
         self.call, self.name, self.program = call, executable.name, executable.traced.program
 
     def __call__(self, *args: Any) -> Any:
@@ -34,15 +31,15 @@ class _Spanned:
         return getattr(self.call, name)
 
 
-def follow(executable: Executable) -> None:
-    """Told of a program that was compiled."""
+def follow(executable: Any) -> None:
+    """Let profilers record the runs of a compiled program."""
     _executables.add(executable)
     if _Recording.profilers:
         _wrap(executable)
 
 
 def follow_caller(caller: Any) -> None:
-    """Told of what calls a program past its Executable; caller.recorded() is told to, and to leave it, from now on."""
+    """Notify a caller that bypasses an Executable of profilers, so that it records or gives way to one that does."""
     _callers.add(caller)
     caller.notify_profiler(bool(_Recording.profilers))
 
@@ -57,11 +54,11 @@ def record(wanted: bool) -> None:
             caller.notify_profiler(wanted)
 
 
-def _wrap(executable: Executable) -> None:
+def _wrap(executable: Any) -> None:
     executable.jitted, executable.forward = (_Spanned(f, executable) for f in (executable.jitted, executable.forward))
 
 
-def _unwrap(executable: Executable) -> None:
+def _unwrap(executable: Any) -> None:
     executable.jitted, executable.forward = (
         f.call if isinstance(f, _Spanned) else f for f in (executable.jitted, executable.forward)
     )

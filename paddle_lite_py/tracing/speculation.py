@@ -1,14 +1,14 @@
-"""What a program takes for granted of values that it computes itself.
+"""Assumptions of a program about values that it computes itself.
 
 A shape that depends on the data, or a branch that leaves things of another kind, has no single static program. But
 there is one for each value of what it depends on. So a trace looks at that value and goes on with it, and the program
-gives it beside its results: where a run finds another one, its results are dropped, and another program runs.
+returns it besides its results: where a run finds another one, its results are dropped, and another program runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..core.arrays import is_array
 from ..core.errors import user_frame
@@ -17,9 +17,6 @@ from ..ir import control
 from ..ir.block import Operator
 from ..ir.graph import acts
 from .frame import TracedValue
-
-if TYPE_CHECKING:
-    from .builder import Builder
 
 # Elements of a tensor whose values may be taken for granted: sizes and conditions, no data.
 MAX_ELEMENTS = 16
@@ -65,14 +62,14 @@ class Speculation:
         arrays: what the arguments of this call hold.
     """
 
-    def __init__(self, builder: Builder, arrays: Sequence[Any]) -> None:
+    def __init__(self, builder: Any, arrays: Sequence[Any]) -> None:
         self.builder, self.arrays = builder, arrays
         self.handles: list[Tensor] = []
         self.speculated: list[Speculated] = []
         self._env: dict[Any, Any] = {}
 
     def value(self, tensor: Tensor, otherwise: Exception) -> Any:
-        """The value of a tensor in this call, which the program takes for granted from here on.
+        """Return the value of a tensor in this call, which the program takes for granted from here on.
 
         Raises:
             otherwise: it is what a call of Python gives in a run.
@@ -133,7 +130,7 @@ class Speculation:
         return get()
 
     def _before(self, handle: Tensor) -> Any:
-        """The payload that a handle from outside had before the trace."""
+        """Return the payload that a handle from outside had before the trace."""
         if is_array(handle._data):
             return handle._data
         return self.builder.root.log[id(handle), "_data", False].before

@@ -44,7 +44,7 @@ class Traced(NamedTuple):
     structure: Any  # of the result
     n_results: int
     effects: list[Effect]
-    requires_grad: tuple[bool, ...]  # for each result, whether a gradient may still be asked of it
+    requires_grad: tuple[bool, ...]  # for each result, whether it is still differentiable
     layers: list[Any]  # that were called
     # Attributes and items that runs replace by new tensors: the spec they have, and a weak reference to the first one.
     paths: list[tuple[Write, Any, Any]]
@@ -197,7 +197,7 @@ def _forget_put_back(builder: Builder) -> None:
 
 
 def _look_for_kept_aliases(builder: Builder, writes: list[Write]) -> None:
-    """What is put into state must be no stand-in for a tensor that stays in another place of it."""
+    """Check that what is put into state is no alias of a tensor that stays in another place of it."""
     if not builder.aliases.stand_ins:
         return
     held = {id(v): v for c, _ in builder.outside.values() for v in (c.values() if isinstance(c, dict) else c)}
@@ -218,7 +218,7 @@ def _follows(builder: Builder, write: Write) -> bool:
 
 
 def _own(builder: Builder) -> list[Tensor]:
-    """The handles of the framework's own that the executor looks at after a run."""
+    """Return the handles of the framework's own that the executor looks at after a run."""
     checks, loop_buffer, speculation = builder.checks, builder.loop_buffer, builder.speculation
     return [
         *[s.steps for s in builder.schedules.values() if s.steps is not None],
@@ -276,7 +276,7 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
 
 
 def _with_own_sets(builder: Builder, structure: Any) -> Any:
-    """A structure whose sets are made anew by each run, but for those from outside."""
+    """Return a structure whose sets are made anew by each run, but for those from outside."""
     if isinstance(structure, nested.Nest):
         return structure._replace(children=tuple([_with_own_sets(builder, c) for c in structure.children]))
     value = structure.value if type(structure) is nested.Static else None
@@ -315,7 +315,7 @@ def _follow_paths(builder: Builder) -> list[tuple[Write, Any, Any]]:
 
 
 def _by_path(effects: list[Effect], paths: list[tuple[Write, Any, Any]]) -> list[Effect]:
-    """The effects, with the tensors that a run finds by path in the place of those that the trace has found."""
+    """Return the effects, with the tensors that a run finds by path in the place of those that the trace has found."""
     places = {id(first()): place for place, _, first in paths}
 
     def moved(effect: Effect) -> Effect:
@@ -326,7 +326,7 @@ def _by_path(effects: list[Effect], paths: list[tuple[Write, Any, Any]]) -> list
 
 
 def _left(effects: list[Effect], at: int, leaves: list[TracedValue]) -> tuple[int, ...]:
-    """The outputs from `at` on that effects give to state, part of the graph as they are."""
+    """Return the outputs from `at` on that effects give to state, part of the graph as they are."""
     found: list[int] = []
     for effect in effects:
         places = range(at, at := at + effect.n_leaves)

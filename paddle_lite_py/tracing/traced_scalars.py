@@ -24,7 +24,7 @@ from ..core.unknown_size import UnknownSize
 from ..eager.tensor import Tensor, wrap
 from .scalar_arithmetic import TYPES, computed, kind_of
 
-# Conversions beside those of f-strings: of a tensor that stands for a number, and of one with `!s` or `!r`.
+# Conversions besides those of f-strings: of a tensor that stands for a number, and of one with `!s` or `!r`.
 NUMBER, NUMBER_TEXT = -2, -3
 _SEQUENCES = (str, bytes, bytearray, list, tuple, deque)
 _PYTHON = (bool, int, float, complex, TracedNumber)
@@ -33,19 +33,19 @@ _AS_THEY_ARE = frozenset({"cast", "identity", "reshape"})  # ops that leave the 
 
 
 class OfThisCall:
-    """What stands for a Python value that is no number, and that the data of the call under way decide."""
+    """A stand-in for a Python value, not a number, that the data of the current call decide."""
 
     def known(self) -> Any:
-        """The value, on which the program depends from here on."""
+        """Return the value, on which the program depends from here on."""
         raise NotImplementedError
 
 
-# Among what data decide in a trace: comparisons of numbers that Python makes by itself, as in `[int(t)] == [1]`.
+# One kind of data-dependent decision of a trace: comparisons that Python makes by itself, as in `[int(t)] == [1]`.
 TRUTHS = "the truth of numbers"
 
 
 class NumberTruthError(TracedValueError):
-    """Python has asked for the truth of a number that is traced."""
+    """Python has taken the truth value of a traced number."""
 
 
 class TracedScalar(Tensor):
@@ -54,7 +54,7 @@ class TracedScalar(Tensor):
     _value: Any = None  # in the call under way, once the program depends on it
 
     def known(self) -> Any:
-        """Its value in the call under way, on which the program depends from here on.
+        """Return its value in the call under way, on which the program depends from here on.
 
         Raises:
             DataDependentError: there is no such call.
@@ -92,7 +92,7 @@ def is_number(x: Any) -> bool:
 
 
 def as_number(tensor: Tensor) -> Any:
-    """The tensor itself, which stands for a Python number from here on."""
+    """Return the tensor itself, which stands for a Python number from here on."""
     if type(tensor) is Tensor:
         tensor._data.is_number = True
         tensor.__class__ = TracedScalar
@@ -100,18 +100,18 @@ def as_number(tensor: Tensor) -> Any:
 
 
 def plain(x: Any) -> Any:
-    """A number as an ordinary tensor of no dimensions."""
+    """Return a number as an ordinary tensor of no dimensions."""
     return wrap(x._data) if is_number(x) else x
 
 
 def number_text(value: Any, conversion: int, spec: str) -> str:
-    """A number, or that in an array or tensor, as a text shows it."""
+    """Return a number, or that in an array or tensor, as a text shows it."""
     number = value if isinstance(value, _PYTHON) else value.item()
     return format(str(number) if conversion == NUMBER_TEXT else number, spec)
 
 
 def element_at(tensor: Any, index: tuple[int, ...]) -> Tensor:
-    """The element that item(*index) means, as a tensor of no dimensions.
+    """Return the element that item(*index) means, as a tensor of no dimensions.
 
     Raises:
         ValueError: there are several, and no index.
@@ -124,7 +124,7 @@ def element_at(tensor: Any, index: tuple[int, ...]) -> Tensor:
 
 
 def cast_numbers(args: tuple[Any, ...], op: Any) -> tuple[Any, ...]:
-    """The arguments of an op, with the numbers among them in the dtype that a Python number would get there."""
+    """Return the arguments of an op, with the numbers among them in the dtype that a Python number would get there."""
     if op.effect or op.name in _AS_THEY_ARE:
         return args
     args = tuple([a if not is_number(a) or a._value is None else a._value for a in args])
@@ -146,7 +146,7 @@ def _as(number: Tensor, kinds: list[Any]) -> Tensor:
 
 # -- operators -----------------------------------------------------------------------------------------------------
 def applied(f: Callable[..., Any], *operands: Any) -> Any:
-    """An operator of Python on numbers."""
+    """Return an operator of Python on numbers."""
     if all(isinstance(x, Tensor) and x._value is not None if is_number(x) else True for x in operands):
         return f(*map(known, operands))
     out = computed(f, *operands)
@@ -154,7 +154,7 @@ def applied(f: Callable[..., Any], *operands: Any) -> Any:
 
 
 def known(x: Any) -> Any:
-    """A key: of a number, and of those in a tuple, the value in the call under way."""
+    """Return a key: of a number, and of those in a tuple, the value in the call under way."""
     if is_number(x) or isinstance(x, OfThisCall):
         return x.known()
     return tuple(map(known, x)) if type(x) is tuple else x
@@ -198,7 +198,7 @@ class PythonNumber:
     tensor: Tensor
 
     def settled(self) -> Any:
-        """The number."""
+        """Return the number."""
         return self.tensor.item()
 
 
@@ -206,7 +206,7 @@ NUMBER_LEAF = nested.Nest(PythonNumber, ("tensor",), (nested.LEAF,))
 
 
 def with_known_keys(value: Any) -> Any:
-    """A result whose sets and dicts have numbers of Python as keys."""
+    """Return a result whose sets and dicts have numbers of Python as keys."""
     if isinstance(value, set | frozenset):
         return type(value)(map(known, value)) if any(map(_holds_number, value)) else value
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What of a program decides how it is compiled and run."""
+"""The traits of a program that decide how it is compiled and run."""
 
 from __future__ import annotations
 

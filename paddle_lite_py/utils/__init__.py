@@ -9,7 +9,7 @@ from . import cpp_extension, dlpack, download
 from .nests import flatten, map_structure, pack_sequence_as
 from .tools import deprecated, require_version, run_check, try_import
 
-# Importable under this name as well: one counter of names, wherever it is asked for.
+# Can also be imported under this name: there is one counter of names for all.
 sys.modules[f"{__name__}.unique_name"] = unique_name
 
 __all__ = [

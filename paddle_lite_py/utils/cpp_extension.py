@@ -32,7 +32,7 @@ CUDA_HOME: str | None = None  # no CUDA compiler is called
 FOLDER_VARIABLE = "PADDLE_EXTENSION_DIR"
 _HANDLER = re.compile(r"XLA_FFI_DEFINE_HANDLER(?:_SYMBOL|_AUTO)?\s*\(\s*(\w+)\s*,")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-MAX_LINES = 30  # of what the compiler says
+MAX_LINES = 30  # of the compiler's output
 
 
 class CompileError(RuntimeError):
@@ -136,7 +136,7 @@ def _no_cuda(what: str) -> NotImplementedError:
 
 
 def _built(name: str, files: list[Path], texts: list[str], flags: list[str], folder: Path, verbose: bool) -> Path:
-    """The library, compiled if it is not there; its name tells what it was made of."""
+    """Return the library, compiled if it is not there; its name tells what it was made of."""
     compiler = _compiler(name)
     facts = [JAXLIB, compiler, *flags, *texts]
     digest = hashlib.sha256("\0".join(facts).encode()).hexdigest()[:16]
@@ -161,11 +161,11 @@ def _built(name: str, files: list[Path], texts: list[str], flags: list[str], fol
 
 
 def _private(folder: Path) -> Path:
-    """The folder of libraries that this process loads; a new one, with a warning, if others can write to it."""
+    """Return the folder of libraries that this process loads; a new one, with a warning, if others can write to it."""
     try:
         return private_folder(folder, closed=False)
     except NotPrivateError as e:
-        warnings.warn(f"cpp_extension: libraries are compiled anew in each process: {e}", stacklevel=4)
+        warnings.warn(f"cpp_extension: libraries are compiled again in each process: {e}", stacklevel=4)
         return Path(tempfile.mkdtemp())
 
 

@@ -12,7 +12,7 @@ __all__ = ["from_dlpack", "to_dlpack"]
 
 
 def to_dlpack(x: Tensor) -> Any:
-    """A copy of the data of a tensor as a DLPack capsule; CPU and GPU.
+    """Return a copy of the data of a tensor as a DLPack capsule; CPU and GPU.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -25,13 +25,13 @@ TRIES, PAUSE, TIMEOUT = 4, 0.5, 30.0  # tries of a download, seconds before anot
 
 
 def home() -> Path:
-    """The folder of what was fetched."""
+    """Return the folder of what was fetched."""
     root = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(root) / "paddle" / "hapi"
 
 
 def get_weights_path_from_url(url: str, md5sum: str | None = None) -> str:
-    """The local file of published weights, fetched when it is not there yet.
+    """Return the local file of published weights, fetched when it is not there yet.
 
     Raises:
         RuntimeError: if it cannot be fetched, or its checksum differs.
@@ -48,12 +48,12 @@ def get_path_from_url(
     decompress: bool = True,
     method: str = "get",
 ) -> str:
-    """The local path of a file, fetched into `root_dir` when it is not there yet; of what an archive holds.
+    """Return the local path of a file, fetched into `root_dir` when it is not there yet; of what an archive holds.
 
     Arguments:
         md5sum: checksum of the file.
         check_exist: False: fetch it anew.
-        decompress: unpack tar and zip archives beside the file.
+        decompress: unpack tar and zip archives next to the file.
 
     Raises:
         RuntimeError: if it cannot be fetched, or its checksum differs.
@@ -73,12 +73,12 @@ def is_url(path: str) -> bool:
 
 
 def _get_unique_endpoints(trainer_endpoints: list[str]) -> list[str]:
-    """One address of each host, of the processes there that has to fetch."""
+    """Return one address of each host, of the processes there that has to fetch."""
     return list({address.split(":")[0]: address for address in reversed(trainer_endpoints)}.values())
 
 
 def _decompress(fname: str) -> str:
-    """Unpack an archive beside itself; the path of what it holds."""
+    """Unpack an archive next to itself; returns the path of its content."""
     return str(unpacked(Path(fname)))
 
 
@@ -93,7 +93,7 @@ def _matches(path: Path, md5sum: str | None) -> bool:
 
 
 def file_name(url: str) -> str:
-    """The last part of an address.
+    """Return the last part of an address.
 
     Raises:
         ValueError: if there is none.
@@ -105,7 +105,7 @@ def file_name(url: str) -> str:
 
 
 def fetched(url: str, path: Path, is_whole: Callable[[Path], bool], check_exist: bool = True) -> Path:
-    """The path of a file, fetched when it is not there yet.
+    """Return the path of a file, fetched when it is not there yet.
 
     Raises:
         RuntimeError: if it cannot be fetched, or is not whole then.
@@ -185,5 +185,5 @@ def _fetch_rest(url: str, part: Path) -> None:
 
 
 def opened(path: Path) -> Path:
-    """What an archive holds, unpacked beside it; another file itself."""
+    """Return the path of an archive's content, unpacked next to it; another file itself."""
     return unpacked(path) if tarfile.is_tarfile(path) or zipfile.is_zipfile(path) else path

@@ -9,7 +9,7 @@ from typing import Any
 
 Manifest = dict[str, Any]
 
-# What Kubernetes takes as a name.
+# Names that Kubernetes accepts.
 NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 # Containers run without rights, and write to their volumes alone.
 SECURITY = {
@@ -19,7 +19,7 @@ SECURITY = {
 
 
 def document(version: str, kind: str, name: str, **parts: Any) -> Manifest:
-    """One document of a manifest.
+    """Return one document of a manifest.
 
     Examples:
         >>> document("v1", "Service", "digits", spec={})
@@ -29,7 +29,7 @@ def document(version: str, kind: str, name: str, **parts: Any) -> Manifest:
 
 
 def sizes(cpu: str, memory: str, gpus: int = 0) -> Manifest:
-    """What a container takes: as much as it may.
+    """Return the resources of a container: as requests, and as limits.
 
     Examples:
         >>> sizes("1", "2Gi")["limits"]
@@ -40,7 +40,7 @@ def sizes(cpu: str, memory: str, gpus: int = 0) -> Manifest:
 
 
 def claimed(name: str, claim: str, **how: Any) -> Manifest:
-    """A volume of a PersistentVolumeClaim.
+    """Return a volume of a PersistentVolumeClaim.
 
     Examples:
         >>> claimed("models", "m", readOnly=True)

@@ -16,7 +16,7 @@ def _is_leaf(value: Any) -> bool:
 
 
 def flatten(nest: Any) -> list[Any]:
-    """What nested containers hold, in order; a dict in the order of its keys.
+    """Return the leaves of nested containers in order; a dict in the order of its keys.
 
     Examples:
         >>> flatten({"b": [1, 2], "a": (3,)})
@@ -59,7 +59,7 @@ def _packed(structure: Any, values: Any) -> Any:
 
 
 def map_structure(func: Callable[..., Any], *structure: Any) -> Any:
-    """A function of each value in nested containers, or of the values in the same place of several.
+    """Return a function of each value in nested containers, or of the values in the same place of several.
 
     Args:
         func: takes a value of each structure.

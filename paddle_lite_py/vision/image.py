@@ -18,7 +18,7 @@ _backend = "pil"
 
 
 def pillow() -> Any:
-    """The module PIL.Image.
+    """Return the module PIL.Image.
 
     Raises:
         ImportError: if Pillow is not installed, saying how to get it.
@@ -95,7 +95,7 @@ def image_load(path: Any, backend: str | None = None) -> Any:
 
 
 def unpack(image: Any, who: str) -> tuple[np.ndarray, Callable[[np.ndarray], Any]]:
-    """A picture as an array [h, w, c], and what brings such an array back to its form.
+    """Return a picture as an array [h, w, c], and what brings such an array back to its form.
 
     Raises:
         TypeError: if it is no picture.

@@ -1,4 +1,4 @@
-"""What detectors call of the kernels, which no public function is: suppression by class, and anchors."""
+"""Kernels of detectors that no public function has: suppression by class, and anchors."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def _pair(value: Any) -> tuple[int, int]:
 
 
 def _images(boxes: Tensor, boxes_num: Tensor, who: str) -> Tensor:
-    """The number of its picture for each box."""
+    """Return the number of its picture for each box."""
     if not is_eager():
         message = f"{who}: boxes_num does not add up to the number of boxes"
         builder: Any = state.interpreter
@@ -86,7 +86,7 @@ def roi_align(
     """RoIAlign: average of bilinear samples in each bin of each region of interest.
 
     Arguments:
-        sampling_ratio: number of samples in each direction of a bin; -1: ceil of the size of the bin (eager mode only).
+        sampling_ratio: number of samples in each direction of a bin; -1: ceil of the size of the bin.
             Default: -1.
         aligned: shift coordinates by half a pixel, so that pixels are areas around their centers. Default: True.
 
@@ -169,7 +169,7 @@ class _RegionPool(Layer):
         self._output_size, self._spatial_scale = output_size, spatial_scale
 
     def forward(self, x: Any, boxes: Any, boxes_num: Any) -> Any:
-        """The regions of the boxes."""
+        """Return the regions of the boxes."""
         return type(self)._function(x, boxes, boxes_num, self._output_size, self._spatial_scale)
 
 

@@ -72,7 +72,7 @@ def yolo_loss(
     return fn(x, gt_box, gt_label, gt_score, **settings, scale=float(scale_x_y))
 
 
-def _decoded(anchor: np.ndarray, delta: np.ndarray, variance: np.ndarray, size: np.ndarray, one: float) -> np.ndarray:
+def _decode(anchor: np.ndarray, delta: np.ndarray, variance: np.ndarray, size: np.ndarray, one: float) -> np.ndarray:
     """Boxes [m, 4] from anchors moved and stretched, within the picture."""
     extent = anchor[:, 2:] - anchor[:, :2] + one
     center = anchor[:, :2] + extent / 2 + variance[:, :2] * delta[:, :2] * extent
@@ -83,7 +83,7 @@ def _decoded(anchor: np.ndarray, delta: np.ndarray, variance: np.ndarray, size: 
 
 
 def _suppress(boxes: np.ndarray, threshold: float, eta: float, most: int, one: float) -> list[int]:
-    """Those of the boxes, the best first, that overlap no better one too much; the threshold falls by eta."""
+    """Return those of the boxes, the best first, that overlap no better one too much; the threshold falls by eta."""
     area = np.prod(boxes[:, 2:] - boxes[:, :2] + one, 1)
     kept: list[int] = []
     for i in range(len(boxes)):
@@ -161,7 +161,7 @@ def generate_proposals(
         mark = score[i].transpose(1, 2, 0).reshape(-1)
         moved = delta[i].reshape(-1, 4, *delta.shape[2:]).transpose(2, 3, 0, 1).reshape(-1, 4)
         order = np.argsort(-mark, kind="stable")[: int(pre_nms_top_n) if pre_nms_top_n > 0 else None]
-        found = _decoded(anchor.reshape(-1, 4)[order], moved[order], variance.reshape(-1, 4)[order], size[i], one)
+        found = _decode(anchor.reshape(-1, 4)[order], moved[order], variance.reshape(-1, 4)[order], size[i], one)
         extent = found[:, 2:] - found[:, :2] + one
         order, found = (t[(extent >= max(min_size, 1.0)).all(1)] for t in (order, found))
         best = _suppress(found, nms_thresh, eta, int(post_nms_top_n), one)

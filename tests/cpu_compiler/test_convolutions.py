@@ -18,9 +18,7 @@ from paddle_lite_py.cpu_compiler import convolution_choice, convolutions, onednn
 from paddle_lite_py.cpu_compiler.machine_code import CONVOLUTION
 from paddle_lite_py.host.tier import program_jit
 
-needs_onednn = pytest.mark.skipif(
-    onednn.loaded() is None, reason="the extra `onednn` is not installed, or not for this machine"
-)
+needs_onednn = pytest.mark.skipif(onednn.loaded() is None, reason="oneDNN is not for this machine")
 CHANNELS = 16
 
 

@@ -16,7 +16,7 @@ from paddle_lite_py.cpu_compiler import kernels, prepare, updates
 from paddle_lite_py.cpu_compiler.machine_code import KERNEL
 from paddle_lite_py.host.tier import program_jit
 
-pytestmark = pytest.mark.skipif(not updates.serves(), reason="the extra `onednn` is not installed")
+pytestmark = pytest.mark.skipif(not updates.serves(), reason="llvmlite is not for this machine")
 
 NUMBERS = [0.0, -0.0, 1.0, -1.0, 2.5, -3e38, 3e38, 1e-40, np.inf, -np.inf, np.nan]
 

@@ -60,7 +60,7 @@ def test_lists_of_tensors_and_several_results():
 
 
 def test_wrong_definitions_and_gradients_are_explained():
-    with pytest.raises(TypeError, match=r"custom_op `f`: no parameter stands before `/`.*write def f\(x, /"):
+    with pytest.raises(TypeError, match=r"custom_op `f`: no parameter comes before `/`.*write def f\(x, /"):
         custom_op(lambda x: x, name="f")
     with pytest.raises(ValueError, match="custom_op `matmul`: an op of the framework has this name"):
         custom_op(lambda x, /: x, name="matmul")

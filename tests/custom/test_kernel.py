@@ -192,6 +192,6 @@ def test_a_library_that_others_could_have_put_there_is_not_loaded(kernel, tmp_pa
     (tmp_path / planted.name).write_bytes(b"no library")
     tmp_path.chmod(0o777)
     source = str(folder / "cube.cc")
-    with pytest.warns(UserWarning, match="compiled anew in each process: others can write to"):
+    with pytest.warns(UserWarning, match="compiled again in each process: others can write to"):
         path = cpp_extension._built("test_kernels", [Path(source)], [Path(source).read_text()], [], tmp_path, False)
     assert path.parent != tmp_path and path.read_bytes()[:4] == b"\x7fELF"

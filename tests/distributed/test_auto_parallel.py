@@ -135,7 +135,7 @@ def test_what_is_not_there_is_said():
         dist.shard_tensor(paddle.ones([4]), dist.ProcessMesh([0, 1]), [dist.Shard(0)]).numpy()
     with pytest.raises(ValueError, match="dim_names is \\['x'\\] for a mesh of 2 axes"):
         dist.ProcessMesh([[0, 1]], ["x"])
-    with pytest.raises(ValueError, match="a process stands twice"):
+    with pytest.raises(ValueError, match="a process appears twice"):
         dist.ProcessMesh([0, 0])
     with pytest.raises(ValueError, match="has no loss or no optimizer"):
         dist.to_static(paddle.nn.Linear(1, 1)).train()

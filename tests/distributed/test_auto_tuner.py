@@ -53,6 +53,7 @@ def test_what_cannot_be_ranked_is_refused():
 
 def test_meshes_that_do_not_divide_the_chips_are_left_out():
     assert {p[:2] for p in plans(6, (1, 2, 4))} == {(6, 1), (3, 2)}
+    assert {(p.dp, p.sep, p.mp) for p in plans(4, (1, 2), sep=(1, 2))} == {(4, 1, 1), (2, 1, 2), (2, 2, 1), (1, 2, 2)}
 
 
 @pytest.mark.parametrize(

@@ -218,7 +218,7 @@ def test_sigterm_lets_a_program_save_and_a_second_one_ends_it(again, code):
             running.stdin.write("\n")
             running.stdin.flush()
         assert running.wait(60) == code
-        assert "asked to end: after this step" in running.stderr.read()
+        assert "SIGTERM: stopping after this step" in running.stderr.read()
 
 
 # -- command lines -----------------------------------------------------------------------------------------------------
@@ -264,7 +264,7 @@ def test_nobody_answers(capsys):
     master = f"localhost.invalid:{free_ports(1)[0]}"
     with pytest.raises(SystemExit) as caught:
         launch(["--nnodes", "2:2", "--master", master, "--elastic_timeout", "0.02", "train.py"])
-    assert caught.value.code == 101 and f"nobody answers at --master {master}" in capsys.readouterr().err
+    assert caught.value.code == 101 and f"no answer from --master {master}" in capsys.readouterr().err
 
 
 def test_restarts_that_are_used_up(tmp_path, job):
@@ -346,7 +346,7 @@ def test_a_program_that_does_not_heed_the_signal_is_ended_after_the_grace(tmp_pa
     with pytest.raises(SystemExit) as caught:
         launch(program)
     assert caught.value.code == 137
-    assert "rank 0 asked to end, still running after 0.2 s (PADDLE_ELASTIC_GRACE)" in capsys.readouterr().err
+    assert "rank 0 told to stop, still running after 0.2 s (PADDLE_ELASTIC_GRACE)" in capsys.readouterr().err
 
 
 def test_processes_do_not_outlive_a_launcher_that_is_killed(tmp_path, job, monkeypatch):

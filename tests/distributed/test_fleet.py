@@ -107,7 +107,7 @@ def test_work_that_is_put_off():
     assert not done
     store.pop()
     assert done == [1]
-    with pytest.raises(RuntimeError, match="nothing was put off"):
+    with pytest.raises(RuntimeError, match="nothing was deferred"):
         store.pop()
     nodes = [meta_parallel.ScheduleNode(f) for f in (lambda x: x * 2, lambda x: x.sum())]
     chunk = meta_parallel.ScheduleChunk(nodes)

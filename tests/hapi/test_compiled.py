@@ -329,7 +329,7 @@ def test_ctrl_c_ends_an_epoch_after_the_batch(capsys):
     made.fit(Rows(X, Y), Rows(X, Y), batch_size=4, epochs=3, verbose=0, shuffle=False, callbacks=[press])
     other = classifier(False)
     other.fit(Rows(X, Y), batch_size=4, num_iters=2, verbose=0, shuffle=False)
-    assert press.ended == [(0, 1)] and "training ends after this batch" in capsys.readouterr().err
+    assert press.ended == [(0, 1)] and "training stops after this batch" in capsys.readouterr().err
     for a, b in zip(made.parameters(), other.parameters(), strict=True):
         np.testing.assert_array_equal(a.numpy(), b.numpy())
     with pytest.raises(KeyboardInterrupt):

@@ -55,7 +55,7 @@ def test_quanters_get_into_a_training_step_that_is_there_already():
     for a, b in zip(net.parameters(), trained.parameters(), strict=True):
         np.testing.assert_allclose(a.grad.numpy(), b.grad.numpy(), rtol=1e-5)
     paddle.jit.to_static(net, passes=passes.InsertQuanters(recipe()))
-    with pytest.raises(StagingError, match="`forward` has passes of its own, and is called inside"):
+    with pytest.raises(StagingError, match="`forward` has its own passes, but is called inside"):
         paddle.jit.to_static(step, full_graph=True)(x)
 
 

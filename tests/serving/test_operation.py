@@ -276,7 +276,7 @@ def test_tls_and_token(tmp_path):
             MESSAGES["ModelMetadataResponse"].FromString,
         )  # fmt: skip
         request = MESSAGES["ModelMetadataRequest"](name="net")
-        with pytest.raises(grpc.RpcError, match="wants a bearer token"):
+        with pytest.raises(grpc.RpcError, match="requires a bearer token"):
             call(request)
         assert call(request, metadata=[("authorization", "Bearer secret")]).name == "net"
         channel.close()

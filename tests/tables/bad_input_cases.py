@@ -85,7 +85,7 @@ CASES: list[tuple[str, str, str]] = [
     ("x.squeeze(7)", "ValueError", "axis is 7"),
     ("x.unsqueeze(7)", "ValueError", "axis is 7"),
     ("x.flatten(3)", "ValueError", "start_axis is 3"),
-    ("x.flatten(1, 0)", "ValueError", "stop_axis is 0, which lies before start_axis, 1"),
+    ("x.flatten(1, 0)", "ValueError", "stop_axis is 0, which is before start_axis, 1"),
     ("x.expand([3, 3])", "ValueError", "expand(x="),
     ("x.expand([2])", "ValueError", "expand(x="),
     ("x.tile([-1])", "ValueError", "repeat_times is (-1,)"),
@@ -177,11 +177,11 @@ CASES: list[tuple[str, str, str]] = [
     ("paddle.bucketize(x, x)", "ValueError", "sorted_sequence has 2 dimensions"),
     ("paddle.unique(x, axis=7)", "ValueError", "axis is 7; expected -2 to 1"),
     # linalg
-    ("paddle.matmul(x, x)", "ValueError", "the last axis of x has size 3, but the axis of y that it meets has"),
+    ("paddle.matmul(x, x)", "ValueError", "the last axis of x has size 3, but the matching axis of y has"),
     (
         "paddle.matmul(x, paddle.ones([5, 2]))",
         "ValueError",
-        "the last axis of x has size 3, but the axis of y that it meets has",
+        "the last axis of x has size 3, but the matching axis of y has",
     ),
     ("paddle.matmul(x, paddle.to_tensor(1.0))", "ValueError", "the arguments have too few dimensions for this"),
     ("paddle.bmm(x, x)", "ValueError", "x has 2 dimensions"),

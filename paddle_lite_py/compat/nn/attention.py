@@ -96,7 +96,7 @@ class MultiheadAttention(Layer):
             attn_mask = zeros([length, seen], "bool").logical_not().triu(1)
         scores = matmul(q * self.head_dim**-0.5, k, transpose_y=True)
         for mask in (self._of_heads(attn_mask), _of_keys(key_padding_mask, alone)):
-            scores = scores if mask is None else _masked(scores, mask)
+            scores = scores if mask is None else _apply_mask(scores, mask)
         weights = F.softmax(scores)
         kept = F.dropout(weights, self.dropout, training=self.training) if self.dropout else weights
         out = matmul(kept, v).transpose([0, 2, 1, 3]).reshape([q.shape[0], length, self.embed_dim])
@@ -136,7 +136,7 @@ def _of_keys(mask: Any, alone: bool) -> Any:
     return None if mask is None else (mask.unsqueeze(0) if alone else mask).unsqueeze(1).unsqueeze(1)
 
 
-def _masked(scores: Any, mask: Any) -> Any:
+def _apply_mask(scores: Any, mask: Any) -> Any:
     """Scores, less where a mask is True, or with a float one added; keys beyond the mask count."""
     more = scores.shape[-1] - mask.shape[-1]
     if more:

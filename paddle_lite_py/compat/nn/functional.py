@@ -86,7 +86,7 @@ def softmax(input: Any, dim: int | None = None, _stacklevel: Any = 3, dtype: Any
 
 
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
-    """The windows of an image as columns; see paddle.nn.functional.unfold().
+    """Return the windows of an image as columns; see paddle.nn.functional.unfold().
 
     Examples:
         >>> import paddle_lite_py as paddle

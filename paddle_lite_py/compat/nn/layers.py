@@ -14,7 +14,7 @@ nn: Any = _nn  # whose lists of names mypy cannot read
 
 
 class AvgPool1D(nn.AvgPool1D):
-    """paddle.nn.AvgPool1D, which counts padding unless told otherwise.
+    """paddle.nn.AvgPool1D, but counting padding by default.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -30,7 +30,7 @@ class AvgPool1D(nn.AvgPool1D):
 
 
 class AvgPool2D(nn.AvgPool2D):
-    """paddle.nn.AvgPool2D, which counts padding unless told otherwise.
+    """paddle.nn.AvgPool2D, but counting padding by default.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -47,7 +47,7 @@ class AvgPool2D(nn.AvgPool2D):
 
 
 class AvgPool3D(nn.AvgPool3D):
-    """paddle.nn.AvgPool3D, which counts padding unless told otherwise.
+    """paddle.nn.AvgPool3D, but counting padding by default.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -94,11 +94,11 @@ class Linear(Layer):
             p.set_value(self.create_parameter(p.shape, default_initializer=self._start()))
 
     def forward(self, input: Any) -> Any:
-        """The product."""
+        """Return the product."""
         return functional.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """Its settings."""
+        """Return its settings."""
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
@@ -116,7 +116,7 @@ class Softmax(Layer):
         self.dim = dim
 
     def forward(self, input: Any) -> Any:
-        """The probabilities."""
+        """Return the probabilities."""
         return functional.softmax(input, self.dim)
 
 
@@ -134,5 +134,5 @@ class Unfold(Layer):
         self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
 
     def forward(self, input: Any) -> Any:
-        """The columns."""
+        """Return the columns."""
         return functional.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)

@@ -18,7 +18,7 @@ _EACH_ARGUMENT, _EACH_RESULT = ("in_shardings", "in_layouts", "donated_invars"),
 
 
 def inlined(jaxpr: Any, consts: Sequence[Any], args: Sequence[Any]) -> list[Any]:
-    """The results of a jaxpr in the trace under way; its equations are taken over as they are."""
+    """Return the results of a jaxpr in the trace under way; its equations are taken over as they are."""
     try:
         params = _of_a_call(len(args), len(jaxpr.outvars))
         return primitives.jit_p.bind(*args, **params | {"jaxpr": closed(jaxpr, consts)})
@@ -28,7 +28,7 @@ def inlined(jaxpr: Any, consts: Sequence[Any], args: Sequence[Any]) -> list[Any]
 
 
 def _of_a_call(n_args: int, n_results: int) -> dict[str, Any]:
-    """What an equation says that calls a compiled function, in whose place its own equations are put."""
+    """Return the settings of an equation that calls a compiled function whose equations replace it."""
     params = dict(_with_one())
     for name in _EACH_ARGUMENT:
         params[name] *= n_args

@@ -27,7 +27,7 @@ IDLE_SECONDS = 20  # after which it ends: a compiler holds hundreds of megabytes
 # Key: the name. Not once(): the compiler process runs this file without the package.
 @functools.cache
 def stand_in(name: str) -> Any:
-    """Let XLA know a function that programs call where they run; here it is only asked which version it speaks."""
+    """Register a placeholder for an FFI function that programs call at run time; here only its version is queried."""
 
     @ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
     def answer(frame: int) -> None:
@@ -43,7 +43,7 @@ def stand_in(name: str) -> Any:
 
 
 def compiled(job: dict[str, Any]) -> Any:
-    """The program of a job as an executable: a jax.stages.Compiled."""
+    """Return the program of a job as an executable: a jax.stages.Compiled."""
     source = Path(job["program"])
     program = export.deserialize(bytearray(source.read_bytes()))
     source.unlink(missing_ok=True)
@@ -84,7 +84,7 @@ def main() -> None:
             job = json.loads(line)
             keep(compiled(job), Path(job["path"]), bytes.fromhex(job["key"]))
             answer = ""
-        except Exception as e:  # who asked compiles by itself then
+        except Exception as e:  # the caller compiles by itself then
             answer = f"{type(e).__name__}: {e}"
         print(json.dumps(answer), flush=True)
 

@@ -9,7 +9,7 @@ from jax.interpreters.ad import Zero, instantiate_zeros
 
 
 def absent(out: Any) -> Any:
-    """The cotangent of a result like `out` that no gradient comes to."""
+    """Return the cotangent of a result like `out` that no gradient comes to."""
     return Zero(jax.core.ShapedArray(out.shape, out.dtype))
 
 
@@ -19,5 +19,5 @@ def is_absent(cotangent: Any) -> bool:
 
 
 def materialize(cotangent: Any) -> Any:
-    """A cotangent as an array: zeros where it is absent."""
+    """Return a cotangent as an array: zeros where it is absent."""
     return instantiate_zeros(cotangent)

@@ -1,4 +1,4 @@
-"""What is known of equations: which parameters each primitive has, and what those mean that differ between versions.
+"""The known forms of equations: the parameters of each primitive, and their meaning where versions differ.
 
 Rewriting passes and rules of the host tier read these parameters and no others. Where a primitive of the table has one
 more, it may mean what they do not know of, and the program is left as it is. What is not in the table is no one's
@@ -74,7 +74,7 @@ class UnknownFormError(Exception):
 
 
 def check_form(eqn: Any) -> None:
-    """Look whether an equation says no more than is known of its primitive; a parameter that is None says nothing.
+    """Check that an equation has only the known parameters of its primitive; a parameter that is None is ignored.
 
     Raises:
         UnknownFormError: it does.
@@ -106,17 +106,17 @@ _CALLS = {"jit": "jaxpr", "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "c
 
 
 def called_jaxpr(eqn: Any) -> tuple[Any, Sequence[Any]] | None:
-    """The function that an equation calls, as equations and constants; None where it calls none."""
+    """Return the function that an equation calls, as equations and constants; None where it calls none."""
     place = _CALLS.get(eqn.primitive.name)
     return None if place is None else (body_of(eqn.params[place]), constants_of(eqn.params[place]))
 
 
-# What says nothing of the computation, but how it is differentiated.
+# Parameters that do not affect the computation, only how it is differentiated.
 _OF_GRADIENTS = {"custom_jvp_call": {"jvp_jaxpr_fun"}, "custom_vjp_call": {"bwd", "fwd_jaxpr_thunk", "out_trees"}}
 
 
 def settings(eqn: Any) -> dict[str, Any]:
-    """What an equation says of the computation, in one form for all versions."""
+    """Return the parameters of an equation that affect its result, in one form for all versions."""
     name, params = eqn.primitive.name, eqn.params
     if name == "scan":
         return _of_scan(params)

@@ -16,7 +16,7 @@ CALLBACKS = (
 
 
 def load(content: bytes, structures: tuple[Any, Any]) -> Any:
-    """A compiled program from its bytes, with the structures of its arguments and results.
+    """Return a compiled program from its bytes, with the structures of its arguments and results.
 
     Raises:
         Exception: of any class, since jaxlib names none, for what another version has written.
@@ -25,5 +25,5 @@ def load(content: bytes, structures: tuple[Any, Any]) -> Any:
 
 
 def unchecked_calls(names: Iterable[str]) -> list[Any]:
-    """Leave to call functions by these names in an exported program, which whoever runs it must have."""
+    """Allow an exported program to call functions of these names, which must exist wherever it runs."""
     return [export.DisabledSafetyCheck.custom_call(name) for name in names]

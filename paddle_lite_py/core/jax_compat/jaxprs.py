@@ -19,22 +19,22 @@ def is_jaxpr(value: Any) -> bool:
 
 
 def body_of(jaxpr: Any) -> Any:
-    """The equations of a jaxpr, without its constants where these stand apart."""
+    """Return the equations of a jaxpr, without its constants where these stand apart."""
     return jaxpr.jaxpr if isinstance(jaxpr, core.ClosedJaxpr) else jaxpr
 
 
 def constants_of(jaxpr: Any) -> Sequence[Any]:
-    """The values of its constants; none of an open one."""
+    """Return the values of its constants; none of an open one."""
     return jaxpr.consts if isinstance(jaxpr, core.ClosedJaxpr) else ()
 
 
 def with_body(jaxpr: Any, body: Any) -> Any:
-    """A jaxpr with other equations and the same constants."""
+    """Return a jaxpr with other equations and the same constants."""
     return jaxpr.replace(jaxpr=body) if isinstance(jaxpr, core.ClosedJaxpr) else body
 
 
 def closed(body: Any, constants: Sequence[Any]) -> Any:
-    """A jaxpr with values of its constants."""
+    """Return a jaxpr with values of its constants."""
     return core.ClosedJaxpr(body, list(constants))
 
 

@@ -21,7 +21,7 @@ class _Told:
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """The leading numbers of a version.
+    """Return the leading numbers of a version.
 
     Example:
         >>> numbers("0.12.0.dev1")

@@ -1,4 +1,4 @@
-"""Options of XLA's compiler, its flags, and the names by which JAX tells of what it does."""
+"""XLA's compiler options and flags, and the names of the events that JAX reports."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ def _are_known(wanted: dict[str, Any]) -> bool:
 
 
 def on_devices(count: int) -> str:
-    """The flag, for XLA_FLAGS, by which one CPU is several devices."""
+    """Return the flag, for XLA_FLAGS, by which one CPU is several devices."""
     return f"--xla_force_host_platform_device_count={count}"
 
 
 def live_modules() -> list[Any]:
-    """The modules of all programs that are loaded."""
+    """Return the modules of all programs that are loaded."""
     return [module for executable in get_backend().live_executables() for module in executable.hlo_modules()]
 
 
-# Settings of JAX's that change what it traces.
+# JAX settings that change what is traced.
 _SETTINGS = (
     *("jax_default_matmul_precision", "jax_default_prng_impl", "jax_enable_x64", "jax_numpy_dtype_promotion"),
     *("jax_random_seed_offset", "jax_threefry_partitionable"),
@@ -56,5 +56,5 @@ _SETTINGS = (
 
 
 def traced_by() -> dict[str, Any]:
-    """The settings in force that change what JAX traces."""
+    """Return the settings in force that change what JAX traces."""
     return {name: getattr(jax.config, name, None) for name in _SETTINGS}

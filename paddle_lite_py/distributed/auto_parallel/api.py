@@ -67,7 +67,7 @@ def shard_tensor(
 
 
 def dtensor_from_local(local_tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Placement]) -> Tensor:
-    """A tensor of which each process gives its part; a process with several devices gives the same for each.
+    """Return a tensor of which each process gives its part; a process with several devices gives the same for each.
 
     Arguments:
         local_tensor: the part.
@@ -118,7 +118,7 @@ def dtensor_from_fn(
 
 @op(name="_laid")
 def constrain(x: Any, /, where: Any) -> Any:
-    """A tensor that lies in a given way, in a program."""
+    """Return a tensor that lies in a given way, in a program."""
     return jax.lax.with_sharding_constraint(x, where)
 
 
@@ -173,7 +173,7 @@ def reshard(dist_tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Placeme
         [Replicate()]
     """
     if not _moves_now(dist_tensor, placements):
-        lying = [Replicate() if p.is_partial() else p for p in placements]  # in a program XLA reduces what is partial
+        lying = [Replicate() if p.is_partial() else p for p in placements]  # in a program XLA reduces partial values
         return constrain(dist_tensor, sharding(mesh, lying, dist_tensor.shape))
     agree("reshard", dist_tensor, mesh, placements)
     return _Moved.apply(dist_tensor, mesh, placements)
@@ -267,7 +267,7 @@ def set_mesh(mesh: ProcessMesh) -> None:
 
 
 def create_mesh(mesh_dims: Sequence[tuple[str, int]]) -> ProcessMesh:
-    """A mesh of all processes with axes of some names and lengths, made that of all programs of this process.
+    """Return a mesh of all processes with axes of some names and lengths, made that of all programs of this process.
 
     Examples:
         >>> create_mesh([("dp", 1), ("mp", 1)]).dim_names

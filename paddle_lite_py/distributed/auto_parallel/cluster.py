@@ -98,11 +98,11 @@ class Machine:
         return {i: d for i, d in self.devices.items() if d.type not in others}
 
     def get_device(self, id: int) -> Device:
-        """A device by its number in the cluster."""
+        """Return a device by its number in the cluster."""
         return self.devices[id]
 
     def get_link(self, source_global_id: int, target_global_id: int) -> Link | None:
-        """The link between two devices; None if they are not linked directly."""
+        """Return the link between two devices; None if they are not linked directly."""
         return self.links.get((source_global_id, target_global_id))
 
 
@@ -187,7 +187,7 @@ class Cluster:
 
     # -- what planners ask ---------------------------------------------------------------------------------------------
     def get_device(self, device_global_id: int) -> Device:
-        """A device by its number.
+        """Return a device by its number.
 
         Raises:
             ValueError: if there is none.
@@ -198,7 +198,7 @@ class Cluster:
         raise ValueError(f"Cluster: there is no device {device_global_id}")
 
     def get_all_devices(self, device_type: str) -> list[Device]:
-        """All devices of a kind, such as "GPU"."""
+        """Return all devices of a kind, such as "GPU"."""
         kind = DeviceType[device_type]
         return [d for m in self.machines.values() for d in m.devices.values() if d.type is kind]
 
@@ -213,7 +213,7 @@ class Cluster:
         return {device: rank for rank, device in self.rank_to_device_id.items()}
 
     def convert_rank_to_device_id(self, group_ranks: list[int]) -> list[int]:
-        """The accelerators of some ranks."""
+        """Return the accelerators of some ranks."""
         of = self.rank_to_device_id
         return [of[rank] for rank in group_ranks]
 
@@ -227,7 +227,7 @@ class Cluster:
         return 1 / (speed * 1000) if speed else 0
 
     def get_hop(self, source_device_id: int, target_device_id: int) -> int:
-        """How many machines lie between two devices."""
+        """Return the number of machines between two devices."""
         link = self._link(source_device_id, target_device_id)
         return DEFAULT_HOP if link is None else link.hop
 
@@ -240,11 +240,11 @@ class Cluster:
         return len({self.get_device(i).machine.id for i in device_ids})
 
     def get_num_machines(self) -> int:
-        """How many machines there are."""
+        """Return the number of machines."""
         return len(self.machines)
 
     def get_num_devices_per_machine(self) -> int:
-        """How many accelerators the first machine has, as all should."""
+        """Return the number of accelerators that the first machine has, as all should."""
         return len(self.machines[0].accelerators)
 
 
@@ -254,7 +254,7 @@ def _link(source: int, target: int, kind: str, speed: float) -> dict[str, Any]:
 
 @no_effect(auto_config=Immaterial("what is not described has the speed of the defaults"))
 def get_default_cluster(json_config: dict[str, Any] | None = None, auto_config: Any = None) -> Cluster:
-    """The cluster that {"cluster": {...}} describes; by default the processes of this job, one device each.
+    """Return the cluster that {"cluster": {...}} describes; by default the processes of this job, one device each.
 
     Arguments:
         json_config: {"cluster": {"path": a file}}, or the same with num_nodes, num_gpus, gpu_model and gpu_memory.

@@ -79,7 +79,7 @@ class Converter:
 
     @staticmethod
     def merge_and_slice(tensor_list: list[np.ndarray], pre_dist_attr: Attribute, cur_dist_attr: Attribute) -> Any:
-        """The part of this process, of the parts of all processes."""
+        """Return the part of this process, of the parts of all processes."""
         if pre_dist_attr == cur_dist_attr:
             return tensor_list[cur_dist_attr["process_group"].index(get_rank())]
         is_split = any(axis != -1 for axis in pre_dist_attr["dims_mapping"])
@@ -88,7 +88,7 @@ class Converter:
 
     @staticmethod
     def merge_with_dist_attr(tensor_list: Sequence[np.ndarray], dist_attr: Attribute) -> np.ndarray:
-        """The whole, of the parts of all processes.
+        """Return the whole, of the parts of all processes.
 
         Raises:
             ValueError: if a part has another shape than the first one.
@@ -104,7 +104,7 @@ class Converter:
 
     @staticmethod
     def slice_with_dist_attr(tensor: np.ndarray, dist_attr: Attribute) -> np.ndarray:
-        """The part of this process of a whole."""
+        """Return the part of this process of a whole."""
         return tensor[_place(get_rank(), dist_attr, tensor.shape)] if dist_attr["dims_mapping"] else tensor
 
 

@@ -59,7 +59,7 @@ def dims_mapping_to_placements(
 
 
 def to_dim_map(placements: Sequence[Placement], tensor_dims: int) -> tuple[list[int], dict[int, Any]]:
-    """The way back: the axis of each dimension, and {axis: reduction} where the tensor is Partial."""
+    """Return the way back: the axis of each dimension, and {axis: reduction} where the tensor is Partial."""
     mapping = [-1] * tensor_dims
     for axis, placement in enumerate(placements):
         if isinstance(placement, Shard):
@@ -75,7 +75,7 @@ def check_placements_equal(this: Sequence[Placement], that: Sequence[Placement])
 
 
 def convert_to_dims_mapping(shard_spec: Sequence[str | None], process_mesh: ProcessMesh) -> list[int]:
-    """The number of the axis of each dimension, by names; -1 for None.
+    """Return the number of the axis of each dimension, by names; -1 for None.
 
     Raises:
         ValueError: if a name is no axis.
@@ -89,7 +89,7 @@ def convert_to_dims_mapping(shard_spec: Sequence[str | None], process_mesh: Proc
 
 
 def convert_to_shard_spec(dims_mapping: Sequence[int], process_mesh: ProcessMesh) -> list[str | None]:
-    """The way back from convert_to_dims_mapping()."""
+    """Return the way back from convert_to_dims_mapping()."""
     return [None if axis == -1 else process_mesh.dim_names[axis] for axis in dims_mapping]
 
 
@@ -111,19 +111,19 @@ def verify_shard_spec(shard_spec: Sequence[str | None], tensor_shape: Sequence[i
 
 
 def compute_compatible_dim_mapping(dim_mappings: Sequence[int]) -> int | None:
-    """The axis on which all agree that name one; None if they differ."""
+    """Return the axis on which all agree that name one; None if they differ."""
     named = {axis for axis in dim_mappings if axis != -1}
     return None if not dim_mappings or len(named) > 1 else next(iter(named), -1)
 
 
 def compute_compatible_dims_mapping(dims_mapping_list: Sequence[Sequence[int]]) -> list[int] | None:
-    """The same for each dimension."""
+    """Return the same for each dimension."""
     found = [compute_compatible_dim_mapping(each) for each in zip(*dims_mapping_list, strict=True)]
     return None if not found or None in found else found  # type: ignore[return-value]
 
 
 def compute_compatible_process_mesh(process_mesh_list: Sequence[ProcessMesh | None]) -> ProcessMesh | None:
-    """The largest mesh, if it has the processes of all others; else None."""
+    """Return the largest mesh, if it has the processes of all others; else None."""
     given = [mesh for mesh in process_mesh_list if mesh is not None]
     largest = max(given, key=lambda mesh: mesh.size, default=None)
     has_all = largest is not None and all(set(m.process_ids) <= set(largest.process_ids) for m in given)
@@ -131,19 +131,19 @@ def compute_compatible_process_mesh(process_mesh_list: Sequence[ProcessMesh | No
 
 
 def merge_process_mesh(process_mesh_list: Sequence[ProcessMesh | None]) -> ProcessMesh | None:
-    """A mesh of one axis with the processes of all; None if there are none."""
+    """Return a mesh of one axis with the processes of all; None if there are none."""
     found = sorted({i for mesh in process_mesh_list if mesh is not None for i in mesh.process_ids})
     return ProcessMesh(found) if found else None
 
 
 def split_mesh(global_mesh: ProcessMesh, sub_mesh_dim: int) -> list[ProcessMesh]:
-    """The parts of a mesh along one of its axes, each with that axis of length 1."""
+    """Return the parts of a mesh along one of its axes, each with that axis of length 1."""
     parts = np.split(global_mesh.mesh, global_mesh.shape[sub_mesh_dim], axis=sub_mesh_dim)
     return [ProcessMesh(part, global_mesh.dim_names) for part in parts]
 
 
 def to_list(value: Any) -> list[Any]:
-    """A list as it is, a tuple as a list, None as none, anything else alone in a list."""
+    """Return a list as it is, a tuple as a list, None as none, anything else alone in a list."""
     if value is None:
         return []
     return list(value) if isinstance(value, list | tuple) else [value]

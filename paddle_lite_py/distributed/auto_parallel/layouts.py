@@ -1,4 +1,4 @@
-"""How a tensor lies over a mesh: an array of XLA's, parts that are not reduced yet, or a plan for absent processes."""
+"""The layout of a tensor over a mesh: an XLA array, unreduced parts, or a plan for absent processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .process_mesh import Partial, Placement, ProcessMesh, Replicate, Shard
 
 
 def devices() -> Sequence[Any]:
-    """The devices of meshes, by their numbers: one of each process, or those of a process that trains alone."""
+    """Return the devices of meshes, by their numbers: one of each process, or those of a process that trains alone."""
     return exchanges().devices if world().size > 1 else jax.devices()
 
 
@@ -36,7 +36,7 @@ def describe_missing(mesh: ProcessMesh) -> str:
 
 
 def xla_mesh(mesh: ProcessMesh) -> jax.sharding.Mesh:
-    """The devices of a mesh.
+    """Return the devices of a mesh.
 
     Raises:
         ValueError: if some are not there.
@@ -60,7 +60,7 @@ _met: dict[Any, ProcessMesh] = {}  # by jax.sharding.Mesh
 
 
 def complete(mesh: ProcessMesh, placements: Sequence[Placement], ndim: int) -> list[Placement]:
-    """A placement for each axis of a mesh, dimensions counted from 0.
+    """Return a placement for each axis of a mesh, dimensions counted from 0.
 
     Raises:
         ValueError: if there are too many, or a dimension does not exist.
@@ -136,7 +136,7 @@ class Planned(jax.ShapeDtypeStruct):
         return self.concrete("NumPy")
 
     def part(self) -> Any:
-        """The part of this process; None if it is not in the mesh, or there are no values."""
+        """Return the part of this process; None if it is not in the mesh, or there are no values."""
         where = np.argwhere(self.mesh.mesh == world().rank)
         if self.data is None or not len(where):
             return None
@@ -151,7 +151,7 @@ class Planned(jax.ShapeDtypeStruct):
 
 
 def partial_axes(placements: Sequence[Placement]) -> list[int]:
-    """The axes of a mesh along which a tensor is Partial."""
+    """Return the axes of a mesh along which a tensor is Partial."""
     return [i for i, p in enumerate(placements) if isinstance(p, Partial)]
 
 
@@ -183,14 +183,14 @@ _reduced = IdentityMap()
 
 
 def parts_of(payload: Any) -> PartialParts | None:
-    """The parts of a Partial tensor, by its payload or what stands for it; None of another."""
+    """Return the parts of a Partial tensor, by its payload or what stands for it; None of another."""
     if payload.__class__ is Pending:
         return payload.queue if isinstance(payload.queue, PartialParts) else None
     return _reduced.find(payload)
 
 
 def mesh_of(payload: Any) -> ProcessMesh | None:
-    """The mesh of a payload, or of what stands for one; None of an array on a single device."""
+    """Return the mesh of a payload, or of what stands for one; None of an array on a single device."""
     if planned := parts_of(payload) or (isinstance(payload, Planned) and payload):
         return planned.mesh
     where = getattr(payload, "sharding", None)
@@ -198,7 +198,7 @@ def mesh_of(payload: Any) -> ProcessMesh | None:
 
 
 def placements_of(payload: Any) -> list[Placement] | None:
-    """The placement along each axis of its mesh; None of an array on a single device."""
+    """Return the placement along each axis of its mesh; None of an array on a single device."""
     if planned := parts_of(payload) or (isinstance(payload, Planned) and payload):
         return list(planned.placements)
     mesh = mesh_of(payload)

@@ -59,7 +59,7 @@ def _check(name: str, mesh: ProcessMesh) -> None:
 
 
 def local_part(x: Any, grad_placements: Sequence[Placement] | None = None) -> Any:
-    """The part that this process has of a tensor; others as they are. Gradients flow back."""
+    """Return the part that this process has of a tensor; others as they are. Gradients flow back."""
     return _ToLocal.apply(x, grad_placements) if isinstance(x, Tensor) and mesh_of(payload_of(x)) is not None else x
 
 
@@ -93,7 +93,7 @@ class LocalLayer(Layer):
         self.out_dist_attrs, self.grad_dist_attrs = list(out_dist_attrs), list(grad_dist_attrs or ())
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
-        """The results, over the meshes."""
+        """Return the results, over the meshes."""
         _check(type(self).__name__, self.out_dist_attrs[0][0])
         how = [a[1] if a else None for a in self.grad_dist_attrs]
         how += [None] * (len(inputs) - len(how))
@@ -159,6 +159,6 @@ def _as_asked(x: Any, mesh: ProcessMesh, placements: Any, may_move: bool) -> Any
         return x
     if not may_move:
         raise ValueError(
-            f"local_map: an argument lies as {placements_of(payload_of(x))}; in_placements has {placements}"
+            f"local_map: an argument has the placements {placements_of(payload_of(x))}; in_placements has {placements}"
         )
     return reshard(x, mesh, placements)

@@ -24,12 +24,12 @@ _REDUCTIONS: dict[ReduceType, Callable[..., Any]] = {
     ReduceType.kRedProd: jnp.prod, ReduceType.kRedAvg: jnp.mean, ReduceType.kRedAny: jnp.any,
     ReduceType.kRedAll: jnp.all,
 }  # fmt: skip
-# What the other processes have of a value that is one part; of other reductions all have the value itself.
+# The value in the other processes if one of them holds it; for other reductions all have the value itself.
 _NEUTRAL = {ReduceType.kRedSum: 0, ReduceType.kRedProd: 1}
 
 
 def laid(data: Any, where: jax.sharding.NamedSharding) -> Any:
-    """An array that each process has whole, or that lies over some devices already, laid over others."""
+    """Return an array that each process has whole, or that lies over some devices already, laid over others."""
     if isinstance(data, Uninitialized):
         return data.laid(where)
     if isinstance(data, jax.ShapeDtypeStruct):  # computed from such
@@ -42,7 +42,7 @@ def laid(data: Any, where: jax.sharding.NamedSharding) -> Any:
 
 
 def place_over_mesh(data: Any, mesh: ProcessMesh, placements: Sequence[Placement]) -> Any:
-    """The payload of a tensor over a mesh, from data that each process has whole.
+    """Return the payload of a tensor over a mesh, from data that each process has whole.
 
     Raises:
         ValueError: if the tensor cannot be split so.
@@ -60,7 +60,7 @@ def _reduced(placements: Sequence[Placement]) -> list[Placement]:
 
 
 def reshard_payload(source: Any, mesh: ProcessMesh, placements: Sequence[Placement]) -> Any:
-    """The payload of a tensor in other placements, perhaps over another mesh.
+    """Return the payload of a tensor in other placements, perhaps over another mesh.
 
     Arguments:
         source: an array that lies over a mesh, or PartialParts.
@@ -78,7 +78,7 @@ def reshard_payload(source: Any, mesh: ProcessMesh, placements: Sequence[Placeme
 
 
 def placed_from(source: Any, mesh: ProcessMesh, placements: Sequence[Placement]) -> Any:
-    """The same between meshes of other processes."""
+    """Return the same between meshes of other processes."""
     whole = laid(source, sharding(mesh, _reduced(placements), source.shape))
     return reshard_payload(whole, mesh, placements) if partial_axes(placements) else whole
 
@@ -116,7 +116,7 @@ def program(
     before: ProcessMesh, old: tuple[Placement, ...], mesh: ProcessMesh, new: tuple[Placement, ...],
     shape: tuple[int, ...],
 ) -> Callable[[Any], Any]:  # fmt: skip
-    """What reduces the parts of a tensor that are not to stay, and makes new ones."""
+    """Return the program that reduces the parts of a tensor where needed, and makes new ones."""
     return _program(before.key, old, mesh.key, new, shape)
 
 
@@ -134,7 +134,7 @@ def _program(old_key: Any, old: Any, new_key: Any, new: Any, shape: tuple[int, .
             goal = new[i] if is_same else None
             at = partial_axes(now).index(i)
             if _can_scatter(now, i, goal):
-                stacked = _scattered(stacked, before, now, i, goal, shape)
+                stacked = _scatter(stacked, before, now, i, goal, shape)
                 now[i] = goal or Replicate()
             else:
                 stacked = _REDUCTIONS[old[i].reduce_type()](stacked, axis=at)
@@ -156,10 +156,10 @@ def _can_scatter(now: Sequence[Placement], axis: int, goal: Placement | None) ->
     return now[axis].reduce_type() in (ReduceType.kRedSum, ReduceType.kRedAvg)  # type: ignore[attr-defined]
 
 
-def _scattered(
+def _scatter(
     stacked: Any, mesh: ProcessMesh, now: list[Placement], axis: int, goal: Any, shape: tuple[int, ...]
 ) -> Any:
-    """A sum of parts of which each process receives its share: half the bytes of a sum that all receive."""
+    """Return a sum of parts of which each process receives its share: half the bytes of a sum that all receive."""
     after = [*now[:axis], goal, *now[axis + 1 :]]
     before, later = (stacked_sharding(mesh, p, shape)[0] for p in (now, after))
     at, name = partial_axes(now).index(axis), mesh.dim_names[axis]

@@ -26,14 +26,14 @@ class Piece(NamedTuple):
 
 
 def boxes(where: jax.sharding.NamedSharding, shape: tuple[int, ...]) -> dict[int, Box]:
-    """The part of an array that each process of a mesh has: where it begins and ends in each dimension."""
+    """Return the part of an array that each process of a mesh has: where it begins and ends in each dimension."""
     found: dict[Any, Any] = dict(where.devices_indices_map(shape))
     ends = {d.process_index: [s.indices(n)[:2] for s, n in zip(at, shape, strict=True)] for d, at in found.items()}
     return {rank: tuple([(a, b) for a, b in each]) for rank, each in ends.items()}
 
 
 def transfers(old: dict[int, Box], new: dict[int, Box]) -> Iterator[Piece]:
-    """The pieces that make all new parts of the old ones, in an order on which all processes agree.
+    """Yield the pieces that make all new parts of the old ones, in an order on which all processes agree.
 
     A process keeps what it has, and takes the rest from the first one that has it.
     """
@@ -56,7 +56,7 @@ def _within(box: Box, outer: Box) -> tuple[slice, ...]:
 
 
 def in_pieces(data: jax.Array, where: jax.sharding.NamedSharding) -> jax.Array:
-    """An array over the devices of another mesh; all processes of both meshes call it.
+    """Return an array over the devices of another mesh; all processes of both meshes call it.
 
     Raises:
         RuntimeError: if a process ends, or does not come, while this one waits for its piece.
@@ -79,11 +79,11 @@ def in_pieces(data: jax.Array, where: jax.sharding.NamedSharding) -> jax.Array:
         for piece in waited:
             part[_within(piece.box, new[here])] = messenger.receive(piece.source, _TAG, PATIENCE)
     except (PeerGone, TimeoutError) as e:
-        raise RuntimeError(_explained(data, where, e)) from None
+        raise RuntimeError(_explain(data, where, e)) from None
     return jax.make_array_from_callback(data.shape, where, lambda _: part, dtype=data.dtype)
 
 
-def _explained(data: jax.Array, where: Any, error: Exception) -> str:
+def _explain(data: jax.Array, where: Any, error: Exception) -> str:
     old: Any = data.sharding
     ends = [f"{[d.process_index for d in s.mesh.devices.flat]} ({', '.join(s.mesh.axis_names)})" for s in (old, where)]
     return (

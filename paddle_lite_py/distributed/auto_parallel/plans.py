@@ -40,7 +40,7 @@ _STAGES: dict[int, Any] = {1: ShardingStage1, 2: ShardingStage2, 3: ShardingStag
 
 def _shard(tensor: Tensor, mesh: ProcessMesh, axis: str, dim: int | None) -> Tensor:
     """A tensor cut along one of its dimensions over an axis of the mesh, or whole there; as it was over others."""
-    if state.interpreter is not EAGER:  # XLA chooses how it lies over other axes, and whether to make it whole
+    if state.interpreter is not EAGER:  # XLA chooses its layout over other axes, and whether to gather it
         spec = [axis if i == dim else PartitionSpec.UNCONSTRAINED for i in range(tensor.ndim)]
         return tensor if dim is None else constrain(tensor, NamedSharding(xla_mesh(mesh), PartitionSpec(*spec)))
     placements = placements_of(payload_of(tensor)) or [Replicate() for _ in mesh.dim_names]
@@ -55,7 +55,7 @@ def _each(tensors: Any, change: Callable[[Tensor], Tensor]) -> Any:
 
 
 class PlanBase:
-    """What is done to a layer that a plan names."""
+    """The change that a plan makes to a layer."""
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: Sequence[str]) -> None:
         """Lay parameters of a layer, and what goes in and out.
@@ -373,7 +373,7 @@ def parallelize(
 
 
 def parallelize_model(model: Layer, mesh: ProcessMesh | None = None, config: dict[str, Any] | None = None) -> Layer:
-    """The first half of parallelize()."""
+    """Return the first half of parallelize()."""
     where, given = _mesh_for("parallelize_model", mesh), config or {}
     if (given.get("pp_config") or {}).get("split_spec"):
         raise NotImplementedError(
@@ -430,7 +430,7 @@ def _names(pattern: str, name: str) -> bool:
 
 
 def parallelize_optimizer(optimizer: Any, mesh: ProcessMesh | None = None, config: dict[str, Any] | None = None) -> Any:
-    """The second half of parallelize().
+    """Return the second half of parallelize().
 
     Raises:
         ValueError: if there is no such sharding level.

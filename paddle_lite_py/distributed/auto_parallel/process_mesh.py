@@ -40,7 +40,7 @@ class ProcessMesh:
         if len(self._names) != self._mesh.ndim or len(set(self._names)) < len(self._names):
             raise ValueError(f"ProcessMesh: dim_names is {self._names} for a mesh of {self._mesh.ndim} axes")
         if len(set(self.process_ids)) < self._mesh.size:
-            raise ValueError(f"ProcessMesh: a process stands twice in {self.process_ids}")
+            raise ValueError(f"ProcessMesh: a process appears twice in {self.process_ids}")
 
     mesh = property(lambda self: self._mesh)
     shape = property(lambda self: list(self._mesh.shape))
@@ -78,7 +78,7 @@ class ProcessMesh:
         return self._names.index(dim) if isinstance(dim, str) else dim
 
     def get_mesh_with_dim(self, dim_name: str, index: int | None = None) -> ProcessMesh:
-        """The mesh with an axis first; its part at one place of that axis, if an index is given."""
+        """Return the mesh with an axis first; its part at one place of that axis, if an index is given."""
         at = self._axis(dim_name)
         names = [self._names[at], *[n for i, n in enumerate(self._names) if i != at]]
         turned = np.moveaxis(self._mesh, at, 0)
@@ -90,7 +90,7 @@ class ProcessMesh:
     get_submesh_with_dim = functools.partialmethod(get_mesh_with_dim, index=0)
 
     def get_rank_by_dim_and_process_id(self, dim: str | int, process_id: int) -> int:
-        """The place of a process along an axis; -1 where it does not belong to the mesh."""
+        """Return the place of a process along an axis; -1 where it does not belong to the mesh."""
         found = np.argwhere(self._mesh == process_id)
         return int(found[0][self._axis(dim)]) if len(found) else -1
 
@@ -179,7 +179,7 @@ class Shard(Placement):
         self.dim = dim
 
     def get_dim(self) -> int:
-        """The axis of the tensor."""
+        """Return the axis of the tensor."""
         return self.dim
 
     def is_shard(self, dim: int | None = None) -> bool:

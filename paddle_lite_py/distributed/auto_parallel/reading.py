@@ -1,4 +1,4 @@
-"""What a tensor over a mesh tells of itself: its mesh, the part of this process, and its values, gathered from all."""
+"""Reading a tensor over a mesh: its mesh, the part of this process, and its values gathered from all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _compared: Memo[Any, bool] = Memo("what processes of a mesh have compared", 4096
 
 
 def _group(ranks: tuple[int, ...]) -> Group:
-    """The group of the processes of a mesh, which has a number of its own."""
+    """Return the group of the processes of a mesh, which has a number of its own."""
     return _groups.setdefault(ranks, Group([*ranks], 1 << 33 | zlib.crc32(repr(ranks).encode())))
 
 
@@ -37,7 +37,7 @@ def _is_new(group: Group, what: str) -> bool:
 
 
 def agree(name: str, tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Placement]) -> None:
-    """See that the other processes of a mesh do the same with a tensor of the same shape.
+    """Check that the other processes of a mesh do the same with a tensor of the same shape.
 
     Raises:
         RuntimeError: if one has done something else.
@@ -52,7 +52,7 @@ def agree(name: str, tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Pla
 
 
 def whole(data: Any) -> Any:
-    """All values of an array: of one that lies over several processes, all processes of its mesh gather them.
+    """Return all values of an array: of one that lies over several processes, all processes of its mesh gather them.
 
     A process that has no part of it gets no values, as in the reference.
 
@@ -76,11 +76,11 @@ def whole(data: Any) -> Any:
 # Key: the mesh; jax.jit has shapes, dtypes and placements.
 @memo(64, context=False)
 def _gather_program(mesh: jax.sharding.Mesh) -> Any:
-    """What gives all processes of a mesh the whole of an array."""
+    """Return the program that gives all processes of a mesh the whole array."""
     return xla_jit(lambda x: x, out_shardings=jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec()))
 
 
-def _blamed(args: Sequence[Any]) -> str:
+def _blame(args: Sequence[Any]) -> str:
     """Which process has ended, where a program over a mesh has failed; empty if none has."""
     mesh = next((m for a in args if (m := mesh_of(a)) is not None), None)
     group = mesh and _group(tuple(sorted(mesh.process_ids)))
@@ -88,11 +88,11 @@ def _blamed(args: Sequence[Any]) -> str:
 
 
 if world().size > 1:
-    gathered_arrays[:], blamed_process[:] = [whole], [_blamed]
+    gathered_arrays[:], blamed_process[:] = [whole], [_blame]
 
 
 def own_part(tensor: Tensor) -> Any:
-    """The part of a tensor that this process has, on its first device; no elements where it has none."""
+    """Return the part of a tensor that this process has, on its first device; no elements where it has none."""
     source = payload_of(tensor)
     if isinstance(source, Planned):
         part = source.part()
@@ -116,7 +116,7 @@ def _has_part(self: Tensor) -> bool:
 
 
 def _local_value(self: Tensor) -> Tensor:
-    """The part of a tensor that this process has, on its first device."""
+    """Return the part of a tensor that this process has, on its first device."""
     out = wrap(own_part(self))
     out.stop_gradient = self.stop_gradient
     return out

@@ -36,7 +36,7 @@ def shard_seq_load_balance(tensor: Tensor, seq_dim: int) -> Tensor:
 
 
 def unshard_seq_load_balance(tensor: Tensor, seq_dim: int) -> Tensor:
-    """The way back from shard_seq_load_balance(): whole along "sep", in its own order."""
+    """Return the way back from shard_seq_load_balance(): whole along "sep", in its own order."""
     mesh = _mesh(tensor)
     placements = placements_of(payload_of(tensor)) or [Replicate() for _ in mesh.dim_names]
     placements[mesh.dim_names.index("sep")] = Replicate()

@@ -1,4 +1,4 @@
-"""What to_static() is asked to do beside what the mesh says."""
+"""The strategy of dist.to_static(), besides what the mesh says."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class StrategyPart:
         self.__dict__.update(settings, _name=name)
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings."""
+        """Return the settings."""
         return {k: v for k, v in self.__dict__.items() if k != "_name"}
 
     def get(self, key: str, default: Any = None) -> Any:
-        """A setting."""
+        """Return a setting."""
         return self.to_dict().get(key, default)
 
     def __repr__(self) -> str:
@@ -74,12 +74,12 @@ class Strategy:
             setattr(self, name, given.get(name, value))
 
     def to_dict(self) -> dict[str, Any]:
-        """All settings."""
+        """Return all settings."""
         return {k: v.to_dict() if isinstance(v, StrategyPart) else v for k, v in vars(self).items()}
 
 
 def refuse_unknown(strategy: Any) -> None:
-    """See that a strategy asks for nothing that one program over a mesh does not have.
+    """Refuse strategies that one program over a mesh does not support.
 
     Raises:
         NotImplementedError: if it does.

@@ -39,11 +39,11 @@ class _Stage:
 
     @no_effect(key=Immaterial("all arrays of state are spread alike"))
     def __call__(self, key: str, param: Tensor, accumulator: Tensor) -> Tensor:
-        """An array of state, laid."""
+        """Return an array of state, laid."""
         return self.spread(accumulator, mesh_of(payload_of(param)) or self.mesh)
 
     def spread(self, tensor: Tensor, mesh: ProcessMesh | None) -> Tensor:
-        """A tensor cut once more; as it is where it cannot be."""
+        """Return a tensor cut once more; as it is where it cannot be."""
         if mesh is None:
             return tensor
         at = mesh.dim_names.index(self.dim) if isinstance(self.dim, str) else self.dim
@@ -125,8 +125,8 @@ class ShardOptimizer:
 
     def __init__(self, optimizer: Any, shard_fn: Any = None, gradient_accumulation_steps: int = 1) -> None:
         self._inner_opt, self._shard_fn, self._every, self._calls = optimizer, shard_fn, gradient_accumulation_steps, 0
-        self._laid: dict[int, Any] = {}  # states that lie as they should, by id
-        self._where: dict[int, tuple[Any, Any]] = {}  # how parameters and states lie, which an update does not change
+        self._laid: dict[int, Any] = {}  # states with the right layout, by id
+        self._where: dict[int, tuple[Any, Any]] = {}  # the layouts of parameters and states, which an update preserves
         if isinstance(shard_fn, ShardingStage3):
             for p in optimizer._parameter_list:
                 p._set_payload(shard_fn.spread(p.detach(), mesh_of(payload_of(p)) or shard_fn.mesh)._data)
@@ -142,7 +142,7 @@ class ShardOptimizer:
                 for i in trained:
                     if column[i] is not None and id(column[i]) not in self._laid:
                         self._lay(name, group.params[i], column[i])
-            # Numbers lie as an update leaves them, so that the first one is the program that all others are.
+            # Numbers have the layout that an update gives them: the first update is the same program as all others.
             mesh = next((m for p in group.params if (m := mesh_of(payload_of(p))) is not None), None)
             if mesh is not None:
                 self._lay_numbers(group, mesh)
@@ -187,7 +187,7 @@ class ShardOptimizer:
 
 
 def _as_parameter(name: str, param: Tensor, accumulator: Tensor) -> Tensor:
-    """A state that lies as its parameter does."""
+    """Return a state that lies as its parameter does."""
     mesh = mesh_of(payload_of(param))
     if mesh is None or list(accumulator.shape) != list(param.shape):
         return accumulator
@@ -195,7 +195,7 @@ def _as_parameter(name: str, param: Tensor, accumulator: Tensor) -> Tensor:
 
 
 def _by_mesh(optimizer: Any, group: Any) -> list[Any]:
-    """The parameters of a group, those of each mesh together: one program updates what lies over one mesh."""
+    """Return the parameters of a group, those of each mesh together: one program updates what lies over one mesh."""
     parts: dict[Any, list[Any]] = {}
     for p in group.params:
         mesh = mesh_of(payload_of(p))
@@ -298,11 +298,11 @@ class ShardDataloader:
                 yield [self._laid(entry, i) for i, entry in enumerate(batch)]
 
     def __call__(self) -> Iterator[Any]:
-        """The batches, from the first one on."""
+        """Return the batches, from the first one on."""
         return iter(self)
 
     def __next__(self) -> Any:
-        """The next batch; after the last one StopIteration, and then the first one again."""
+        """Return the next batch; after the last one StopIteration, and then the first one again."""
         self._batches = self._batches or iter(self)
         try:
             return next(self._batches)
@@ -421,7 +421,7 @@ class DistModel:
             raise ValueError(f"DistModel.{mode}(): the model has no loss or no optimizer; give them to to_static()")
 
     def __call__(self, *args: Any) -> Any:
-        """A step on a batch: inputs, and labels last but in the mode of prediction."""
+        """Return a step on a batch: inputs, and labels last but in the mode of prediction."""
         if self._mode != "train":
             return self._programs[self._mode](*args)
         self._calls += 1
@@ -434,7 +434,7 @@ class DistModel:
         return auto_cast(True, *lists, level=self._amp.level, dtype=self._amp.dtype)
 
     def _merge_step(self, *args: Any) -> Any:
-        """A step whose gradients are added to those of the next ones."""
+        """Return a step whose gradients are added to those of the next ones."""
         with self._cast():
             loss = self._loss(self.network(*args[:-1]), args[-1])
         (loss if self._every == 1 else loss * self._scale).backward()

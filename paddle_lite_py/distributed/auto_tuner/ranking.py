@@ -17,7 +17,7 @@ Maker = Callable[[MeshPlan, int], tuple[Any, Sequence[Any]]]
 
 
 class Candidate(NamedTuple):
-    """What a step of one plan takes of each chip.
+    """The cost of one step of a plan on each chip.
 
     Examples:
         >>> made = Candidate(MeshPlan(4, 2), memory=3 << 30, room=16 << 30, computing=0.005, sending=0.01)
@@ -27,7 +27,7 @@ class Candidate(NamedTuple):
 
     plan: MeshPlan
     memory: float = 0.0  # bytes when most is taken
-    room: float = 0.0  # bytes that a chip has; 0 where that is not told
+    room: float = 0.0  # bytes of memory of a chip; 0 if unknown
     flops: float = 0.0
     sent: float = 0.0  # bytes to other chips
     computing: float = 0.0  # seconds that the operations take at least
@@ -46,7 +46,7 @@ class Candidate(NamedTuple):
 
     @property
     def limit(self) -> str:
-        """What keeps it from being better."""
+        """Return the resource that limits it."""
         if self.error:
             return "does not compile"
         if not self.fits:
@@ -72,7 +72,7 @@ def rank(
     every: bool = False,
     told: Callable[[Candidate], None] | None = None,
 ) -> list[Candidate]:
-    """The plans for a machine, best first: what fits, then by the time of operations and exchanges.
+    """Return the plans for a machine, best first: what fits, then by the time of operations and exchanges.
 
     A model of equal layers is compiled with few of them, twice; what each further layer takes is the difference. This
     process needs as many devices as the machine has chips, but no memory: the model is made under targets.abstract().
@@ -84,7 +84,7 @@ def rank(
         depths: how many it is compiled with.
         among: the plans; all of plans() by default.
         every: try each plan, rather than go on to the next mesh when one has fitted.
-        told: called with each candidate as it is found.
+        told: a callback for each candidate.
 
     Raises:
         ValueError: if there are too few devices here, or the depths do not differ or are above the model's.
@@ -107,7 +107,7 @@ def rank(
         raise ValueError(f"rank: depth is {depth}, and it is compiled with {depths} layers; give depths below it")
     found: list[Candidate] = []
     for plan in plans(machine.devices or 1) if among is None else among:
-        if not every and any(c.fits and c.plan[:2] == plan[:2] for c in found):
+        if not every and any(c.fits and c.plan.mesh() == plan.mesh() for c in found):
             continue
         _check_chips(plan.chips)
         found.append(_candidate(make, plan, machine, depth, depths))
@@ -125,16 +125,29 @@ def table(candidates: Sequence[Candidate]) -> str:
         | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | --- |
         | 2 | 1 | 0 | no | 1.0 | 1.0 | 0.00 | 0.000 | 0.000 | operations |
     """
+    axes = ["dp", "sep", "mp"] if any(c.plan.sep > 1 for c in candidates) else ["dp", "mp"]
+    columns = [
+        *axes,
+        "sharding",
+        "recompute",
+        "GiB",
+        "TFLOP",
+        "GiB sent",
+        "operations, s",
+        "exchanges, s",
+        "limited by",
+    ]
     lines = [
-        "| dp | mp | sharding | recompute | GiB | TFLOP | GiB sent | operations, s | exchanges, s | limited by |",
-        "| ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | --- |",
+        f"| {' | '.join(columns)} |",
+        f"| {'---: | ' * len(axes)}---: | --- | ---: | ---: | ---: | ---: | ---: | --- |",
     ]
     for c in candidates:
-        dp, mp, stage, again = c.plan
+        sizes = " | ".join([str(getattr(c.plan, axis)) for axis in axes])
         figures = (
             f"{c.memory / GIB:.1f} | {c.flops / 1e12:.1f} | {c.sent / GIB:.2f} | {c.computing:.3f} | {c.sending:.3f}"
         )
-        lines.append(f"| {dp} | {mp} | {stage} | {'yes' if again else 'no'} | {figures} | {c.limit} |")
+        again = "yes" if c.plan.recompute else "no"
+        lines.append(f"| {sizes} | {c.plan.sharding} | {again} | {figures} | {c.limit} |")
     return "\n".join(lines)
 
 
@@ -157,7 +170,7 @@ def _candidate(make: Maker, plan: MeshPlan, machine: Target, depth: int, depths:
             return Candidate(plan, error=reports[-1].error.strip().partition("\n")[0])
     further = (depth - depths[0]) / (depths[1] - depths[0])
     (few, many) = map(_figures, reports)
-    # What a shallow program puts into fewer temporaries with another layer says nothing of a deep one.
+    # A shallow program may get fewer temporaries by another layout; that does not carry over to a deep one.
     held, temporaries, flops, sent = (a + max(b - a, 0.0) * further for a, b in zip(few, many, strict=True))
     memory = held + max(temporaries, many[1])
     computing = flops / machine.flops if machine.flops else 0.0
@@ -166,7 +179,7 @@ def _candidate(make: Maker, plan: MeshPlan, machine: Target, depth: int, depths:
 
 
 def _figures(report: Report) -> tuple[float, float, float, float]:
-    """What a program holds, its temporaries, its operations, and what it sends."""
+    """Return the memory a program holds, its temporaries, its operations, and the bytes it sends."""
     assert report.memory is not None  # it compiles
     temporaries = report.memory.temporaries
     return report.memory.peak - temporaries, temporaries, report.flops, report.sent

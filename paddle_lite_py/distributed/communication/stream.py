@@ -13,7 +13,7 @@ from .. import collective, point_to_point
 def _stream_form(
     exchange: Callable[..., collective.Task | None], **names: str
 ) -> Callable[..., collective.Task | None]:
-    """An exchange with other names for some of its parameters, and one more for the stream."""
+    """Return an exchange with other names for some of its parameters, and one more for the stream."""
     found = inspect.signature(exchange)
     stream = inspect.Parameter("use_calc_stream", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=False)
     shown = found.replace(parameters=[*[p.replace(name=names.get(n, n)) for n, p in found.parameters.items()], stream])

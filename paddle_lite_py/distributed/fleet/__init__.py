@@ -26,7 +26,7 @@ from .topology import AXES, CommunicateTopology, HybridCommunicateGroup
 from .with_servers import WithServers, begin
 
 T = TypeVar("T")
-# What an optimizer is in static mode: a module above this one.
+# The optimizer of static mode: a module above this one.
 _IN_PROGRAMS = f"{__name__.partition('.')[0]}.static.collective"
 _WITH_SERVERS = f"{__name__.partition('.')[0]}.static.served_optimizer"
 _WRAPPERS = {
@@ -50,7 +50,7 @@ class Fleet(WithServers):
 
     def __init__(self) -> None:
         self.util, self.strategy = UtilBase(), DistributedStrategy()
-        self._role_maker = PaddleCloudRoleMaker(is_collective=True)  # until init() is told
+        self._role_maker = PaddleCloudRoleMaker(is_collective=True)  # the default until init()
 
     @no_effect(log_level=Immaterial("errors say what is wrong, and nothing else is logged"))
     def init(
@@ -89,7 +89,7 @@ class Fleet(WithServers):
             tracker.add("model_parallel_rng", 1024 * (1 + parts.get_model_parallel_rank()))
 
     def distributed_model(self, model: Any) -> Any:
-        """The model as this process trains it: with the gradients of all who share its weights, or as a stage.
+        """Return the model as this process trains it: with the gradients of all who share its weights, or as a stage.
 
         Arguments:
             model: a layer, of the same structure in all processes that share its weights.
@@ -110,7 +110,7 @@ class Fleet(WithServers):
         return DataParallel(model, find_unused_parameters=unused, group=hcg.gradient_group)
 
     def distributed_optimizer(self, optimizer: Any, strategy: DistributedStrategy | None = None) -> Any:
-        """The optimizer as this process runs it: with its share of the states, or a norm over all processes."""
+        """Return the optimizer as this process runs it: with its share of the states, or a norm over all processes."""
         chosen = strategy or self.strategy
         if job.session is not None:
             if state.interpreter.is_eager:
@@ -134,27 +134,27 @@ class Fleet(WithServers):
         return HybridParallelOptimizer(optimizer, hcg, self.strategy)
 
     def distributed_scaler(self, scaler: T) -> T:
-        """The scaler, which leaves out a step where any process has found an infinite gradient."""
+        """Return the scaler, which leaves out a step where any process has found an infinite gradient."""
         return agreed(scaler, init_parallel_env())
 
     def worker_num(self) -> int:
-        """How many processes train."""
+        """Return the number of processes that train."""
         return self._role_maker.worker_num()
 
     nranks = world_size = worker_num
 
     def node_num(self) -> int:
-        """How many machines there are."""
+        """Return the number of machines."""
         return ParallelEnv().nodes
 
     def worker_index(self) -> int:
-        """The rank of this process."""
+        """Return the rank of this process."""
         return self._role_maker.worker_index()
 
     rank = worker_index
 
     def local_rank(self) -> int:
-        """The rank among the processes of this machine."""
+        """Return the rank among the processes of this machine."""
         return ParallelEnv().local_rank
 
     rank_in_node = local_rank
@@ -168,12 +168,12 @@ class Fleet(WithServers):
         return False
 
     def worker_endpoints(self, to_string: bool = False) -> list[str] | str:
-        """The addresses of the processes that train."""
+        """Return the addresses of the processes that train."""
         found = self._role_maker.get_trainer_endpoints()
         return ",".join(found) if to_string else found
 
     def all_reduce(self, input: Any, mode: str = "sum") -> Any:
-        """The reduction over all processes that train of an array.
+        """Return the reduction over all processes that train of an array.
 
         Raises:
             ValueError: if `mode` is none of "sum", "mean", "max" and "min".
@@ -195,7 +195,7 @@ class Fleet(WithServers):
 
 
 def _topology(strategy: DistributedStrategy) -> CommunicateTopology:
-    """The box of processes that a strategy asks for; what it leaves open shares data.
+    """Return the box of processes that a strategy asks for; what it leaves open shares data.
 
     Raises:
         ValueError: if its degrees do not fit the number of processes.

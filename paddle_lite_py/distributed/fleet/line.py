@@ -1,4 +1,4 @@
-"""What goes to another worker, and comes from it, over one connection after another."""
+"""Messages to and from another worker, over one connection after another."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PeerLine:
 
     def __init__(self, wanted: int) -> None:
         self.wanted = wanted
-        self.met = False  # whether there was ever a connection
+        self.met = False  # whether a connection was ever made
         self._kept: deque[tuple[int, bytes]] = deque(maxlen=KEPT)
         self._connection: Connection | None = None
         self._seal: LineSeal | None = None
@@ -73,7 +73,7 @@ class PeerLine:
             self._put(number, data)
 
     def receive(self, seconds: float) -> bytes | None:
-        """The next message; None if it does not come in so many seconds.
+        """Return the next message; None if it does not come in so many seconds.
 
         Raises:
             OSError, EOFError: if the connection is lost.

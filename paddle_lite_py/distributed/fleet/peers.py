@@ -1,4 +1,4 @@
-"""What workers of servers give to each other: bytes, over connections between any two of them."""
+"""Byte messages between workers of parameter servers, over connections between any two of them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Peers:
         self._reception: Reception | None = None
 
     def gather(self, arrays: Mapping[str, np.ndarray | np.generic]) -> list[dict[str, np.ndarray]]:
-        """The arrays of all workers, by rank.
+        """Return the arrays of all workers, by rank.
 
         Raises:
             PeerError: naming the worker that has ended, or cannot be reached.
@@ -74,7 +74,7 @@ class Peers:
         self.gather({})
 
     def exchange(self, parts: Sequence[Mapping[str, np.ndarray | np.generic]]) -> list[dict[str, np.ndarray]]:
-        """What all workers have for this one, by rank, who has a part for each of them.
+        """Send each worker its part, and return the parts from all of them by rank.
 
         Raises:
             PeerError: naming the worker that has ended, or cannot be reached.
@@ -83,7 +83,7 @@ class Peers:
         found: list[dict[str, np.ndarray]] = [{}] * self.size
         found[self.rank] = {name: np.asarray(array) for name, array in parts[self.rank].items()}
         messages = [packed(part) if self._said or rank in self._lines else b"" for rank, part in enumerate(parts)]
-        if self._said:  # some may have heard already what this worker said before it was started again
+        if self._said:  # some may have received this worker's message already, before it was restarted
             messages = self._said.again(number, messages)
             found[self.rank] = unpacked(messages[self.rank])
         if self.size > 1 and self._reception is None:
@@ -95,7 +95,7 @@ class Peers:
         return found
 
     def _received(self, rank: int) -> bytes:
-        """The next message of another worker, which may end meanwhile and come back."""
+        """Return the next message of another worker, which may end meanwhile and come back."""
         line, lost, end = self._lines[rank], "", time.monotonic() + self.patience
         while time.monotonic() < end:
             try:
@@ -128,7 +128,7 @@ class Peers:
     def _listen(self) -> None:
         if len(self._endpoints) != self.size:
             raise PeerError(
-                f"there are {self.size} workers, whose addresses nobody has told: set PADDLE_TRAINER_ENDPOINTS to "
+                f"there are {self.size} workers, but their addresses are unknown: set PADDLE_TRAINER_ENDPOINTS to "
                 "host:port,host:port, or give worker_endpoints to the role maker"
             )
         listener = Listener(self._address(self.rank), backlog=64)
@@ -191,7 +191,7 @@ def packed(arrays: Mapping[str, np.ndarray | np.generic]) -> bytes:
 
 
 def unpacked(data: bytes) -> dict[str, np.ndarray]:
-    """The arrays that packed() wrote.
+    """Return the arrays that packed() wrote.
 
     Raises:
         ValueError: if it wrote something else.

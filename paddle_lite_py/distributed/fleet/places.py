@@ -38,7 +38,7 @@ class ServedPlace(NamedTuple):
 
 
 def from_environment(env: Mapping[str, str] | None = None) -> ServedPlace | None:
-    """What the environment says, in the words of the reference's launcher; None where it names no servers.
+    """Read the environment set by the reference's launcher; None if it names no servers.
 
     Raises:
         ValueError: naming the variable that is missing, or does not fit.
@@ -67,7 +67,7 @@ def from_environment(env: Mapping[str, str] | None = None) -> ServedPlace | None
 
 
 def given(current_id: Any, role: Any, worker_num: Any, server_endpoints: Any, worker_endpoints: Any) -> ServedPlace:
-    """A place as a program names it.
+    """Return a place as a program names it.
 
     Raises:
         ValueError: if what it says does not fit together.

@@ -44,7 +44,7 @@ class _Again(autograd.PyLayer):
 
 
 def _own(t: Tensor) -> Tensor:
-    """The tensor as a leaf, which takes the gradient for itself."""
+    """Return the tensor as a leaf, which takes the gradient for itself."""
     leaf = t.detach()
     leaf.stop_gradient = t.stop_gradient
     return leaf

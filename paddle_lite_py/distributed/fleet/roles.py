@@ -1,4 +1,4 @@
-"""What each process is there for, and small jobs that processes share."""
+"""The role of each process, and small collective operations between processes."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class PaddleCloudRoleMaker:
         return [ALONE] if found == [""] else found
 
     def to_string(self) -> str:
-        """The role of this process and the addresses of all, in one line."""
+        """Return the role of this process and the addresses of all, in one line."""
         return (
             f"role: {Role.SERVER if self._is_server() else Role.WORKER}, current_id: {self._worker_index()}, "
             f"worker_endpoints: {self._get_trainer_endpoints()}, server_endpoints: {self._get_pserver_endpoints()}"
@@ -189,6 +189,6 @@ class UtilBase:
             print(message)
 
     def _place(self) -> tuple[int, int]:
-        """The number of this process among those that train, and how many these are."""
+        """Return the number of this process among those that train, and how many these are."""
         place = job.session.place if job.session is not None else None
         return (get_rank(), get_world_size()) if place is None else (place.number, place.workers)

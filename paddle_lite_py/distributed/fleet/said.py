@@ -1,4 +1,4 @@
-"""What a worker has said to the others, in a folder that outlives it: it may be asked to say it again."""
+"""The messages that a worker has sent to the others, in a folder that outlives it, to be repeated after a restart."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Said:
         return [self._folder / f"said-{i}" for i in range(KEPT)]
 
     def before(self, number: int) -> list[tuple[int, list[bytes]]]:
-        """The messages of the exchanges before one, with their numbers, in their order."""
+        """Return the messages of the exchanges before one, with their numbers, in their order."""
         return sorted((n, messages) for n, messages in self._found.items() if n < number)
 
     def again(self, number: int, messages: list[bytes]) -> list[bytes]:
-        """What this worker says in an exchange, noted before others hear it; what it said before, if it did.
+        """Return the worker's message in an exchange, logged before it is sent; after a restart, the logged one.
 
         Arguments:
             number: of the exchange.
@@ -53,7 +53,7 @@ class Said:
 
 
 def _read(file: Path) -> list[tuple[int, list[bytes]]]:
-    """The messages in a file, and their number; nothing where there is none."""
+    """Return the messages in a file, and their number; nothing where there is none."""
     with contextlib.suppress(FileNotFoundError):
         data = file.read_bytes()
         number, count = _HEAD.unpack_from(data)

@@ -1,4 +1,4 @@
-"""What to do in parallel, as settings."""
+"""Settings of distributed training."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ AXES = {"dp": "data", "pp": "pipe", "sharding": "sharding", "sep": "sep", "mp": 
 
 
 class ParallelMode:
-    """What processes share most, as HybridCommunicateGroup.get_parallel_mode() says it."""
+    """The main kind of parallelism, as returned by HybridCommunicateGroup.get_parallel_mode()."""
 
     DATA_PARALLEL, TENSOR_PARALLEL, PIPELINE_PARALLEL, SHARDING_PARALLEL, SEGMENT_PARALLEL = range(5)
 
@@ -116,7 +116,7 @@ class HybridCommunicateGroup:
         self.gradient_group = self._own(shared) if shared else Group([self.global_rank])
 
     def _own(self, axes: Sequence[str]) -> Group:
-        """The group of this process along axes; all processes make all groups, in one order."""
+        """Return the group of this process along axes; all processes make all groups, in one order."""
         if math.prod(self._topo.get_dim(n) for n in axes) == 1:
             return Group([self.global_rank])
         made: list[Group] = [new_group(ranks) for ranks in self._topo.get_fused_ranks(axes)]

@@ -1,4 +1,4 @@
-"""What fleet does in a job with parameter servers."""
+"""The functions of fleet in a job with parameter servers."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _TABLES = Immaterial("tables lie on the servers, and the dense part with them")
 _LAID_OUT = Immaterial("the program says which tables there are")
 _DAYS = Immaterial("the age of a row is counted in calls of shrink(); the reference tells tables on GPUs alone")
 _OWN_CACHE = Immaterial("a server keeps the rows in memory that were used last, and moves others to disk by itself")
-# The part of a table's rows that a cache has: that of the reference where nobody says another.
+# The part of a table's rows that a cache holds: that of the reference by default.
 CACHE_RATE = 0.00055
 _ONE_STATE = "the rows that there are now are counted, all of them"
-# What saves a program for inference: a module above this one.
+# Saves a program for inference: a module above this one.
 _EXPORT = f"{__name__.partition('.')[0]}.static.exported"
 
 
@@ -42,15 +42,15 @@ class WithServers:
 
     # -- who is who ----------------------------------------------------------------------------------------------------
     def server_num(self) -> int:
-        """How many servers there are."""
+        """Return the number of servers."""
         return self._role_maker.server_num()
 
     def server_index(self) -> int:
-        """The number of this server."""
+        """Return the number of this server."""
         return self._role_maker.server_index()
 
     def server_endpoints(self, to_string: bool = False) -> list[str] | str:
-        """The addresses of the servers."""
+        """Return the addresses of the servers."""
         found = self._role_maker.get_pserver_endpoints()
         return ",".join(found) if to_string else found
 
@@ -184,7 +184,7 @@ class WithServers:
 
     @no_effect(threshold=_LAID_OUT)
     def shrink(self, threshold: int | None = None) -> int:
-        """Let the tables forget what was not seen for long, as they are told; how many rows are gone."""
+        """Remove rows that were not seen for long, by the tables' settings; returns how many were removed."""
         return job.session.shrink() if job.session is not None else 0
 
     @no_effect(executor=_TABLES)

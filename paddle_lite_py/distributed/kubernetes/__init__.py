@@ -14,7 +14,7 @@ __all__ = ["JobDescription", "described", "manifests"]
 
 
 def manifests(job: JobDescription) -> list[Manifest]:
-    """The documents that make up a job.
+    """Return the documents that make up a job.
 
     Examples:
         >>> job = parse_description({"name": "digits", "image": "x/y:1", "program": ["train.py"], "nodes": "2:4"})

@@ -32,7 +32,7 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def _read(path: Path) -> Any:
-    """What a file of YAML or JSON says.
+    """Read a YAML or JSON file.
 
     Raises:
         ValueError: if it is neither.

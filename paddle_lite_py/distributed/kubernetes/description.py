@@ -1,4 +1,4 @@
-"""What a user says of a job, checked field by field."""
+"""A user's description of a job, checked field by field."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _QUANTITY = re.compile(r"\d+(\.\d+)?(m|[kKMGTP]i?)?")
 
 @dataclasses.dataclass
 class Resources:
-    """What a pod takes.
+    """The resources of a pod.
 
     Arguments:
         cpu: cores, as "4" or "500m".
@@ -101,7 +101,7 @@ class JobDescription:
 
 
 def parse_description(found: Any) -> JobDescription:
-    """A job description from plain data, as YAML gives it.
+    """Return a job description from plain data, as YAML gives it.
 
     Raises:
         ValueError: if it makes no sense: each field that is wrong is named.
@@ -125,7 +125,7 @@ def parse_description(found: Any) -> JobDescription:
 
 
 def _parse_object(kind: Any, found: Any, at: str, wrong: list[str]) -> Any:
-    """An object of a class from a dict; what does not fit is noted."""
+    """Return an object of a class from a dict; what does not fit is noted."""
     if not isinstance(found, dict):
         wrong.append(f"{at.rstrip('.') or 'the job'} is {found!r}; expected fields and their values")
         return None
@@ -143,7 +143,7 @@ def _parse_object(kind: Any, found: Any, at: str, wrong: list[str]) -> Any:
 
 
 def _value(kind: Any, found: Any, at: str, wrong: list[str]) -> Any:
-    """A value of a field, of the type that the field has; numbers stand for text where text is wanted."""
+    """Return a value of a field, of the type that the field has; numbers stand for text where text is wanted."""
     if dataclasses.is_dataclass(kind):
         return _parse_object(kind, found, f"{at}.", wrong)
     plain = isinstance(found, str | int | float) and not isinstance(found, bool)
@@ -165,7 +165,7 @@ def _value(kind: Any, found: Any, at: str, wrong: list[str]) -> Any:
 
 
 def _senseless(job: JobDescription) -> list[str]:
-    """What is wrong with values that are of the right types."""
+    """Describe what is wrong with values that have the right types."""
     wrong = []
     if not NAME.fullmatch(job.name) or len(job.name) > LONGEST_NAME:
         wrong.append(f"name is {job.name!r}; expected at most {LONGEST_NAME} small letters, digits and '-'")

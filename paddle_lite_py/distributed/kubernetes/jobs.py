@@ -22,9 +22,9 @@ from .pods import (
 )  # fmt: skip
 
 INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
-# A Job that is made anew begins anew, also on a volume that it had before.
+# A recreated Job starts over, also on a volume that it had before.
 UID = "metadata.labels['batch.kubernetes.io/controller-uid']"
-# What a JobSet calls the part whose end is the end of all.
+# The part of a JobSet whose end is the end of all.
 TRAINERS, SERVERS = "trainer", "server"
 
 
@@ -80,7 +80,7 @@ def parameter_server(job: JobDescription) -> list[Manifest]:
 
 
 def _resume_variable(job: JobDescription, name: str) -> list[Manifest]:
-    """The variable that names the folder from which a pod goes on, where there is a volume for it."""
+    """Return the variable that names the folder from which a pod goes on, where there is a volume for it."""
     if not job.claim:
         return []
     return [field("PADDLE_JOB_UID", UID), variable(name, f"{job.checkpoints.path}/.{job.name}/$(PADDLE_JOB_UID)")]

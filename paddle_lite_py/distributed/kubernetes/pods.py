@@ -18,7 +18,7 @@ CONTAINER = "trainer"
 
 
 def pod(job: JobDescription, command: list[str], env: list[Manifest], probes: Manifest) -> Manifest:
-    """The template of a pod with one container; it writes to its volumes alone."""
+    """Return the template of a pod with one container; it writes to its volumes alone."""
     places = {"logs": LOGS, "cache": "/cache", "scratch": SCRATCH}
     mounts = [{"name": name, "mountPath": path} for name, path in places.items()]
     volumes: list[Manifest] = [{"name": name, "emptyDir": {}} for name in places]
@@ -40,17 +40,17 @@ def pod(job: JobDescription, command: list[str], env: list[Manifest], probes: Ma
 
 
 def variable(name: str, value: str) -> Manifest:
-    """A variable of a container."""
+    """Return a variable of a container."""
     return {"name": name, "value": value}
 
 
 def field(name: str, path: str) -> Manifest:
-    """A variable that says something of the pod."""
+    """Return a variable that says something of the pod."""
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
 
 
 def environment(job: JobDescription, *more: Manifest) -> list[Manifest]:
-    """The variables of a container; later ones may name those before."""
+    """Return the variables of a container; later ones may name those before."""
     own = {"PADDLE_LITE_CACHE_DIR": "/cache", "HOME": SCRATCH, "TMPDIR": SCRATCH, "PADDLE_JOB_ID": job.name}
     own["PADDLE_ELASTIC_GRACE"] = str(job.grace - SPARE)
     given = [[variable(name, value) for name, value in found.items()] for found in (own, job.env)]
@@ -59,14 +59,14 @@ def environment(job: JobDescription, *more: Manifest) -> list[Manifest]:
 
 
 def launcher_probes() -> Manifest:
-    """A launcher touches a file as long as it works."""
+    """Return a launcher touches a file as long as it works."""
     begun = {"exec": {"command": ["test", "-e", ALIVE]}, "periodSeconds": 5, "failureThreshold": 60}
     lately = ["sh", "-c", f"find {ALIVE} -mmin -2 | grep -q ."]
     return {"startupProbe": begun, "livenessProbe": {"exec": {"command": lately}, "periodSeconds": 30}}
 
 
 def server_probes() -> Manifest:
-    """A server of parameters listens."""
+    """Return a server of parameters listens."""
     listens: Manifest = {"tcpSocket": {"port": SERVING}}
     return {
         "startupProbe": {**listens, "periodSeconds": 5, "failureThreshold": 60},
@@ -77,7 +77,7 @@ def server_probes() -> Manifest:
 def indexed_job_spec(
     job: JobDescription, count: int, template: Manifest, launched: bool, comes_back: bool = True
 ) -> Manifest:
-    """The spec of a Job with pods that have a number.
+    """Return the spec of a Job with pods that have a number.
 
     A pod that is evicted, or that says "begin me again", is replaced and counts as no failure.
 
@@ -114,7 +114,7 @@ def service(job: JobDescription) -> Manifest:
 
 
 def volume_claim(job: JobDescription) -> list[Manifest]:
-    """The claim of the volume for checkpoints, if one is to be made."""
+    """Return the claim of the volume for checkpoints, if one is to be made."""
     if not job.checkpoints.size:
         return []
     spec: dict[str, Any] = {

@@ -10,7 +10,7 @@ from .pods import environment, pod, volume_claim
 
 
 def ray(job: JobDescription) -> list[Manifest]:
-    """A cluster with the program as its job, or a cluster alone."""
+    """Return a cluster with the program as its job, or a cluster alone."""
     if job.form == "raycluster":
         return [*volume_claim(job), document("ray.io/v1", "RayCluster", job.name, spec=_cluster(job))]
     spec = {
@@ -21,7 +21,7 @@ def ray(job: JobDescription) -> list[Manifest]:
 
 
 def _cluster(job: JobDescription) -> Manifest:
-    """A head that runs no tasks, and workers between the limits; KubeRay adds commands and probes."""
+    """Return a head that runs no tasks, and workers between the limits; KubeRay adds commands and probes."""
     least, most = job.limits
     workers = {
         "groupName": "workers", "replicas": least, "minReplicas": least, "maxReplicas": most, "rayStartParams": {},
@@ -37,5 +37,5 @@ def _template(job: JobDescription) -> Manifest:
     spec = made["spec"]
     del spec["containers"][0]["command"], spec["subdomain"], spec["restartPolicy"]  # KubeRay's
     spec["containers"][0]["name"] = "ray"
-    spec["containers"][0]["securityContext"] = SECURITY | {"readOnlyRootFilesystem": False}  # Ray has places of its own
+    spec["containers"][0]["securityContext"] = SECURITY | {"readOnlyRootFilesystem": False}  # Ray writes to its folders
     return made

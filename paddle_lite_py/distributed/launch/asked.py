@@ -1,4 +1,4 @@
-"""What a launcher is asked by signals, and the sign of life that it gives."""
+"""The signals that a launcher receives, and its heartbeat."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _touched = [-math.inf]
 
 
 class Asked:
-    """What the launcher was asked by SIGTERM: "stop", and by a second one "end"; nothing so far."""
+    """The launcher's state after SIGTERM: "stop", after a second one "end"; empty before."""
 
     def __init__(self) -> None:
         self.what = ""
 
     def __call__(self) -> str:
-        """The word."""
+        """Return the word."""
         return self.what
 
     def note(self, *_: Any) -> None:

@@ -1,4 +1,4 @@
-"""What the command line of the launcher means."""
+"""The command line of the launcher."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def launch(argv: Sequence[str] | None = None) -> NoReturn:
 
 
 def _choose_action(given: argparse.Namespace) -> Callable[[], int]:
-    """What is asked for: called, it runs, and gives the exit code.
+    """Return the requested action: a function that runs it and returns the exit code.
 
     Raises:
         ValueError: if what is given does not go together.
@@ -56,7 +56,7 @@ def _choose_action(given: argparse.Namespace) -> Callable[[], int]:
 
 
 def _tuning(given: argparse.Namespace, count: int, tasks: Any, nodes: int) -> Callable[[], int]:
-    """The trials of --auto_tuner_json, each a job of its own."""
+    """Return the trials of --auto_tuner_json, each a job of its own."""
     if nodes > 1 or _has_servers(given):
         raise ValueError("--auto_tuner_json: trials run on one node without servers; leave --nnodes and servers away")
     plan = tuning.read(Path(given.auto_tuner_json), _warn)
@@ -88,7 +88,7 @@ def _has_servers(given: argparse.Namespace) -> bool:
 
 
 def _tasks(given: argparse.Namespace) -> tuple[int, Any]:
-    """How many addresses this node needs, and what it runs.
+    """Return the number of addresses that this node needs, and what it runs.
 
     Raises:
         ValueError: if what is given does not go together.

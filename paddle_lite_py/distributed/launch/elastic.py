@@ -19,7 +19,7 @@ UNSAVED = 143
 
 
 class Elastic(NamedTuple):
-    """What an elastic job needs to know beside what it runs.
+    """The settings of an elastic job besides what it runs.
 
     Arguments:
         master: host:port where the launchers meet.
@@ -62,7 +62,7 @@ class _Node:
         self.number = -1
 
     def run(self) -> int:
-        """All worlds; the exit code."""
+        """Return all worlds; the exit code."""
         code = 0
         self._connect()
         while not self.asked():
@@ -82,7 +82,7 @@ class _Node:
         self.link.connect(PATIENCE * self.how.terms.timeout, self._waits)
 
     def _waits(self) -> str:
-        """Called while nothing runs here: whether this node was asked to end."""
+        """Called while nothing runs here: whether this node should stop."""
         alive()
         return self.asked()
 
@@ -93,7 +93,7 @@ class _Node:
         return {"terms": list(self.how.terms[:3]), "rank": self.how.rank, "host": host, "ports": ports, **known}
 
     def _awaited(self, *kinds: str) -> Word:
-        """The first word of one of these kinds; "leave" if this node is asked to end before."""
+        """Wait for a message of one of these kinds; "leave" if this node is told to stop first."""
         while not self._waits():
             word = self.link.hear(0.2)
             if word is not None and word["say"] in kinds:
@@ -119,7 +119,7 @@ class _Node:
         return code, self._what_follows(code, heard)
 
     def _called(self, heard: list[Word]) -> Callable[[], str]:
-        """What the processes of this world are asked: by a signal, or by who leads.
+        """Return the request to the processes of this world, from a signal or the leader.
 
         Where who leads is gone its node may be, and the processes fail by themselves; but they may be saving just now.
         """

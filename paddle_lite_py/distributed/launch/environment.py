@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-# Told to each process of a job.
+# The environment variables of each process of a job.
 INSIDE = "PADDLE_LAUNCH_INSIDE"
 
-# By option: the variables that stand for it, of which the first that says something counts, and what they hold.
+# By option: its environment variables, of which the first that is set counts, and their types.
 # PADDLE_ELASTIC_* are those of ElasticManager; _TOLERANC_ is spelled so in the reference.
 VARIABLES: dict[str, tuple[Callable[[str], Any], str]] = {
     "master": (str, "PADDLE_MASTER PADDLE_ELASTIC_SERVER"),
@@ -33,7 +33,7 @@ VARIABLES: dict[str, tuple[Callable[[str], Any], str]] = {
 
 
 def defaults(environment: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """The options that the environment gives, by name.
+    """Return the options that the environment gives, by name.
 
     A process of a job that starts a launcher itself has the environment of that job: it says nothing of the new one.
 

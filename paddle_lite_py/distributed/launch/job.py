@@ -26,7 +26,7 @@ NOTICE = 6.0
 GRACE = 3.0
 # Lines of the log of a process that failed.
 SHOWN = 20
-# Seconds that processes which are asked to end have to save; less than the 30 that Kubernetes gives a pod.
+# Seconds that processes have to save after SIGTERM; less than the 30 that Kubernetes gives a pod.
 SAVING = float(os.environ.get("PADDLE_ELASTIC_GRACE") or 25)
 # Ends a process with its launcher, which may be killed.
 BOUND = Path(__file__).with_name("bound.py")
@@ -41,7 +41,7 @@ class Process(NamedTuple):
 
 
 class Job(NamedTuple):
-    """What each process runs, and which there are on this node, whose place and whose secret they are told."""
+    """The command of each process, and the processes of this node with their addresses and secret."""
 
     command: list[str]
     tasks: Callable[[NodePlace, str], list[Process]]
@@ -74,7 +74,7 @@ class Worker(NamedTuple):
 
 
 def ranks(processes: int, devices: list[str]) -> Callable[[NodePlace, str], list[Process]]:
-    """The processes of a node that train together: what each is told."""
+    """Return the environment of each process of a node that trains together."""
 
     def tasks(node: NodePlace, key: str) -> list[Process]:
         made = []
@@ -114,7 +114,7 @@ def run_once(job: Job, tasks: list[Process], asked: Callable[[], str]) -> int:
 
     Arguments:
         tasks: which they are.
-        asked: "stop" when they are to save and leave, "end" when they are to end at once.
+        asked: "stop" if they are to save and stop, "end" if they are to end at once.
     """
     with tempfile.TemporaryDirectory(prefix="workers-") as folder:
         return _run_tasks(job, [_noting(t, folder) for t in tasks] if job.max_restart else tasks, asked)
@@ -134,7 +134,7 @@ def _run_tasks(job: Job, tasks: list[Process], asked: Callable[[], str]) -> int:
 
 
 def _noting(task: Process, folder: str) -> Process:
-    """A worker of servers that is told a folder; other processes as they are."""
+    """Give a worker of parameter servers its log folder; other processes are unchanged."""
     if task.env.get("TRAINING_ROLE") != "TRAINER" or "PADDLE_PSERVERS_IP_PORT_LIST" not in task.env:
         return task
     return task._replace(env={**task.env, WORKER_FOLDER: folder})
@@ -211,7 +211,7 @@ def _ask(workers: list[Worker]) -> None:
 def _too_late(workers: list[Worker]) -> int:
     late = [w.task.name for w in workers if w.process.poll() is None]
     print(
-        f"launch: {', '.join(late)} asked to end, still running after {SAVING:g} s (PADDLE_ELASTIC_GRACE); "
+        f"launch: {', '.join(late)} told to stop, still running after {SAVING:g} s (PADDLE_ELASTIC_GRACE); "
         "ending them, what was saved before stays",
         file=sys.stderr,
     )

@@ -1,4 +1,4 @@
-"""What connects the launchers of an elastic job: one of them leads, at the address that all know."""
+"""Connections between the launchers of an elastic job: one leads, at the address that all know."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOST: Word = {"say": "lost"}
 
 
 def receive(connection: Connection) -> Word:
-    """The next word.
+    """Return the next word.
 
     Raises:
         OSError, EOFError: if none comes any more.
@@ -138,8 +138,8 @@ class Link:
             except (OSError, EOFError):
                 if time.monotonic() > end:
                     raise TimeoutError(
-                        f"launch: nobody answers at --master {self.at[0]}:{self.at[1]} for {patience:g} s; start a "
-                        "launcher on that host, and see that the others reach it"
+                        f"launch: no answer from --master {self.at[0]}:{self.at[1]} for {patience:g} s; start a "
+                        "launcher on that host, and check that the others can reach it"
                     ) from None
                 time.sleep(0.2)
 
@@ -177,7 +177,7 @@ class Link:
             self._send(self.connection, {"say": what, **more})
 
     def hear(self, seconds: float = 0.0) -> Word | None:
-        """The next word, if one comes within so many seconds."""
+        """Return the next word, if one comes within so many seconds."""
         try:
             return self.words.get(timeout=seconds) if seconds else self.words.get_nowait()
         except queue.Empty:

@@ -21,7 +21,7 @@ LONGEST = 1 << 20
 
 
 class NodePlace(NamedTuple):
-    """This node among all of a job: addresses of all processes and of JAX's coordinator, and which are here."""
+    """The place of this node in a job: addresses of all processes and of JAX's coordinator, and which are here."""
 
     endpoints: list[str]
     master: str
@@ -60,14 +60,14 @@ def meet(master: str, nodes: int, rank: int, count: int, host: str | None, job: 
 
 
 def address_towards(at: tuple[str, int]) -> str:
-    """The address of this node as another one sees it."""
+    """Return the address of this node as another one sees it."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         s.connect(at)
         return s.getsockname()[0]
 
 
 def listen(at: tuple[str, int]) -> Listener | None:
-    """What listens there; None if another launcher does, or if it is another node."""
+    """Listen there and return the socket; None if another launcher does, or if it is another node."""
     try:
         return Listener(at, backlog=64)
     except OSError:
@@ -75,7 +75,7 @@ def listen(at: tuple[str, int]) -> Listener | None:
 
 
 def _card(connection: Connection) -> dict[str, Any]:
-    """What a launcher says of its node.
+    """Return the launcher's description of its node.
 
     Raises:
         ValueError: if it says something else.
@@ -95,7 +95,7 @@ def _lead(listener: Listener, key: bytes, nodes: int, card: dict[str, Any]) -> N
         while len(met) < nodes:
             print(f"launch: {len(met)} of {nodes} nodes are here", file=sys.stderr)
             met.append(come.get())
-            met = [m for m in met if m[1] is None or not m[1].poll()]  # one that has ended says so
+            met = [m for m in met if m[1] is None or not m[1].poll()]  # a launcher that has ended notifies us
         order = sorted(range(nodes), key=lambda i: (met[i][0]["rank"] if met[i][0]["rank"] >= 0 else nodes, i))
         cards = [met[i][0] for i in order]
         made = [node_place(cards, number) for number in range(nodes)]
@@ -108,14 +108,14 @@ def _lead(listener: Listener, key: bytes, nodes: int, card: dict[str, Any]) -> N
 
 
 def node_place(cards: list[dict[str, Any]], number: int) -> NodePlace:
-    """The place of a node among those that have said what they are."""
+    """Return the place of a node among those that have said what they are."""
     endpoints = [f"{c['host']}:{p}" for c in cards for p in c["ports"][1:]]
     first = sum(len(c["ports"]) - 1 for c in cards[:number])
     return NodePlace(endpoints, f"{cards[0]['host']}:{cards[0]['ports'][0]}", first, number, len(cards))
 
 
 def stranger(at: tuple[str, int]) -> PermissionError:
-    """The error of a launcher that meets one with another secret."""
+    """Return the error of a launcher that meets one with another secret."""
     return PermissionError(
         f"launch: at --master {at[0]}:{at[1]} another job is led, or this node has another secret: give all launchers "
         f"the same --job_id and --master, and, where nodes do not share a home folder, the same {KEY} or {KEY_FILE}"

@@ -18,7 +18,7 @@ Word = dict[str, Any]
 
 
 class Terms(NamedTuple):
-    """What all launchers of a job must say alike.
+    """The settings that all launchers of a job must share.
 
     Arguments:
         least, most: how many nodes a world has.
@@ -69,7 +69,7 @@ class Membership:
         self.failed = self.shrunk = self.broken = False  # what has happened to the last world
         self.over: Word | None = None
 
-    # -- what is heard ---------------------------------------------------------------------------------------------
+    # -- messages --------------------------------------------------------------------------------------------------
     def heard(self, who: int, word: Word, now: float) -> None:
         """A word of a node."""
         what, member = word["say"], self.members.get(who)
@@ -131,7 +131,7 @@ class Membership:
 
     # -- what follows ----------------------------------------------------------------------------------------------
     def tick(self, now: float) -> None:
-        """What time brings: nodes that are silent for too long, newcomers that are let in, a new world."""
+        """Handle the passing of time: silent nodes, newcomers that are admitted, a new world."""
         for who in [w for w, m in self.members.items() if now - m.seen > self.terms.ttl]:
             self._tell("lost", [who])
             self.lost(who, now)

@@ -27,7 +27,7 @@ _NO_MODES = {"ps-heter": "workers of a job with servers all do the same; take ps
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the command line."""
     found = argparse.ArgumentParser(
         prog="python -m paddle_lite_py.distributed.launch",
         description="Start a program in several processes, and end them together.",
@@ -58,7 +58,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def parse(known: argparse.ArgumentParser, argv: Sequence[str] | None, defaults: dict[str, Any]) -> argparse.Namespace:
-    """What the command line gives.
+    """Parse the command line.
 
     Arguments:
         known: the options.

@@ -1,4 +1,4 @@
-"""What the command line and the environment say of an elastic job."""
+"""The command line's and environment's settings of an elastic job."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 from .elastic import Elastic
 from .membership import Terms
 
-# A node that is silent for so many seconds is taken for dead; PADDLE_ELASTIC_TTL says otherwise.
+# Seconds of silence after which a node is considered dead, unless PADDLE_ELASTIC_TTL is set.
 TTL = 15.0
 
 
@@ -25,7 +25,7 @@ def add_elastic(parser: argparse.ArgumentParser) -> None:
 
 
 def node_range(text: str) -> tuple[int, int]:
-    """The least and the largest number of nodes.
+    """Return the least and the largest number of nodes.
 
     Raises:
         ValueError: if they are no numbers, or the wrong way round.

@@ -19,7 +19,7 @@ _OVER_NETWORK = {"Client": "client", "Server": "server", "ServerGone": "channel"
 
 
 def __getattr__(name: str) -> Any:
-    """What needs pyzmq, which programs without tables can do without."""
+    """Import what needs pyzmq on first use: programs without tables do without."""
     if name not in _OVER_NETWORK:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

@@ -10,7 +10,7 @@ from .server import Server
 
 
 def main() -> None:
-    """Serve until a client stops the servers, or the process is told to end."""
+    """Serve until a client stops the servers, or the process receives SIGTERM."""
     parser = argparse.ArgumentParser(
         prog="python -m paddle_lite_py.distributed.ps", description="One parameter server."
     )

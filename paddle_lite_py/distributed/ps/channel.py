@@ -19,9 +19,9 @@ from .wire import pack, raised, split, unpack
 # Milliseconds: between signs of life, after which silence a connection is closed, and between attempts to connect.
 HEARTBEAT, SILENCE = 1000, 5000
 RETRY, RETRY_MOST = 20, 500
-# What changes nothing has no number of its own: a client that takes another's place may ask for more, or less.
+# Requests without changes have no number: a client that replaces another may make more of them, or fewer.
 READS = ("describe", "pull_sparse", "pull_dense", "stats")
-# Seconds without a connection after which it is asked where the server is.
+# Seconds without a connection after which the server's address is looked up again.
 SEEK = 1.0
 Finder = Callable[[int], str | None]
 Request = tuple[dict[str, Any], list[np.ndarray]]
@@ -56,7 +56,7 @@ class _Link:
         self.socket.set(zmq.RECONNECT_IVL_MAX, RETRY_MOST)
         self.events = self.socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED)
         self.socket.connect("tcp://{}:{}".format(*split(endpoint)))
-        self.sought = 0.0  # when it was last asked where the server is now
+        self.sought = 0.0  # when the server's address was last looked up
         self.connected = self._lost = False
         self.sent: list[Any] | None = None
         self.since = 0.0  # when the request was sent, or the connection was lost
@@ -90,7 +90,7 @@ class _Link:
             self.endpoint, self._lost = endpoint, True
 
     def receive(self, number: int) -> Request | None:
-        """The answer to the request of a number, if it is that which has come.
+        """Return the answer to the request of a number, if it is that which has come.
 
         Raises:
             PermissionError: if who answers does not know the token.
@@ -157,7 +157,7 @@ class Channel:
             patient: whether a server that is there may take as long as it likes.
 
         Raises:
-            ServerGone: one has not answered in time; the others may have done what they were asked.
+            ServerGone: one has not answered in time; the others may have done their part.
             ValueError, LookupError, PermissionError, OSError: what a server has objected.
         """
         self._seq += any(header["op"] not in READS for header, _ in requests.values())

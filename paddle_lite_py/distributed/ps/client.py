@@ -87,7 +87,7 @@ class Client:
         self._configs[config.name] = config
 
     def config(self, name: str) -> Config:
-        """What a table is.
+        """Return the configuration of a table.
 
         Raises:
             LookupError: there is none of this name.
@@ -99,7 +99,7 @@ class Client:
 
     # -- sparse tables -------------------------------------------------------------------------------------------------
     def pull_sparse(self, name: str, ids: Ids) -> np.ndarray:
-        """The rows of ids.
+        """Return the rows of ids.
 
         Args:
             name: the table's.
@@ -179,7 +179,7 @@ class Client:
 
     # -- dense tables --------------------------------------------------------------------------------------------------
     def pull_dense(self, name: str) -> np.ndarray:
-        """The array of a dense table.
+        """Return the array of a dense table.
 
         Raises:
             LookupError: there is no such table.
@@ -206,7 +206,7 @@ class Client:
 
     @contextmanager
     def once(self, name: str, number: int) -> Iterator[None]:
-        """Changes within are made once, also where a client of the same session has asked for some of them before.
+        """Make the changes in the block once, even if a client of the same session has already made some of them.
 
         Args:
             name: what they belong to.

@@ -17,7 +17,7 @@ import numpy as np
 from ...core.extras import install_hint
 from .hashing import PART_BITS, mix
 
-# Addresses that are reserved for the file, which takes no more than what it holds.
+# Address space reserved for the file, which takes no more memory than its content.
 MAP_BYTES = 1 << 40
 
 
@@ -75,14 +75,14 @@ class ColdStore:
             transaction.cursor().putmulti(zip(_keys(ids[order]), rows, strict=True))
 
     def get(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Those of the ids that are here, and their rows."""
+        """Return those of the ids that are here, and their rows."""
         if not len(ids) or not len(self):
             return self._read([])
         with self._told(), self._store.begin() as transaction:
             return self._read(transaction.cursor().getmulti(_keys(ids)))
 
     def part(self, part: int) -> tuple[np.ndarray, np.ndarray]:
-        """The ids of one part of the table, and their rows."""
+        """Return the ids of one part of the table, and their rows."""
         end = ((part + 1) << (64 - PART_BITS)).to_bytes(9, "big")
         found = []
         with self._told(), self._store.begin() as transaction:

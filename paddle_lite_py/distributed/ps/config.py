@@ -1,4 +1,4 @@
-"""What a table is: its size, its optimizer, its first values, who gets a row and for how long; each has a JSON form."""
+"""The configuration of a table: size, optimizer, initial values, admission and expiry of rows; each has a JSON form."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def _kind(what: str, given: Any, known: Mapping[str, Mapping[str, Any]]) -> Mapp
 
 
 def to_json(config: Config) -> dict[str, Any]:
-    """A config as what JSON can hold.
+    """Return a config as what JSON can hold.
 
     Example:
         >>> to_json(DenseConfig("bias", (4,)))["shape"]
@@ -211,7 +211,7 @@ def to_json(config: Config) -> dict[str, Any]:
 
 
 def from_json(made: Mapping[str, Any]) -> Config:
-    """The config that `to_json` wrote.
+    """Return the config that `to_json` wrote.
 
     Raises:
         ValueError: it is none.

@@ -1,4 +1,4 @@
-"""A dense table: one array, and the optimizer's numbers beside it."""
+"""A dense table: one array, and the optimizer's state next to it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class DenseTable:
         self.value[...] = value
 
     def part(self, part: int = 0) -> dict[str, np.ndarray]:
-        """All of it, as arrays: it is one part, the first."""
+        """Return all of it, as arrays: it is one part, the first."""
         return {"values": self._row.copy()} if self._filled and part == 0 else {}
 
     def put(self, part: dict[str, np.ndarray]) -> None:
@@ -54,5 +54,5 @@ class DenseTable:
             self._row[...] = part["values"]
 
     def stats(self) -> dict[str, int]:
-        """Its size, for who watches."""
+        """Return its size, for who watches."""
         return {"numbers": self._size, "bytes": self._row.nbytes} if self._filled else {"numbers": 0, "bytes": 0}

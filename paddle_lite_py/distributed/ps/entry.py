@@ -10,7 +10,7 @@ import numpy as np
 from .hashing import draws
 from .rows import RowStore
 
-# What is counted of an id: how often it was shown, how often clicked, in how many calls of shrink it was not seen.
+# The counters of an id: shows, clicks, and calls of shrink in which it was not seen.
 SHOWS, CLICKS, UNSEEN = range(3)
 STATS = 3
 
@@ -62,7 +62,7 @@ class Admission:
 
 
 def score(stats: np.ndarray, entry: Mapping[str, Any] | None) -> np.ndarray:
-    """What rows are worth: float32 [n], by their shows and clicks.
+    """Return the scores of rows: float32 [n], from their shows and clicks.
 
     Example:
         >>> score(np.array([[10, 2, 0]], np.float32), {"kind": "show_click", "nonclk_coeff": 0.5, "click_coeff": 3})

@@ -33,7 +33,7 @@ def write_arrays(path: Path, arrays: Iterable[tuple[str, np.ndarray]]) -> None:
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
-    """What `write_arrays` wrote.
+    """Read what `write_arrays` wrote.
 
     Raises:
         StateError: it is damaged, or not there.
@@ -56,7 +56,7 @@ def write_json(path: Path, made: dict[str, Any]) -> None:
 
 
 def read_json(path: Path, form: str, version: int) -> dict[str, Any]:
-    """What `write_json` wrote, of a form and version.
+    """Read what `write_json` wrote, of a form and version.
 
     Raises:
         StateError: it is damaged or of another form.

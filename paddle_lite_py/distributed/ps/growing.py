@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 
-# Memory that nobody has written to takes none; Python has the kernel's word for "reserve nothing" only from 3.13 on.
+# Untouched memory takes none; Python has the kernel's flag for "reserve nothing" only from 3.13 on.
 _NORESERVE = 0x4000
 _PAGE = mmap.ALLOCATIONGRANULARITY
 # Bytes from which on an array asks for large pages: addresses of single rows are found faster then.

@@ -26,17 +26,17 @@ def mix(numbers: np.ndarray) -> np.ndarray:
 
 
 def shard_of(ids: np.ndarray, servers: int) -> np.ndarray:
-    """The server of each id."""
+    """Return the server of each id."""
     return (mix(ids) % np.uint64(servers)).astype(np.int64)
 
 
 def part_of(ids: np.ndarray) -> np.ndarray:
-    """The part of the table that each id lies in."""
+    """Return the part of the table that each id lies in."""
     return (mix(ids) >> np.uint64(64 - PART_BITS)).astype(np.int64)
 
 
 def draws(ids: np.ndarray, *words: int) -> np.ndarray:
-    """A number of [0, 1) for each id, other ones for other words."""
+    """Return a number of [0, 1) for each id, other ones for other words."""
     key = np.zeros(1, np.uint64)
     for word in words:
         key = mix(key ^ np.uint64(word % 2**64))
@@ -72,7 +72,7 @@ def first_values(ids: np.ndarray, columns: int, seed: int, initializer: Mapping[
 
 
 def home_of(table: str, servers: int) -> int:
-    """The server that a dense table lies on.
+    """Return the server that a dense table lies on.
 
     Example:
         >>> home_of("bias", 1)

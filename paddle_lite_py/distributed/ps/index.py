@@ -113,7 +113,7 @@ class SegmentedIndex:
     """Ids and their rows, compiled."""
 
     def __init__(self) -> None:
-        start = 1 << PART_BITS  # so that each part of the table has segments of its own
+        start = 1 << PART_BITS  # so that each part of the table has its own segments
         self._keys, self._rows = GrowingArray(start * SLOTS, 0, np.uint64), GrowingArray(start * SLOTS, 0, np.int32)
         self._rows.array[:] = -1
         self._directory = np.arange(start, dtype=np.int32)
@@ -124,13 +124,13 @@ class SegmentedIndex:
         return int(self._state[_SIZE])
 
     def find(self, ids: np.ndarray) -> np.ndarray:
-        """The row of each id, -1 where there is none."""
+        """Return the row of each id, -1 where there is none."""
         out = np.empty(len(ids), np.int32)
         _find(ids, self._keys.array, self._rows.array, self._directory, self._state, out)
         return out
 
     def place(self, ids: np.ndarray, fresh: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The row of each id, of the fresh ones in their order where it had none, and which ids got those."""
+        """Return the row of each id, of the fresh ones in their order where it had none, and which ids got those."""
         out, new_at = np.empty(len(ids), np.int32), np.empty(len(ids), np.int64)
         at, used = 0, 0
         while True:
@@ -167,7 +167,7 @@ class SegmentedIndex:
         return out
 
     def part(self, part: int) -> tuple[np.ndarray, np.ndarray]:
-        """The ids of one part of the table, and their rows."""
+        """Return the ids of one part of the table, and their rows."""
         width = len(self._directory) >> PART_BITS
         segments = np.unique(self._directory[part * width : (part + 1) * width])
         rows = self._rows.array.reshape(-1, SLOTS)[segments]
@@ -185,12 +185,12 @@ class PlainIndex:
         return len(self._rows)
 
     def find(self, ids: np.ndarray) -> np.ndarray:
-        """The row of each id, -1 where there is none."""
+        """Return the row of each id, -1 where there is none."""
         get = self._rows.get
         return np.array([get(i, -1) for i in ids.tolist()], np.int32)
 
     def place(self, ids: np.ndarray, fresh: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The row of each id, of the fresh ones in their order where it had none, and which ids got those."""
+        """Return the row of each id, of the fresh ones in their order where it had none, and which ids got those."""
         rows = self._rows
         new_at: list[int] = []
         for i, number in enumerate(ids.tolist()):
@@ -204,7 +204,7 @@ class PlainIndex:
         return np.array([self._rows.pop(i, -1) for i in ids.tolist()], np.int32)
 
     def part(self, part: int) -> tuple[np.ndarray, np.ndarray]:
-        """The ids of one part of the table, and their rows."""
+        """Return the ids of one part of the table, and their rows."""
         ids = np.fromiter(self._rows, np.uint64, len(self._rows))
         rows = np.fromiter(self._rows.values(), np.int32, len(self._rows))
         there = part_of(ids) == part
@@ -215,5 +215,5 @@ Index = SegmentedIndex | PlainIndex
 
 
 def new_index() -> Index:
-    """An empty index of the faster kind that is there."""
+    """Return an empty index of the faster kind that is there."""
     return SegmentedIndex() if HAS_NUMBA else PlainIndex()

@@ -44,7 +44,7 @@ class Log:
             self._thread.start()
 
     def _open(self) -> int:
-        """The file that the next record begins."""
+        """Return the file that the next record begins."""
         path = self._folder / f"log-{self.last + 1:020d}"
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
         self.bytes, self._dirty = 0, False
@@ -123,12 +123,12 @@ class Log:
 
 
 def log_files(folder: Path) -> list[tuple[int, Path]]:
-    """The files of a log and the number of the first record of each, in order."""
+    """Return the files of a log and the number of the first record of each, in order."""
     return sorted((int(path.name.removeprefix("log-")), path) for path in folder.glob("log-*"))
 
 
 def read_log(folder: Path, after: int) -> Iterator[tuple[int, list[memoryview]]]:
-    """The records after a number. One that was being written when the process ended is cut off.
+    """Yield the records after a number. One that was being written when the process ended is cut off.
 
     Raises:
         StateError: a record is missing or damaged, and others come after it.
@@ -165,7 +165,7 @@ def _is_torn(data: memoryview, at: int, number: int) -> bool:
     rest = data[at:]
     if len(rest) >= _HEAD.size and at + _HEAD.size + _HEAD.unpack_from(data, at)[1] < len(data):
         return not any(rest)  # room that was made for it, and not filled
-    for later in (number + 1, number + 2):  # its length may be what is damaged
+    for later in (number + 1, number + 2):  # the damage may be in its length
         place = bytes(rest).find(_SIZE.pack(later))
         while place >= 0:
             found = _record(data, at + place)

@@ -1,4 +1,4 @@
-"""What a server needs to come back as it was: a snapshot, and the log of what came after it.
+"""The recovery of a server: a snapshot, and the log of what came after it.
 
 A snapshot is written part by part between requests, while changes go on. So each of its files has a number: that of
 the last change that is in it. On a new start a change is made in those parts only whose number is lower than its own.
@@ -108,7 +108,7 @@ class Recovery:
             answer, _ = tables.apply(header, arrays) if held is None else tables.apply_in(header, arrays, held < number)
         except (ValueError, LookupError, TypeError, ArithmeticError) as e:
             print(f"{self.folder}: change {number} failed again: {type(e).__name__}: {e}", file=sys.stderr)
-            return  # as the client was told when it failed before
+            return  # as the client was answered when it failed before
         last[header["session"]] = (header["seq"], answer)
 
     def record(self, frames: list[Any]) -> None:

@@ -46,7 +46,7 @@ class RowStore:
         return self._used * self.width * 4
 
     def find(self, ids: np.ndarray) -> np.ndarray:
-        """The row of each id, -1 where there is none."""
+        """Return the row of each id, -1 where there is none."""
         return self._index.find(ids)
 
     def place(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -74,7 +74,7 @@ class RowStore:
         self._free = np.concatenate([self._free, rows[rows >= 0]])
 
     def take(self, rows: np.ndarray, columns: int) -> np.ndarray:
-        """The first columns of rows; zeros for those that are -1."""
+        """Return the first columns of rows; zeros for those that are -1."""
         if not HAS_NUMBA:
             return np.where((rows >= 0)[:, None], self.values[rows, :columns], np.float32(0))
         out = np.empty((len(rows), columns), np.float32)
@@ -82,7 +82,7 @@ class RowStore:
         return out
 
     def part(self, part: int) -> tuple[np.ndarray, np.ndarray]:
-        """The ids of one part of the table and a copy of their rows."""
+        """Return the ids of one part of the table and a copy of their rows."""
         ids, rows = self._index.part(part)
         return ids, self.values[rows]
 

@@ -49,7 +49,7 @@ def save_share(tables: Tables, folder: Path, word: str, index: int, servers: int
 
 
 def _parts(table: SparseTable | DenseTable) -> Iterator[tuple[str, np.ndarray]]:
-    """A table as named arrays: `part.ids`, `part.values`, ..."""
+    """Yield a table as named arrays: `part.ids`, `part.values`, ..."""
     for part in range(PARTS if isinstance(table, SparseTable) else 1):
         yield from ((f"{part}.{key}", array) for key, array in table.part(part).items())
 

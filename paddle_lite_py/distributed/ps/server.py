@@ -27,7 +27,7 @@ REMEMBERED = 65536
 PAUSE, BUSY = 50, 2
 # Bytes of an array that is taken in.
 LARGEST = 1 << 30
-# What is done in files: once, also if it is asked for again.
+# Operations on files: done once, even if they are requested again.
 FILES = ("save", "commit", "load", "stop")
 # Milliseconds between two signs of life on a connection, and after which silence it is closed.
 HEARTBEAT, SILENCE = 1000, 5000
@@ -110,7 +110,7 @@ class Server:
         self._dropped = Dropped(f"parameter server {self.endpoint}")
 
     def run(self) -> None:
-        """Answer until told to stop."""
+        """Answer requests until stopped."""
         poller = zmq.Poller()
         poller.register(self._socket, zmq.POLLIN)
         try:
@@ -137,7 +137,7 @@ class Server:
         self._stopping.set()
 
     def _handle(self, client: bytes, frames: list[Any]) -> None:
-        """Answer one message; what goes wrong with it is told to who sent it."""
+        """Answer one message; errors are returned to the sender."""
         try:
             asked = unseal(self._key, ASKS, frames)
         except WireError as e:
@@ -148,7 +148,7 @@ class Server:
                 raise PermissionError("the token is not that of the server")
             header, arrays = unpack(asked.frames)
             number = header.get("id")
-            if asked.server != self._nonce:  # it does not know yet that this server was started
+            if asked.server != self._nonce:  # it does not know yet that this server was restarted
                 return self._send(caller, {"id": number, "stale": True}, [])
             answer = self._once(caller, header, arrays, asked.frames)
         except Exception as e:  # of one request, which must not end the others'
@@ -161,7 +161,7 @@ class Server:
         self._socket.send_multipart([caller.client, *frames], copy=False)
 
     def _once(self, caller: Caller, header: dict[str, Any], arrays: Arrays, frames: list[Any]) -> Any:
-        """The answer to a request, which is the last one of its channel or one after that.
+        """Return the answer to a request, which is the last one of its channel or one after that.
 
         Changes have numbers of their own, which outlive this server, and may come again, as what only reads may.
 
@@ -182,7 +182,7 @@ class Server:
         answer = self._answer(caller, header, arrays, frames)
         if header.get("op") in FILES:
             self._channels[caller.to.channel] = number, answer
-        if len(self._channels) > REMEMBERED:  # what is forgotten is good no more
+        if len(self._channels) > REMEMBERED:  # forgotten channels are no longer valid
             self._channels.clear()
             self._nonce = os.urandom(NONCE)
         return answer
@@ -195,7 +195,7 @@ class Server:
             )
 
     def _answer(self, client: Caller, header: dict[str, Any], arrays: Arrays, frames: list[Any]) -> Any:
-        """The answer to a request; None if it comes later."""
+        """Return the answer to a request; None if it comes later."""
         op = header.get("op")
         if op == "stop":
             self.stop()

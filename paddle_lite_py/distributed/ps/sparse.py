@@ -16,7 +16,7 @@ from .updates import first_state, numbers_of, state_columns, update_of
 
 
 class Push(NamedTuple):
-    """What a push tells a table.
+    """A push to a table.
 
     ids are distinct, uint64 [n]; gradients float32 [n, columns]; shows and clicks float32 [n]; the rate is the rule's
     if it is None; the moment (worker, number) tells pushes apart.
@@ -73,7 +73,7 @@ class SparseTable:
         return self._shrink(self.rows, self._weights, parts) if self.config.keeps_stats else 0
 
     def part(self, part: int) -> dict[str, np.ndarray]:
-        """What one part of the table holds, as arrays."""
+        """Return the content of one part of the table as arrays."""
         ids, values = self.rows.part(part)
         made = {"ids": ids, "values": values}
         if self.admission:
@@ -87,7 +87,7 @@ class SparseTable:
             self.admission.counted.put(part["counted_ids"], part["counted"])
 
     def stats(self) -> dict[str, int]:
-        """Its size, for who watches."""
+        """Return its size, for who watches."""
         waiting = len(self.admission.counted) if self.admission else 0
         return {"rows": len(self), "waiting": waiting, "bytes": self.rows.bytes}
 

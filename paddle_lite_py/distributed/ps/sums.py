@@ -34,7 +34,7 @@ def _sum_rows(values, inverse, out):
 
 
 def distinct(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The different ids in the order in which they come, which of them each id is, and how often each is there.
+    """Return the different ids in the order in which they come, which of them each id is, and how often each is there.
 
     Example:
         >>> [a.tolist() for a in distinct(np.array([7, 5, 7], np.uint64))]

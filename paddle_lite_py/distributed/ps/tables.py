@@ -70,25 +70,25 @@ class Tables:
             self.all[config.name] = self.made(config)
 
     def made(self, config: Config) -> SparseTable | DenseTable:
-        """An empty table."""
+        """Return an empty table."""
         return SparseTable(config, self.folder) if isinstance(config, SparseConfig) else DenseTable(config)
 
     def sparse(self, header: dict[str, Any]) -> SparseTable:
-        """The sparse table that a request names."""
+        """Return the sparse table that a request names."""
         table = self.table(header)
         if not isinstance(table, SparseTable):
-            raise ValueError(f"table {header['table']!r} is dense; {header['op']} wants a sparse one")
+            raise ValueError(f"table {header['table']!r} is dense; {header['op']} needs a sparse table")
         return table
 
     def dense(self, header: dict[str, Any]) -> DenseTable:
-        """The dense table that a request names."""
+        """Return the dense table that a request names."""
         table = self.table(header)
         if not isinstance(table, DenseTable):
-            raise ValueError(f"table {header['table']!r} is sparse; {header['op']} wants a dense one")
+            raise ValueError(f"table {header['table']!r} is sparse; {header['op']} needs a dense table")
         return table
 
     def table(self, header: dict[str, Any]) -> SparseTable | DenseTable:
-        """The table that a request names."""
+        """Return the table that a request names."""
         name = header.get("table")
         if name not in self.all:
             known = ", ".join(sorted(self.all)) or "none yet"
@@ -97,7 +97,7 @@ class Tables:
 
 
 def describe(config: Config) -> str:
-    """A table in a few words, for errors."""
+    """Return a table in a few words, for errors."""
     if isinstance(config, SparseConfig):
         return f"sparse with {config.columns} columns, {config.rule.name}"
     return f"dense of shape {list(config.shape)}, {config.rule.name}"
@@ -108,14 +108,14 @@ def _check_create(tables: Tables, header: dict[str, Any], arrays: Arrays) -> Non
     config = from_json(header.get("config", {}))
     there = tables.all.get(config.name)
     if there is None:
-        tables.made(config)  # what it needs (a package, a folder) must be there before it is logged
+        tables.made(config)  # its requirements (a package, a folder) must be met before it is logged
         return
     if there.config == config:
         return
     old, new = to_json(there.config), to_json(config)
     differing = ", ".join(f"{k}: {old.get(k)!r} and {new.get(k)!r}" for k in new if old.get(k) != new[k])
     raise ValueError(
-        f"table {config.name!r} is there ({describe(there.config)}), and another one is asked for "
+        f"table {config.name!r} exists ({describe(there.config)}), but another configuration is requested "
         f"({describe(config)}); they differ in {differing}"
     )
 

@@ -48,7 +48,7 @@ class TieredRows(RowStore):
             self._forget(ids[oldest])
 
     def find(self, ids: np.ndarray) -> np.ndarray:
-        """The row of each id, -1 where there is none; those on disk come to memory."""
+        """Return the row of each id, -1 where there is none; those on disk come to memory."""
         rows = super().find(ids)
         missing = rows < 0
         if missing.any():
@@ -82,7 +82,7 @@ class TieredRows(RowStore):
         self._cold.replace(ids[:0], ids[room:], values[room:])
 
     def part(self, part: int) -> tuple[np.ndarray, np.ndarray]:
-        """The ids of one part of the table and a copy of their rows."""
+        """Return the ids of one part of the table and a copy of their rows."""
         ids, values = super().part(part)
         cold_ids, cold = self._cold.part(part)
         only = super().find(cold_ids) < 0

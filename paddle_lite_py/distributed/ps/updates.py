@@ -1,4 +1,4 @@
-"""What each optimizer does to rows: compiled, and by NumPy in the same order of the same operations.
+"""The update rules of optimizers for rows: compiled, and by NumPy with the same operations in the same order.
 
 A row is its weights, then the optimizer's numbers, then what a table counts. All is float32, rules' numbers too.
 """
@@ -17,7 +17,7 @@ Update = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
 
 
 def state_columns(rule: Rule, columns: int) -> int:
-    """How many numbers the optimizer keeps in a row."""
+    """Return how many numbers the optimizer keeps in a row."""
     return {"sgd": 0, "adagrad": columns, "adam": 2 * columns + 2, "ftrl": 2 * columns}[rule.name]
 
 
@@ -32,7 +32,7 @@ def first_state(rule: Rule, columns: int) -> np.ndarray:
 
 
 def numbers_of(rule: Rule, rate: float | None = None) -> np.ndarray:
-    """What an update is told: the rate, then the rule's numbers in their order."""
+    """Return the arguments of an update: the rate, then the rule's numbers in order."""
     rest = [rule.numbers[name] for name in rule.numbers if name != "initial"]
     return np.array([rule.rate if rate is None else rate, *rest], np.float32)
 
@@ -134,12 +134,12 @@ _PLAIN = {"sgd": _plain_sgd, "adagrad": _plain_adagrad, "adam": _plain_adam, "ft
 
 
 def update_of(rule: Rule) -> Update:
-    """A rule's update: of (values, rows, gradients, numbers); rows that are -1 stay out."""
+    """Return a rule's update: of (values, rows, gradients, numbers); rows that are -1 stay out."""
     return _COMPILED[rule.name] if HAS_NUMBA else plain_update_of(rule)
 
 
 def plain_update_of(rule: Rule) -> Update:
-    """The same by NumPy."""
+    """Return the same by NumPy."""
     step = _PLAIN[rule.name]
 
     def update(values: np.ndarray, rows: np.ndarray, gradients: np.ndarray, numbers: np.ndarray) -> None:

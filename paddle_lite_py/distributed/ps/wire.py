@@ -38,14 +38,14 @@ def split(endpoint: str) -> tuple[str, int]:
 
 
 def pack(header: dict[str, Any], arrays: Sequence[np.ndarray]) -> list[Any]:
-    """The frames of a message."""
+    """Return the frames of a message."""
     described = [[a.dtype.name, list(a.shape)] for a in arrays]
     head = json.dumps({"v": VERSION, **header, "arrays": described}).encode()
     return [head, *(np.ascontiguousarray(a).reshape(-1).view(np.uint8).data for a in arrays)]
 
 
 def unpack(frames: Sequence[Any]) -> tuple[dict[str, Any], list[np.ndarray]]:
-    """The header and the arrays of a message; these lie in the frames, and are not to be written to.
+    """Return the header and the arrays of a message; these lie in the frames, and are not to be written to.
 
     Raises:
         WireError: if it is not well formed.
@@ -80,12 +80,12 @@ KINDS = (PermissionError, OSError, LookupError, TypeError, ValueError)
 
 
 def failure(error: Exception) -> dict[str, str]:
-    """An exception as a header: its kind, if clients know that, and what it says."""
+    """Return an exception as a header: its kind, if clients know that, and what it says."""
     kind = next((kind.__name__ for kind in KINDS if isinstance(error, kind)), "RuntimeError")
     return {"error": kind, "message": str(error) if kind != "RuntimeError" else f"{type(error).__name__}: {error}"}
 
 
 def raised(header: dict[str, Any], endpoint: str) -> Exception:
-    """The exception that `failure` was made of, as one that names the server."""
+    """Return the exception that `failure` was made of, as one that names the server."""
     kinds = {kind.__name__: kind for kind in KINDS}
     return kinds.get(header["error"], RuntimeError)(f"parameter server {endpoint}: {header.get('message')}")

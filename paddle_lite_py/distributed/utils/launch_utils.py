@@ -32,14 +32,14 @@ logger = logging.getLogger("paddle.distributed")
 
 
 def get_logger(log_level: Any = 20, name: str = "root") -> logging.Logger:
-    """The logger of that name, at a level."""
+    """Return the logger of that name, at a level."""
     found = logging.getLogger(name)
     found.setLevel(log_level)
     return found
 
 
 def strtobool(val: str) -> bool:
-    """What a text such as "yes" or "0" says.
+    """Convert a text such as "yes" or "0" to a boolean.
 
     Raises:
         ValueError: it says neither.
@@ -79,7 +79,7 @@ def find_free_ports(num: int) -> set[int]:
 
 
 def get_host_name_ip() -> tuple[str, str] | None:
-    """The name and the address of this machine; None if it knows none."""
+    """Return the name and the address of this machine; None if it knows none."""
     try:
         name = socket.gethostname()
         return name, socket.gethostbyname(name)
@@ -124,11 +124,11 @@ class Cluster:
     pods: list[Pod] = field(default_factory=list)
 
     def trainers_nranks(self) -> int:
-        """How many processes there are."""
+        """Return the number of processes."""
         return len(self.trainers_endpoints())
 
     def pods_nranks(self) -> int:
-        """How many machines there are."""
+        """Return the number of machines."""
         return len(self.pods)
 
     def trainers_endpoints(self) -> list[str]:
@@ -136,21 +136,22 @@ class Cluster:
         return [t.endpoint for pod in self.pods for t in pod.trainers]
 
     def pods_endpoints(self) -> list[str]:
-        """The machines, by address."""
+        """Return the machines, by address."""
         return [f"{pod.addr}:None" for pod in self.pods]
 
     def get_pod_by_id(self, pod_id: Any) -> Pod | None:
-        """The machine of a number."""
+        """Return the machine of a number."""
         return next((pod for pod in self.pods if str(pod_id) == str(pod.id)), None)
 
 
 def get_cluster(
     node_ips: Sequence[str], node_ip: str, trainer_endpoints: Sequence[Any], selected_gpus: Sequence[Any]
 ) -> tuple[Cluster, Pod]:
-    """The processes of a job, one for each device of each machine, and this machine's.
+    """Return the processes of a job, one for each device of each machine, and this machine's.
 
     Arguments:
-        node_ips: the machines. node_ip: this one.
+        node_ips: the machines.
+        node_ip: this one.
         trainer_endpoints: "address:port" of all processes, or a list of them for each machine.
         selected_gpus: the devices of a machine, one for each of its processes.
     """
@@ -231,7 +232,7 @@ def watch_local_trainers(procs: Sequence[TrainerProc], nranks: int) -> bool:
 
 
 def terminate_local_procs(procs: Iterable[TrainerProc]) -> None:
-    """End the processes: asked to first, and killed after three seconds."""
+    """End the processes: by SIGTERM first, and killed after three seconds."""
     alive = [p for p in procs if p.proc.poll() is None]
     for p in alive:
         p.proc.terminate()

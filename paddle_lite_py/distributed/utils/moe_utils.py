@@ -36,7 +36,7 @@ def _sent(x: Tensor, giving: np.ndarray, taking: np.ndarray, group: Group) -> Te
 
 
 def _return_rows(x: Tensor, giving: np.ndarray, taking: np.ndarray, group: Group) -> Tensor:
-    """The way back: blocks given by expert and process, taken by process and expert."""
+    """Return the way back: blocks given by expert and process, taken by process and expert."""
     by_process = taking.reshape(group.nranks, -1)
     blocks = _split_rows(x, by_process.T.reshape(-1))
     experts = range(by_process.shape[1])
@@ -57,7 +57,7 @@ class _Sent(PyLayer):
         return (_sent if back else _return_rows)(grad, giving, taking, group)
 
 
-def _exchanged(x: Tensor, local_count: Any, global_count: Any, group: Group | None, back: bool) -> Tensor:
+def _exchange(x: Tensor, local_count: Any, global_count: Any, group: Group | None, back: bool) -> Tensor:
     among = member(group)
     counts = [np.asarray(c.numpy() if isinstance(c, Tensor) else c) for c in (local_count, global_count)]
     if among is None:
@@ -85,7 +85,7 @@ def global_scatter(
         >>> global_scatter(paddle.to_tensor([[1.0], [2.0], [3.0]]), counts, counts).flatten().tolist()
         [1.0, 2.0, 3.0]
     """
-    return _exchanged(x, local_count, global_count, group, back=False)
+    return _exchange(x, local_count, global_count, group, back=False)
 
 
 def global_gather(
@@ -96,4 +96,4 @@ def global_gather(
     Raises:
         ValueError: if the counts are not those of the rows.
     """
-    return _exchanged(x, local_count, global_count, group, back=True)
+    return _exchange(x, local_count, global_count, group, back=True)

@@ -50,14 +50,14 @@ class CheckMethod(Enum):
 
 
 def _tiles(mat: np.ndarray, height: int, width: int) -> np.ndarray:
-    """The tiles of a matrix, [rows of tiles, tiles in a row, height, width]."""
+    """Return the tiles of a matrix, [rows of tiles, tiles in a row, height, width]."""
     padded = np.pad(mat, [(0, -mat.shape[0] % height), (0, -mat.shape[1] % width)])
     rows, columns = padded.shape
     return padded.reshape(rows // height, height, columns // width, width).swapaxes(1, 2)
 
 
 def _join_tiles(tiles: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """The matrix of a shape that tiles are of."""
+    """Return the matrix of a shape that tiles are of."""
     rows, columns, height, width = tiles.shape
     return tiles.swapaxes(1, 2).reshape(rows * height, columns * width)[: shape[0], : shape[1]]
 
@@ -72,7 +72,7 @@ def _matrix(mat: Any, n: int, m: int) -> np.ndarray:
 
 
 def calculate_density(x: Any) -> float:
-    """The part of the elements that is not zero.
+    """Return the part of the elements that is not zero.
 
     Examples:
         >>> calculate_density(np.array([[0, 1, 3, 0], [1, 1, 0, 1]]))
@@ -120,7 +120,7 @@ def get_mask_1d(mat: Any, n: int, m: int) -> np.ndarray:
 
 
 def _greedy(tile: np.ndarray, n: int) -> np.ndarray:
-    """What is kept of a square: the largest first, as long as its row and its column have fewer than n."""
+    """Select the elements of a square: the largest first, as long as their row and column have fewer than n."""
     mask = np.zeros(tile.shape)
     for at in np.argsort(np.abs(tile), axis=None)[::-1]:
         row, column = divmod(int(at), len(tile))
@@ -145,7 +145,7 @@ def get_mask_2d_greedy(mat: Any, n: int, m: int) -> np.ndarray:
 # Key: both sizes; pure.
 @memo(64, context=False)
 def _squares(n: int, m: int) -> np.ndarray:
-    """Each square of m by m with n ones in every row and column, [count, m, m]."""
+    """Return each square of m by m with n ones in every row and column, [count, m, m]."""
     if math.comb(m, n) ** m > MAX_SQUARES:
         raise ValueError(f"there are too many {n}:{m} patterns of squares to try each; use MaskAlgo.MASK_2D_GREEDY")
     rows = [[float(i in chosen) for i in range(m)] for chosen in itertools.combinations(range(m), n)]

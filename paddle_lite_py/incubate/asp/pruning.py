@@ -30,7 +30,7 @@ _excluded = IdentityMap()  # parts of names, by the program they are excluded in
 
 
 def _default_pruning(weight: np.ndarray, m: int, n: int, algorithm: MaskAlgo, name: str) -> Any:
-    """A weight pruned along its inputs: rows of a matrix, the second dimension of a kernel."""
+    """Return a weight pruned along its inputs: rows of a matrix, the second dimension of a kernel."""
     along = {2: 0, 4: 1}.get(weight.ndim)
     if along is not None and weight.shape[along] < m:
         warnings.warn(f"'{name}' is not pruned: dimension {along} of {list(weight.shape)} is below {m}", stacklevel=4)
@@ -59,7 +59,7 @@ def add_supported_layer(layer: Any, pruning_func: Pruning | None = None) -> None
 
 
 def _program(given: Any) -> Any:
-    """A program, by default the current one; eager code has its interpreter instead."""
+    """Return a program, by default the current one; eager code has its interpreter instead."""
     return getattr(state.interpreter, "program", state.interpreter) if given is None else given
 
 
@@ -161,7 +161,7 @@ def _put(parameter: Tensor, weight: np.ndarray, mask: np.ndarray, with_mask: boo
 class OptimizerWithSparsityGuarantee:
     """An optimizer after whose steps pruned weights are zero where they were pruned; `decorate` makes it.
 
-    What is asked of it beyond its own methods, the inner optimizer answers.
+    Other attributes are those of the inner optimizer.
     """
 
     def __init__(self, optimizer: Any) -> None:
@@ -199,7 +199,7 @@ class OptimizerWithSparsityGuarantee:
     def minimize(
         self, loss: Tensor, startup_program: Any = None, parameter_list: Any = None, no_grad_set: Any = None
     ) -> Any:
-        """The same as the optimizer's; then the weights are masked."""
+        """Return the same as the optimizer's; then the weights are masked."""
         made, pairs = self._optimizer.minimize(loss, startup_program, parameter_list, no_grad_set)
         parameters = [p for p, _ in pairs]
         with state.interpreter.starting(startup_program):
@@ -208,7 +208,7 @@ class OptimizerWithSparsityGuarantee:
         return made, pairs
 
     def state_dict(self) -> dict[str, Any]:
-        """The state of the optimizer, and the masks."""
+        """Return the state of the optimizer, and the masks."""
         masks = self._masked(self._optimizer._parameter_list)
         return {**self._optimizer.state_dict(), **{name: mask for name, (_, mask) in masks.items()}}
 
@@ -227,7 +227,7 @@ class OptimizerWithSparsityGuarantee:
 
 
 def decorate(optimizer: Any) -> OptimizerWithSparsityGuarantee:
-    """An optimizer that keeps zero what `prune_model` sets to zero.
+    """Return an optimizer that keeps zero what `prune_model` sets to zero.
 
     Arguments:
         optimizer: any optimizer, which takes the steps.

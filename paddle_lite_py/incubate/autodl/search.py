@@ -81,7 +81,7 @@ class ArchitectureSearch:
         Arguments:
             score: from the choices, by name, to a number: the higher, the better. NaN is for what cannot be scored; the
                 policy does not learn from it.
-            trials: how many architectures to score, beside those of earlier calls.
+            trials: how many architectures to score, in addition to those of earlier calls.
 
         Raises:
             ValueError: no architecture has a score.

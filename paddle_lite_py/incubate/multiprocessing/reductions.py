@@ -16,7 +16,7 @@ def _rebuilt(array: np.ndarray, dtype: str, stop_gradient: bool) -> Tensor:
 
 
 def reduce_tensor(tensor: Tensor) -> Any:
-    """What a tensor is sent as.
+    """Return the form in which a tensor is sent to another process.
 
     Args:
         tensor: a leaf, or one without gradient.

@@ -36,7 +36,7 @@ class FusedLinear(Layer):
         self.transpose_weight, self.name = transpose_weight, name
 
     def forward(self, input: Any) -> Any:
-        """The product."""
+        """Return the product."""
         return fused.fused_linear(input, self.weight, self.bias, self.transpose_weight)
 
 
@@ -54,7 +54,7 @@ class FusedDropoutAdd(Layer):
         self.p, self.mode = p, mode
 
     def forward(self, x: Any, y: Any) -> Any:
-        """The sum."""
+        """Return the sum."""
         return fused.fused_dropout_add(x, y, self.p, self.training, self.mode)
 
 
@@ -85,7 +85,7 @@ class FusedBiasDropoutResidualLayerNorm(Layer):
         self.dropout_rate, self.epsilon = dropout_rate, epsilon
 
     def forward(self, x: Any, residual: Any) -> Any:
-        """The normalized sum."""
+        """Return the normalized sum."""
         rate = self.dropout_rate
         return fused.fused_bias_dropout_residual_layer_norm(
             x, residual, self.linear_bias, self.ln_scale, self.ln_bias, rate, self.epsilon, self.training

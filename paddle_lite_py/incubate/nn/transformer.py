@@ -20,8 +20,9 @@ class FusedMultiHeadAttention(Layer):
     """The attention part of a Transformer layer; see fused_multi_head_attention().
 
     Arguments:
-        embed_dim: features. num_heads: heads.
-        dropout_rate, attn_dropout_rate: of the result and of the weights.
+        embed_dim: number of features.
+        num_heads: number of heads.
+        dropout_rate, attn_dropout_rate: dropout probabilities of the result and of the attention weights.
         normalize_before: normalize the input; otherwise the result.
         *_attr: ParamAttr of the parameters; False: no bias.
         transpose_qkv_wb: the projection is [features, 3 * features].
@@ -82,7 +83,7 @@ class FusedMultiHeadAttention(Layer):
         self.ln_scale, self.ln_bias = _NONE if normalize_before else pair
 
     def forward(self, query: Any, key: Any = None, value: Any = None, attn_mask: Any = None, cache: Any = None) -> Any:
-        """The result; with a cache, also the longer one.
+        """Return the result; with a cache, also the longer one.
 
         Raises:
             NotImplementedError: if key or value is another tensor than the query.
@@ -116,7 +117,7 @@ class FusedMultiHeadAttention(Layer):
         )
 
     def extra_repr(self) -> str:
-        """Its settings."""
+        """Return its settings."""
         rates = f"dropout_rate={self.dropout_rate}, attn_dropout_rate={self.attn_dropout_rate}"
         return f"embed_dim={self.embed_dim}, num_heads={self.num_heads}, {rates}, epsilon={self._epsilon}"
 
@@ -130,8 +131,9 @@ class FusedFeedForward(Layer):
     """The feed-forward part of a Transformer layer; see fused_feedforward().
 
     Arguments:
-        d_model: features. dim_feedforward: features between the two linear layers.
-        dropout_rate, act_dropout_rate: of the result and after the activation.
+        d_model: number of features.
+        dim_feedforward: number of features between the two linear layers.
+        dropout_rate, act_dropout_rate: dropout probabilities of the result and after the activation.
         activation: "relu" or "gelu".
         normalize_before: normalize the input; otherwise the result.
         *_attr: ParamAttr of the parameters; False: no bias.
@@ -179,7 +181,7 @@ class FusedFeedForward(Layer):
 
     @no_effect(cache="a feed-forward part keeps nothing of earlier steps")
     def forward(self, src: Any, cache: Any = None) -> Any:
-        """The layer's result."""
+        """Return the layer's result."""
         return fused.fused_feedforward(
             src,
             self._linear1_weight,
@@ -200,7 +202,7 @@ class FusedFeedForward(Layer):
         )
 
     def extra_repr(self) -> str:
-        """Its settings."""
+        """Return its settings."""
         return (
             f"d_model={self._d_model}, dim_feedforward={self._dim_feedforward}, dropout_rate={self._dropout_rate}, "
             f"epsilon={self._epsilon}, activation={self._activation}, act_dropout_rate={self._act_dropout_rate}, "
@@ -212,8 +214,10 @@ class FusedTransformerEncoderLayer(Layer):
     """A Transformer encoder layer of two fused parts; see paddle.nn.TransformerEncoderLayer.
 
     Arguments:
-        d_model: features. nhead: heads. dim_feedforward: features between the linear layers.
-        dropout_rate, attn_dropout_rate, act_dropout_rate: the latter two are the first by default.
+        d_model: number of features.
+        nhead: number of heads.
+        dim_feedforward: number of features between the linear layers.
+        dropout_rate, attn_dropout_rate, act_dropout_rate: dropout probabilities; the latter two default to the first.
         normalize_before: normalize the input of each part; otherwise the result.
         weight_attr, bias_attr: ParamAttr, or one each for the two parts.
 
@@ -247,7 +251,7 @@ class FusedTransformerEncoderLayer(Layer):
         )
 
     def forward(self, src: Any, src_mask: Any = None, cache: Any = None) -> Any:
-        """The layer's result; with a cache, also the longer one."""
+        """Return the layer's result; with a cache, also the longer one."""
         out = self.fused_attn(src, attn_mask=src_mask, cache=cache)
         return self.ffn(out) if cache is None else (self.ffn(out[0]), out[1])
 
@@ -357,7 +361,7 @@ class FusedMultiTransformer(Layer):
         seq_lens: Any = None,
         time_step: Any = None,
     ) -> Any:
-        """The result; with caches, also them."""
+        """Return the result; with caches, also them."""
         run: Any = fused.fused_multi_transformer
         return run(
             src,

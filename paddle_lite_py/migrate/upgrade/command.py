@@ -16,7 +16,7 @@ def upgrade_files(source: Any, target: Any = None, show: bool = True) -> dict[Pa
 
     Arguments:
         source: a file or folder.
-        target: where the rewritten ones go; beside the source by default: train.py as train_migrated.py.
+        target: where the rewritten files go; next to the source by default: train.py as train_migrated.py.
         show: print a report.
 
     Returns:
@@ -55,7 +55,7 @@ def _one(file: Path, into: Path) -> list[Note]:
 
 
 def report(file: Path, into: Path, notes: list[Note]) -> str:
-    """What was changed and what is left to do, by lines of the source."""
+    """Report what was changed and what is left to do, by lines of the source."""
     parts = {"changed": [n for n in notes if not n.todo], "left to do by hand": [n for n in notes if n.todo]}
     lines = [f"{file} -> {into}"]
     for what, some in parts.items():

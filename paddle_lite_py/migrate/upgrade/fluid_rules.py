@@ -19,7 +19,7 @@ LAYERS = {"relu": "ReLU", "tanh": "Tanh", "sigmoid": "Sigmoid", "softmax": "Soft
 
 
 def _with_activation(args: Arguments) -> str:
-    """A layer followed by its activation."""
+    """Return a layer followed by its activation."""
     act = args.get("act")
     if act is None or (isinstance(act, cst.Name) and act.value == "None"):
         return ""

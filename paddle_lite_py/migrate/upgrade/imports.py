@@ -1,4 +1,4 @@
-"""What the imports of a program bind, and what stands in their places."""
+"""The names that a program's imports bind, and their replacements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OWN = "paddle_lite_py"
 
 
 def dotted(node: Any) -> str | None:
-    """The text of a dotted name, else None."""
+    """Return the text of a dotted name, else None."""
     if isinstance(node, cst.Name):
         return node.value
     if isinstance(node, cst.Attribute):
@@ -23,7 +23,7 @@ def dotted(node: Any) -> str | None:
 
 
 def own(new: str) -> str:
-    """A name as this package is imported."""
+    """Return a name as this package is imported."""
     return OWN + new.removeprefix("paddle")
 
 
@@ -34,7 +34,7 @@ class Imports(cst.CSTVisitor):
 
     def __init__(self) -> None:
         super().__init__()
-        self.bound: dict[str, str] = {}  # a local name: what it stood for
+        self.bound: dict[str, str] = {}  # a local name: its former meaning
         self.modules: dict[str, str] = {}  # a local name of a module: the module here
         self.notes: set[tuple[int, str, str, bool]] = set()
         self.torch = self.static = self.dynamic = False
@@ -52,7 +52,7 @@ class Imports(cst.CSTVisitor):
             self._statements[line] = [*dict.fromkeys(text for m in made if m for text in m), *kept]
 
     def _import(self, part: Any, line: int) -> list[str] | None:
-        """The statements in the place of one; None if it is not of a framework."""
+        """Return the statements in the place of one; None if it is not of a framework."""
         if isinstance(part, cst.Import):
             found = [(str(dotted(a.name)), a.asname) for a in part.names]
             if not any(names.is_foreign(n) for n, _ in found):
@@ -96,7 +96,7 @@ class Imports(cst.CSTVisitor):
             if full not in names.RULES:
                 self.notes.add((line, full, names.todo_for(full), True))
                 return f"from {source} import {name}" + (f" as {local}" if local != name else "")
-            return f"import {OWN} as paddle"  # each call says which name it is
+            return f"import {OWN} as paddle"  # each call site says which name it is
         new = module or rule.new  # type: ignore[union-attr]
         if module or names.module_here(full):
             self.modules[local] = new
@@ -106,7 +106,7 @@ class Imports(cst.CSTVisitor):
 
     # -- asking ----------------------------------------------------------------------------------------------------
     def full(self, name: str) -> str | None:
-        """What a dotted name of the program stands for, if it is of a framework."""
+        """Return the full name that a dotted name of the program refers to, if it is of a framework."""
         root, _, rest = name.partition(".")
         if root not in self.bound:
             return None
@@ -126,13 +126,13 @@ class Imports(cst.CSTVisitor):
         return self.reached(new)
 
     def reached(self, text: str) -> str:
-        """A text that needs the name `paddle`."""
+        """Return a text that needs the name `paddle`."""
         self._needed = True
         return text
 
     # -- writing ---------------------------------------------------------------------------------------------------
     def replaced(self, line: int, original: Any, updated: Any) -> Any:
-        """The statements in the place of an import, with its comments."""
+        """Return the statements in the place of an import, with its comments."""
         if line not in self._statements or original.body != updated.body:
             return updated
         made: list[Any] = [cst.parse_statement(text) for text in self._statements.pop(line)]
@@ -173,7 +173,7 @@ def _is_import(statement: Any) -> bool:
 
 
 def _without_repeats(module: cst.Module) -> cst.Module:
-    """Each import of this package once."""
+    """Return each import of this package once."""
     seen: set[str] = set()
     body = []
     for s in module.body:

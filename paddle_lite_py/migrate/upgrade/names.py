@@ -1,4 +1,4 @@
-"""What a name of another framework is called here, looked up in this package itself."""
+"""The counterparts of another framework's names, looked up in this package itself."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def is_foreign(name: str) -> bool:
 
 
 def module_here(name: str) -> str | None:
-    """The module here that stands for one there: paddle.nn for torch.nn."""
+    """Return the module here that stands for one there: paddle.nn for torch.nn."""
     return MODULES.get(name) or (name if _module(name) else None)
 
 
 def rule_for(name: str) -> Rule | None:
-    """What becomes of a name; None if there is nothing like it here."""
+    """Return the rule for a name; None if it has no counterpart."""
     if name in RULES:
         return RULES[name]
     parent = max((m for m in MODULES if name.startswith(m + ".")), key=len, default="")
@@ -39,7 +39,7 @@ def rule_for(name: str) -> Rule | None:
 
 
 def todo_for(name: str) -> str:
-    """What to do about a name that has no equal."""
+    """Return the advice for a name without counterpart."""
     found = max((t for t in TODO if name == t or name.startswith(t + ".")), key=len, default="")
     return TODO.get(found, "there is no such name here")
 

@@ -152,7 +152,7 @@ class Rewriter(cst.CSTTransformer):
         return made
 
     def _method(self, node: cst.Call, updated: cst.Call) -> cst.BaseExpression:
-        """A method of a tensor or module of PyTorch."""
+        """Return a method of a tensor or module of PyTorch."""
         if not self.imports.torch or not isinstance(updated.func, cst.Attribute):
             return updated
         method, owner = updated.func.attr.value, updated.func.value

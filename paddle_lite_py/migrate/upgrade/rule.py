@@ -1,4 +1,4 @@
-"""What a call of another framework becomes."""
+"""Rules for rewriting a call of another framework."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Misfit(Exception):
 
 
 def by_old_names(rule: Rule, args: Any) -> dict[str, cst.Arg]:
-    """The arguments by their old names."""
+    """Return the arguments by their old names."""
     order = rule.order.split()
     found: dict[str, cst.Arg] = {}
     for i, arg in enumerate(args):
@@ -52,7 +52,7 @@ def by_old_names(rule: Rule, args: Any) -> dict[str, cst.Arg]:
 
 
 def apply_rule(rule: Rule, args: Any) -> tuple[str, list[cst.Arg], str]:
-    """The new name, the new arguments, and the text that the call is put into."""
+    """Return the new name, the new arguments, and the text that the call is put into."""
     if rule.listed and not any(a.keyword for a in args):
         elements = [cst.StarredElement(a.value) if a.star else cst.Element(a.value) for a in args]
         return rule.new, [cst.Arg(cst.List(elements))], ""
@@ -87,10 +87,10 @@ def _with_commas(args: list[cst.Arg], last: Any) -> list[cst.Arg]:
 
 
 def text_of(value: cst.BaseExpression | None) -> str | None:
-    """The text of a literal string, else None."""
+    """Return the text of a literal string, else None."""
     return str(value.evaluated_value) if isinstance(value, cst.SimpleString) else None
 
 
 def code(value: cst.CSTNode) -> str:
-    """An expression as it is written."""
+    """Return an expression as it is written."""
     return cst.Module([]).code_for_node(value)

@@ -14,7 +14,7 @@ from .values import _listed
 F: Any = _functional
 
 
-def _aligned(name: str) -> None:
+def _define_elementwise(name: str) -> None:
     @operator(f"elementwise_{name}")
     def compute(x: Any, y: Any, *, axis: int = -1) -> Any:
         """y begins at an axis of x."""
@@ -28,7 +28,7 @@ for _name in (
     *("add", "subtract", "multiply", "divide", "maximum", "minimum", "remainder", "floor_divide"),
     "elementwise_pow",
 ):
-    _aligned(_name)
+    _define_elementwise(_name)
 
 
 @operator("matmul_scaled")
@@ -58,7 +58,7 @@ def fc(x: Any, weight: Any, bias: Any = None, *, in_num_col_dims: int = 1, activ
 def fill_constant(
     shape: Any, filling: Any = None, *, value: Any = None, dtype: str | None = None, str_value: str = ""
 ) -> Any:
-    given, filling = filling is not None, number(filling) if filling is not None else _parsed(str_value, value)
+    given, filling = filling is not None, number(filling) if filling is not None else _parse(str_value, value)
     sizes = _listed(shape)
     dtype = dtype or "float32"
     if not given and sizes in ([], [1]) and dtype.startswith(("int", "float", "bool")):
@@ -67,7 +67,7 @@ def fill_constant(
     return P.full(sizes, filling, dtype)
 
 
-def _parsed(text: str, value: Any) -> Any:
+def _parse(text: str, value: Any) -> Any:
     """The text says more than a number of 32 bits."""
     if not text:
         return 0.0 if value is None else value
@@ -81,7 +81,7 @@ def fill_constant_batch_size_like(
 ) -> Any:  # fmt: skip
     sizes = list(shape)
     sizes[output_dim_idx] = tensor(like)._data.shape[input_dim_idx]
-    return P.full(sizes, _parsed(str_value, 0.0), dtype or "float32")
+    return P.full(sizes, _parse(str_value, 0.0), dtype or "float32")
 
 
 @operator("zeros_like")
@@ -201,7 +201,7 @@ def _rounded(x: Any, round_type: int) -> Any:
     return P.round(x) if round_type == 0 else P.sign(x) * P.floor(P.abs(x) + 0.5)
 
 
-def _quantized(x: Any, scale: Any, bit_length: int, round_type: int) -> Any:
+def _quantize(x: Any, scale: Any, bit_length: int, round_type: int) -> Any:
     most = _most(bit_length)
     within = P.minimum(P.maximum(x, -scale), scale)
     return _rounded(within / scale * most, round_type) * scale / most
@@ -211,14 +211,14 @@ def _quantized(x: Any, scale: Any, bit_length: int, round_type: int) -> Any:
 def fake_quantize_dequantize_moving(
     x: Any, in_scale: Any, in_accum: Any = None, in_state: Any = None, *, bit_length: int = 8, round_type: int = 1
 ) -> Any:
-    return _quantized(tensor(x), tensor(in_scale), bit_length, round_type), in_scale, in_state, in_accum
+    return _quantize(tensor(x), tensor(in_scale), bit_length, round_type), in_scale, in_state, in_accum
 
 
 @operator("fake_quantize_dequantize_abs_max")
 def fake_quantize_dequantize(x: Any, *, bit_length: int = 8, round_type: int = 1) -> Any:
     x = tensor(x)
     scale = P.max(P.abs(x))
-    return _quantized(x, scale, bit_length, round_type), scale
+    return _quantize(x, scale, bit_length, round_type), scale
 
 
 @operator("fake_channel_wise_quantize_dequantize_abs_max")
@@ -228,4 +228,4 @@ def fake_channel_wise_quantize_dequantize(
     x = tensor(x)
     axes = [i for i in range(x.ndim) if i != quant_axis]
     scale = P.max(P.abs(x), axes, True)
-    return _quantized(x, scale, bit_length, round_type), P.reshape(scale, [-1])
+    return _quantize(x, scale, bit_length, round_type), P.reshape(scale, [-1])

@@ -16,7 +16,7 @@ VISION: Any = _vision
 
 
 def activated(x: Any, name: str) -> Any:
-    """What an activation of that name gives; the empty name is none."""
+    """Apply the activation of that name; the empty name means none."""
     return x if name in ("", "identity", "linear") else getattr(F, name)(x)
 
 

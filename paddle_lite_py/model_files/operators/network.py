@@ -124,7 +124,7 @@ def batch_norm(
 
 
 def _form(ndim: int, form: str) -> str:
-    """The name of a layout for a tensor of so many dimensions."""
+    """Return the name of a layout for a tensor of so many dimensions."""
     first = {2: "NC", 3: "NCL", 4: "NCHW", 5: "NCDHW"}
     last = {2: "NC", 3: "NLC", 4: "NHWC", 5: "NDHWC"}
     return (last if form.endswith("C") and len(form) > 2 else first)[ndim]
@@ -237,7 +237,7 @@ def rnn(
     x: Any, pre_state: Any, weight_list: Any, sequence_length: Any = None, _dropout_state: Any = None, *,
     is_bidirec: bool = False, num_layers: int = 1, mode: str = "LSTM",
 ) -> Any:  # fmt: skip
-    """The layers of a recurrent network, time first: weights by layer and direction, then all biases."""
+    """Return the layers of a recurrent network, time first: weights by layer and direction, then all biases."""
     kind = {"LSTM": "lstm", "GRU": "gru"}.get(mode, "rnn")
     attrs = {"activation": mode.rpartition("_")[2].lower()} if kind == "rnn" else {}
     states, given, lengths = tensor(pre_state), tensor(weight_list), tensor(sequence_length)
@@ -359,7 +359,7 @@ def _spectrum(name: str, forward: bool) -> Any:
 
 
 def _norm(given: str, forward: bool) -> str:
-    """What the sums are divided by in the file (nothing, the size or its root), as a name for that direction."""
+    """Return the `norm` argument for the file's normalization (none, by the size or by its root) in that direction."""
     if given == "by_sqrt_n" or given == "ortho":
         return "ortho"
     return given if given in ("backward", "forward") else "backward"

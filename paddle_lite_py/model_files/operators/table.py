@@ -59,26 +59,26 @@ def same(names: Iterable[str], functions: Any, **other: str) -> None:
 
 
 def call(name: str, operands: list[Any], attrs: dict[str, Any]) -> Any:
-    """What an operator gives."""
+    """Build an operator and return its results."""
     of = known_as(name)
     wanted = _ATTRIBUTES[of]
     return OPERATORS[of](*operands, **{k: v for k, v in attrs.items() if wanted is None or k in wanted})
 
 
 def known_as(name: str) -> str:
-    """The name under which an operator is in the table: one in place is what it is otherwise."""
+    """Return the name under which an operator is in the table: one in place is what it is otherwise."""
     return name if name in OPERATORS else name.removesuffix("_")
 
 
 def tensor(value: Any) -> Any:
-    """An operand as a tensor; None stays None, and a list one of tensors."""
+    """Return an operand as a tensor; None stays None, and a list one of tensors."""
     if isinstance(value, list | tuple):
         return [tensor(v) for v in value]
     return value.tensor() if isinstance(value, KnownValue) else value
 
 
 def known(value: Any, default: Any = None) -> Any:
-    """What is known of an operand that stands for numbers: these, or a tensor that a run knows."""
+    """Return the numbers of an operand if they are known, else the tensor that a run will know."""
     if value is None:
         return default
     if isinstance(value, KnownValue):
@@ -89,7 +89,7 @@ def known(value: Any, default: Any = None) -> Any:
 
 
 def numbers(value: Any) -> Any:
-    """The same as a list, or a tensor."""
+    """Return the same as a list, or a tensor."""
     found = known(value)
     if isinstance(found, list | Tensor) or found is None:
         return found
@@ -97,7 +97,7 @@ def numbers(value: Any) -> Any:
 
 
 def number(value: Any) -> Any:
-    """The same as one number, or a tensor without dimensions."""
+    """Return the same as one number, or a tensor without dimensions."""
     found = known(value)
     if isinstance(found, list):
         return found[0]

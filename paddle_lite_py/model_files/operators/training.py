@@ -10,7 +10,7 @@ from ...nn import functional as _functional
 from .table import P, call, number, operator, tensor
 
 F: Any = _functional
-# What an operator does in training, where its attribute `is_test` says that it is not used in inference.
+# The training form of operators, used where their attribute `is_test` is false.
 IN_TRAINING = {
     "batch_norm": "batch_norm_in_training",
     "batch_norm_": "batch_norm_in_training",
@@ -369,6 +369,6 @@ def update_loss_scaling(
 
 @operator("select_output")
 def select_output(mask: Any, x: Any) -> Any:
-    """What is not selected is zero: of no influence on a gradient."""
+    """Return the input that is not selected is zero: it has no effect on a gradient."""
     x, mask = tensor(x), P.reshape(tensor(mask), [])
     return [[P.where(mask == k, x, P.zeros_like(x)) for k in range(2)]]

@@ -1,4 +1,4 @@
-"""What rows of the table write with: operators of the reference on values of a file."""
+"""The emitter used by rows of the table: it writes operators of the reference on values of a file."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Emitter:
         self.places: dict[str, tuple[FileValue, int]] = {}  # of symbols: a value, and its axis of that size
         self.sizes_known: dict[str, FileValue] = {}
         self.numbers: dict[FileValue, Any] = {}  # tensors of one number, and the number
-        self.not_negative: set[FileValue] = set()  # buffers of integers, and what is taken from them
-        self.constants: dict[Any, FileValue] = {}  # what operators only read, by what it is
+        self.not_negative: set[FileValue] = set()  # integer buffers, and values taken from them
+        self.constants: dict[Any, FileValue] = {}  # values that operators only read, by content
         self.name = ""  # of the operator that is being written
-        self.out: list[TensorType] = []  # what it gives
+        self.out: list[TensorType] = []  # its results
 
     def emit(self, name: str, operands: Sequence[FileValue | None], types: Sequence[Any], **attrs: Any) -> Any:
         """Append an operator; its results."""
@@ -62,7 +62,7 @@ class Emitter:
 
     # -- values that are known -------------------------------------------------------------------------------------
     def full(self, value: Any, dtype: str, shape: Sequence[int] = (), place: PlaceAttribute = ANYWHERE) -> FileValue:
-        """A tensor of one number."""
+        """Return a tensor of one number."""
         if isinstance(value, float) and math.isnan(value):  # which the reference does not read
             infinite = self.full(math.inf, dtype, shape)
             return self.op("subtract", infinite, infinite)
@@ -78,11 +78,11 @@ class Emitter:
         return made
 
     def number(self, value: Any, dtype: str = "int32") -> FileValue:
-        """A number where the reference expects a tensor of one element for an attribute."""
+        """Return a number where the reference expects a tensor of one element for an attribute."""
         return self.once((value, dtype), lambda: self.full(value, dtype, [1], HOST))
 
     def once(self, key: Any, make: Callable[[], FileValue]) -> FileValue:
-        """A constant that operators only read: one for all of a key."""
+        """Return a constant that operators only read: one for all of a key."""
         if key not in self.constants:
             self.constants[key] = make()
         return self.constants[key]
@@ -96,7 +96,7 @@ class Emitter:
         return self.op("full_int_array", to=TensorType((len(values),), "int64"), **attrs)
 
     def array(self, values: np.ndarray) -> FileValue:
-        """A tensor of a few numbers."""
+        """Return a tensor of a few numbers."""
         flat, kind = values.reshape(-1).tolist(), TensorType(values.shape, values.dtype.name)
         if values.size and len(set(flat)) == 1:
             return self.full(flat[0], kind.dtype, values.shape)
@@ -104,7 +104,7 @@ class Emitter:
         return self.op("assign_value", to=kind, **attrs, place=ANYWHERE)
 
     def tensor(self, value: Any, dtype: str) -> FileValue:
-        """A value, or a number as one, in a dtype."""
+        """Return a value, or a number as one, in a dtype."""
         return self.cast(value, dtype) if isinstance(value, FileValue) else self.full(plain(value, dtype), dtype)
 
     # -- sizes -----------------------------------------------------------------------------------------------------
@@ -118,14 +118,14 @@ class Emitter:
         return self.op("stack", self.combined(parts), to=TensorType((len(parts),), "int64"), axis=0)
 
     def size(self, dim: Any) -> FileValue:
-        """A size as a tensor without dimensions."""
+        """Return a size as a tensor without dimensions."""
         if not symbolic.is_symbolic(dim):
             return self.full(int(dim), "int64")
         found = symbolic.evaluate(dim, _Symbols(self))
         return found.value if isinstance(found, _SizeValue) else self.full(int(found), "int64")
 
     def symbol(self, name: str) -> FileValue:
-        """The size that a symbol stands for."""
+        """Return the size that a symbol stands for."""
         if name not in self.sizes_known:
             if name not in self.places:
                 raise Unwritable(f"its size {name} is known only when it has run")
@@ -133,12 +133,12 @@ class Emitter:
         return self.sizes_known[name]
 
     def size_of(self, value: FileValue, axis: int) -> FileValue:
-        """The size of an axis of a tensor."""
+        """Return the size of an axis of a tensor."""
         shape = self.op("shape64", value, to=TensorType((len(value.type.shape),), "int64"))
         return self.element(shape, axis)
 
     def element(self, vector: FileValue, at: int) -> FileValue:
-        """An element of a tensor of one dimension."""
+        """Return an element of a tensor of one dimension."""
         attrs = {"axes": [Long(0)], "infer_flags": [Long(1)], "decrease_axis": [Long(0)]}
         scalar = TensorType((), vector.type.dtype)
         return self.op("slice", vector, self.ints([at]), self.ints([at + 1]), to=scalar, **attrs)
@@ -155,11 +155,11 @@ class Emitter:
         return self.op("builtin.combine", *values, to=[v.type for v in values])
 
     def items(self, values: FileValue) -> list[FileValue]:
-        """The tensors of a list."""
+        """Return the tensors of a list."""
         return self.emit("builtin.split", [values], values.type)
 
     def cast(self, x: FileValue, dtype: str) -> FileValue:
-        """A tensor in a dtype."""
+        """Return a tensor in a dtype."""
         if x.type.dtype == dtype:
             return x
         if x in self.numbers and dtype != "bool":
@@ -167,7 +167,7 @@ class Emitter:
         return self.op("cast", x, to=TensorType(x.type.shape, dtype), dtype=DTypeAttribute(dtype))
 
     def reshape(self, x: FileValue, shape: Sequence[Any]) -> FileValue:
-        """A tensor in another shape."""
+        """Return a tensor in another shape."""
         given = x.type.shape
         if tuple(shape) == tuple(given):
             return x
@@ -177,7 +177,7 @@ class Emitter:
         return self.op("reshape", x, self.sizes(kept, True), to=TensorType(tuple(shape), x.type.dtype))
 
     def expand(self, x: FileValue, shape: Sequence[Any]) -> FileValue:
-        """A tensor repeated along axes of size 1, and new ones in front."""
+        """Return a tensor repeated along axes of size 1, and new ones in front."""
         given, new = x.type.shape, len(shape) - len(x.type.shape)
         if tuple(shape) == tuple(given):
             return x
@@ -187,33 +187,33 @@ class Emitter:
         return self.op("expand", x, self.sizes(kept), to=TensorType(tuple(shape), x.type.dtype))
 
     def transpose(self, x: FileValue, perm: Sequence[int]) -> FileValue:
-        """A tensor with its axes in another order."""
+        """Return a tensor with its axes in another order."""
         if list(perm) == sorted(perm):
             return x
         shape = tuple([x.type.shape[p] for p in perm])
         return self.op("transpose", x, to=TensorType(shape, x.type.dtype), perm=[int(p) for p in perm])
 
     def unsqueeze(self, x: FileValue, axis: int) -> FileValue:
-        """A tensor with a new axis of size 1."""
+        """Return a tensor with a new axis of size 1."""
         shape = list(x.type.shape)
         shape.insert(axis, 1)
         return self.op("unsqueeze", x, self.ints([axis]), to=TensorType(tuple(shape), x.type.dtype))
 
     def squeeze(self, x: FileValue, axis: int) -> FileValue:
-        """A tensor without an axis of size 1."""
+        """Return a tensor without an axis of size 1."""
         shape = tuple([n for i, n in enumerate(x.type.shape) if i != axis])
         return self.op("squeeze", x, self.ints([axis]), to=TensorType(shape, x.type.dtype))
 
     def matmul(self, x: FileValue, y: FileValue, transposed: bool = False, to: Any = None) -> FileValue:
-        """A product of matrices, the second one transposed if that is wanted."""
+        """Return a product of matrices, the second one transposed if that is wanted."""
         return self.op("matmul", x, y, to=to, transpose_x=False, transpose_y=transposed)
 
     def flip(self, x: FileValue, axes: Sequence[int]) -> FileValue:
-        """A tensor with the order of elements reversed along axes."""
+        """Return a tensor with the order of elements reversed along axes."""
         return self.op("flip", x, axis=list(axes))
 
     def slice(self, x: FileValue, axis: int, start: Any, end: Any) -> FileValue:
-        """A part of a tensor along one axis; its bounds are numbers or tensors."""
+        """Return a part of a tensor along one axis; its bounds are numbers or tensors."""
         n = end - start if isinstance(start, int) and isinstance(end, int) else None
         shape = tuple([n if i == axis else m for i, m in enumerate(x.type.shape)])
         first, last = (b if isinstance(b, FileValue) else self.ints([b]) for b in (start, end))
@@ -222,7 +222,7 @@ class Emitter:
 
 
 def plain(value: Any, dtype: str) -> Any:
-    """A number as one of Python's, of the kind of a dtype."""
+    """Return a number as one of Python's, of the kind of a dtype."""
     value = value.item() if isinstance(value, np.generic) else value
     if dtype == "bool":
         return bool(value)

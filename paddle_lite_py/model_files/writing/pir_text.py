@@ -56,7 +56,7 @@ class PlaceAttribute(int):
 
 
 def to_text(graph: ModelGraph) -> bytes:
-    """The text of a graph whose values are FileValues."""
+    """Return the text of a graph whose values are FileValues."""
     program = {"regions": [_TextWriter().region(graph)]}
     base = {"magic": "pir", "trainable": True, "version": VERSION}
     return json.dumps({"base_code": base, "program": program}, separators=(",", ":"), sort_keys=True).encode()
@@ -99,7 +99,7 @@ class _TextWriter:
         return {"#": f"region_{k}", "blocks": [{"#": f"block_{k}", "args": arguments, "ops": ops}]}
 
     def number(self, value: FileValue | None) -> int:
-        """The number of a result, which it gets where it is met first."""
+        """Return the number of a result, which it gets where it is met first."""
         if value not in self.numbers:
             self.results += 1
             self.numbers[value] = self.results
@@ -143,12 +143,12 @@ def _type(kind: TensorType | list[TensorType] | None) -> dict[str, Any]:
 
 
 def known_sizes(shape: Iterable[Any]) -> list[int]:
-    """A shape with -1 for what is not known."""
+    """Return a shape with -1 for what is not known."""
     return [int(n) if isinstance(n, int | np.integer) else -1 for n in shape]
 
 
 def attribute(value: Any) -> dict[str, Any]:
-    """An attribute, whose Python type says its kind."""
+    """Return an attribute, whose Python type says its kind."""
     if isinstance(value, DTypeAttribute):
         return {"#": "1.a_dtype", "D": str(value) or "Undefined(ALL_DTYPE)"}
     if isinstance(value, PlaceAttribute):

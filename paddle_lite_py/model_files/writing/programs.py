@@ -28,7 +28,7 @@ MOST_NAMED = 20  # of what has no form, in a message
 
 
 def to_graph(traced: Traced) -> tuple[ModelGraph, dict[str, Tensor]]:
-    """The graph of what a traced program gives, and its weights by name.
+    """Return the graph of what a traced program gives, and its weights by name.
 
     Raises:
         ModelFileError: naming all operators that have no form in such a file, and their lines.
@@ -58,7 +58,7 @@ class _ProgramWriter(Emitter):
         self.refused: dict[str, None] = {}
 
     def graph(self) -> ModelGraph:
-        """The whole program."""
+        """Return the whole program."""
         traced, block = self.traced, self.traced.program.block
         given = list(zip(block.inputs, traced.program.input_names, strict=True))[: traced.n_args]
         feeds = [self.feed(value, name) for value, name in given]
@@ -71,7 +71,7 @@ class _ProgramWriter(Emitter):
         return ModelGraph(self.declared, feeds, results, ModelBlock([], used(self.nodes, results), []), names)
 
     def results(self, values: Sequence[Any]) -> list[FileValue]:
-        """What the program gives. The reference joins what is equal, and then misses one of two results: the second one
+        """Return the program's results. The reference merges equal ones, and then misses one of two: the second one
         is a copy of the first one's copy."""
         made = {v for node in self.nodes for v in node.results}
         given, first = [self.copied(v, made) for v in values], dict[FileValue, FileValue]()
@@ -87,7 +87,7 @@ class _ProgramWriter(Emitter):
         return ModelFeed(made, name, tuple(known_sizes(value.shape)), value.dtype.name)
 
     def read(self, value: Any) -> Any:
-        """What stands for a value here; a number is itself."""
+        """Return the file's value for a value here; a number is itself."""
         if isinstance(value, Tensor):
             return self.weight(value, TensorType(tuple(value._data.shape), value._data.dtype.name))
         if not isinstance(value, Value):
@@ -99,7 +99,7 @@ class _ProgramWriter(Emitter):
         return self.env[value]
 
     def symbol(self, name: str) -> FileValue:
-        """The size that a symbol stands for; of one that a value tells, one more."""
+        """Return the size that a symbol stands for; of one that a value tells, one more."""
         found = self.traced.program.measured.get(name)
         if found is None or name in self.sizes_known:
             return super().symbol(name)
@@ -112,7 +112,7 @@ class _ProgramWriter(Emitter):
         return self.sizes_known[name]
 
     def weight(self, tensor: Tensor, of: TensorType) -> FileValue:
-        """A parameter, a buffer or a constant."""
+        """Return a parameter, a buffer or a constant."""
         name = tensor._name or f"constant_{len(self.weights)}"
         name = name if name not in self.weights else f"{name}_{len(self.weights)}"
         self.weights[name], made = tensor, FileValue(of)
@@ -155,14 +155,14 @@ class _ProgramWriter(Emitter):
             return self.otherwise(op, inputs, e)
 
     def otherwise(self, op: Operator, inputs: Sequence[Any], reason: Unwritable) -> Sequence[FileValue]:
-        """An operator whose row does not serve, by what it computes."""
+        """Return an operator whose row does not serve, by what it computes."""
         try:
             return written_by_primitives(self, op, inputs)
         except Unwritable:
             raise reason from None
 
     def by_row(self, op: Operator, inputs: Sequence[Any]) -> Sequence[FileValue]:
-        """An operator as its row has it."""
+        """Return an operator as its row has it."""
         bound = op.bound
         attrs = dict(zip(bound.op.attr_names, bound.attrs, strict=True))
         given = inputs if bound.layout is None else unpack(tuple(inputs), bound.layout)
@@ -190,11 +190,11 @@ class _ProgramWriter(Emitter):
         return self.op("assign", found) if isinstance(found, FileValue) else self.full(found, natural_dtype(found))
 
     def settled(self, given: Sequence[Any], inputs: Sequence[Value]) -> list[FileValue]:
-        """What an operator with blocks is given; a number is a value there."""
+        """Return the operands of an operator with blocks; a number becomes a value there."""
         return [self.tensor(v, w.dtype.name) for v, w in zip(given, inputs, strict=True)]
 
     def condition(self, value: Any) -> FileValue:
-        """A truth value as the reference has it."""
+        """Return a truth value as the reference has it."""
         return self.reshape(self.tensor(value, "bool"), ())
 
     def _cond(self, op: Operator, inputs: Sequence[Any]) -> Sequence[FileValue]:
@@ -217,19 +217,19 @@ class _ProgramWriter(Emitter):
         return self.loop([first, *given[:n]], step)
 
     def goes_on(self, test: Block, given: Sequence[FileValue]) -> FileValue:
-        """The condition of a loop."""
+        """Return the condition of a loop."""
         self.env.update(zip(test.inputs, given, strict=True))
         self.run(test.ops)
         return self.condition(self.read(test.outputs[0]))
 
     def loop(self, operands: Sequence[FileValue], step: ModelBlock) -> list[FileValue]:
-        """A loop on its first operand."""
+        """Return a loop on its first operand."""
         results = [FileValue(a.type) for a in step.arguments]
         self.nodes.append(ModelNode("while", list(operands), {}, results, [step]))
         return results
 
     def _for(self, op: Operator, inputs: Sequence[Any]) -> Sequence[FileValue]:
-        """A loop of known length, as one on a condition that counts."""
+        """Return a loop of known length, as one on a condition that counts."""
         attrs = dict(zip(op.bound.op.attr_names, op.bound.attrs, strict=True))
         body, n, length = attrs["body"], attrs["n_carry"], self.size(attrs["length"])
         given, truth = [self.full(0, "int64"), *self.settled(inputs, body.inputs[1:])], TensorType((), "bool")
@@ -285,7 +285,7 @@ def _all_nodes(block: ModelBlock) -> Iterator[ModelNode]:
 
 
 def _leaves(structure: Any, outputs: Iterator[Any], inputs: Sequence[Value]) -> Iterator[Any]:
-    """The tensors of a result, in order; what is none has no place in such a file."""
+    """Yield the tensors of a result, in order; what is none has no place in such a file."""
     if structure is nested.LEAF:
         yield next(outputs)
     elif isinstance(structure, nested.Static) and isinstance(structure.value, Argument | Tensor):
@@ -296,7 +296,7 @@ def _leaves(structure: Any, outputs: Iterator[Any], inputs: Sequence[Value]) -> 
 
 
 def natural_dtype(value: Any) -> str:
-    """The dtype of a value, or of a number."""
+    """Return the dtype of a value, or of a number."""
     if isinstance(value, Value):
         return value.dtype.name
     return "bool" if isinstance(value, bool) else "int64" if isinstance(value, int) else "float32"

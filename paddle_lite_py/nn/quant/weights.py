@@ -160,7 +160,7 @@ def weight_only_linear(
 
 
 @op(name="llm_int8_linear")
-def _mixed(x: Any, weight: Any, scale: Any, bias: Any = None, /, *, threshold: float) -> Any:
+def _mix(x: Any, weight: Any, scale: Any, bias: Any = None, /, *, threshold: float) -> Any:
     """Features that reach the threshold are multiplied as they are, the others rounded to 8 bits for each row."""
     rows = x.reshape(-1, x.shape[-1]).astype(jnp.float32)
     apart = jnp.max(jnp.abs(rows), axis=0) >= threshold
@@ -200,5 +200,5 @@ def llm_int8_linear(x: Any, weight: Any, bias: Any = None, weight_scale: Any = N
     """
     if weight_scale is None:
         raise ValueError("llm_int8_linear: weight_scale is None; give the scales that weight_quantize() returned")
-    fn: Any = _mixed
+    fn: Any = _mix
     return fn(x, weight, weight_scale, bias, threshold=float(threshold))

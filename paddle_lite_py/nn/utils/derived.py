@@ -23,13 +23,13 @@ class _Derived(Initializer):
         self.function, self.payloads = function, [s._data for s in sources]
 
     def draw(self, _shape: Any, dtype: Any) -> np.ndarray:
-        """An array of this shape and dtype."""
+        """Return an array of this shape and dtype."""
         arrays = [d if is_array(d) else d.concrete("a first value") for d in self.payloads]
         with use(EAGER), no_grad():
             return np.asarray(self.function(*map(wrap, arrays))._data).astype(dtype.np)
 
 
 def derive_parameter(layer: Layer, shape: list[int], function: Callable[..., Any], *sources: Any) -> Parameter:
-    """A parameter for a layer, which starts as a function of other parameters."""
+    """Return a parameter for a layer, which starts as a function of other parameters."""
     attr = ParamAttr(initializer=_Derived(function, sources))
     return layer.create_parameter(shape, attr, sources[0].dtype)

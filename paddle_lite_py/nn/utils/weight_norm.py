@@ -12,7 +12,7 @@ from .derived import derive_parameter
 
 
 def _length(v: Tensor, dim: int | None) -> Tensor:
-    """The 2-norm over all dimensions but `dim`, [n]; over all of them if dim is None."""
+    """Return the 2-norm over all dimensions but `dim`, [n]; over all of them if dim is None."""
     squares = v * v
     if dim is None:
         return squares.sum().sqrt()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -72,7 +73,7 @@ class LRScheduler:
             cls.get_lr = _of_each_run(cls.get_lr)  # type: ignore[method-assign, assignment]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """A schedule that knows what it is made with, for a file."""
+        """Return a schedule that knows what it is made with, for a file."""
         made = super().__new__(cls)
         made._arguments = args, kwargs
         state.interpreter.made_schedule(made)
@@ -88,12 +89,14 @@ class LRScheduler:
             self.last_epoch, self.verbose = last_epoch, verbose
             self._begin()
 
+    __new__.__signature__ = inspect.signature(__init__)  # type: ignore[attr-defined]  # users see that of __init__
+
     def _begin(self) -> None:
         """The first step, of which a subclass may have a form of its own."""
         self._advance(None) if type(self).step is LRScheduler.step else self.step()
 
     def __call__(self) -> float:
-        """The learning rate of the next optimizer step."""
+        """Return the learning rate of the next optimizer step."""
         return self.last_lr
 
     def step(self, epoch: int | None = None) -> None:
@@ -166,7 +169,7 @@ def _step(schedule: LRScheduler) -> None:
 
 
 def _fork_value(value: Any) -> Any:
-    """What a copy of a schedule holds: steps may change containers, and the schedules inside."""
+    """Copy a value of a schedule: steps may change containers, and the schedules inside."""
     if type(value) is TracedNumber:
         return value.value
     if isinstance(value, LRScheduler):

@@ -16,7 +16,7 @@ SCHEDULES: dict[str, type[LRScheduler]] = {
 
 
 def describe(rate: Any) -> Any:
-    """A number, a schedule, or an argument of one, as data that say how to make it again.
+    """Return a number, a schedule, or an argument of one, as data that say how to make it again.
 
     Raises:
         TypeError: if it is made of what no file can hold: a function, or a class of the user's own.
@@ -40,7 +40,7 @@ _REMEDY = "train with a schedule of paddle.optimizer.lr, or with a number that s
 
 
 def from_description(data: Any) -> Any:
-    """What describe() wrote.
+    """Recreate a schedule from the output of describe().
 
     Raises:
         ValueError: if the data are damaged.
@@ -61,7 +61,7 @@ def from_description(data: Any) -> Any:
 
 
 def _numbers(state: dict[str, Any]) -> dict[str, Any]:
-    """The state of a schedule: numbers, and the state of the one inside."""
+    """Return the state of a schedule: numbers, and the state of the one inside."""
     for key, value in state.items():
         if isinstance(value, dict):
             _numbers(value)

@@ -24,7 +24,7 @@ class _Computed(Number):
 
 
 def _choose(condition: Any, a: Any, b: Any) -> Any:
-    """The number a where the condition holds, else b."""
+    """Return the number a where the condition holds, else b."""
     if not isinstance(condition, Tensor):
         return a if condition else b
     kind = "int64" if _is_integer(a) and _is_integer(b) else "float64"

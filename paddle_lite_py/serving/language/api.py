@@ -21,7 +21,7 @@ CREATED = int(time.time())
 
 
 def error_body(error: ServingError) -> dict[str, Any]:
-    """An error in the form of OpenAI's API."""
+    """Return an error in the form of OpenAI's API."""
     kind = "invalid_request_error" if error.http < 500 and error.kind != "busy" else "server_error"
     return {"error": {"message": error.text, "type": kind, "param": None, "code": error.kind}}
 

@@ -17,7 +17,7 @@ MOST_CHOICES = 128  # prompts times n of one request
 
 
 class CompletionRequest(NamedTuple):
-    """What a request asks for."""
+    """A completion request."""
 
     model: str
     prompts: list[list[int]]
@@ -137,7 +137,7 @@ def read_chat(body: bytes, tokenizer_of: Callable[[str], Tokenizer]) -> Completi
 
 
 def read_generate(body: bytes, model: str, is_stream: bool, tokenizer: Tokenizer) -> CompletionRequest:
-    """Read a request of the generate extension to a model; settings are in `parameters`, or beside it.
+    """Read a request of the generate extension; settings are in `parameters`, or next to it.
 
     Raises:
         ServingError: It is invalid.

@@ -87,7 +87,7 @@ class LibraryTokenizer:
             raise ServingError("invalid", "the model has no chat template; use /v1/completions")
         try:
             text = self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-        except Exception as e:  # a template raises errors of its own
+        except Exception as e:  # a template may raise its own errors
             raise ServingError("invalid", f"messages: the chat template does not accept them: {e}") from e
         return list(self._tokenizer.encode(text, add_special_tokens=False))
 

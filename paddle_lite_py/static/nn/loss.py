@@ -76,7 +76,7 @@ def nce(
 
 
 def _noise(classes: int, drawn: int, seed: int) -> Tensor:
-    """The classes that stand against the label."""
+    """Return the classes that stand against the label."""
     return to_tensor(np.random.default_rng(seed).integers(0, classes, drawn)) if seed else randint(0, classes, [drawn])
 
 

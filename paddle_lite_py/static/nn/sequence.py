@@ -30,7 +30,7 @@ def _mask(input: Any, lengths: Any, ndim: int | None = None) -> Any:
 
 
 def _at(input: Any, index: Any) -> Any:
-    """The step of each sequence at an index, [n, ...]."""
+    """Return the step of each sequence at an index, [n, ...]."""
     index = reshape(index, [-1, *[1] * (input.ndim - 1)]).astype("int64")
     chosen = unsqueeze(arange(input.shape[1], dtype="int64"), 0)
     hit = reshape(chosen, [1, -1, *[1] * (input.ndim - 2)]) == index

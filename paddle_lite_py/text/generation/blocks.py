@@ -37,7 +37,7 @@ class Blocks:
         self.count = count
         self._uses = [0] * count
         self._unused = collections.OrderedDict[int, None].fromkeys(range(1, count))  # the next to be taken is first
-        self._known: dict[bytes, int] = {}  # by what is in it, and in all blocks before it
+        self._known: dict[bytes, int] = {}  # by the content of it and of all blocks before it
         self._keys: dict[int, bytes] = {}
 
     @property

@@ -157,7 +157,7 @@ def occurring(rows: Rows, words: int) -> Tensor:
     """Return which tokens occur in each prompt, [batch, words]."""
     ids = rows["ids"]
     is_prompt = arange(ids.shape[1]).unsqueeze(0) < rows["prompts"].unsqueeze(1)
-    marked = zeros([ids.shape[0], words + 1], "bool")  # what is no prompt marks a last column
+    marked = zeros([ids.shape[0], words + 1], "bool")  # tokens that are not the prompt mark a last column
     return marked.put_along_axis(where(is_prompt, ids, words), True, 1)[:, :words]
 
 

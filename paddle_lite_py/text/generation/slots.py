@@ -109,7 +109,7 @@ class SlotBatch:
         return [i for i in range(self.slots) if i not in self._uses]
 
     def sizes(self) -> list[int]:
-        """The lengths that prompts are padded to."""
+        """Return the lengths that prompts are padded to."""
         powers = [SMALLEST << i for i in range(self.capacity.bit_length()) if SMALLEST << i < self.capacity]
         return [*powers, self.capacity]
 

@@ -80,7 +80,7 @@ class SpeculativeDecoder(TokenDecoder):
 
     def _next(self, rows: Rows) -> None:
         """Extend each row by at least one token."""
-        proposed = self._proposed(rows)
+        proposed = self._propose(rows)
         tokens = concat([_tokens_at(rows, rows["lengths"]), stack(proposed, 1)], 1)
         logits = self.model(tokens, cache=ProposalCache(rows, "", rows["lengths"])).astype("float32")
         is_open = ~rows["finished"]
@@ -91,7 +91,7 @@ class SpeculativeDecoder(TokenDecoder):
             if i < self.count:
                 is_open = is_open & ~rows["finished"] & (chosen == proposed[i])
 
-    def _proposed(self, rows: Rows) -> list[Tensor]:
+    def _propose(self, rows: Rows) -> list[Tensor]:
         """Return tokens that the draft model chooses, one after another, each [batch]."""
         lengths = rows["lengths"] - 1
         # The draft has not read the token before the last one if all its proposals were accepted.

@@ -11,7 +11,7 @@ __all__ = ["ModelConfig", "tiny_config"]
 
 
 class Traits(NamedTuple):
-    """What distinguishes an architecture from LLaMA."""
+    """How an architecture differs from LLaMA."""
 
     norm: str = "rms"
     positions: str = "rotary"
@@ -49,7 +49,7 @@ CLASSES = {
     "qwen2": "Qwen2ForCausalLM", "qwen3": "Qwen3ForCausalLM", "mixtral": "MixtralForCausalLM", "bert": "BertModel",
 }  # fmt: skip
 ACTIVATIONS = ("silu", "gelu", "gelu_new", "gelu_pytorch_tanh", "relu")
-# What a config.json may say that changes results and is not implemented: the values that are.
+# Settings of config.json that change results and are not implemented: the supported values.
 _IMPLEMENTED: dict[str, tuple[Any, ...]] = {
     "use_sliding_window": (False, None), "scale_attn_by_inverse_layer_idx": (False, None),
     "scale_attn_weights": (True, None), "add_cross_attention": (False, None), "is_decoder": (False, None),
@@ -139,7 +139,7 @@ class ModelConfig:
 
     @property
     def traits(self) -> Traits:
-        """What distinguishes its architecture."""
+        """The traits of its architecture."""
         return TRAITS[self.model_type]
 
     @property

@@ -23,7 +23,7 @@ Angles = tuple[Tensor, Tensor] | None
 
 
 class WholeSequence:
-    """What attention uses instead of a KeyValueCache where all tokens are given.
+    """The cache of attention when all tokens are given at once, in place of a KeyValueCache.
 
     Arguments:
         is_causal: tokens attend to earlier ones only.

@@ -58,7 +58,7 @@ class Backbone(Layer):
 
 
 class PretrainedModel(Layer):
-    """What models with weights in files share.
+    """The base of models whose weights are in files.
 
     Arguments:
         config: architecture and sizes.

@@ -37,13 +37,13 @@ TABLES = {
     "gpt": _GPT, "bert": _encoder("bert"), "ernie": _encoder("ernie"), "llama": {"model.": "llama."},
     "qwen2": {"model.": "qwen2."},
 }  # fmt: skip
-# Settings that are the same whatever config.json says: PaddleNLP does not read them there.
+# Settings that PaddleNLP does not read from config.json, with their fixed values.
 _FIXED: dict[str, dict[str, Any]] = {
     "gpt": {"model_type": "gpt2", "hidden_act": "gelu_new", "norm_eps": 1e-5, "tie_word_embeddings": True},
     "ernie": {"model_type": "bert", "norm_eps": 1e-12},
     "llama": {"hidden_act": "silu"},
 }
-# What changes results or layouts and is not implemented: the values that are.
+# Settings that change results or layouts and are not implemented: the supported values.
 _IMPLEMENTED: dict[str, tuple[Any, ...]] = {
     "alibi": (False,), "use_long_sequence_strategies": (False,), "rope_scaling_type": (None, "linear"),
     "fuse_attention_qkv": (False,), "fuse_attention_ffn": (False,), "normalize_before": (True,),

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def layer_places(model: Any, kind: type | tuple[type, ...]) -> Iterator[tuple[Any, str, Any, str]]:
-    """The layers of a kind: the layer that has it, its name there, itself, and its full name."""
+    """Yield the layers of a kind: the layer that has it, its name there, itself, and its full name."""
     for prefix, owner in list(model.named_sublayers(include_self=True)):
         for name, layer in list(owner.named_children()):
             if isinstance(layer, kind):

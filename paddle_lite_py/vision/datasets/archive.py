@@ -42,7 +42,7 @@ class Archive:
             self._tar.close()
 
     def read(self, name: str) -> bytes:
-        """The bytes of a file in it.
+        """Return the bytes of a file in it.
 
         Raises:
             ValueError: if it is not there.
@@ -54,7 +54,7 @@ class Archive:
             return tar.extractfile(self.members[name]).read()
 
     def picture(self, name: str) -> np.ndarray:
-        """A picture in it, as an array; an error names the file."""
+        """Return a picture in it, as an array; an error names the file."""
         try:
             with pillow().open(io.BytesIO(self.read(name))) as found:
                 return np.array(found)

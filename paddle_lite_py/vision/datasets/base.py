@@ -1,4 +1,4 @@
-"""What the data sets share."""
+"""The base classes of data sets."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Transform = Callable[[Any], Any] | None
 
 
 def one_of(who: str, what: str, value: Any, known: Any) -> Any:
-    """The value, or an error that names the known ones."""
+    """Return the value, or an error that names the known ones."""
     if value not in known:
         raise ValueError(f"{who}: {what} is {value!r}; expected one of {', '.join(map(repr, known))}")
     return value
 
 
 def find(who: str, given: Any, url: str, md5: str, download: bool, folder: str) -> str:
-    """The file that the user gave, or the published one, fetched when it is not there yet."""
+    """Return the file that the user gave, or the published one, fetched when it is not there yet."""
     if given is not None:
         return str(given)
     if not download:
@@ -44,6 +44,6 @@ class PictureDataset(Dataset):
         self.backend = one_of(who, "backend", backend or get_image_backend(), BACKENDS)
 
     def _shown(self, picture: np.ndarray) -> Any:
-        """A picture in the form of the backend, transformed."""
+        """Return a picture in the form of the backend, transformed."""
         image = pillow().fromarray(picture) if self.backend == "pil" else picture
         return image if self.transform is None else self.transform(image)

@@ -24,7 +24,7 @@ def _load(path: str) -> Any:
 
 
 def _sample(loader: Callable[[str], Any], transform: Callable[[Any], Any] | None, path: str) -> Any:
-    """What a file holds, transformed; an error names the file."""
+    """Load and transform a file; an error names the file."""
     try:
         sample = loader(path)
         return sample if transform is None else transform(sample)
@@ -34,7 +34,7 @@ def _sample(loader: Callable[[str], Any], transform: Callable[[Any], Any] | None
 
 
 def _files(root: Any, extensions: Any, is_valid_file: Callable[[str], bool] | None, who: str) -> list[str]:
-    """The paths under a folder that are chosen, in order."""
+    """Return the paths under a folder that are chosen, in order."""
     if extensions is not None and is_valid_file is not None:
         raise ValueError(f"{who}: give extensions or is_valid_file, not both")
     endings = tuple(EXTENSIONS if extensions is None else extensions)

@@ -18,7 +18,7 @@ _ROOT = "https://dataset.bj.bcebos.com/"
 
 
 def read_idx(path: Any) -> np.ndarray:
-    """The array of bytes of an IDX file, plain or gzipped.
+    """Return the array of bytes of an IDX file, plain or gzipped.
 
     Raises:
         ValueError: if it is no such file, or shorter than it says.

@@ -16,7 +16,7 @@ __all__ = [
     *(*shufflenet.__all__, *squeezenet.__all__, *vgg.__all__),
 ]
 
-# Of each function that builds a network, where it has no example of its own.
+# For each function that builds a network and has no example itself.
 _EXAMPLE = """
 
     Examples:

@@ -1,4 +1,4 @@
-"""What the models share."""
+"""Helpers that the models share."""
 
 from __future__ import annotations
 

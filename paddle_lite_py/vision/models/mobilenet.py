@@ -74,7 +74,7 @@ class MobileNetV1(Classifier):
 
 
 class _Inverted(Layer):
-    """Widen, convolve each channel, narrow; beside a shortcut where the shapes agree."""
+    """Widen, convolve each channel, narrow; with a shortcut where the shapes agree."""
 
     def __init__(self, inputs: int, outputs: int, stride: int, expand: int) -> None:
         super().__init__()

@@ -253,7 +253,7 @@ class Grayscale(BaseTransform):
 
 
 def pair(size: Any) -> tuple[int, int]:
-    """A number as (number, number)."""
+    """Return a number as (number, number)."""
     if isinstance(size, int):
         return size, size
     if len(size) == 1:

@@ -394,7 +394,7 @@ def erase(img: Any, i: int, j: int, h: int, w: int, v: Any, inplace: bool = Fals
 
 # -- geometry ------------------------------------------------------------------------------------------------------
 def _about(centre: tuple[float, float], linear: np.ndarray, shift: Sequence[float] = (0, 0)) -> np.ndarray:
-    """The matrix [3, 3] of: minus centre, linear map, plus centre and shift."""
+    """Return the matrix [3, 3] of: minus centre, linear map, plus centre and shift."""
     out = np.eye(3)
     out[:2, :2] = linear
     out[:2, 2] = np.asarray(centre) + np.asarray(shift) - linear @ np.asarray(centre)

@@ -46,7 +46,7 @@ def _weights(size: int, target: int, mode: str) -> np.ndarray:
 
 
 def resize(array: np.ndarray, height: int, width: int, mode: str) -> np.ndarray:
-    """An array in another size, sampled without smoothing, as OpenCV does."""
+    """Return an array in another size, sampled without smoothing, as OpenCV does."""
     if mode not in ("nearest", "area", *_KERNELS):
         raise ValueError(f"resize: interpolation is {mode!r}; expected 'nearest', 'bilinear', 'bicubic' or 'area'")
     rows, columns = (_weights(s, t, mode) for s, t in zip(array.shape[:2], (height, width), strict=True))
@@ -63,7 +63,7 @@ def rounded(values: np.ndarray, dtype: Any) -> np.ndarray:
 
 
 def warp(array: np.ndarray, inverse: np.ndarray, size: tuple[int, int], mode: str, fill: Any) -> np.ndarray:
-    """The array seen through a projective map: the pixel (x, y) of the result is that at inverse (x, y, 1)."""
+    """Return the array seen through a projective map: the pixel (x, y) of the result is that at inverse (x, y, 1)."""
     if mode not in ("nearest", "bilinear", "bicubic"):
         raise ValueError(f"interpolation is {mode!r}; expected 'nearest', 'bilinear' or 'bicubic'")
     image, channels = pillow(), array.shape[2]

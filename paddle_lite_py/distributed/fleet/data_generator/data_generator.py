@@ -8,7 +8,7 @@ from typing import Any
 
 __all__ = ["DataGenerator", "MultiSlotDataGenerator", "MultiSlotStringDataGenerator"]
 
-# What is given for one instance: names of slots, each with its values.
+# One instance: names of slots, each with its values.
 Sample = Sequence[tuple[str, Sequence[Any]]]
 
 
@@ -35,7 +35,7 @@ class DataGenerator:
         self.batch_size_ = 32
 
     def set_batch(self, batch_size: int) -> None:
-        """How many samples generate_batch() is given at a time."""
+        """Set the number of samples that generate_batch() is given at a time."""
         self.batch_size_ = batch_size
 
     def generate_sample(self, line: Any) -> Callable[[], Iterable[Sample | None]]:
@@ -49,7 +49,7 @@ class DataGenerator:
         )
 
     def generate_batch(self, samples: list[Any]) -> Callable[[], Iterable[Sample]]:
-        """A function that gives the samples of a batch; the user's own may pad them to one length."""
+        """Return a function that gives the samples of a batch; the user's own may pad them to one length."""
         return lambda: iter(samples)
 
     def run_from_stdin(self) -> None:
@@ -65,7 +65,7 @@ class DataGenerator:
             sys.stdout.writelines(self._gen_str(sample) for sample in self.generate_batch(batch)())
 
     def _gen_str(self, line: Any) -> str:
-        """A sample as a line of text."""
+        """Return a sample as a line of text."""
         raise NotImplementedError("DataGenerator writes no lines; inherit from MultiSlotDataGenerator")
 
 

@@ -1,4 +1,4 @@
-"""Work that a thread does before it is asked for."""
+"""Work that a thread does ahead of time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def ahead(feeds: Iterable[Any], most: int = 4) -> Iterator[Any]:
-    """The same feeds, some of which a thread makes while others are used."""
+    """Yield the same feeds, some of which a thread makes while others are used."""
     made: queue.Queue[tuple[bool, Any]] = queue.Queue(most)
     left = threading.Event()
 

@@ -73,7 +73,7 @@ class DatasetBase:
         self.pipe_command = "" if pipe_command == "cat" else pipe_command
 
     def set_thread(self, thread_num: int) -> None:
-        """How many threads read."""
+        """Set the number of threads that read."""
         self.threads = thread_num
 
     def update_settings(self, **kwargs: Any) -> None:
@@ -99,7 +99,7 @@ class DatasetBase:
         return parse(self._text(file), kinds, shown, self.threads, names)
 
     def _text(self, file: str) -> bytes:
-        """The text of a file, as the command leaves it, which runs as a process beside this one."""
+        """Return the text of a file, piped through the command, which runs as a separate process."""
         if not self.pipe_command:
             return Path(file).read_bytes()
         with open(file, "rb") as given:
@@ -125,7 +125,7 @@ class DatasetBase:
 
 
 def _declared_names() -> Any:
-    """The names of the data of this thread's program under construction; none outside of static mode."""
+    """Return the names of the data of this thread's program under construction; none outside of static mode."""
     return getattr(getattr(state.interpreter, "program", None), "feeds", ())
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# Bytes that are read at a time: what is made of them stays in the processor's cache.
+# Bytes read at a time: their results stay in the processor's cache.
 PIECE = 1 << 18
 # Integers below it, over powers of ten up to 22, are divided exactly as the decimal number is rounded.
 EXACT, POWERS = 1 << 53, 10.0 ** np.arange(23)
@@ -26,7 +26,7 @@ class Numbers(NamedTuple):
 
 
 def in_pieces(text: bytes, read: Callable[[bytes, int], Any], threads: int = 0) -> list[Any]:
-    """What read(piece, lines before it) gives for pieces of whole lines, in several threads.
+    """Apply read(piece, lines before it) to pieces of whole lines, in several threads.
 
     Arguments:
         threads: how many; 0: one for each processor.
@@ -50,7 +50,7 @@ def _pieces(text: bytes) -> Iterator[tuple[bytes, int]]:
 
 
 def numbers(text: bytes) -> Numbers:
-    """The numbers of a text, which spaces and lines separate.
+    """Return the numbers of a text, which spaces and lines separate.
 
     Raises:
         ValueError: naming what is no number.
@@ -81,7 +81,7 @@ def numbers(text: bytes) -> Numbers:
 
 
 def _digits(raw: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The digits of tokens as integers, how many stand after a dot, and whether a token has something else."""
+    """Return the digits of tokens as integers, how many stand after a dot, and whether a token has something else."""
     first = raw[begins]
     start = begins + ((first == ord("-")) | (first == ord("+")))
     length = ends - start
@@ -106,7 +106,7 @@ def _digits(raw: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> tuple[np.n
 
 
 def _alone(token: bytes) -> tuple[float, int]:
-    """One token that is more than digits and a dot."""
+    """Return one token that is more than digits and a dot."""
     try:
         value = float(token.replace(b"_", b"?"))  # which Python takes, and files do not mean
     except ValueError:

@@ -13,7 +13,7 @@ from .slots import SlotValues, join_slots
 def spread(
     exchange: Callable[[list[Any]], list[Any]], rank: int, size: int, slots: list[SlotValues], order: np.ndarray
 ) -> list[SlotValues]:
-    """What this worker has after each has dealt its instances, in a random order, to all in turn.
+    """Shuffle instances among all workers, each dealing its own in a random order to all in turn.
 
     Arguments:
         exchange: gives all workers what is theirs, and what they have for this one.

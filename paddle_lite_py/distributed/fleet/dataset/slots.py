@@ -30,7 +30,7 @@ class SlotValues(NamedTuple):
 def parse(
     text: bytes, kinds: Sequence[np.dtype], name: str = "the text", threads: int = 0, slots: Sequence[str] = ()
 ) -> list[SlotValues]:
-    """The slots of a text, one for each dtype.
+    """Return the slots of a text, one for each dtype.
 
     Arguments:
         name: of the text, for errors.
@@ -108,7 +108,7 @@ def _check(wrong: np.ndarray, lines: np.ndarray, slot: int) -> None:
 
 
 def join_slots(parts: list[SlotValues]) -> SlotValues:
-    """The instances of several, one after another."""
+    """Return the instances of several, one after another."""
     if len(parts) == 1:
         return parts[0]
     counts = np.concatenate([np.diff(p.starts) for p in parts])

@@ -15,7 +15,7 @@ ELASTIC_TIMEOUT = 120
 
 
 class ElasticLevel:
-    """What becomes of a job that loses a node.
+    """The behaviour of a job that loses a node.
 
     Examples:
         >>> ElasticLevel.ELASTIC
@@ -69,7 +69,7 @@ class ElasticManager:
         self.enable = enable_elastic(args, None)
 
     def command(self) -> list[str]:
-        """The command line of the launcher that runs this job."""
+        """Return the command line of the launcher that runs this job."""
         words = ["--master", self.server, "--nnodes", f"{self.min_np}:{self.max_np}", "--job_id", self.name]
         words += ["--elastic_level", str(self.elastic_level), "--elastic_timeout", str(self.elastic_timeout)]
         words += ["--host", self.host] if self.host else []

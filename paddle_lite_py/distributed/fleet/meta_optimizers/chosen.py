@@ -13,7 +13,7 @@ __all__ = ["as_asked"]
 
 
 def as_asked(optimizer: Any, strategy: Any, group: Group) -> Any:
-    """The optimizer with what `dgc`, `localsgd`, `adaptive_localsgd` and `lamb` of a strategy say.
+    """Return the optimizer with what `dgc`, `localsgd`, `adaptive_localsgd` and `lamb` of a strategy say.
 
     Raises:
         ValueError: if one of them does not fit the optimizer.

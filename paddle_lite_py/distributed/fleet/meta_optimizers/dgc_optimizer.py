@@ -127,7 +127,7 @@ class DGCMomentumOptimizer:
         return [], pairs
 
     def state_dict(self) -> dict[str, Any]:
-        """What it keeps: the velocity and the rest of each parameter, by its name, and the steps."""
+        """Return the state: the velocity and the residual of each parameter, by its name, and the steps."""
         held = {p.name: p for p in self._inner_opt._parameter_list}
         found = {f"{n}_velocity": self._velocity[id(p)] for n, p in held.items() if id(p) in self._velocity}
         found |= {f"{n}_rest": self._rest[id(p)] for n, p in held.items() if id(p) in self._rest}
@@ -151,7 +151,7 @@ class DGCMomentumOptimizer:
 
 @functools.partial(jax.jit, static_argnums=2)
 def _take_largest(rest: Any, velocity: Any, count: int) -> Any:
-    """The largest numbers of an array, where they stand, and what remains; the velocity begins anew there."""
+    """Return the largest numbers of an array, where they stand, and what remains; the velocity begins anew there."""
     flat = rest.reshape(-1)
     _, place = jax.lax.top_k(jnp.abs(flat), count)
     left = flat.at[place].set(0).reshape(rest.shape)

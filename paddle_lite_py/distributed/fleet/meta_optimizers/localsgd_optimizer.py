@@ -76,7 +76,7 @@ class LocalSGDOptimizer:
 
 
 class AdaptiveLocalSGDOptimizer(LocalSGDOptimizer):
-    """LocalSGDOptimizer that meets less often as the loss falls, by what minimize() is told (Wang and Joshi, 2019).
+    """LocalSGDOptimizer that synchronizes less often as the loss passed to minimize() falls (Wang and Joshi, 2019).
 
     Arguments:
         optimizer: an optimizer.

@@ -60,7 +60,7 @@ def split_sequence(x: Tensor, axis: int = 1, group: Group | None = None, balance
 
 
 def join_sequence(x: Tensor, axis: int = 1, group: Group | None = None, balanced: bool = False) -> Tensor:
-    """The whole of a sequence, of which each process has the part that split_sequence() gives; its inverse."""
+    """Return the whole of a sequence, of which each process has the part that split_sequence() gives; its inverse."""
     among = _along(group)
     if among.nranks == 1:
         return x
@@ -124,6 +124,6 @@ def sequence_to_heads(x: Tensor, group: Group | None = None) -> Tensor:
 
 
 def heads_to_sequence(x: Tensor, group: Group | None = None) -> Tensor:
-    """The way back from sequence_to_heads()."""
+    """Return the way back from sequence_to_heads()."""
     among = _along(group)
     return x if among.nranks == 1 else _exchange_axes(x, among, 1, 2)

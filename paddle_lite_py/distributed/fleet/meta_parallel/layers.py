@@ -56,7 +56,7 @@ class _Split(Layer):
         return found
 
     def sharded_state_dict(self, structured_name_prefix: str = "") -> ShardedStateDict:
-        """The parts of this process, with their places in the whole, for save_state_dict()."""
+        """Return the parts of this process, with their places in the whole, for save_state_dict()."""
         axes = {name: p.split_axis for name, p in self.named_parameters() if hasattr(p, "split_axis")}
         return build_sharded_state_dict(self.state_dict(), axes, structured_name_prefix, self.model_parallel_group)
 
@@ -161,7 +161,7 @@ class VocabParallelEmbedding(_Split):
         self.weight = self._part([self.per_part_size, embedding_dim], weight_attr, axis=0)
 
     def forward(self, x: Tensor) -> Tensor:
-        """The rows of some indices."""
+        """Return the rows of some indices."""
         if not self.is_mp:
             return F.embedding(x, self.weight)
         found = _c_lookup_table(self.weight, x, self.vocab_start_index)
@@ -172,7 +172,7 @@ def split(
     x: Tensor, size: tuple[int, int], operation: str, axis: int = 0, num_partitions: int = 1, gather_out: bool = True,
     weight_attr: Any = None, bias_attr: Any = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """A linear layer or a table made, of which each process of model parallelism has a part, and applied.
+    """Return a linear layer or a table made, of which each process of model parallelism has a part, and applied.
 
     Arguments:
         x: its input.
@@ -224,5 +224,5 @@ class ParallelCrossEntropy(Layer):
         self.model_parallel_group = mp_group or hybrid_group().get_model_parallel_group()
 
     def forward(self, input: Tensor, label: Tensor) -> Tensor:
-        """The losses."""
+        """Return the losses."""
         return _c_softmax_with_cross_entropy(input, label, self.model_parallel_group, ignore_index=self.ignore_index)

@@ -54,7 +54,7 @@ class PipelineParallel(Layer):
         self.stage_id, self.num_stages = self._pipe.rank, self._pipe.nranks
         self.num_chunks = layers.get_num_virtual_stages()
         self._check()
-        self._mail: dict[Any, Any] = {}  # what came before it was asked for
+        self._mail: dict[Any, Any] = {}  # messages that arrived before they were needed
         sync_shared(layers, hcg.get_model_parallel_group())
         for group in (hcg.get_data_parallel_group(), hcg.get_sharding_parallel_group()):
             sync_params_buffers(layers, group, group.ranks[0])
@@ -172,7 +172,7 @@ class PipelineParallel(Layer):
         return split(data, count, 0)
 
     def _place(self, chunk: int) -> int:
-        """The place among the stages of all."""
+        """Return the place among the stages of all."""
         return chunk * self.num_stages + self.stage_id
 
     @property
@@ -213,7 +213,7 @@ class PipelineParallel(Layer):
             messenger.send(rank, self._pipe.id, np.asarray(t._data))
 
     def _taken(self, what: str, place: int, number: int, source: int) -> Any:
-        """What a stage has sent for another one and a small batch; other things that come first are kept."""
+        """Receive what a stage has sent to another one for a micro-batch; other messages that arrive first are kept."""
         rank, group, messenger = self._pipe.ranks[source % self.num_stages], self._pipe, exchanges().messenger
         while (what, place, number) not in self._mail:
             key, single, stopped = from_bytes(messenger.receive(rank, group.id, group.patience))
@@ -226,7 +226,7 @@ class PipelineParallel(Layer):
         return self._mail.pop((what, place, number))
 
     def _told(self, loss: Tensor) -> Tensor:
-        """The loss of the last stage."""
+        """Return the loss of the last stage."""
         return exchanged("broadcast", loss, self._pipe, self.num_stages - 1)
 
     def timer_printer(self) -> None:

@@ -29,7 +29,7 @@ class LayerDesc:
         self.layer_func, self.inputs, self.kwargs = layer_func, inputs, kwargs
 
     def build_layer(self) -> Any:
-        """The layer."""
+        """Return the layer."""
         return self.layer_func(*self.inputs, **self.kwargs)
 
 
@@ -120,15 +120,15 @@ class PipelineLayer(nn.Layer):
         return layer if forward is None else lambda *args: forward(layer, *args)
 
     def get_num_virtual_stages(self) -> int:
-        """How many stages this process has."""
+        """Return the number of stages that this process has."""
         return self._num_virtual
 
     def get_model_chunks(self) -> list[list[Any]] | None:
-        """The layers of each stage of this process; None where it has one."""
+        """Return the layers of each stage of this process; None where it has one."""
         return self._chunks if self._num_virtual > 1 else None
 
     def get_num_items(self) -> int:
-        """How many layers all stages have."""
+        """Return the number of layers that all stages have."""
         return self.segment_parts[-1]
 
     # -- weights that several stages have --------------------------------------------------------------------------
@@ -154,7 +154,7 @@ class PipelineLayer(nn.Layer):
 
     # -- running ---------------------------------------------------------------------------------------------------
     def forward(self, input: Any, chunk_id: int | None = None) -> Any:
-        """What the last layer gives: of a stage of this process, or of its only one.
+        """Return the output of the last layer: of this process's stage, or of the whole net if it has only one.
 
         Arguments:
             input: what the first layer takes.
@@ -175,7 +175,7 @@ def _run(functions: Sequence[Any], x: Any) -> Any:
 
 
 def segments(layers: Sequence[Any], stages: int, method: Any = "uniform") -> list[int]:
-    """The first layer of each stage, and the number of layers.
+    """Return the first layer of each stage, and the number of layers.
 
     Raises:
         ValueError: if there are too few layers, or the method says nothing.

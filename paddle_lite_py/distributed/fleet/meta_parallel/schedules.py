@@ -41,7 +41,7 @@ class ScheduleNode:
         self.scale_loss_factor: float | None = None
 
     def forward(self, inputs: Any = (), **kwargs: Any) -> Any:
-        """What the part gives, detached from what its inputs were made of."""
+        """Run the part and return its outputs, detached from the graph of its inputs."""
         self.inputs = map_structure(_leaf, inputs)
         more = () if self.labels is None else (self.labels,)
         out = self.fwd_func(self.inputs, *more, **kwargs)
@@ -49,7 +49,7 @@ class ScheduleNode:
         return self.outputs
 
     def backward(self, output_grad: Any = None, scaler: Any = None) -> tuple[Any, ...]:
-        """The gradients of the inputs, for those of what forward() gave; 1 for a loss by default."""
+        """Return the gradients of the inputs, for those of what forward() gave; 1 for a loss by default."""
         outs = [t for t in _tensors(self.outputs) if not t.stop_gradient]
         if output_grad is None:
             backward([t if scaler is None else scaler.scale(t) for t in outs])
@@ -90,20 +90,20 @@ class ScheduleChunk:
         self.nodes = list(nodes)
 
     def forward(self, inputs: Any) -> Any:
-        """What the last node gives."""
+        """Return the outputs of the last node."""
         for node in self.nodes:
             inputs = node.forward(inputs)
         return inputs
 
     def backward(self, output_grad: Any) -> Any:
-        """The gradients of the first node's inputs."""
+        """Return the gradients of the first node's inputs."""
         for node in reversed(self.nodes):
             output_grad = node.backward(output_grad)
         return output_grad
 
 
 class WeightGradStore:
-    """Gradients of weights that are put off, and computed when there is time (Qi et al., 2023)."""
+    """Weight gradients that are deferred and computed when there is time (Qi et al., 2023)."""
 
     enabled: ClassVar[bool] = False
     cache: ClassVar[list[Callable[[], Any]]] = []
@@ -116,19 +116,19 @@ class WeightGradStore:
 
     @classmethod
     def flush(cls) -> None:
-        """What was put off belongs together."""
+        """End a group of deferred gradients."""
         cls.funcs_queue.put(cls.cache)
         cls.cache = []
 
     @classmethod
     def pop(cls) -> None:
-        """Compute what was put off first.
+        """Compute the oldest group of deferred gradients.
 
         Raises:
             RuntimeError: if there is nothing.
         """
         if cls.funcs_queue.empty():
-            raise RuntimeError("WeightGradStore.pop(): nothing was put off; call flush() first")
+            raise RuntimeError("WeightGradStore.pop(): nothing was deferred; call flush() first")
         for func in cls.funcs_queue.get():
             func()
 
@@ -139,7 +139,7 @@ class WeightGradStore:
 
 
 class EventStore:
-    """What a program waits for, kept for later."""
+    """Events that a program waits for, kept for later."""
 
     event: ClassVar[Any] = None
 
@@ -150,7 +150,7 @@ class EventStore:
 
 
 class PipelineDatasetPreprocessor:
-    """What gives a batch when it is asked for.
+    """A function that returns a batch on demand.
 
     Arguments:
         function: gives it.
@@ -160,7 +160,7 @@ class PipelineDatasetPreprocessor:
         self.function = function
 
     def __call__(self) -> Any:
-        """The batch."""
+        """Return the batch."""
         return self.function()
 
 
@@ -174,7 +174,7 @@ class LayerSpec:
 
 
 def get_spec_layer(spec_or_layer: Any) -> Any:
-    """The class or function of a LayerSpec; a class or function itself."""
+    """Return the class or function of a LayerSpec; a class or function itself."""
     found = getattr(spec_or_layer, "layer", spec_or_layer)
     if isinstance(found, tuple):
         found = getattr(importlib.import_module(found[0]), found[1])
@@ -182,7 +182,7 @@ def get_spec_layer(spec_or_layer: Any) -> Any:
 
 
 def build_spec_layer(spec_or_layer: Any, *args: Any, **kwargs: Any) -> Any:
-    """The layer of a LayerSpec or class, made; a function as it is.
+    """Return the layer of a LayerSpec or class, made; a function as it is.
 
     Examples:
         >>> build_spec_layer(LayerSpec(("paddle_lite_py.nn", "Linear"), {"out_features": 3}), 2).weight.shape

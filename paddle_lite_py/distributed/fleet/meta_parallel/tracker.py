@@ -83,7 +83,7 @@ def switch_rng_state_tracker(rng_state: Any, tracker: Any, *more: Any) -> Iterat
 
 
 def get_rng_state_tracker() -> RNGStatesTracker:
-    """The streams of this process."""
+    """Return the streams of this process."""
     return _tracker
 
 

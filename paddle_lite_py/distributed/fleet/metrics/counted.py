@@ -22,7 +22,7 @@ _SCOPE = f"{__name__.partition('.')[0]}.static.scope"
 
 
 def sum(input: Any, scope: Any = None, util: Any = None) -> np.ndarray:
-    """The sum over all processes, of the shape of the input.
+    """Return the sum over all processes, of the shape of the input.
 
     Raises:
         LookupError: if the scope has no such variable.
@@ -35,7 +35,7 @@ def sum(input: Any, scope: Any = None, util: Any = None) -> np.ndarray:
 
 
 def max(input: Any, scope: Any = None, util: Any = None) -> np.ndarray:
-    """The largest over all processes, of the shape of the input.
+    """Return the largest over all processes, of the shape of the input.
 
     Examples:
         >>> max(np.array([1.0, 2.0])).tolist()
@@ -45,7 +45,7 @@ def max(input: Any, scope: Any = None, util: Any = None) -> np.ndarray:
 
 
 def min(input: Any, scope: Any = None, util: Any = None) -> np.ndarray:
-    """The smallest over all processes, of the shape of the input.
+    """Return the smallest over all processes, of the shape of the input.
 
     Examples:
         >>> min(np.array([1.0, 2.0])).tolist()
@@ -55,7 +55,7 @@ def min(input: Any, scope: Any = None, util: Any = None) -> np.ndarray:
 
 
 def auc(stat_pos: Any, stat_neg: Any, scope: Any = None, util: Any = None) -> float:
-    """The area under the ROC curve of all processes; 0.5 where only one kind was seen.
+    """Return the area under the ROC curve of all processes; 0.5 where only one kind was seen.
 
     Arguments:
         stat_pos, stat_neg: how many positive and negative instances are in each interval of the prediction, [1, n]:
@@ -74,7 +74,7 @@ def auc(stat_pos: Any, stat_neg: Any, scope: Any = None, util: Any = None) -> fl
 
 
 def mae(abserr: Any, total_ins_num: Any, scope: Any = None, util: Any = None) -> float:
-    """The mean absolute error.
+    """Return the mean absolute error.
 
     Arguments:
         abserr: the sum of absolute errors of this process, [1].
@@ -88,7 +88,7 @@ def mae(abserr: Any, total_ins_num: Any, scope: Any = None, util: Any = None) ->
 
 
 def mse(sqrerr: Any, total_ins_num: Any, scope: Any = None, util: Any = None) -> float:
-    """The mean squared error; arguments as in mae(), of squares.
+    """Return the mean squared error; arguments as in mae(), of squares.
 
     Examples:
         >>> mse(np.array([4.0]), np.array([8.0]))
@@ -98,7 +98,7 @@ def mse(sqrerr: Any, total_ins_num: Any, scope: Any = None, util: Any = None) ->
 
 
 def rmse(sqrerr: Any, total_ins_num: Any, scope: Any = None, util: Any = None) -> float:
-    """The root of the mean squared error; arguments as in mse().
+    """Return the root of the mean squared error; arguments as in mse().
 
     Examples:
         >>> rmse(np.array([2.0]), np.array([8.0]))
@@ -108,7 +108,7 @@ def rmse(sqrerr: Any, total_ins_num: Any, scope: Any = None, util: Any = None) -
 
 
 def acc(correct: Any, total: Any, scope: Any = None, util: Any = None) -> float:
-    """The part of instances that were right.
+    """Return the part of instances that were right.
 
     Arguments:
         correct, total: how many were right in this process, and how many there were, [1].

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Copy:
-    """A worker's own rows of a table, as it trains them, beside what they were when they came from the servers."""
+    """A worker's own copy of table rows as it trains them, next to their values when they came from the servers."""
 
     def __init__(self, client: Client, config: SparseConfig) -> None:
         self._client, self._name = client, config.name
@@ -30,7 +30,7 @@ class Copy:
         self._touched: list[np.ndarray] = []
 
     def rows(self, ids: np.ndarray) -> np.ndarray:
-        """The worker's own values; those of ids that it has not met come from the servers."""
+        """Return the worker's own values; those of ids that it has not met come from the servers."""
         keys = ids.astype(np.uint64)
         new = np.setdiff1d(keys, self._seen, assume_unique=True)
         if len(new):
@@ -54,7 +54,7 @@ class Copy:
         return keys, self._now.rows.take(rows, self._now.rows.width)
 
     def own_all(self) -> tuple[np.ndarray, np.ndarray]:
-        """The same of all ids."""
+        """Return the same of all ids."""
         parts = [self._now.rows.part(part) for part in range(PARTS)]
         return np.concatenate([ids for ids, _ in parts]), np.concatenate([values for _, values in parts])
 
@@ -88,7 +88,7 @@ class Geo:
         steps: how many it makes between exchanges.
         workers: how many workers there are; each sends that part of its changes.
         read: gives the dense parameters as the program has trained them; None if there are none.
-        progress: is told of steps that have been sent.
+        progress: a callback for steps that have been sent.
     """
 
     reads_ahead = False
@@ -103,7 +103,7 @@ class Geo:
         self._made = self._number = 0
         self._progress = progress or Progress()
         self._own: Callable[[], Mapping[str, np.ndarray]] | None = None
-        # What optimizers keep of rows lies here alone; a worker started again without it would make larger steps.
+        # The optimizers' state of rows exists here alone; a restarted worker without it would make larger steps.
         kept = any(state_columns(config.rule, config.columns) for config in configs.values())
         folder = self._progress.folder if kept else None
         self._rows = None if folder is None else OwnRows(folder, self._progress.noted)
@@ -112,11 +112,11 @@ class Geo:
                 self._copies[name].put(*rows)
 
     def rows(self, table: str, ids: np.ndarray) -> np.ndarray:
-        """The worker's own values."""
+        """Return the worker's own values."""
         return self._copies[table].rows(ids)
 
     def dense(self) -> np.ndarray | None:
-        """What the servers have made of all workers' changes, after an exchange."""
+        """Return the dense part that the servers merged from all workers' changes, after an exchange."""
         fresh, self._fresh = self._fresh, None
         return fresh
 

@@ -29,10 +29,10 @@ class Mode(Protocol):
     reads_ahead: bool  # whether rows for the next batch may be read while this one is trained on
 
     def rows(self, table: str, ids: np.ndarray) -> np.ndarray:
-        """The rows of distinct ids, float32 [n, columns]."""
+        """Return the rows of distinct ids, float32 [n, columns]."""
 
     def dense(self) -> np.ndarray | None:
-        """The dense parameters, where they have changed since the last step."""
+        """Return the dense parameters, where they have changed since the last step."""
 
     def push(self, step: Gradients) -> None:
         """Give the gradients of a step."""
@@ -59,7 +59,7 @@ class Asynchronous:
         client: of the servers.
         under_way: how many steps may be; 0: each has arrived before the next begins (half asynchronous).
         merge: so many steps are averaged, and pushed as one.
-        progress: is told of steps that have arrived.
+        progress: a callback for steps that have arrived.
     """
 
     def __init__(self, client: Client, under_way: int = 16, merge: int = 1, progress: Progress | None = None) -> None:
@@ -72,11 +72,11 @@ class Asynchronous:
         self._next: np.ndarray | None = None
 
     def rows(self, table: str, ids: np.ndarray) -> np.ndarray:
-        """The rows as they are now."""
+        """Return the rows as they are now."""
         return self._client.pull_sparse(table, ids)
 
     def dense(self) -> np.ndarray | None:
-        """The latest values that have come back behind a push."""
+        """Return the latest values that have come back behind a push."""
         while self._sent and self._sent[0].done():
             self._arrived()
         found, self._next = self._next, None
@@ -124,7 +124,7 @@ class Synchronous:
     """All workers together: a step is the mean of the gradients of those that have a batch.
 
     Each worker merges the ids that are its own among the workers', so that servers see an id once for each step,
-    whoever had it, and results do not depend on who comes first.
+    regardless of its owner, and results do not depend on the order of arrival.
     """
 
     reads_ahead = False
@@ -134,11 +134,11 @@ class Synchronous:
         self._stale = False
 
     def rows(self, table: str, ids: np.ndarray) -> np.ndarray:
-        """The rows as the last step of all has left them."""
+        """Return the rows as the last step of all has left them."""
         return self._client.pull_sparse(table, ids)
 
     def dense(self) -> np.ndarray | None:
-        """The values that the last step of all has left."""
+        """Return the values that the last step of all has left."""
         stale, self._stale = self._stale, False
         return self._client.pull_dense(DENSE) if stale else None
 
@@ -157,9 +157,9 @@ class Synchronous:
             self._progress.exchanged(self._peers.count)
 
     def _together(self, step: Gradients | None) -> bool:
-        """One step; whether anybody had a batch."""
+        """Return one step; whether anybody had a batch."""
         number = self._peers.count
-        # After a restart peers say again what they said: gradients made anew would be of rows that others have changed.
+        # After a restart workers repeat their messages: new gradients would be of rows that others have changed since.
         found = self._peers.exchange([_for_worker(step, r, self._peers.size) for r in range(self._peers.size)])
         active = [f for f in found if len(f)]
         if not active:
@@ -172,7 +172,7 @@ class Synchronous:
 
 
 def _for_worker(step: Gradients | None, rank: int, size: int) -> dict[str, np.ndarray]:
-    """What a worker merges of a step: the ids that are its own, and for the first one the dense gradient."""
+    """Return the part of a step that a worker merges: its own ids, and the dense gradient for the first worker."""
     if step is None:
         return {}
     out = {"rate": np.array(step.rate, np.float32)}

@@ -52,5 +52,5 @@ class Own:
             self._turn = 1 - self._turn
 
     def after(self, number: int) -> Arrays:
-        """The state that was read, if it is that after a step; nothing for any other."""
+        """Return the state that was read, if it is that after a step; nothing for any other."""
         return self._arrays if number == self._number else {}

@@ -43,7 +43,7 @@ class OwnRows:
         return sorted((int(file.stem.split("-")[1]), file) for file in self._folder.glob("rows-*.npz"))
 
     def read(self) -> Iterator[Rows]:
-        """What was kept, in the order in which it is to be put."""
+        """Return what was kept, in the order in which it is to be put."""
         for number, file in self._files():
             if self._whole <= number < self._done:
                 found = unpacked(file.read_bytes())

@@ -22,7 +22,7 @@ _NUMBERS = struct.Struct("<qq")
 
 
 class Progress:
-    """What a worker has done.
+    """The progress of a worker.
 
     Arguments:
         folder: of this worker, in this job; None: nothing outlives it.
@@ -68,7 +68,7 @@ class Progress:
 
     @property
     def noted(self) -> int:
-        """How many things are done."""
+        """The number of things that are done."""
         return self._done
 
     def skips(self) -> bool:
@@ -79,7 +79,7 @@ class Progress:
         return True
 
     def begin(self) -> int:
-        """The number of the thing that is done now."""
+        """Return the number of the thing that is done now."""
         self._begun += 1
         return self._begun - 1
 
@@ -120,7 +120,7 @@ class Progress:
         return found
 
     def recall(self) -> list[dict[str, np.ndarray]] | None:
-        """What the next thing gave, an exchange, if it is done."""
+        """Return the result of the next exchange if it was already done."""
         if not self.skips():
             return None
         named = unpacked(self._exchange().read_bytes())

@@ -20,7 +20,7 @@ FILE = "part-0.npz"
 
 
 def table_rows(client: Client, name: str, folder: str | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """All ids of a table in their order, int64 [n], and their weights, float32 [n, columns].
+    """Return all ids of a table in their order, int64 [n], and their weights, float32 [n, columns].
 
     Arguments:
         folder: where servers may write meanwhile, if they do not share this machine's folder for temporary files.
@@ -40,7 +40,7 @@ def _columns(client: Client, name: str) -> int:
 
 
 def _all_values(client: Client, name: str, folder: str | None) -> tuple[np.ndarray, np.ndarray]:
-    """All ids of a table, and all that servers keep for each."""
+    """Return all ids of a table, and all that servers keep for each."""
     _columns(client, name)
     with tempfile.TemporaryDirectory(dir=folder) as made:
         client.save(made)

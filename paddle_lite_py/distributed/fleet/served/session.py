@@ -1,4 +1,4 @@
-"""What a process does in a job with servers: it keeps tables, or trains with those who do."""
+"""The part of a process in a job with servers: it serves tables, or trains with those that do."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PATIENCE = 120.0
 
 
 class Plan(NamedTuple):
-    """What a program keeps on the servers beside its tables: so many dense numbers; and how all are updated."""
+    """The state that a program keeps on the servers besides its tables: dense numbers; and how all are updated."""
 
     dense: int
     rule: Rule
@@ -158,7 +158,7 @@ class Session:
         self._once(made)
 
     def _known(self, look: Callable[[], dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-        """What this worker found when it first looked."""
+        """Return what this worker found when it first checked."""
         if (found := self.progress.recall()) is None:
             number = self.progress.begin()
             found = self.progress.keep([look()])
@@ -177,7 +177,7 @@ class Session:
         return Asynchronous(self.client, under_way, merge, self.progress)
 
     def rows(self, table: str, ids: np.ndarray) -> np.ndarray:
-        """The rows of distinct ids, as this worker has them."""
+        """Return the rows of distinct ids, as this worker has them."""
         return self._mode.rows(table, ids) if self._mode else self.client.pull_sparse(table, ids)
 
     def push(self, step: Gradients) -> None:
@@ -206,7 +206,7 @@ class Session:
         return self.exchange([arrays] * self.place.workers)
 
     def exchange(self, parts: Sequence[Mapping[str, Any]]) -> list[dict[str, np.ndarray]]:
-        """What all workers have for this one, who has a part for each of them, once they have made their steps."""
+        """Exchange parts with all workers once they have made their steps."""
         self.settle()
         if (found := self.progress.recall()) is not None:
             return found
@@ -296,11 +296,11 @@ class Session:
         self._meet()
 
     def table_rows(self, table: str) -> tuple[np.ndarray, np.ndarray]:
-        """All ids of a table, and their weights."""
+        """Return all ids of a table, and their weights."""
         return table_rows(self.client, table)
 
     def table_stats(self, table: int | str) -> tuple[str, dict[str, int]]:
-        """The name of a table, and its numbers, added over the servers."""
+        """Return the name of a table, and its numbers, added over the servers."""
         name = self._name(table)
         return name, self.client.stats()[name]
 

@@ -1,4 +1,4 @@
-"""What a step of training has for the servers: gradients, as rows of tables and as one array of the dense part."""
+"""The gradients of a training step for the servers, as rows of tables and as one array of the dense part."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def merged(parts: Sequence[IdRows]) -> IdRows:
 
 
 def mean(steps: Sequence[Gradients]) -> Gradients:
-    """The mean of several steps; shows and clicks are added up."""
+    """Return the mean of several steps; shows and clicks are added up."""
     count = np.float32(len(steps))
     tables = {name for step in steps for name in step.sparse}
     sparse = {}

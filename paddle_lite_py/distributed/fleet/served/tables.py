@@ -1,4 +1,4 @@
-"""What a program says of a table, in the words of the servers."""
+"""The tables of a program, in the servers' terms."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Table(NamedTuple):
         return (entry.show_name, entry.click_name) if isinstance(entry, ShowClickEntry) else None
 
     def config(self, rule: Rule) -> SparseConfig:
-        """What the servers are told of it."""
+        """Return the configuration for the servers."""
         return SparseConfig(
             self.name, self.shape[1], rule, first_values(self.name, self.initializer, self.shape), entry_of(self.entry)
         )
 
 
 def entry_of(entry: EntryAttr | None) -> dict[str, Any] | None:
-    """The rule by which a table takes up features."""
+    """Return the rule by which a table takes up features."""
     match entry:
         case None:
             return None
@@ -85,7 +85,7 @@ def first_values(name: str, initializer: Any, shape: tuple[int, int]) -> dict[st
 
 
 def rule_of(optimizer: Any) -> Rule:
-    """What the servers do with gradients, from an optimizer of the program.
+    """Return the servers' update rule for an optimizer of the program.
 
     Raises:
         NotImplementedError: for an optimizer, or a setting of it, that they do not know.

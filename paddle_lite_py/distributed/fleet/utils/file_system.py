@@ -1,4 +1,4 @@
-"""What file systems have in common: the methods by which programs ask for files, and what goes wrong with them."""
+"""The interface of file systems, and their errors."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class FS:
         raise self._missing("download")
 
     def cat(self, fs_path: str | None = None) -> str:
-        """What a file has, as text."""
+        """Return the content of a file as text."""
         raise self._missing("cat")
 
     def need_upload_download(self) -> bool:

@@ -110,7 +110,7 @@ class HDFSClient(FS):
         return [{"path": line[-1], "size": int(line[4])} for line in (self._listed(*path_list) if path_list else ())]
 
     def cat(self, fs_path: str | None = None) -> str:
-        """What a file has, as text; nothing where there is no file."""
+        """Return the content of a file as text; empty if there is no file."""
         return "\n".join(self._run("-cat", fs_path).splitlines()) if fs_path and self.is_file(fs_path) else ""
 
     def need_upload_download(self) -> bool:

@@ -1,4 +1,4 @@
-"""What processes exchange after backward, where a program does that itself."""
+"""Exchanges after backward, for programs that call them by themselves."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ def broadcast_sharding_parameters(model: Layer, hcg: Any) -> None:
 
 
 def unwrap_optimizer(optimizer: Any, optimizer_instances: Any = ()) -> Any:
-    """The optimizer that others, of the given classes, were made of."""
+    """Return the optimizer that others, of the given classes, were made of."""
     while isinstance(optimizer, optimizer_instances or HybridParallelOptimizer):
         optimizer = optimizer._inner_opt
     return optimizer
 
 
 def obtain_optimizer_parameters_list(optimizer: Any) -> list[Any]:
-    """The parameters that an optimizer trains."""
+    """Return the parameters that an optimizer trains."""
     return list(unwrap_optimizer(optimizer)._parameter_list)
 
 

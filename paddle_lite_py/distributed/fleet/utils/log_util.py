@@ -6,5 +6,5 @@ logger = logging.getLogger("paddle.distributed")
 
 
 def get_sync_logger() -> logging.Logger:
-    """The logger: each record is written when it is made."""
+    """Return the logger: each record is written when it is made."""
     return logger

@@ -47,11 +47,11 @@ class MixPrecisionLayer(Layer):
                     p.clear_gradient(set_to_zero=False)
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """The layer's."""
+        """Return the layer's."""
         return self._layers(*inputs, **kwargs)
 
     def state_dict(self, *args: Any, **kwargs: Any) -> Any:
-        """The layer's, under its own names."""
+        """Return the layer's, under its own names."""
         return self._layers.state_dict(*args, **kwargs)
 
     def set_state_dict(self, state_dict: Any, use_structured_name: bool = True) -> Any:
@@ -107,7 +107,7 @@ class MixPrecisionOptimizer:
 
 
 def MixPrecisionScaler(scaler: Any) -> Any:
-    """The scaler, which divides the gradients in `main_grad`."""
+    """Return the scaler, which divides the gradients in `main_grad`."""
     unscaled = scaler._unscaled
 
     def of_main(self: Any, optimizer: Any) -> Tensor:

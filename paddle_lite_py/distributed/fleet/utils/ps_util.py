@@ -81,5 +81,5 @@ class DistributedInfer:
             fleet.init_worker()
 
     def get_dist_infer_program(self) -> Any:
-        """The program as it is in evaluation: it reads rows from the servers, and changes nothing."""
+        """Return the program as it is in evaluation: it reads rows from the servers, and changes nothing."""
         return self._test

@@ -36,7 +36,7 @@ class _Exchange:
 
     @classmethod
     def apply(cls, input: Tensor, axis: int = 0, group: Any = None) -> Tensor:
-        """The result for this process.
+        """Return the result for this process.
 
         Examples:
             >>> import paddle_lite_py as paddle
@@ -119,7 +119,7 @@ class SPInnerOverlapLinear:
 
     @staticmethod
     def apply(x: Tensor, weight: Tensor, bias: Tensor | None = None, *settings: Any) -> Tensor:
-        """The whole of x @ weight + bias; the last of the settings may be the group."""
+        """Return the whole of x @ weight + bias; the last of the settings may be the group."""
         group = next((s for s in settings if isinstance(s, Group)), None)
         return F.linear(AllGatherOp.apply(x, group=group), weight, bias)
 
@@ -130,7 +130,7 @@ def scatter(input: Tensor, axis: int = 0) -> Tensor:
 
 
 def all_gather(input: Tensor, axis: int = 0) -> Tensor:
-    """The whole of a sequence; see AllGatherOp."""
+    """Return the whole of a sequence; see AllGatherOp."""
     return AllGatherOp.apply(input, axis)
 
 

@@ -37,7 +37,7 @@ class _Timer:
         self.elapsed_, self.started_ = 0.0, False
 
     def elapsed(self, reset: bool = True) -> float:
-        """The seconds so far; it goes on if it was running."""
+        """Return the seconds so far; it goes on if it was running."""
         was_started = self.started_
         if was_started:
             self.stop()
@@ -67,7 +67,7 @@ class Timers:
 
     @no_effect(use_event=Immaterial("events are clocks too"))
     def __call__(self, name: str, use_event: bool = False) -> _Timer:
-        """The clock of a name; events are clocks too."""
+        """Return the clock of a name; events are clocks too."""
         return self.timers.setdefault(name, _Timer(name))
 
     def log(self, names: list[str], normalizer: float = 1.0, reset: bool = True) -> None:
@@ -92,7 +92,7 @@ def set_timers() -> None:
 
 
 def get_timers() -> Timers:
-    """The clocks of this process.
+    """Return the clocks of this process.
 
     Raises:
         AssertionError: before set_timers(); callers look for that.

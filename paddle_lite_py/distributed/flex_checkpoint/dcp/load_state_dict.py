@@ -143,7 +143,7 @@ class _CheckpointReader:
         self.read: dict[str, dict[str, Any]] = {}
 
     def filled(self, key: str, target: Tensor | ShardedWeight) -> Any:
-        """The data of a tensor, laid as it lies, or of a part of one."""
+        """Return the data of a tensor, laid as it lies, or of a part of one."""
         if isinstance(target, ShardedWeight):
             at = tuple([slice(o, o + n) for o, n in zip(target.global_offset, target.local_shape, strict=True)])
             found = self._slice(key, target.global_shape, at).astype(target.local_tensor._data.dtype)

@@ -1,4 +1,4 @@
-"""What the files of a checkpoint hold: the records of the reference, under its names."""
+"""The metadata records of a checkpoint, under the reference's names."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ RECORDS.update(_RECORDS)
 
 
 def as_bytes(metadata: Metadata) -> bytes:
-    """A record of a checkpoint as the reference writes it."""
+    """Return a record of a checkpoint as the reference writes it."""
     own = pickle.dumps(metadata, protocol=3)  # which names modules in plain text
     return own.replace(f"c{__name__}\n".encode(), f"c{HOME}\n".encode())
 
 
 def from_bytes(data: bytes) -> Metadata:
-    """The record that bytes hold; nothing else is made of them.
+    """Return the record that bytes hold; nothing else is made of them.
 
     Raises:
         ValueError: if they hold something else.

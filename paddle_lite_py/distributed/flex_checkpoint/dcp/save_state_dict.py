@@ -127,7 +127,7 @@ def wait_for_saves() -> None:
         while _under_way:
             _under_way.pop().result()
     except Exception:
-        _pending.clear()  # what is not whole is not declared to be
+        _pending.clear()  # an incomplete checkpoint is not marked as complete
         raise
     while _pending:
         group, finish = _pending.pop()
@@ -169,7 +169,7 @@ def _join_metadata(everyone: list[Any], paths: dict[str, tuple[Any, ...]]) -> Me
 
 
 def last_number(folder: Path) -> int:
-    """The number of the last checkpoint in a folder; -1 where there is none."""
+    """Return the number of the last checkpoint in a folder; -1 where there is none."""
     names = [_METADATA.fullmatch(p.name) for p in folder.glob("*.metadata")] if folder.is_dir() else []
     return max([int(m[1]) for m in names if m], default=-1)
 

@@ -86,7 +86,7 @@ def shard_weight(key: str, weight: Tensor, axis: int, group: Group) -> ShardedWe
 
 
 def make_replicated_sharded_weight(key: str, tensor: Tensor) -> ShardedWeight:
-    """A tensor that each process has whole."""
+    """Return a tensor that each process has whole."""
     return ShardedWeight(key, tensor, tensor.shape, tensor.shape, [0] * tensor.ndim)
 
 
@@ -133,7 +133,7 @@ def build_sharded_state_dict(
 
 
 def full_param(sharded_state_dict: ShardedStateDict, group: Group | None = None) -> Iterator[tuple[str, Tensor]]:
-    """The names and wholes of tensors of which each process has a part; all processes ask at once.
+    """Yield the names and wholes of tensors of which each process has a part; all processes ask at once.
 
     Examples:
         >>> import paddle_lite_py as paddle

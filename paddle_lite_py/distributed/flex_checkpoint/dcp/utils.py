@@ -12,7 +12,7 @@ from ....core.processes import world
 
 
 def flatten_state_dict(state_dict: dict[Any, Any]) -> tuple[dict[str, Any], dict[str, tuple[Any, ...]]]:
-    """A flat dict, its keys joined by dots, and the path of each key.
+    """Return a flat dict, its keys joined by dots, and the path of each key.
 
     Examples:
         >>> flatten_state_dict({"opt": {"m": 1}})

@@ -1,4 +1,4 @@
-"""How a program is told of a setting: by arguments, or in a file of its own that is changed, as run_cmd says."""
+"""How a setting is passed to a program: by arguments, or in a modified copy of its file, as run_cmd says."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FORMS = '["--flag", ""], ["-o", "Name"], or ["file.json", "name.of.key"]'
 
 
 def derive_setting(setting: Setting, plan: SearchPlan) -> Setting:
-    """A setting with what follows from it, as run_cmd may ask for it."""
+    """Return a setting with what follows from it, as run_cmd may ask for it."""
     local = plan.batch // setting["sharding_degree"] // setting["dp_degree"]
     return setting | {
         "local_batch_size": local,
@@ -51,7 +51,7 @@ def _check_form(plan: SearchPlan, name: str, form: Any) -> None:
 
 
 def arguments(plan: SearchPlan, given: list[str], setting: Setting, folder: str | None) -> list[str]:
-    """The arguments of the program under a setting; what is said in files is written there.
+    """Return the arguments of the program under a setting; what is said in files is written there.
 
     Arguments:
         plan: has run_cmd.
@@ -74,7 +74,7 @@ def arguments(plan: SearchPlan, given: list[str], setting: Setting, folder: str 
 def _fill_arguments(
     plan: SearchPlan, given: list[str], setting: Setting, last: bool
 ) -> tuple[list[str], dict[Path, Any]]:
-    """The arguments, and what files are to hold."""
+    """Return the arguments, and what files are to hold."""
     found, changed = list(given), dict[Path, Any]()
     for key, value in derive_setting(setting, plan).items():
         if key in plan.run_cmd:

@@ -15,7 +15,7 @@ _SAVING = ("mp_degree", "sharding_stage")
 
 
 def candidates(plan: SearchPlan, processes: int) -> dict[str, list[Any]]:
-    """The values of each dimension, by themselves."""
+    """Return the values of each dimension, by themselves."""
     possible = {
         **dict.fromkeys(DEGREES, _divisors(processes)),
         "sharding_stage": [1, 2, 3],
@@ -75,7 +75,7 @@ def _wrong(plan: SearchPlan, key: str, expected: str) -> ValueError:
 
 
 def read_candidates(plan: SearchPlan) -> list[Setting]:
-    """The settings of the table that configs_csv names, as they stand there.
+    """Return the settings of the table that configs_csv names, as they stand there.
 
     Raises:
         ValueError: if there is none, or one lacks a dimension or has another value than a number where one is expected.

@@ -1,4 +1,4 @@
-"""What trials gave: read from their logs, and kept in a table beside the JSON."""
+"""The results of trials: read from their logs, and kept in a table next to the JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LAST_LINES, _LAST_VALUES = 100, 10
 
 
 class Trial(NamedTuple):
-    """What a setting gave: the metric, or why there is none. `out`: of memory. `seconds` that it took."""
+    """The result of a setting: the metric, or why there is none. `out`: of memory. `seconds` that it took."""
 
     setting: Setting
     metric: float | None
@@ -30,12 +30,12 @@ class Trial(NamedTuple):
 
     @property
     def tried(self) -> Tried:
-        """What it tells of other settings."""
+        """Return what the trial implies for other settings."""
         return Tried(self.setting, self.metric is not None, self.out)
 
 
 def judge(plan: SearchPlan, setting: Setting, folder: Path, code: int, late: bool, seconds: float) -> Trial:
-    """What the logs of a trial say.
+    """Judge a trial by its logs.
 
     Arguments:
         plan: has the name of the metric.
@@ -56,7 +56,7 @@ def judge(plan: SearchPlan, setting: Setting, folder: Path, code: int, late: boo
 
 
 def values(log: str, metric: str) -> list[float]:
-    """The values of a metric in a log, one for each line: after its name, or before it.
+    """Return the values of a metric in a log, one for each line: after its name, or before it.
 
     Examples:
         >>> values("step 1 ips: 3.5\\nstep 2 ips: 4\\n5 ips", "ips")
@@ -69,7 +69,7 @@ def values(log: str, metric: str) -> list[float]:
 
 
 def recent_mean(found: list[float]) -> float | None:
-    """The last of a few values; of many the mean of the last ones, since programs take time to get going."""
+    """Return the last of a few values; of many the mean of the last ones, since programs take time to get going."""
     if not found:
         return None
     last = found[-1:] if len(found) < _LAST_VALUES else found[_LAST_VALUES - 1 :][-_LAST_VALUES:]
@@ -82,13 +82,13 @@ def _error(logs: list[str], code: int) -> str:
 
 
 def best(trials: list[Trial], plan: SearchPlan) -> Trial | None:
-    """The best of those that gave the metric."""
+    """Return the best of those that gave the metric."""
     ordered = in_order(trials, plan)
     return ordered[0] if ordered and ordered[0].metric is not None else None
 
 
 def in_order(trials: list[Trial], plan: SearchPlan) -> list[Trial]:
-    """The best first, and those that failed last."""
+    """Return the best first, and those that failed last."""
     sign = -1 if plan.maximize else 1
     return sorted(trials, key=lambda t: math.inf if t.metric is None else sign * t.metric)
 
@@ -122,7 +122,7 @@ def steps(setting: Setting, plan: SearchPlan) -> int:
 
 
 def known(plan: SearchPlan) -> list[dict[str, str]]:
-    """The lines of the table that is resumed from, of which a copy is kept; none if there is no such file.
+    """Return the lines of the table that is resumed from, of which a copy is kept; none if there is no such file.
 
     Raises:
         ValueError: if it is of another metric.
@@ -141,7 +141,7 @@ def known(plan: SearchPlan) -> list[dict[str, str]]:
 
 
 def find_earlier(setting: Setting, plan: SearchPlan, rows: list[dict[str, str]]) -> Trial | None:
-    """What a setting gave when it was tried before."""
+    """Return the result of a setting that was tried before."""
     wanted = {k: _text(v) for k, v in {**setting, "global_batch_size": plan.batch}.items()}
     for row in rows:
         if all(row.get(key, "") == value for key, value in wanted.items()):

@@ -1,4 +1,4 @@
-"""What the file of --auto_tuner_json says: which settings are tried, how a program is told, and what is best."""
+"""The file of --auto_tuner_json: which settings to try, how to pass them to a program, and what is best."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-# What a setting says, in the order of the reference's tables.
+# The keys of a setting, in the order of the reference's tables.
 DIMENSIONS = (
     "mp_degree", "sharding_degree", "pp_degree", "dp_degree", "sharding_stage", "micro_batch_size", "vpp_degree",
     "use_recompute", "recompute_granularity",
@@ -37,7 +37,7 @@ _ANY = (*DIMENSIONS, "max_time_per_task", "warmup_time", "max_search_time", "tas
 
 
 class SearchPlan(NamedTuple):
-    """What is tried, and how.
+    """What to try, and how.
 
     Arguments:
         file: the JSON.
@@ -78,16 +78,16 @@ class SearchPlan(NamedTuple):
         return self.model["global_batch_size"]
 
     def beside(self, end: str) -> Path:
-        """A file in the folder of the JSON, whose name begins like its own."""
+        """Return a file in the folder of the JSON, whose name begins like its own."""
         return self.file.with_name(self.file.name.split(".")[0] + end)
 
 
 def read(file: Path, warn: Callable[[str], None]) -> SearchPlan:
-    """The plan of a file.
+    """Return the plan of a file.
 
     Arguments:
         file: a .json.
-        warn: is told of keys that have no effect.
+        warn: a callback for keys that have no effect.
 
     Raises:
         ValueError: if it says something else than a plan, with the key, what was found, and what was expected.
@@ -169,19 +169,19 @@ class _KeyReader:
         self.file, self.data, self.name = file, data, name
 
     def wrong(self, key: str, expected: str) -> ValueError:
-        """The error for what a key says."""
+        """Return the error for what a key says."""
         found = f"is {self.data[key]!r}" if key in self.data else "is not there"
         return ValueError(f"{self.file}: {self.name}{key} {found}; expected {expected}")
 
     def part(self, key: str, required: bool = False) -> _KeyReader:
-        """A table in this one."""
+        """Return a table in this one."""
         said = self.data.get(key)
         if not isinstance(said, dict) and (required or said is not None):
             raise self.wrong(key, "a table, as {...}")
         return _KeyReader(self.file, said or {}, f"{self.name}{key}.")
 
     def choice(self, key: str, known: tuple[str, ...], default: str | None) -> str:
-        """One of some words, in any case of letters."""
+        """Return one of some words, in any case of letters."""
         said = str(self.data.get(key, default))
         found = [k for k in known if k.lower() == said.lower()]
         if not found:
@@ -189,14 +189,14 @@ class _KeyReader:
         return found[0]
 
     def number(self, key: str, default: float) -> float:
-        """A number above 0."""
+        """Return a number above 0."""
         said = default if self.data.get(key) is None else self.data[key]
         if isinstance(said, bool) or not isinstance(said, (int, float)) or said <= 0:
             raise self.wrong(key, "a number above 0")
         return said
 
     def count(self, key: str) -> int:
-        """A whole number above 0."""
+        """Return a whole number above 0."""
         said = self.data.get(key)
         if isinstance(said, bool) or not isinstance(said, int) or said <= 0:
             raise self.wrong(key, "a whole number above 0")
@@ -210,14 +210,14 @@ class _KeyReader:
         return bool(said)
 
     def text(self, key: str, default: str | None) -> str:
-        """A text that is not empty."""
+        """Return a text that is not empty."""
         said = self.data.get(key) or default
         if not isinstance(said, str):
             raise self.wrong(key, "a text")
         return said
 
     def texts(self, key: str) -> list[str]:
-        """A list of texts."""
+        """Return a list of texts."""
         said = self.data.get(key) or []
         if not isinstance(said, list) or not all(isinstance(s, str) for s in said):
             raise self.wrong(key, 'a list, as ["mp4_pp*"]')

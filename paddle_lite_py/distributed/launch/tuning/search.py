@@ -15,10 +15,10 @@ from .history import Trial
 from .plan import SearchPlan
 from .settings import Tried, because_of, prior_first, settings
 
-# The codes of a launcher that was asked to end, and of one that was interrupted.
+# Exit codes of a launcher that was told to stop, and of one that was interrupted.
 _ASKED, _INTERRUPTED = 128 + signal.SIGTERM, 128 + signal.SIGINT
 
-# Starts the program: its arguments, the folder of its logs, a name for the job, and what it is asked; the exit code.
+# Starts the program from its arguments, log folder, job name and requests; returns the exit code.
 Start = Callable[[list[str], Path, str, Callable[[], str]], int]
 
 
@@ -45,10 +45,10 @@ class Search:
         self.log.write_text("")
 
     def run(self, asked: Callable[[], str]) -> int:
-        """All trials, and the best one at the end; the exit code.
+        """Return all trials, and the best one at the end; the exit code.
 
         Arguments:
-            asked: whether the launcher is asked to end.
+            asked: whether the launcher should stop.
         """
         begun = time.monotonic()
         self._say(f"{len(self.every)} settings to try")
@@ -73,7 +73,7 @@ class Search:
         return self._best(found, asked) if self.plan.run_best else 0
 
     def _trial(self, setting: Setting, asked: Callable[[], str]) -> Trial | int:
-        """One trial, or what was found before; the exit code if this launcher is asked to end."""
+        """Run one trial, or return its earlier result; the exit code if this launcher should stop."""
         number = len(self.trials) + 1
         name = folder(number, setting, self.plan)
         if known := history.find_earlier(setting, self.plan, self.rows):
@@ -124,12 +124,12 @@ class Search:
 
 
 def folder(number: int, setting: Setting, plan: SearchPlan) -> str:
-    """The name of a trial's folder, as the reference names it."""
+    """Return the name of a trial's folder, as the reference names it."""
     return f"Job{number}_{describe(setting, plan)}"
 
 
 def describe(setting: Setting, plan: SearchPlan) -> str:
-    """A setting in one word."""
+    """Return a setting in one word."""
     s = setting
     name = (
         f"GBS{plan.batch}_DP{s['dp_degree']}_MP{s['mp_degree']}_PP{s['pp_degree']}_VPP{s['vpp_degree']}"

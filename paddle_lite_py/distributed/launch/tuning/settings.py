@@ -19,7 +19,7 @@ _SHORT = {
 
 
 def settings(plan: SearchPlan, processes: int) -> list[Setting]:
-    """All settings that a plan has for so many processes, in the order in which they are tried.
+    """Return all settings that a plan has for so many processes, in the order in which they are tried.
 
     Raises:
         ValueError: if none fits, or the plan names what is no value of a dimension.
@@ -45,7 +45,7 @@ def settings(plan: SearchPlan, processes: int) -> list[Setting]:
 
 
 def prior_first(found: list[Setting], plan: SearchPlan) -> list[Setting]:
-    """Those settings first that schedule_prior names, whose words count by the alphabet, as in the reference."""
+    """Return those settings first that schedule_prior names, whose words count by the alphabet, as in the reference."""
     for word in sorted(plan.prior, reverse=True):
         found = sorted(found, key=lambda s, word=word: not matches(s, word))  # type: ignore[misc]
     return found
@@ -112,7 +112,7 @@ class Tried(NamedTuple):
 
 
 def because_of(setting: Setting, tried: list[Tried], plan: SearchPlan) -> Tried | None:
-    """One that was tried and differs in one dimension, by which this one is known to be slower, or too large."""
+    """Return one that was tried and differs in one dimension, by which this one is known to be slower, or too large."""
     for keys, saves, slower, larger in _axes(plan):
         for other in tried:
             if any(other.setting.get(k) != v for k, v in setting.items() if k not in keys):
@@ -130,14 +130,14 @@ def _axes(plan: SearchPlan) -> Iterator[_Axis]:
     """Each dimension that saves memory for time: how much, and whether one that runs, or does not fit, tells more."""
     yield ("micro_batch_size",), lambda s: -s["micro_batch_size"], True, True
     yield ("sharding_stage",), lambda s: s["sharding_stage"], True, True
-    yield ("use_recompute", "recompute_granularity"), _recomputed, True, True
+    yield ("use_recompute", "recompute_granularity"), _recompute_amount, True, True
     yield ("vpp_degree",), lambda s: s["vpp_degree"], False, True
     for key, (values, prune) in plan.custom.items():
         if prune:
             yield (key,), lambda s, key=key, values=values: values.index(s[key]), True, False  # type: ignore[misc]
 
 
-def _recomputed(setting: Setting) -> int:
+def _recompute_amount(setting: Setting) -> int:
     """How much is computed again."""
     if not setting["use_recompute"]:
         return 0
@@ -146,13 +146,13 @@ def _recomputed(setting: Setting) -> int:
 
 
 def _memory(setting: Setting) -> tuple[float, ...]:
-    """What sorts settings by the memory that they need."""
+    """Return a sort key: the memory that a setting needs."""
     most = ("mp_degree", "pp_degree", "vpp_degree", "sharding_degree", "sharding_stage")
     return *(-setting[k] for k in most), setting["micro_batch_size"], -bool(setting["use_recompute"])
 
 
 def _once(setting: Setting) -> Setting:
-    """The setting without what does nothing in it."""
+    """Return the setting without what does nothing in it."""
     if setting["sharding_degree"] == 1:
         setting = setting | {"sharding_stage": None}
     if setting["use_recompute"] is False:

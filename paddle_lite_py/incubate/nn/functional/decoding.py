@@ -127,7 +127,8 @@ def masked_multihead_attention(
     """Attention of one new token to what a cache holds: the result [batch, heads * size] and the cache.
 
     Arguments:
-        x: query, key and value of the token, [batch, 3 * heads * size]. bias: [3, heads, size].
+        x: query, key and value of the token, [batch, 3 * heads * size].
+        bias: [3, heads, size].
         cache_kv: [2, batch, heads, longest, size]; the new key and value are written there, in place.
         src_mask: added to the scores, [batch, 1, 1, tokens with the new one].
         sequence_lengths: how many tokens the cache holds, [batch, 1]; those of src_mask but one by default.

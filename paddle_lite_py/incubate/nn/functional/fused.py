@@ -42,7 +42,7 @@ _ACTIVATIONS = ("gelu", "relu", "silu", "swiglu", "sigmoid", "tanh")
 
 
 def activated(who: str, x: Any, activation: Any) -> Any:
-    """An activation that is named; None: x itself."""
+    """Return an activation that is named; None: x itself."""
     if activation in (None, "none", ""):
         return x
     if activation not in _ACTIVATIONS:

@@ -48,7 +48,7 @@ def fp8_quant_blockwise(
     output_type: str = "e4m3",
     name: Any = None,
 ) -> Any:
-    """A matrix as 8-bit floats with a scale for each block; with input_transpose, its transpose as well.
+    """Return a matrix as 8-bit floats with a scale for each block; with input_transpose, its transpose as well.
 
     Arguments:
         epsilon: the least maximum of a block.
@@ -86,7 +86,7 @@ def _stack_quant(x: list[Any], /, *, transpose: bool) -> Any:
 
 
 def fused_stack_transpose_quant(x: list[Any], transpose: bool = True) -> Any:
-    """Matrices, transposed if asked, one below the other as 8-bit floats, and the scales of blocks of 128 x 128.
+    """Concatenate matrices, transposed on request, as 8-bit floats, with the scales of blocks of 128 x 128.
 
     Examples:
         >>> import paddle_lite_py as paddle

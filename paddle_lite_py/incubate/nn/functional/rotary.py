@@ -13,10 +13,10 @@ from ....dispatch.define import op
 def _rotate(x: Any, sin: Any, cos: Any, /, neox: bool) -> Any:
     """x [batch, length, heads, size] turned by angles whose sine and cosine are [batch or 1, length, size]."""
     s, c = sin[:, :, None].astype(x.dtype), cos[:, :, None].astype(x.dtype)
-    if neox:  # pairs stand side by side
+    if neox:  # pairs are adjacent
         left, right = x[..., 0::2], x[..., 1::2]
         turned = jnp.stack([-right, left], -1).reshape(x.shape)
-    else:  # pairs stand half the size apart
+    else:  # pairs are half the size apart
         left, right = jnp.split(x, 2, -1)
         turned = jnp.concatenate([-right, left], -1)
     return x * c + turned * s

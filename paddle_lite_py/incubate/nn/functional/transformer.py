@@ -26,7 +26,7 @@ def projected(x: Any, weight: Any, bias: Any, heads: int, last: bool) -> list[An
     return out.reshape([*x.shape[:2], 3, heads, size]).unbind(2)
 
 
-def _attended(q: Any, k: Any, v: Any, mask: Any, rate: float, training: bool, mode: str) -> Any:
+def _attend(q: Any, k: Any, v: Any, mask: Any, rate: float, training: bool, mode: str) -> Any:
     """[batch, length, heads * size]; weights are dropped."""
     out = F.scaled_dot_product_attention(q, k, v, mask, rate, training=training)
     # Without scaling up, weights count (1 - rate) times as much: while training because of those that are dropped.
@@ -34,7 +34,7 @@ def _attended(q: Any, k: Any, v: Any, mask: Any, rate: float, training: bool, mo
     return out.reshape([*q.shape[:2], -1])
 
 
-def _normalized(x: Any, scale: Any, bias: Any, epsilon: float, norm_type: str = "layernorm") -> Any:
+def _normalize(x: Any, scale: Any, bias: Any, epsilon: float, norm_type: str = "layernorm") -> Any:
     if norm_type == "rmsnorm":
         return F.rms_norm(x, x.shape[-1:], scale, epsilon)
     return F.layer_norm(x, x.shape[-1:], scale, bias, epsilon)
@@ -66,7 +66,7 @@ def fused_multi_head_attention(
     transpose_qkv_wb: bool = False,
     name: Any = None,
 ) -> Any:
-    """The attention part of a Transformer layer: projections, attention, dropout, residual and normalization.
+    """Return the attention part of a Transformer layer: projections, attention, dropout, residual and normalization.
 
     Arguments:
         x: [batch, length, features].
@@ -90,17 +90,17 @@ def fused_multi_head_attention(
     """
     if transpose_qkv_wb and num_heads < 1:
         raise ValueError(f"fused_multi_head_attention: num_heads is {num_heads}; transpose_qkv_wb needs it")
-    h = _normalized(x, pre_ln_scale, pre_ln_bias, pre_ln_epsilon) if pre_layer_norm else x
+    h = _normalize(x, pre_ln_scale, pre_ln_bias, pre_ln_epsilon) if pre_layer_norm else x
     q, k, v = projected(h, qkv_weight, qkv_bias, num_heads, transpose_qkv_wb)
     kept: Any = None
     if cache_kv is not None:
         joined: Any = stack([k, v]).transpose([0, 1, 3, 2, 4])
         kept = concat([cache_kv, joined], 3)
         k, v = kept.transpose([0, 1, 3, 2, 4]).unbind(0)
-    out = F.linear(_attended(q, k, v, attn_mask, attn_dropout_rate, training, mode), linear_weight, linear_bias)
+    out = F.linear(_attend(q, k, v, attn_mask, attn_dropout_rate, training, mode), linear_weight, linear_bias)
     out = F.dropout(out, dropout_rate, training=training, mode=mode)
     out = out + x if add_residual else out
-    out = out if pre_layer_norm else _normalized(out, ln_scale, ln_bias, ln_epsilon)
+    out = out if pre_layer_norm else _normalize(out, ln_scale, ln_bias, ln_epsilon)
     return out if kept is None else (out, kept)
 
 
@@ -127,7 +127,7 @@ def fused_feedforward(
     add_residual: bool = True,
     name: Any = None,
 ) -> Any:
-    """The feed-forward part of a Transformer layer: two linear layers, dropout, residual and normalization.
+    """Return the feed-forward part of a Transformer layer: two linear layers, dropout, residual and normalization.
 
     Arguments:
         x: [batch, length, features]. linear1_weight: [features, inner]. linear2_weight: [inner, features].
@@ -141,12 +141,12 @@ def fused_feedforward(
         >>> F.fused_feedforward(x, w, w, pre_layer_norm=True, dropout1_rate=0.0, dropout2_rate=0.0).tolist()
         [[[1.0, 1.0]]]
     """
-    h = _normalized(x, ln1_scale, ln1_bias, ln1_epsilon) if pre_layer_norm else x
+    h = _normalize(x, ln1_scale, ln1_bias, ln1_epsilon) if pre_layer_norm else x
     h = activated("fused_feedforward", F.linear(h, linear1_weight, linear1_bias), activation)
     h = F.dropout(h, dropout1_rate, training=training, mode=mode)
     out = F.dropout(F.linear(h, linear2_weight, linear2_bias), dropout2_rate, training=training, mode=mode)
     out = out + x if add_residual else out
-    return out if pre_layer_norm else _normalized(out, ln2_scale, ln2_bias, ln2_epsilon)
+    return out if pre_layer_norm else _normalize(out, ln2_scale, ln2_bias, ln2_epsilon)
 
 
 def _with_cache(cache: Any, k: Any, v: Any, step: Any, mask: Any) -> tuple[Any, Any, Any]:
@@ -181,7 +181,7 @@ def _refuse(**settings: Any) -> None:
 
 
 def of(tensors: Sequence[Any] | None, i: int) -> Any:
-    """The tensor of a layer; None where there is none."""
+    """Return the tensor of a layer; None where there is none."""
     return tensors[i] if tensors else None
 
 
@@ -222,7 +222,7 @@ def fused_multi_transformer(
     gqa_group_size: int = -1,
     name: Any = None,
 ) -> Any:
-    """A stack of Transformer layers, each tensor a list of one for each layer.
+    """Return a stack of Transformer layers, each tensor a list of one for each layer.
 
     Arguments:
         x: [batch, length, features].
@@ -256,17 +256,17 @@ def fused_multi_transformer(
 
     def ended(h: Any, passed: Any, scale: Any, bias: Any) -> Any:
         out = dropped(h) + passed * residual_alpha
-        return out if pre_layer_norm else _normalized(out, scale, bias, epsilon, norm_type)
+        return out if pre_layer_norm else _normalize(out, scale, bias, epsilon, norm_type)
 
     for i, qkv in enumerate(qkv_weights):
         norm, ffn_norm = (ln_scales[i], of(ln_biases, i)), (ffn_ln_scales[i], of(ffn_ln_biases, i))
-        h = _normalized(x, *norm, epsilon, norm_type) if pre_layer_norm else x
+        h = _normalize(x, *norm, epsilon, norm_type) if pre_layer_norm else x
         heads = qkv.shape[1] if trans_qkvw else qkv.shape[2]
         q, k, v = projected(h, qkv, of(qkv_biases, i), heads, not trans_qkvw)
         k, v, mask = _with_cache(of(cache_kvs, i), k, v, time_step, attn_mask)
-        h = F.linear(_attended(q, k, v, mask, 0.0, training, mode), linear_weights[i], of(linear_biases, i))
+        h = F.linear(_attend(q, k, v, mask, 0.0, training, mode), linear_weights[i], of(linear_biases, i))
         x = ended(h, x, *norm)
-        h = _normalized(x, *ffn_norm, epsilon, norm_type) if pre_layer_norm else x
+        h = _normalize(x, *ffn_norm, epsilon, norm_type) if pre_layer_norm else x
         h = activated("fused_multi_transformer", F.linear(h, ffn1_weights[i], of(ffn1_biases, i)), activation)
         x = ended(F.linear(dropped(h), ffn2_weights[i], of(ffn2_biases, i)), x, *ffn_norm)
     return x if cache_kvs is None else (x, list(cache_kvs))

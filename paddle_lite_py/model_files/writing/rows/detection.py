@@ -11,7 +11,7 @@ from .table import row
 
 
 def _given(tensors: Sequence[FileValue], names: Sequence[str], others: Any) -> dict[str, Any]:
-    """The arguments of a function that Python computes here, by name."""
+    """Return the arguments of a function that Python computes here, by name."""
     return dict(zip(names, tensors, strict=True)) | dict(others)
 
 

@@ -34,7 +34,7 @@ def getitem(w: Emitter, x: Any, operands: Sequence[Any], plan: Any) -> FileValue
             dropped.append(i)
     picks = [(i, at) for i, (part, at) in enumerate(parts) if part[0] == PICK]
     if picks:
-        x = _picked(w, x, picks, dropped)
+        x = _pick(w, x, picks, dropped)
     return w.reshape(x, w.out[0].shape)
 
 
@@ -70,7 +70,7 @@ def _bounds(part: Any, at: Any, size: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def _moving(w: Emitter, x: FileValue, axis: int, start: FileValue, length: Any, step: int) -> FileValue:
-    """A slice whose start is a tensor."""
+    """Return a slice whose start is a tensor."""
     if step != 1 or is_symbolic(length):
         raise Unwritable("a slice from where a tensor says, in steps, has no form there")
     first = w.reshape(w.cast(start, "int64"), (1,))
@@ -80,8 +80,8 @@ def _moving(w: Emitter, x: FileValue, axis: int, start: FileValue, length: Any, 
     return out
 
 
-def _picked(w: Emitter, x: FileValue, picks: Sequence[tuple[int, Any]], dropped: Sequence[int]) -> FileValue:
-    """What index tensors choose; dropped axes have one element."""
+def _pick(w: Emitter, x: FileValue, picks: Sequence[tuple[int, Any]], dropped: Sequence[int]) -> FileValue:
+    """Return the elements selected by index tensors; dropped axes have one element."""
     axes = [i for i, _ in picks]
     if len(picks) == 1:
         (axis, index), shape = picks[0], x.type.shape
@@ -139,7 +139,7 @@ def _masked(w: Emitter, x: FileValue, value: FileValue, plan: Any, found: Sequen
 
 
 def _written(w: Emitter, x: FileValue, value: FileValue, plan: Any, found: Sequence[Any]) -> FileValue:
-    """A write to slices; what starts where a tensor says is one element there."""
+    """Return a write to slices; what starts where a tensor says is one element there."""
     axes, decreased, new, axis = list[int](), list[int](), list[int](), 0
     starts, ends, steps = list[Any](), list[Any](), list[int]()
     for part, at in zip(plan, found, strict=True):

@@ -31,7 +31,7 @@ def _explicit(padding: Any, n: int, first: bool) -> tuple[list[int], str]:
 
 
 def with_bias(w: Emitter, x: FileValue, bias: Any, first: bool) -> FileValue:
-    """A convolution's result with its bias."""
+    """Return a convolution's result with its bias."""
     if bias is None:
         return x
     n = len(x.type.shape)
@@ -61,13 +61,13 @@ def convolution(
 
 
 def _flat_pads(padding: Any, first: bool) -> Any:
-    """The padding of a sequence as that of an image of one row."""
+    """Return the padding of a sequence as that of an image of one row."""
     pads = paddings(padding, 1, "NC" if first else "N")
     return pads if isinstance(pads, str) else ((0, 0), pads[0])
 
 
 def _as_image(w: Emitter, x: FileValue, first: bool) -> tuple[FileValue, TensorType]:
-    """A sequence as an image of one row, and the type of what becomes of it."""
+    """Return a sequence as an image of one row, and the type of what becomes of it."""
     out, at = list(w.out[0].shape), 2 if first else 1
     out.insert(at, 1)
     return w.unsqueeze(x, at), TensorType(tuple(out), w.out[0].dtype)
@@ -128,7 +128,7 @@ def transposed_1d(
 
 # -- pooling -------------------------------------------------------------------------------------------------------
 def _pool(w: Emitter, x: FileValue, n: int, size: Any, first: bool, **attrs: Any) -> FileValue:
-    """A pooling; one of a sequence is one of an image of one row."""
+    """Return a pooling; one of a sequence is one of an image of one row."""
     form = {1: "NCHW" if first else "NHWC", 2: "NCHW" if first else "NHWC", 3: "NCDHW" if first else "NDHWC"}[n]
     image, kind = _as_image(w, x, first) if n == 1 else (x, w.out[0])
     options: dict[str, Any] = {
@@ -171,7 +171,7 @@ def avg_pool(
 
 
 def times(w: Emitter, x: FileValue, factor: float) -> FileValue:
-    """A tensor times a number."""
+    """Return a tensor times a number."""
     return w.op("scale", x, w.number(float(factor), "float32"), bias=0.0, bias_after_scale=True)
 
 
@@ -353,7 +353,7 @@ def attention(w: Emitter, q: Any, k: Any, v: Any, mask: Any, causal: bool, scale
 
 
 def _everywhere(w: Emitter, kind: TensorType, value: float) -> FileValue:
-    """A matrix of one number, as large as the last two axes."""
+    """Return a matrix of one number, as large as the last two axes."""
     last = kind.shape[-2:]
     return w.expand(w.full(value, kind.dtype, [1, 1]), last)
 

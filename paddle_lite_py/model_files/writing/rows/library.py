@@ -16,7 +16,7 @@ from .table import row
 
 # -- losses --------------------------------------------------------------------------------------------------------
 def reduced(w: Emitter, loss: FileValue, reduction: str) -> FileValue:
-    """A loss of each row, put together."""
+    """Return a loss of each row, put together."""
     if reduction == "none":
         return w.reshape(loss, w.out[0].shape)
     attrs = {} if reduction == "mean" else {"dtype": DTypeAttribute(w.out[0].dtype)}
@@ -91,7 +91,7 @@ def complex_(w: Emitter, real: Any, imag: Any) -> FileValue:
 
 # -- spectra -------------------------------------------------------------------------------------------------------
 def _spectrum(kind: str, forward: bool) -> Any:
-    """A transform between complex numbers (c2c), of real ones (r2c), or to real ones (c2r)."""
+    """Return a transform between complex numbers (c2c), of real ones (r2c), or to real ones (c2r)."""
 
     def write(w: Emitter, x: Any, norm: str, **sizes: Any) -> FileValue:
         n, axes = next(iter(sizes.values())), list(sizes.values())[1]

@@ -24,7 +24,7 @@ PRIMITIVES: dict[str, Primitive] = {}
 
 
 def written_by_primitives(w: Emitter, op: Operator, inputs: Sequence[Any]) -> list[FileValue]:
-    """The results of an operator.
+    """Return the results of an operator.
 
     Raises:
         Unwritable: it holds a primitive that has no form there either.
@@ -144,7 +144,7 @@ def divide(w: Emitter, inputs: list[FileValue], _params: dict[str, Any], types: 
 
 
 def _truncated(w: Emitter, inputs: list[FileValue], types: list[TensorType]) -> FileValue:
-    """A quotient of integers, cut off: that of the absolute values, with its sign."""
+    """Return a quotient of integers, cut off: that of the absolute values, with its sign."""
     signs = [w.op("sign", x) for x in inputs]
     sizes = [w.op("abs", x) for x in inputs]
     size = w.op("floor_divide", *sizes, to=types[0])
@@ -153,7 +153,7 @@ def _truncated(w: Emitter, inputs: list[FileValue], types: list[TensorType]) -> 
 
 @primitive("rem")
 def remainder(w: Emitter, inputs: list[FileValue], _params: dict[str, Any], types: list[TensorType]) -> Any:
-    """The rest with the sign of what is divided."""
+    """Return the rest with the sign of what is divided."""
     if "int" in types[0].dtype:
         whole = w.op("multiply", _truncated(w, inputs, types), inputs[1])
         return w.op("subtract", inputs[0], whole, to=types[0])

@@ -20,7 +20,7 @@ def _recurrent(
     lengths: Any,
     reverse: bool,
 ) -> tuple[FileValue, ...]:
-    """One layer. One that reads from the end of given lengths is the second half of one in both directions."""
+    """Return one layer. One that reads from the end of given lengths is the second half of one in both directions."""
     size, both = states[0].type.shape[-1], reverse and lengths is not None
     given = [x, w.flip(x, [0])][reverse and not both]
     times = 2 if both else 1

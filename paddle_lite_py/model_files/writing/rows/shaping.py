@@ -15,7 +15,7 @@ from .table import row
 
 # -- tensors that are made -----------------------------------------------------------------------------------------
 def filled(w: Emitter, value: Any, out: TensorType) -> FileValue:
-    """A tensor of one number, which may be a value."""
+    """Return a tensor of one number, which may be a value."""
     if not isinstance(value, FileValue) and not has_symbolic(out.shape):
         return w.full(plain(value, out.dtype), out.dtype, out.shape)
     if isinstance(value, FileValue):
@@ -215,7 +215,7 @@ def strided_slice(w: Emitter, x: Any, axes: Any, starts: Any, ends: Any, strides
 
 
 def cut(w: Emitter, x: FileValue, axes: Any, starts: Any, ends: Any, steps: Any, out: TensorType) -> FileValue:
-    """The part of a tensor between bounds, in steps."""
+    """Return the part of a tensor between bounds, in steps."""
     axes = [int(a) for a in axes]
     if all(s == 1 for s in steps):
         attrs = {"axes": list(map(Long, axes)), "infer_flags": [Long(1)] * len(axes), "decrease_axis": list[int]()}

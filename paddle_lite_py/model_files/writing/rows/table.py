@@ -12,7 +12,7 @@ from ..pir_text import FileValue
 Row = Callable[..., Any]
 
 # By name of an operator of ours: a function of an emitter and its inputs, with its attributes as keywords. An input
-# that is a list is one; what is absent is None, and a number is one. It gives a value, or a tuple of them.
+# that is a list is one; absent ones are None, and a number is one. It returns a value, or a tuple of them.
 ROWS: dict[str, Row] = {}
 
 
@@ -42,7 +42,7 @@ def same(names: Iterable[str] = (), **other: str) -> None:
 
 
 def floating(w: Emitter, x: FileValue) -> FileValue:
-    """An input in the dtype of the result, where that is a float and it is none itself."""
+    """Return an input in the dtype of the result, where that is a float and it is none itself."""
     given, wanted = x.type.dtype, w.out[0].dtype
     is_whole = "int" in given or given == "bool"
     return w.cast(x, wanted) if is_whole and "float" in wanted else x

@@ -51,7 +51,7 @@ class _Same(PyLayer):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Tensor:
-        """The sum."""
+        """Return the sum."""
         return _sum(grad, ctx.group)
 
 
@@ -60,7 +60,7 @@ class _Sum(PyLayer):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, group: Group) -> Tensor:
-        """The sum."""
+        """Return the sum."""
         return _sum(x, group)
 
     @staticmethod
@@ -74,13 +74,13 @@ class Gathered(PyLayer):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, group: Group, axis: int, summed: bool = False) -> Tensor:
-        """The whole."""
+        """Return the whole."""
         ctx.group, ctx.axis, ctx.summed = group, axis, summed
         return _gather_along(x, group, axis)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Tensor:
-        """The share of this part."""
+        """Return the share of this part."""
         return (_sum_of_parts if ctx.summed else _part)(grad, ctx.group, ctx.axis)
 
 
@@ -89,13 +89,13 @@ class Scattered(PyLayer):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, group: Group, axis: int, summed: bool = False) -> Tensor:
-        """The part."""
+        """Return the part."""
         ctx.group, ctx.axis = group, axis
         return (_sum_of_parts if summed else _part)(x, group, axis).clone()
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Tensor:
-        """The parts of the gradient, joined."""
+        """Return the parts of the gradient, joined."""
         return _gather_along(grad, ctx.group, ctx.axis)
 
 
@@ -104,7 +104,7 @@ class AllToAll(PyLayer):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, group: Group) -> Tensor:
-        """What comes."""
+        """Forward pass."""
         ctx.group = group
         return exchanged("all_to_all", x, group)
 
@@ -115,7 +115,7 @@ class AllToAll(PyLayer):
 
 
 def _rows_of_all(x: Tensor) -> Tensor:
-    """What all processes have, along a new first axis; gradients of all are added."""
+    """Stack the values of all processes along a new first axis; gradients of all are summed."""
     return Gathered.apply(x.unsqueeze(0), init_parallel_env(), 0, True)
 
 
@@ -123,19 +123,19 @@ gathered_rows[:] = [_rows_of_all]
 
 
 def _c_identity(tensor: Tensor, group: Group | None = None, **settings: Any) -> Tensor:
-    """The tensor, the gradients of all parts of which are added."""
+    """Return the tensor, the gradients of all parts of which are added."""
     among = _parallel(group)
     return tensor if among.nranks == 1 else _Same.apply(tensor, among)
 
 
 def _mp_allreduce(tensor: Tensor, op: int = ReduceOp.SUM, group: Group | None = None, **settings: Any) -> Tensor:
-    """The sum over all parts, each of which has the gradient of the sum."""
+    """Return the sum over all parts, each of which has the gradient of the sum."""
     among = _parallel(group)
     return tensor if among.nranks == 1 else _Sum.apply(tensor, among)
 
 
 def _c_concat(tensor: Tensor, group: Group | None = None) -> Tensor:
-    """The parts of the last axis, joined."""
+    """Return the parts of the last axis, joined."""
     among = _parallel(group)
     return tensor if among.nranks == 1 else Gathered.apply(tensor, among, -1)
 
@@ -157,7 +157,7 @@ class MPScale(PyLayer):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Tensor:
-        """A part of it."""
+        """Return a part of it."""
         return grad / ctx.mp_degree
 
 
@@ -192,7 +192,7 @@ class _CrossEntropy(PyLayer):
 
     @staticmethod
     def forward(ctx: Any, logits: Tensor, label: Tensor, group: Group, ignored: int) -> Tensor:
-        """The losses, of all classes."""
+        """Return the losses, of all classes."""
         own = logits.shape[-1]
         top = exchanged("all_reduce", logits.max(-1, keepdim=True), group, ReduceOp.MAX)
         shifted = logits - top
@@ -205,7 +205,7 @@ class _CrossEntropy(PyLayer):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
-        """The softmax without the label's one, for this process's classes."""
+        """Return the softmax without the label's one, for this process's classes."""
         probability, at, mine, counts = ctx.saved_tensor()
         hit = F.one_hot(at.squeeze(-1), probability.shape[-1]).astype(probability.dtype) * mine
         return (probability - hit) * (grad * counts), None
@@ -214,10 +214,10 @@ class _CrossEntropy(PyLayer):
 def _c_softmax_with_cross_entropy(
     logits: Tensor, label: Tensor, group: Group | None = None, return_softmax: bool = False, ignore_index: int = -100
 ) -> Any:
-    """The cross entropy of each element, [..., 1], over classes of which each process has some.
+    """Return the cross entropy of each element, [..., 1], over classes of which each process has some.
 
     Raises:
-        NotImplementedError: if the softmax is asked for with more than one process.
+        NotImplementedError: if the softmax is requested with more than one process.
     """
     among = _parallel(group)
     if label.ndim == logits.ndim - 1:

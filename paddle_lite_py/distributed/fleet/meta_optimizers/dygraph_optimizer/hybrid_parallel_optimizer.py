@@ -39,7 +39,7 @@ class HybridParallelClipGrad(ClipGradBase):
         """None: it is not a function of one process's gradients."""
 
     def __call__(self, params_grads: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-        """The pairs with gradients scaled so that their norm over all processes is at most clip_norm."""
+        """Return the pairs with gradients scaled so that their norm over all processes is at most clip_norm."""
         with no_grad():
             limit = to_tensor(self.clip_norm)
             norm = self._squares(params_grads).sqrt()
@@ -47,7 +47,7 @@ class HybridParallelClipGrad(ClipGradBase):
             return [(p, (g * scale).astype(g.dtype) if p.need_clip else g) for p, g in params_grads]
 
     def _squares(self, pairs: Sequence[tuple[Any, Any]]) -> Tensor:
-        """The sum of the squares of all gradients; what several processes have is counted once."""
+        """Return the sum of the squares of all gradients; what several processes have is counted once."""
         split, whole = to_tensor(0.0), to_tensor(0.0)
         for p, g in pairs:
             if p.need_clip and getattr(p, "is_firstly_shared", True):

@@ -148,7 +148,7 @@ class GroupShardedStage3(Layer):
             optimizer._grad_clip = HybridParallelClipGrad(optimizer._grad_clip, StatesGroup(self._group))
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """The model's."""
+        """Return the model's."""
         return self._layer(*inputs, **kwargs)
 
     # -- one layer -------------------------------------------------------------------------------------------------
@@ -215,12 +215,12 @@ class GroupShardedStage3(Layer):
     # -- the whole model -------------------------------------------------------------------------------------------
     @no_effect(convert2cpu="they stay where they are")
     def get_all_parameters(self, convert2cpu: bool = False) -> list[Any]:
-        """The parameters, made whole until a layer uses them; all processes call it."""
+        """Return the parameters, made whole until a layer uses them; all processes call it."""
         self._gather(list(self._shares.values()))
         return self._layer.parameters()
 
     def state_dict(self, *args: Any, **kwargs: Any) -> Any:
-        """The model's, whole; all processes call it."""
+        """Return the model's, whole; all processes call it."""
         with self.whole(list(self._shares.values())):
             return {k: v.detach().clone() for k, v in self._layer.state_dict(*args, **kwargs).items()}
 

@@ -1,4 +1,4 @@
-"""What processes that share gradients have to agree on."""
+"""The agreement between processes that share gradients."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ S = TypeVar("S")
 
 
 def GroupShardedScaler(scaler: S) -> S:
-    """The scaler, which leaves out a step where any process has found an infinite gradient.
+    """Return the scaler, which leaves out a step where any process has found an infinite gradient.
 
     Examples:
         >>> import paddle_lite_py as paddle

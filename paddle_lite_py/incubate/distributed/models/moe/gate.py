@@ -19,7 +19,7 @@ __all__ = ["BaseGate", "GShardGate", "NaiveGate", "SwitchGate"]
 
 
 class BaseGate(Layer):
-    """What chooses experts: a layer whose forward gives weights and numbers of experts, -1 for none.
+    """The base of gates: a layer whose forward gives weights and numbers of experts, -1 for none.
 
     Arguments:
         num_expert: how many experts a process has.
@@ -87,7 +87,7 @@ class _LimitedGate(NaiveGate):
         super().__init__(d_model, num_expert, world_size, topk)
         self.capacity, self.group = capacity, group
 
-    def _limited(self, index: Tensor, rows: int) -> Tensor:
+    def _limit(self, index: Tensor, rows: int) -> Tensor:
         room = math.ceil(self.capacity[0 if self.training else 1] * rows)
         return limit_by_capacity(index, self.num_expert, self.world_size, room, self.group)[2]
 
@@ -119,7 +119,7 @@ class GShardGate(_LimitedGate):
         value, index, scores = super().forward(x, return_all_scores=True)
         chosen = _number_count(index, self.tot_expert).astype("float32") / scores.shape[0]
         self.set_loss((chosen * F.softmax(scores, 1).mean(0)).mean() * self.num_expert**2)
-        index = self._limited(index, x.shape[0])
+        index = self._limit(index, x.shape[0])
         if self.random_routing:
             index = _random_routing(index, value, rand([x.shape[0]]))
         return value, index
@@ -154,7 +154,7 @@ class SwitchGate(_LimitedGate):
             scores = scores + rand(scores.shape) * (2 * self.switch_eps) + (1.0 - self.switch_eps)
         scores = F.softmax(scores, -1)
         value, index = largest(scores, 1, -1)
-        index = self._limited(index, inp.shape[0])
+        index = self._limit(index, inp.shape[0])
         valid = (index > -1).astype("float32").sum()
         chosen = _number_count(index, self.tot_expert).astype("float32") / valid
         self.set_loss((chosen * (scores.sum(0) / valid)).sum() * self.tot_expert)

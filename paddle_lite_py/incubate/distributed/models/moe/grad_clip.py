@@ -52,7 +52,7 @@ class ClipGradForMOEByGlobalNorm(ClipGradBase):
         """None: it is not a function of one process's gradients."""
 
     def __call__(self, params_grads: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-        """The pairs, scaled."""
+        """Return the pairs, scaled."""
         with no_grad():
             limit = to_tensor(self.clip_norm)
             norm = self._squares([(p, g) for p, g in params_grads if g is not None and p.need_clip]).sqrt()

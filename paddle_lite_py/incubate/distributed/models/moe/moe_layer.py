@@ -77,7 +77,7 @@ class MoELayer(Layer):
         return made(self.d_model, self.num_expert, self.world_size, topk=described.get("top_k", topk), **limited)
 
     def forward(self, inp: Tensor) -> Tensor:
-        """The sums, of the shape of the input."""
+        """Return the sums, of the shape of the input."""
         rows = inp.reshape([-1, self.d_model])
         shared = self.mp_group is not None and self.mp_group.nranks > 1
         own = Scattered.apply(rows, self.mp_group, 0) if shared else rows
@@ -108,7 +108,7 @@ class MoELayer(Layer):
         return 1 << max(int(needed.item()) - 1, 0).bit_length()
 
     def _of_experts(self, placed: Tensor, room: int) -> Tensor:
-        """What the experts of all processes make of rows, which stand by expert."""
+        """Apply the experts of all processes to rows, which are ordered by expert."""
         apart = [self.world_size, self.num_expert, room, self.d_model]
         x = placed.reshape(apart)
         if self.world_size > 1:

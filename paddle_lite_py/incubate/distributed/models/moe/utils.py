@@ -20,7 +20,7 @@ def hits(index: Tensor, count: int) -> Tensor:
 
 
 def places(index: Tensor, count: int) -> Tensor:
-    """The how manieth of its number each entry is, from 0; -1 for negative numbers."""
+    """Return the how manieth of its number each entry is, from 0; -1 for negative numbers."""
     found = hits(index, count)
     return ((found.cumsum(0) * found).sum(1) - 1).reshape(index.shape)
 
@@ -32,7 +32,7 @@ def _number_count(numbers: Tensor, upper_range: int) -> Tensor:
 
 @no_grad()
 def _assign_pos(x: Tensor, cum_count: Tensor) -> Tensor:
-    """The entries by their number, in the order in which they are there; negative ones are left out."""
+    """Return the entries by their number, in the order in which they are there; negative ones are left out."""
     flat = x.flatten()
     total = int(cum_count[-1].item())
     return where(flat < 0, flat.max() + 1, flat).argsort(stable=True)[:total]
@@ -66,7 +66,7 @@ def count_by_gate(
         gate: the numbers of experts; -1 for none.
         num_expert: how many experts a process has.
         world_size: how many processes have some.
-        require_pos: whether the first result is asked for, which a program cannot have.
+        require_pos: whether to return the positions, which a program cannot.
         group: who they are; all by default.
     """
     own = _number_count(gate, num_expert * world_size)
@@ -82,7 +82,7 @@ def _limit_by_capacity(expert_count: Tensor, capacity: Tensor, n_worker: int) ->
 
 
 def _prune_gate_by_capacity(gate_idx: Tensor, expert_count: Tensor, n_expert: int, n_worker: int) -> Tensor:
-    """The numbers of experts, -1 for those rows for which there is no room."""
+    """Return the numbers of experts, -1 for those rows for which there is no room."""
     index, at = gate_idx.flatten(), places(gate_idx, n_expert * n_worker).flatten()
     room = (hits(index, n_expert * n_worker) * expert_count).sum(1)
     return where(at < room, index, index * 0 - 1).reshape(gate_idx.shape)
@@ -92,7 +92,7 @@ def _prune_gate_by_capacity(gate_idx: Tensor, expert_count: Tensor, n_expert: in
 def limit_by_capacity(
     topk_idx: Tensor, num_expert: int, world_size: int, capacity: int, group: Group | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """What remains when each expert takes no more rows than its capacity, those of the first processes first.
+    """Limit the rows of each expert to its capacity, keeping those of the first processes.
 
     Arguments:
         topk_idx: the numbers of experts for each row.
