@@ -51,7 +51,7 @@ class ModelInfo(NamedTuple):
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> ModelInfo:
-        """The same again."""
+        """Return the same again."""
         inputs, outputs = ([_spec(*s) for s in data[k]] for k in ("inputs", "outputs"))
         sizes, objection = data["rows"]
         return cls(data["platform"], inputs, outputs, Rows(tuple(sizes), objection), data["seconds"])

@@ -49,7 +49,7 @@ _ROOM = "prompt and answer together have at most as many tokens as the model has
 
 
 def description(service: Service) -> dict[str, Any]:
-    """The document, with entries for each model."""
+    """Return the document, with entries for each model."""
     paths: dict[str, Any] = {path: {method: _operation(text)} for method, path, text in _FIXED}
     for served in service.all_versions():
         paths |= _of_model(served)
@@ -108,7 +108,7 @@ def _inference(served: ServedVersion) -> dict[str, Any]:
 
 
 def _body(served: ServedVersion, size: int) -> Schema:
-    """The schema of a request whose free dimensions have a size."""
+    """Return the schema of a request whose free dimensions have a size."""
     specs = served.info.inputs
     items = [_tensor(s, [n if isinstance(n, int) and n >= 0 else size for n in s.dims]) for s in specs]
     named = {"name": {"enum": [s.name for s in served.info.outputs]}, "parameters": {"type": ["object", "null"]}}
@@ -141,7 +141,7 @@ def _list_of(element: Schema, count: int) -> Schema:
 
 
 def _element(dtype: np.dtype, limits: tuple[int, int] | None) -> Schema:
-    """The schema of an element."""
+    """Return the schema of an element."""
     if dtype.kind in "iu":
         least, most = limits or (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
         return {"type": "integer", "minimum": least, "maximum": most}

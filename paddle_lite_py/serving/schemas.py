@@ -9,7 +9,7 @@ Schema = dict[str, Any]
 
 
 def is_one_of(value: Any, values: Any) -> bool:
-    """Whether JSON has the value among others; true is not 1, but 1.0 is.
+    """Return whether JSON has the value among others; true is not 1, but 1.0 is.
 
     Example:
         >>> is_one_of(1.0, [0, 1]), is_one_of(True, [0, 1])
@@ -19,7 +19,7 @@ def is_one_of(value: Any, values: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number of JSON."""
+    """Return whether a value is a number of JSON."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -52,7 +52,7 @@ _WORDS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def fits(value: Any, schema: Schema) -> bool:
-    """Whether a value of JSON is what a schema describes.
+    """Return whether a value of JSON is what a schema describes.
 
     Example:
         >>> fits([1, 2.0], {"type": "array", "items": {"type": "integer"}}), fits(1.5, {"type": "integer"})
@@ -65,6 +65,6 @@ def fits(value: Any, schema: Schema) -> bool:
 
 
 def closed(properties: dict[str, Schema], required: list[str]) -> Schema:
-    """The schema of an object with these properties, and no others. Those that are not required may be null."""
+    """Return the schema of an object with these properties, and no others. Those that are not required may be null."""
     given = {n: s if n in required else {"anyOf": [s, {"type": "null"}]} for n, s in properties.items()}
     return {"type": "object", "required": required, "properties": given, "additionalProperties": False}

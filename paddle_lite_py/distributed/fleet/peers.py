@@ -161,7 +161,7 @@ class Peers:
         self._lines[rank].connect(connection, int.from_bytes(said[:8], "big"), self._seal(rank, nonce + said[8:]))
 
     def _seal(self, rank: int, nonces: bytes) -> LineSeal:
-        """What seals the messages of a new connection to another worker."""
+        """Return the seal of the messages of a new connection to another worker."""
         key = seal_key(derived_secret(self._key, nonces.hex()))
         return LineSeal(key, b"from %d" % self.rank, b"from %d" % rank)
 

@@ -19,12 +19,12 @@ _LOW, _SHIFT = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 
 def array_key(key: bytes) -> np.ndarray:
-    """The key of digests, as long as a block, from a short one."""
+    """Return the key of digests, as long as a block, from a short one."""
     return np.frombuffer(hashlib.shake_256(b"arrays " + key).digest(8 * (WORDS + PASSES - 1)), "<u8")
 
 
 def digest(data: Any, key: np.ndarray) -> bytes:
-    """What stands for some bytes in a seal: their number, the hash of each block, and what is left of a word.
+    """Return what stands for some bytes in a seal: their number, the hash of each block, and what is left of a word.
 
     Example:
         >>> key = array_key(b"secret")

@@ -42,13 +42,13 @@ class Sealed(NamedTuple):
 
 
 def key_of(token: str) -> Key:
-    """The key of a token, which itself does not travel."""
+    """Return the key of a token, which itself does not travel."""
     whole = hashlib.sha256(b"parameter servers " + token.encode()).digest()
     return Key(whole, array_key(whole))
 
 
 def code_of(key: Key, context: bytes, head: Any, arrays: Sequence[Any]) -> bytes:
-    """The code of a head and of arrays. Digests say how long each array is, so that these are not to be moved."""
+    """Return the code of a head and of arrays. Digests say how long each array is, so that none can be moved."""
     made = hmac.new(key.whole, b"%b %d " % (context, len(head)), hashlib.sha256)
     made.update(head)
     for array in arrays:
@@ -57,7 +57,7 @@ def code_of(key: Key, context: bytes, head: Any, arrays: Sequence[Any]) -> bytes
 
 
 def seal(key: Key, way: bytes, to: Sealed, frames: Sequence[Any]) -> list[Any]:
-    """The frames of a message as they travel.
+    """Return the frames of a message as they travel.
 
     Args:
         to: the nonces; its frames are not looked at.
@@ -67,7 +67,7 @@ def seal(key: Key, way: bytes, to: Sealed, frames: Sequence[Any]) -> list[Any]:
 
 
 def unseal(key: Key, way: bytes, frames: Sequence[Any]) -> Sealed:
-    """What has come; nothing of it is read yet.
+    """Verify a message before anything of it is read.
 
     Raises:
         WireError: if it is no message.

@@ -77,18 +77,18 @@ _MESSAGE: Schema = {
 
 
 def completion_schema(models: list[str]) -> Schema:
-    """The schema of a request to /v1/completions."""
+    """Return the schema of a request to /v1/completions."""
     return _schema({"model": {"enum": models}, "prompt": _PROMPT}, _SHARED)
 
 
 def chat_schema(models: list[str]) -> Schema:
-    """The schema of a request to /v1/chat/completions."""
+    """Return the schema of a request to /v1/chat/completions."""
     messages = {"type": "array", "items": _MESSAGE, "minItems": 1}
     return _schema({"model": {"enum": models}, "messages": messages}, _CHAT)
 
 
 def generate_schema(is_stream: bool) -> Schema:
-    """The schema of a request of the generate extension."""
+    """Return the schema of a request of the generate extension."""
     fields = _generate_fields(is_stream)
     found = _schema({"text_input": _TEXT}, fields)
     parameters = _schema({}, fields)

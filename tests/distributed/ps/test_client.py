@@ -115,7 +115,7 @@ def test_a_table_is_made_once():
     with clients(2) as client:
         for _ in range(2):
             client.create(EMBEDDING)
-        with pytest.raises(ValueError, match=r"'words' is there \(sparse with 3 columns, adagrad\).* columns: 3 and 4"):
+        with pytest.raises(ValueError, match=r"'words' exists \(sparse with 3 columns, adagrad\).* columns: 3 and 4"):
             client.create(ps.SparseConfig("words", 4, EMBEDDING.rule, EMBEDDING.initializer, seed=5))
         with pytest.raises(ValueError, match=r"dense of shape \[3\]"):
             client.create(ps.DenseConfig("words", (3,)))
