@@ -254,7 +254,7 @@ class Method:
         return jax.ShapeDtypeStruct(tuple(shape), given.dtype.np)
 
     def index_limits(self, position: int) -> tuple[int, int] | None:
-        """The least and the largest index that an argument may hold; None where the program reads nothing by it."""
+        """Return the least and the largest index that an argument may have; None where nothing is read by it."""
         return index_limits(self._reads, position, self.inputs[position].dtype.np)
 
     def bare(self) -> Callable[..., tuple[Any, ...]] | None:

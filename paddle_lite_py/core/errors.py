@@ -126,7 +126,7 @@ def warn_no_gradient(tensor: Any) -> None:
 
 
 def _user_level(frame: FrameType | None) -> tuple[int, Where]:
-    """How many frames lie above the innermost one that is the user's, and its line."""
+    """Return the number of frames above the innermost one of the user, and its line."""
     level = 0
     while frame is not None:
         name = frame.f_code.co_filename
@@ -137,7 +137,7 @@ def _user_level(frame: FrameType | None) -> tuple[int, Where]:
 
 
 def user_frame(frame: FrameType | None = None) -> Where:
-    """The innermost line of a stack that is not the framework's, nor of what calls it back; by default the current."""
+    """Return the innermost line of a stack (default: the current) that is not the framework's or its callers'."""
     return _user_level(frame or sys._getframe(1))[1]
 
 

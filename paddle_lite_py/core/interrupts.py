@@ -16,10 +16,13 @@ from typing import Any
 SECONDS = 0.01
 
 
-def _again() -> None:
-    later = threading.Timer(SECONDS, signal.raise_signal, [signal.SIGINT])
+def _again(seconds: float = SECONDS) -> None:
+    later = threading.Timer(seconds, signal.raise_signal, [signal.SIGINT])
     later.daemon = True
-    later.start()
+    try:
+        later.start()
+    except KeyboardInterrupt:  # the timer was over before start() was: this process gets little time
+        _again(2 * seconds)
 
 
 def install() -> None:

@@ -46,7 +46,7 @@ def job_secret(*names: str) -> str:
 
 
 def derived_secret(secret: bytes, name: str) -> str:
-    """Return a secret for a name. It tells nothing of the secret that it is derived from, nor of those for other names.
+    """Derive a secret for a name. It tells nothing of the secret that it is derived from, nor of those for other names.
 
     Example:
         >>> derived_secret(b"a", "x") == derived_secret(b"a", "x") != derived_secret(b"a", "y")

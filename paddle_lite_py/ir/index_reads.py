@@ -74,7 +74,7 @@ def index_reads(program: Program, end: int | None = None, all_of_them: bool = Fa
 
 
 def index_limits(reads: Sequence[IndexRead], position: int, dtype: Any) -> tuple[int, int] | None:
-    """The least and the largest index that an input may hold, by the checks of what reads it; None where none says.
+    """Return the least and the largest index that an input may have, by the checks of its reads; None without any.
 
     Arguments:
         position: of the input. dtype: of its integers.

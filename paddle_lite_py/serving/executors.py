@@ -340,7 +340,7 @@ class WorkerExecutor:
 
 
 def executor(workers: int, patience: float, programs: int = PROGRAMS) -> ModelExecutor:
-    """What runs models: processes, or for 0 workers threads of this process.
+    """Return the executor: processes, or for 0 workers threads of this process.
 
     Arguments:
         patience: seconds after which a worker that still runs a batch is ended.

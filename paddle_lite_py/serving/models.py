@@ -61,7 +61,7 @@ class ArtifactModel(ServedModel):
             [s._replace(limits=method.index_limits(i)) for i, s in enumerate(specs[:n])],
             iter(specs[n:]),
         )
-        # The source of each result: an argument by number, unchanged, or -1: the next computed one.
+        # What each result is: the argument of that number as it is, or -1: what the program computes next.
         self._results = list(_results(method.data["result"]))
         numbered = {f"out{k}" for k in range(len(method.outputs))}  # the names where a file has none
         given = [next(computed) if i < 0 else self.inputs[i] for i in self._results]

@@ -9,7 +9,7 @@ Schema = dict[str, Any]
 
 
 def is_one_of(value: Any, values: Any) -> bool:
-    """Whether JSON has the value among others; true is not 1, but 1.0 is.
+    """Return whether JSON has the value among others; true is not 1, but 1.0 is.
 
     Example:
         >>> is_one_of(1.0, [0, 1]), is_one_of(True, [0, 1])
@@ -19,7 +19,7 @@ def is_one_of(value: Any, values: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number of JSON."""
+    """Return whether a value is a number of JSON."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -52,7 +52,7 @@ _WORDS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def fits(value: Any, schema: Schema) -> bool:
-    """Whether a value of JSON is what a schema describes.
+    """Return whether a value of JSON is what a schema describes.
 
     Example:
         >>> fits([1, 2.0], {"type": "array", "items": {"type": "integer"}}), fits(1.5, {"type": "integer"})

@@ -152,12 +152,12 @@ def from_list(data: Any, dtype: np.dtype, shape: tuple[int, ...], name: str) -> 
 
 
 def _has_bool(data: list[Any], array: np.ndarray) -> bool:
-    """Whether there is a bool among numbers, which NumPy takes for 0 or 1."""
+    """Return whether there is a bool among numbers, which NumPy takes for 0 or 1."""
     return bool(((array == 0) | (array == 1)).any()) and bool in set(map(type, _flat(data, array.ndim)))
 
 
 def _whole(data: list[Any], array: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Numbers that are written as 3.0, as integers, which they are in JSON; others as they are."""
+    """Convert numbers that are written as 3.0 to integers, which they are in JSON; return others as they are."""
     if array.dtype.kind != "f" or dtype.kind not in "iu":
         return array
     items, limits = _flat(data, array.ndim), np.iinfo(dtype)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
+
+from paddle_lite_py.core import interrupts
 
 SCRIPT = """
 import gc, os, signal, sys, threading, time
@@ -48,3 +53,24 @@ def test_an_interrupt_arrives(kind: str, within: str):
     run = [sys.executable, "-W", "ignore", "-c", SCRIPT, kind, within]
     done = subprocess.run(run, capture_output=True, text=True, timeout=100)
     assert done.stdout.strip() == "interrupted", (done.returncode, done.stderr)
+
+
+def test_an_interrupt_that_comes_while_its_timer_starts_is_not_lost(monkeypatch):
+    """On a busy machine the timer may be over before its start() returns."""
+    start, starts = threading.Timer.start, []
+
+    def slow(timer):
+        start(timer)
+        starts.append(timer)
+        if len(starts) == 1:
+            time.sleep(10)  # until the signal comes
+
+    monkeypatch.setattr(threading.Timer, "start", slow)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interrupts._again()
+            time.sleep(10)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(starts) == 2

@@ -12,12 +12,13 @@ import threading
 import time
 from collections import deque
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Listener
+from multiprocessing.connection import Connection, Listener
 
 import numpy as np
 import pytest
 
 from paddle_lite_py.distributed import members
+from paddle_lite_py.distributed.fleet.line import LineSeal, PeerLine
 from paddle_lite_py.distributed.fleet.peers import Peers
 from paddle_lite_py.distributed.fleet.places import WORKER, ServedPlace
 from paddle_lite_py.distributed.launch import meeting
@@ -160,6 +161,34 @@ def test_workers_exchange_among_strangers():
     assert [int(a["n"]) for a in found[0]] == [0, 1] == [int(a["n"]) for a in found[1]]
     for p in both:
         p.close()
+
+
+def test_a_message_between_workers_that_was_altered_is_not_taken():
+    """A relay between two workers, who show each other the secret through it, flips a bit of what they say."""
+    ours, theirs = socket.socketpair()
+    sent, got = Connection(ours.detach()), Connection(theirs.detach())
+    one, other = PeerLine(0), PeerLine(0)
+    key = b"a secret"
+    one.connect(sent, 0, LineSeal(key, b"from 0", b"from 1"))
+    other.connect(got, 0, LineSeal(key, b"from 1", b"from 0"))
+    one.send(0, b"gradients")
+    assert other.receive(10.0) == b"gradients"
+    for altered in (
+        lambda m: m[:-1] + b"x",
+        lambda m: m[:39] + b"\7" + m[40:],
+        lambda m: b"x" + m[1:],
+        lambda m: m[:30],
+    ):
+        one.send(1, b"gradients")
+        message = got.recv_bytes()
+        sent.send_bytes(altered(message))
+        with pytest.raises(AuthenticationError):
+            other.receive(10.0)
+    got.send_bytes(message)  # what it said itself comes back
+    with pytest.raises(AuthenticationError):
+        one.receive(10.0)
+    one.close()
+    other.close()
 
 
 def test_launchers_meet_among_strangers():

@@ -6,6 +6,8 @@ import gzip
 import hashlib
 import io
 import pickle
+import struct
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -184,3 +186,23 @@ def test_pictures_are_read_in_each_form(tmp_path: Path):
     np.testing.assert_array_equal(paddle.vision.image_load(path, "cv2"), picture()[:, :, ::-1])
     with pytest.raises(ValueError, match="backend is 'jpeg'"):
         paddle.vision.set_image_backend("jpeg")
+
+
+def test_a_small_file_of_a_huge_picture_is_not_unpacked(tmp_path: Path):
+    """400 million pixels in 50 kB."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    packer = zlib.compressobj()
+    rows = b"".join(packer.compress(bytes(1 + 2500)) for _ in range(20_000)) + packer.flush()
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", 20_000, 20_000, 1, 0, 0, 0, 0))
+    path = tmp_path / "huge.png"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", rows) + chunk(b"IEND", b""))
+    assert path.stat().st_size < 100_000
+    for read in (
+        paddle.vision.image_load,
+        lambda p: paddle.vision.ops.decode_jpeg(paddle.vision.ops.read_file(str(p))),
+    ):
+        with pytest.raises(Image.DecompressionBombError, match="400000000 pixels"):
+            read(path)

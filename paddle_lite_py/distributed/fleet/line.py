@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 import contextlib
+import hmac
 import queue
 import threading
 from collections import deque
+from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection
+from typing import NamedTuple
 
 # Messages that one who comes back may lack: a step has two, and the others may have sent the first one of the next.
 KEPT = 3
-_NUMBER = 8  # bytes of a message's number, which comes before it
+# Bytes of the seal of a message, and of its number, which come before it.
+SEAL, _NUMBER = 32, 8
+_HEAD = SEAL + _NUMBER
+
+
+class LineSeal(NamedTuple):
+    """What seals messages of one connection: its key, and what tells its two ways apart."""
+
+    key: bytes
+    ours: bytes
+    theirs: bytes
+
+
+def _code(key: bytes, way: bytes, number: bytes | memoryview, data: bytes | memoryview) -> bytes:
+    """Return the code of a message, by what a job without parameter servers has too."""
+    made = hmac.new(key, way, "sha256")
+    made.update(number)
+    made.update(data)
+    return made.digest()
 
 
 class PeerLine:
@@ -27,8 +48,9 @@ class PeerLine:
         self.met = False  # whether a connection was ever made
         self._kept: deque[tuple[int, bytes]] = deque(maxlen=KEPT)
         self._connection: Connection | None = None
-        # Sending without receiving would deadlock when two send more than a connection's buffer holds.
-        self._out: queue.SimpleQueue[tuple[Connection, bytes] | None] = queue.SimpleQueue()
+        self._seal: LineSeal | None = None
+        # Who only sent would wait for ever, where two send more than a connection holds.
+        self._out: queue.SimpleQueue[tuple[Connection, LineSeal, int, bytes] | None] = queue.SimpleQueue()
         self._sender: threading.Thread | None = None
 
     @property
@@ -36,13 +58,13 @@ class PeerLine:
         """Whether there is a connection, as far as this side knows."""
         return self._connection is not None
 
-    def connect(self, connection: Connection, theirs: int) -> None:
-        """Take a connection, and send again what the other one wants: all from a number on."""
+    def connect(self, connection: Connection, theirs: int, seal: LineSeal) -> None:
+        """Take a connection with a seal of its own, and send again what the other one wants: all from a number on."""
         if self._sender is None:
             self._sender = threading.Thread(target=self._send_all, daemon=True)
             self._sender.start()
         self.drop()
-        self._connection, self.met = connection, True
+        self._connection, self._seal, self.met = connection, seal, True
         for number, data in self._kept:
             if number >= theirs:
                 self._put(number, data)
@@ -62,13 +84,18 @@ class PeerLine:
 
         Raises:
             OSError, EOFError: if the connection is lost.
+            AuthenticationError: if a message was altered on its way.
         """
         assert self._connection is not None
+        assert self._seal is not None
         while self._connection.poll(seconds):
-            message = self._connection.recv_bytes()
-            if int.from_bytes(message[:_NUMBER], "big") == self.wanted:
+            message = memoryview(self._connection.recv_bytes())
+            seal, number, data = message[:SEAL], message[SEAL:_HEAD], message[_HEAD:]
+            if not hmac.compare_digest(seal, _code(self._seal.key, self._seal.theirs, number, data)):
+                raise AuthenticationError("a message was altered on its way")
+            if int.from_bytes(number, "big") == self.wanted:
                 self.wanted += 1
-                return message[_NUMBER:]
+                return bytes(data)
         return None
 
     def drop(self) -> None:
@@ -86,10 +113,12 @@ class PeerLine:
 
     def _put(self, number: int, data: bytes) -> None:
         assert self._connection is not None
-        self._out.put((self._connection, number.to_bytes(_NUMBER, "big") + data))
+        assert self._seal is not None
+        self._out.put((self._connection, self._seal, number, data))
 
     def _send_all(self) -> None:
         while (message := self._out.get()) is not None:
-            connection, data = message
+            connection, seal, number, data = message
+            head = number.to_bytes(_NUMBER, "big")
             with contextlib.suppress(OSError):  # who receives finds out
-                connection.send_bytes(data)
+                connection.send_bytes(b"".join([_code(seal.key, seal.ours, head, data), head, data]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import queue
 import time
 from collections.abc import Mapping, Sequence
@@ -12,13 +13,14 @@ from multiprocessing.connection import Connection, Listener
 
 import numpy as np
 
-from ..members import Reception, connect, job_secret, key_of
-from .line import PeerLine
+from ..members import Reception, connect, derived_secret, job_secret, key_of
+from .line import LineSeal, PeerLine
 from .places import ServedPlace
 from .said import Said
 
 # Seconds that workers wait for each other: compiling a large program takes a while.
 PATIENCE = 600.0
+NONCE = 16  # bytes that each side of a connection draws, to seal its messages
 # Seconds between two looks at whether another worker has come.
 PAUSE = 0.1
 
@@ -55,7 +57,7 @@ class Peers:
         for number, messages in self._said.before(count) if self._said else ():
             for rank, line in self._lines.items():
                 line.keep(number, messages[rank])
-        self._came: queue.SimpleQueue[tuple[int, int, Connection]] = queue.SimpleQueue()
+        self._came: queue.SimpleQueue[tuple[int, Connection, int, LineSeal]] = queue.SimpleQueue()
         self._reception: Reception | None = None
 
     def gather(self, arrays: Mapping[str, np.ndarray | np.generic]) -> list[dict[str, np.ndarray]]:
@@ -132,17 +134,17 @@ class Peers:
         self._reception = Reception(listener, self._key, self._accept, f"worker {self.rank}")
 
     def _accept(self, connection: Connection) -> None:
-        said = connection.recv_bytes(12)
-        rank, theirs = int.from_bytes(said[:4], "big"), int.from_bytes(said[4:], "big")
-        connection.send_bytes(self._lines[rank].wanted.to_bytes(8, "big"))
-        self._came.put((rank, theirs, connection))
+        said, nonce = connection.recv_bytes(12 + NONCE), os.urandom(NONCE)
+        rank, theirs = int.from_bytes(said[:4], "big"), int.from_bytes(said[4:12], "big")
+        connection.send_bytes(self._lines[rank].wanted.to_bytes(8, "big") + nonce)
+        self._came.put((rank, connection, theirs, self._seal(rank, said[12:] + nonce)))
 
     def _welcome(self, seconds: float) -> None:
         """Take the connections that have come."""
         with contextlib.suppress(queue.Empty):
             while True:
-                rank, theirs, connection = self._came.get(timeout=seconds) if seconds else self._came.get_nowait()
-                self._lines[rank].connect(connection, theirs)
+                rank, connection, theirs, seal = self._came.get(timeout=seconds or None, block=bool(seconds))
+                self._lines[rank].connect(connection, theirs, seal)
                 seconds = 0.0
 
     def _dial(self, rank: int) -> None:
@@ -151,9 +153,16 @@ class Peers:
         Raises:
             OSError: if it is not there.
         """
-        connection = connect(self._address(rank), self._key)
-        connection.send_bytes(self.rank.to_bytes(4, "big") + self._lines[rank].wanted.to_bytes(8, "big"))
-        self._lines[rank].connect(connection, int.from_bytes(connection.recv_bytes(8), "big"))
+        connection, nonce = connect(self._address(rank), self._key), os.urandom(NONCE)
+        wanted = self._lines[rank].wanted.to_bytes(8, "big")
+        connection.send_bytes(self.rank.to_bytes(4, "big") + wanted + nonce)
+        said = connection.recv_bytes(8 + NONCE)
+        self._lines[rank].connect(connection, int.from_bytes(said[:8], "big"), self._seal(rank, nonce + said[8:]))
+
+    def _seal(self, rank: int, nonces: bytes) -> LineSeal:
+        """Return the seal of the messages of a new connection to another worker."""
+        key = derived_secret(self._key, nonces.hex()).encode()
+        return LineSeal(key, b"from %d" % self.rank, b"from %d" % rank)
 
     def _address(self, rank: int) -> tuple[str, int]:
         host, _, port = self._endpoints[rank].rpartition(":")

@@ -116,7 +116,7 @@ class Link:
         self.sending = threading.Lock()
 
     def secret_of(self, salt: str) -> str:
-        """Return the secret of the processes of a world. Who leads tells a salt only: words are not encrypted."""
+        """Derive the secret of the processes of a world from its salt: messages are not encrypted."""
         return derived_secret(self._secret.encode(), f"world {salt}")
 
     def connect(self, patience: float, given_up: Callable[[], Any]) -> None:

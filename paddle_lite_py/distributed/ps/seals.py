@@ -19,8 +19,8 @@ from .wire import WireError
 FORM, NONCE, SEAL = b"\2", 16, 32
 PREFIX = 1 + 2 * NONCE + SEAL
 UNKNOWN = bytes(NONCE)  # of a server that has not been heard yet
-ASKS, ANSWERS = b"asks", b"answers"
-# Bytes of a header, and arrays of a message: what is larger is not looked at.
+ASKS, ANSWERS = b"asks ", b"answers "
+# Limits of a header in bytes, and of the arrays of a message: larger ones are refused unread.
 MOST_HEADER, MOST_ARRAYS = 16 << 20, 64
 
 
@@ -38,6 +38,19 @@ def key_of(token: str) -> bytes:
     return hashlib.sha256(b"parameter servers " + token.encode()).digest()
 
 
+def code_of(key: bytes, context: bytes, head: Any, arrays: Sequence[Any]) -> bytes:
+    """Return the code of a head and of arrays: keyed BLAKE3, which reads them four times as fast as SHA-256.
+
+    The length of each part is included, so that bytes cannot be moved from one to another.
+    """
+    made = blake3(context, key=key)
+    for part in (head, *arrays):
+        data = memoryview(part).toreadonly().cast("B")
+        made.update(len(data).to_bytes(8, "little"))
+        made.update(data)
+    return made.digest()
+
+
 def seal(key: bytes, way: bytes, to: Sealed, frames: Sequence[Any]) -> list[Any]:
     """Return the frames of a message as they travel.
 
@@ -45,11 +58,11 @@ def seal(key: bytes, way: bytes, to: Sealed, frames: Sequence[Any]) -> list[Any]
         to: the nonces; its frames are not looked at.
     """
     context = FORM + to.channel + to.server
-    return [b"".join([context, _seal(key, way, context, frames), frames[0]]), *frames[1:]]
+    return [b"".join([context, code_of(key, way + context, frames[0], frames[1:]), frames[0]]), *frames[1:]]
 
 
 def unseal(key: bytes, way: bytes, frames: Sequence[Any]) -> Sealed:
-    """What has come; nothing of it is read yet.
+    """Verify a message before anything of it is read.
 
     Raises:
         WireError: if it is no message.
@@ -58,18 +71,5 @@ def unseal(key: bytes, way: bytes, frames: Sequence[Any]) -> Sealed:
     if not PREFIX <= len(first) <= PREFIX + MOST_HEADER or len(frames) > 1 + MOST_ARRAYS or first[:1] != FORM:
         raise WireError("it is not of this protocol")
     context, seal, plain = bytes(first[: PREFIX - SEAL]), first[PREFIX - SEAL : PREFIX], [first[PREFIX:], *frames[1:]]
-    authentic = hmac.compare_digest(_seal(key, way, context, plain), seal)
+    authentic = hmac.compare_digest(code_of(key, way + context, plain[0], plain[1:]), seal)
     return Sealed(context[1 : 1 + NONCE], context[1 + NONCE :], authentic, plain)
-
-
-def _seal(key: bytes, way: bytes, context: bytes, frames: Sequence[Any]) -> bytes:
-    """Return the code of a message: keyed BLAKE3, which reads arrays four times as fast as SHA-256.
-
-    The length of each frame is part of it, so that bytes cannot be moved from one to another.
-    """
-    made = blake3(b"%s %b " % (way, context), key=key)
-    for frame in frames:
-        data = memoryview(frame).toreadonly().cast("B")
-        made.update(len(data).to_bytes(8, "little"))
-        made.update(data)
-    return made.digest()

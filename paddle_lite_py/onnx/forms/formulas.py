@@ -1,4 +1,4 @@
-"""Formulas of values whose sizes are known only at run time: nodes, with numbers as constants in the dtype of what they meet."""
+"""Formulas of values whose sizes are known only at run time: nodes, with numbers as constants of matching dtype."""
 
 from __future__ import annotations
 
