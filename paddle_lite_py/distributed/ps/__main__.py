@@ -21,6 +21,7 @@ def main() -> None:
     parser.add_argument("--servers", type=int, default=1, help="how many there are (default 1)")
     parser.add_argument("--workers", type=int, default=1, help="how many workers a barrier waits for (default 1)")
     parser.add_argument("--folder", help="where its state is kept for a new start (default: nowhere)")
+    parser.add_argument("--saves", help="folder that clients may save to (default: PADDLE_PS_SAVES, or any)")
     parser.add_argument("--sync", type=float, default=1.0, help="seconds between two fsync of the log; 0: each change")
     parser.add_argument(
         "--snapshot-bytes", type=int, default=1 << 30, help="length of the log that is worth a snapshot"

@@ -56,6 +56,8 @@ class Server:
         snapshot_bytes: length of the log of changes at which a snapshot begins.
         first: a folder that a client saved, with the tables to begin with; give it again to a server that is started
             again.
+        saves: folder that clients may save to and load from, and folders in it; None: that of PADDLE_PS_SAVES in the
+            environment, or any.
 
     Raises:
         ValueError: an endpoint of another form.
@@ -81,7 +83,9 @@ class Server:
         sync: float = 1.0,
         snapshot_bytes: int = 1 << 30,
         first: str | None = None,
+        saves: str | None = None,
     ) -> None:
+        self._saves = saves or os.environ.get("PADDLE_PS_SAVES")
         host, port = split(endpoint)
         self.index, self.servers, self._key = index, servers, key_of(token or job_secret(SERVERS))
         self._nonce = os.urandom(NONCE)
@@ -227,6 +231,8 @@ class Server:
     def _files(self, op: str, header: dict[str, Any]) -> dict[str, Any]:
         """Save this server's share, make a save count, or load."""
         folder = Path(header["folder"])
+        if self._saves and not folder.resolve().is_relative_to(Path(self._saves).resolve()):
+            raise PermissionError(f"{op}: {folder} is outside of {self._saves}, where this server's clients may save")
         if op == "save":
             if not str(header["word"]).isalnum():
                 raise ValueError(f"save: word is {header['word']!r}; expected letters and digits")

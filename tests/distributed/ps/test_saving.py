@@ -124,3 +124,16 @@ def test_a_folder_that_cannot_be_written(tmp_path):
         fill(client)
         with pytest.raises(OSError, match="file"):
             client.save(tmp_path / "file")
+
+
+def test_servers_may_save_in_one_folder_only(tmp_path):
+    (tmp_path / "saves").mkdir()
+    (tmp_path / "saves" / "link").symlink_to(tmp_path)
+    with clients(2, saves=str(tmp_path / "saves")) as client:
+        fill(client)
+        for folder in (tmp_path / "other", tmp_path / "saves" / ".." / "other", tmp_path / "saves" / "link" / "other"):
+            with pytest.raises(PermissionError, match="is outside of .*saves, where this server's clients may save"):
+                client.save(folder)
+        client.save(tmp_path / "saves" / "one")
+        client.load(tmp_path / "saves" / "one")
+    assert not (tmp_path / "other").exists()
