@@ -131,4 +131,4 @@ def test_the_words_of_schemas():
         assert not fits(bad, schema)
     items = {"type": "array", "items": count, "minItems": 1, "maxItems": 2}
     assert fits([1, 2], items) and not any(fits(x, items) for x in ([], [1, 2, 3], [9], {}))
-    assert not fits(0, {"enum": [False]}) and not fits(2.0**80, {"type": "integer"})
+    assert not fits(0, {"enum": [False]}) and not fits(True, {"enum": [1]})

@@ -10,7 +10,7 @@ import orjson
 
 from ...text.generation.slots import Sampling
 from ..errors import ServingError
-from ..schemas import Schema, closed, fits, is_one_of
+from ..schemas import Schema, closed, fits
 from .tokenizers import Tokenizer
 
 MOST_CHOICES = 128  # prompts times n of one request
@@ -64,6 +64,7 @@ _NEUTRAL: dict[str, tuple[Any, ...]] = {
 # Fields that do not concern the answer.
 _OTHER = {"user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key"}
 _TOKEN: Schema = {"type": "integer", "minimum": 0, "maximum": (1 << 31) - 1}
+_INTEGERS: Schema = {"type": "array", "items": {"type": "integer"}}
 _TOKENS: Schema = {"type": "array", "items": _TOKEN, "minItems": 1}
 _PROMPTS: Schema = {"type": "array", "items": {"anyOf": [_TEXT, _TOKENS]}, "minItems": 1}
 _PROMPT: Schema = {"anyOf": [_TEXT, _TOKENS, _PROMPTS]}
@@ -189,7 +190,7 @@ def _check_field(name: str, value: Any, required: set[str], fields: dict[str, tu
     if name in required or name in _OTHER:
         return
     if name in _NEUTRAL:
-        if not is_one_of(value, _NEUTRAL[name]):
+        if not fits(value, {"enum": [*_NEUTRAL[name]]}):
             raise ServingError("invalid", f"{name} is not supported by this server; leave it out")
     elif name not in fields:
         raise ServingError("invalid", f"there is no field {name[:80]!r}; the fields are {', '.join(sorted(fields))}")
@@ -205,7 +206,7 @@ def _prompts(prompt: Any, tokenizer: Tokenizer) -> list[list[int]]:
 def _tokens(prompt: Any, tokenizer: Tokenizer) -> list[int]:
     if isinstance(prompt, str):
         return tokenizer.encode(_plain(prompt, "prompt"))
-    if not isinstance(prompt, list) or not fits(prompt, {"items": {"type": "integer"}}):
+    if not fits(prompt, _INTEGERS):
         raise ServingError("invalid", "prompt must be a string, a list of tokens, or a list of these")
     if wrong := [t for t in prompt if not 0 <= t < tokenizer.size]:
         raise ServingError("invalid", f"prompt: token {wrong[0]} is out of range; the model has {tokenizer.size}")
