@@ -8,11 +8,13 @@ from typing import Any
 from ..core import dtypes, printing
 from ..core.argument_docs import document as _document
 from ..core.interpreter import state
+from ..core.no_effect import no_effect
 from ..eager.random import get_rng_state, seed, set_rng_state
 from ..eager.tensor import Tensor
 from ..ops.convert import assign, to_tensor
 from ..ops.creation import empty, full
 
+_DEVICE = "the tensor is on the current device"
 e, inf, nan, pi, newaxis = math.e, math.inf, math.nan, math.pi, None
 manual_seed = seed
 get_cuda_rng_state, set_cuda_rng_state = get_rng_state, set_rng_state
@@ -56,6 +58,7 @@ def set_printoptions(
             setattr(printing.options, name, value)
 
 
+@no_effect(force_cpu=_DEVICE, place=_DEVICE)
 def fill_constant(
     shape: Any, dtype: Any, value: Any, force_cpu: bool = False, out: Tensor | None = None, place: Any = None,
     name: Any = None,
@@ -63,8 +66,8 @@ def fill_constant(
     """Create a tensor of one value: an older name of full().
 
     Arguments:
-        shape: list of ints or tensors, or a tensor. value: number or tensor.
-        force_cpu: no effect. place: no effect.
+        shape: list of ints or tensors, or a tensor.
+        value: number or tensor.
         out: tensor of that dtype to write to instead.
 
     Examples:

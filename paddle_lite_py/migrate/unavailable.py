@@ -27,7 +27,7 @@ REASONS = {
 class _Unavailable(type):
     """The metaclass of classes that can be named, inherited from and used in isinstance(), but not called."""
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __call__(cls, *_args: Any, **_kwargs: Any) -> Any:
         first = next(base for base in reversed(cls.__mro__) if isinstance(base, _Unavailable))  # the user's may inherit
         raise NotImplementedError(first.__doc__)
 

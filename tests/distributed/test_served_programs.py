@@ -287,7 +287,7 @@ def test_a_table_that_differs_is_told(worker):
     loss, _ = network()
     fleet.distributed_optimizer(paddle.optimizer.SGD(0.1), strategy("sync")).minimize(loss)
     static.Executor().run(static.default_startup_program())
-    with pytest.raises(ValueError, match="table 'wide' is there .*9 columns.*1 columns"):
+    with pytest.raises(ValueError, match="table 'wide' exists .*9 columns.*1 columns"):
         fleet.init_worker()
 
 

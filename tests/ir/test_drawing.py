@@ -69,7 +69,7 @@ def test_a_static_program_is_drawn():
 def test_the_file_is_what_its_ending_says(tmp_path, monkeypatch):
     program = paddle.jit.to_static(flow, input_spec=[InputSpec([2])]).main_program
     assert draw(program, str(tmp_path / "p.dot")) == (tmp_path / "p.dot").read_text()
-    with pytest.raises(ValueError, match="its ending says what to write"):
+    with pytest.raises(ValueError, match="its suffix selects the format"):
         draw(program, str(tmp_path / "p"))
     with pytest.raises(TypeError, match="program is a int; expected a Program"):
         draw(3)

@@ -80,7 +80,7 @@ def scatter_nd_add(w: OnnxWriter, to: Any, x: FileValue, index: FileValue, updat
 
 
 @form("index_add")
-def index_add(w: OnnxWriter, to: Any, x: FileValue, index: FileValue, value: FileValue, axis: int) -> FileValue:
+def index_add(w: OnnxWriter, _to: Any, x: FileValue, index: FileValue, value: FileValue, axis: int) -> FileValue:
     n = len(x.type.shape)
     order = [axis, *[i for i in range(n) if i != axis]]
     moved, added = w.transpose(x, order), w.transpose(value, order)
@@ -212,7 +212,7 @@ def bincount(w: OnnxWriter, to: Any, x: FileValue, weights: FileValue | None, le
 
 
 @form("searchsorted")
-def searchsorted(w: OnnxWriter, to: Any, sequence: FileValue, values: FileValue, right: bool) -> FileValue:
+def searchsorted(w: OnnxWriter, _to: Any, sequence: FileValue, values: FileValue, right: bool) -> FileValue:
     """How many elements of the sequence are below each value."""
     if len(sequence.type.shape) != 1:
         raise Unwritable("ONNX has a form of searchsorted in one sequence alone")

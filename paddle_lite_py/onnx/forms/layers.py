@@ -149,7 +149,7 @@ def max_pool_with_index(
 # -- normalization -------------------------------------------------------------------------------------------------
 @form("batch_norm_")
 def batch_norm(
-    w: OnnxWriter, to: Any, x: FileValue, mean: FileValue, variance: FileValue, weight: FileValue, bias: FileValue,
+    w: OnnxWriter, _to: Any, x: FileValue, mean: FileValue, variance: FileValue, weight: FileValue, bias: FileValue,
     epsilon: float, data_format: str,
 ) -> Any:  # fmt: skip
     is_turned = data_format == "NHWC" and len(x.type.shape) > 2
@@ -178,7 +178,7 @@ def _vector(w: OnnxWriter, value: FileValue | None, size: int, default: float, d
 
 @form("group_norm")
 def group_norm(
-    w: OnnxWriter, to: Any, x: FileValue, weight: FileValue | None, bias: FileValue | None, epsilon: float,
+    w: OnnxWriter, _to: Any, x: FileValue, weight: FileValue | None, bias: FileValue | None, epsilon: float,
     groups: int, data_format: str,
 ) -> FileValue:  # fmt: skip
     is_turned = data_format == "NHWC"
@@ -254,7 +254,7 @@ def pixel_unshuffle(w: OnnxWriter, to: Any, x: FileValue, downscale_factor: int,
 
 
 @form("channel_shuffle")
-def channel_shuffle(w: OnnxWriter, to: Any, x: FileValue, groups: int, data_format: str) -> FileValue:
+def channel_shuffle(w: OnnxWriter, _to: Any, x: FileValue, groups: int, data_format: str) -> FileValue:
     is_turned = is_last(data_format)
     x = to_first(w, x) if is_turned else x
     n, c, *rest = x.type.shape
@@ -331,7 +331,7 @@ def _gates(weight: np.ndarray, order: Sequence[int]) -> np.ndarray:
 
 @form("temporal_shift")
 def temporal_shift(
-    w: OnnxWriter, to: Any, x: FileValue, seg_num: int, shift_ratio: float, data_format: str
+    w: OnnxWriter, _to: Any, x: FileValue, seg_num: int, shift_ratio: float, data_format: str
 ) -> FileValue:
     """Some channels of the next picture, some of the one before, and the rest."""
     is_turned = is_last(data_format)

@@ -237,7 +237,7 @@ def topk(w: OnnxWriter, to: Any, x: FileValue, k: FileValue, axis: int, largest:
 
 
 @form("kthvalue")
-def kthvalue(w: OnnxWriter, to: Any, x: FileValue, k: int, axis: int, keepdim: bool) -> Any:
+def kthvalue(w: OnnxWriter, to: Any, x: FileValue, k: int, axis: int) -> Any:
     axis %= len(x.type.shape)
     first = TensorType(tuple([k if i == axis else n for i, n in enumerate(x.type.shape)]), x.type.dtype)
     both = _largest(w, x, w.ints([k]), axis, False, [first])

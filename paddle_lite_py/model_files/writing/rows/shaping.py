@@ -219,7 +219,7 @@ def _each(sizes: Any) -> Sequence[Any]:
 
 
 @row("crop")
-def crop(w: Emitter, x: Any, shape: Any, offsets: Any) -> FileValue:
+def crop(w: Emitter, x: Any, _shape: Any, offsets: Any) -> FileValue:
     out = w.out[0]
     starts = [0] * len(out.shape) if offsets is None else _each(offsets)
     ends = [at + n for at, n in zip(starts, out.shape, strict=True)]
