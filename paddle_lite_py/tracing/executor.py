@@ -124,7 +124,9 @@ class Executable:
         )
         self._across: Any = jit if across else None  # compiles for all processes that run the program at once
         self._pullbacks: dict[tuple[bool, ...], Any] = {}
-        self.jitted = jit(self._named(body.call if across else prepare(body.call, donated)), donate_argnums=donated)
+        named = self._named(body.call)
+        # What runs before it is compiled takes it as it was traced, without the calls that are prepared for XLA.
+        self.jitted = jit(named if across else prepare(named, donated), donate_argnums=donated)
         if runs_in_parts(program := self.traced.program) or (not self.mutable and is_unrolled(program)):
             self.parts = PartedBlock(program.block, program.measured)
             self.jitted = lambda *arrays: self.parts(body.in_order(arrays))
