@@ -82,8 +82,8 @@ def _read(path: Path) -> bytes:
     return content
 
 
-def signature(key: bytes, name: str, content: bytes) -> bytes:
-    """Return the signature of a file's name and content, which only the owner of the key can compute."""
+def signature(key: bytes, name: str, content: bytes | memoryview) -> bytes:
+    """Return the signature of a name and a content, which only the owner of the key can compute."""
     return hmac.digest(key, name.encode() + b"\0" + content, hashlib.sha256)
 
 

@@ -57,10 +57,8 @@ class ArtifactModel(ServedModel):
         n, block = len(method.inputs), method.program.block
         shapes = [v.shape for v in (*block.inputs[:n], *block.outputs[: len(method.outputs)])]
         specs = [_spec(s, shape) for s, shape in zip([*method.inputs, *method.outputs], shapes, strict=True)]
-        self.inputs, computed = (
-            [s._replace(limits=method.index_limits(i)) for i, s in enumerate(specs[:n])],
-            iter(specs[n:]),
-        )
+        self.inputs = [s._replace(limits=method.index_limits(i)) for i, s in enumerate(specs[:n])]
+        computed = iter(specs[n:])
         # What each result is: the argument of that number as it is, or -1: what the program computes next.
         self._results = list(_results(method.data["result"]))
         numbered = {f"out{k}" for k in range(len(method.outputs))}  # the names where a file has none

@@ -169,8 +169,8 @@ def test_a_message_between_workers_that_was_altered_is_not_taken():
     sent, got = Connection(ours.detach()), Connection(theirs.detach())
     one, other = PeerLine(0), PeerLine(0)
     key = b"a secret"
-    one.connect(sent, 0, LineSeal(key, b"from 0", b"from 1"))
-    other.connect(got, 0, LineSeal(key, b"from 1", b"from 0"))
+    one.connect(sent, 0, LineSeal(key, "from 0", "from 1"))
+    other.connect(got, 0, LineSeal(key, "from 1", "from 0"))
     one.send(0, b"gradients")
     assert other.receive(10.0) == b"gradients"
     for altered in (

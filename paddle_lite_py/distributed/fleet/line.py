@@ -11,27 +11,19 @@ from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection
 from typing import NamedTuple
 
+from ...core.private_files import SIGNATURE_BYTES, signature
+
 # Messages that one who comes back may lack: a step has two, and the others may have sent the first one of the next.
 KEPT = 3
-# Bytes of the seal of a message, and of its number, which come before it.
-SEAL, _NUMBER = 32, 8
-_HEAD = SEAL + _NUMBER
+_NUMBER = 8  # bytes of a message's number, which comes before it, after the seal of both
 
 
 class LineSeal(NamedTuple):
     """What seals messages of one connection: its key, and what tells its two ways apart."""
 
     key: bytes
-    ours: bytes
-    theirs: bytes
-
-
-def _code(key: bytes, way: bytes, number: bytes | memoryview, data: bytes | memoryview) -> bytes:
-    """Return the code of a message, by what a job without parameter servers has too."""
-    made = hmac.new(key, way, "sha256")
-    made.update(number)
-    made.update(data)
-    return made.digest()
+    ours: str
+    theirs: str
 
 
 class PeerLine:
@@ -90,12 +82,12 @@ class PeerLine:
         assert self._seal is not None
         while self._connection.poll(seconds):
             message = memoryview(self._connection.recv_bytes())
-            seal, number, data = message[:SEAL], message[SEAL:_HEAD], message[_HEAD:]
-            if not hmac.compare_digest(seal, _code(self._seal.key, self._seal.theirs, number, data)):
+            seal, sealed = message[:SIGNATURE_BYTES], message[SIGNATURE_BYTES:]
+            if not hmac.compare_digest(seal, signature(self._seal.key, self._seal.theirs, sealed)):
                 raise AuthenticationError("a message was altered on its way")
-            if int.from_bytes(number, "big") == self.wanted:
+            if int.from_bytes(sealed[:_NUMBER], "big") == self.wanted:
                 self.wanted += 1
-                return bytes(data)
+                return bytes(sealed[_NUMBER:])
         return None
 
     def drop(self) -> None:
@@ -119,6 +111,6 @@ class PeerLine:
     def _send_all(self) -> None:
         while (message := self._out.get()) is not None:
             connection, seal, number, data = message
-            head = number.to_bytes(_NUMBER, "big")
+            sealed = number.to_bytes(_NUMBER, "big") + data
             with contextlib.suppress(OSError):  # who receives finds out
-                connection.send_bytes(b"".join([_code(seal.key, seal.ours, head, data), head, data]))
+                connection.send_bytes(signature(seal.key, seal.ours, sealed) + sealed)

@@ -162,7 +162,7 @@ class Peers:
     def _seal(self, rank: int, nonces: bytes) -> LineSeal:
         """Return the seal of the messages of a new connection to another worker."""
         key = derived_secret(self._key, nonces.hex()).encode()
-        return LineSeal(key, b"from %d" % self.rank, b"from %d" % rank)
+        return LineSeal(key, f"from {self.rank}", f"from {rank}")
 
     def _address(self, rank: int) -> tuple[str, int]:
         host, _, port = self._endpoints[rank].rpartition(":")

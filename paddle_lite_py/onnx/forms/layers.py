@@ -121,11 +121,15 @@ def _adaptive(w: OnnxWriter, x: FileValue, sizes: Sequence[int], kind: TensorTyp
     name = "Average" if pooling_type == "avg" else "Max"
     if all(s == 1 for s in sizes):
         return w.node(f"Global{name}Pool", x, to=kind)
-    given = x.type.shape[2:]
+    windows = _even_windows(x.type.shape[2:], sizes)
+    return w.node(f"{name}Pool", x, to=kind, kernel_shape=windows, strides=windows)
+
+
+def _even_windows(given: Sequence[Any], sizes: Sequence[int]) -> list[int]:
+    """Return the windows of an adaptive pooling whose result divides its picture."""
     if any(is_symbolic(g) or g % s for g, s in zip(given, sizes, strict=True)):
         raise Unwritable(f"an adaptive pooling of {list(given)} to {list(sizes)} has no form in ONNX")
-    windows = [g // s for g, s in zip(given, sizes, strict=True)]
-    return w.node(f"{name}Pool", x, to=kind, kernel_shape=windows, strides=windows)
+    return [g // s for g, s in zip(given, sizes, strict=True)]
 
 
 @form("max_pool2d_with_index")
@@ -135,10 +139,7 @@ def max_pool_with_index(
 ) -> Any:  # fmt: skip
     """ONNX's places count through batch and channels as well."""
     if adaptive:
-        given = x.type.shape[2:]
-        if any(is_symbolic(g) or g % s for g, s in zip(given, kernel_size, strict=True)):
-            raise Unwritable(f"an adaptive pooling of {list(given)} to {list(kernel_size)} has no form in ONNX")
-        kernel_size = strides = [g // s for g, s in zip(given, kernel_size, strict=True)]
+        kernel_size = strides = _even_windows(x.type.shape[2:], kernel_size)
     attrs = _pads(paddings, 2, "EXPLICIT") | {"kernel_shape": list(kernel_size), "strides": list(strides)}
     kinds = [to[0], TensorType(to[0].shape, "int64")]
     found, places = w.nodes_of("MaxPool", [x], kinds, ceil_mode=int(ceil_mode), **attrs)
