@@ -33,7 +33,10 @@ def next_item(seen, target):
     lengths = (seen != 0).astype("int64").sum(1)
     weights = {f"weight_{kind}_attr": attr(0.3) for kind in ("ih", "hh")}
     states, _ = paddle.nn.GRU(SIZE, SIZE, **weights)(embedded()(seen), sequence_length=lengths)
-    chance = F.softmax(paddle.nn.Linear(SIZE, ITEMS, weight_attr=attr(0.2))(states.reshape([-1, SIZE])))
+    scores = paddle.nn.Linear(SIZE, ITEMS, weight_attr=attr(0.2))(states.reshape([-1, SIZE]))
+    # Weights that are all alike pass no gradient back, only rounding, of which Adagrad makes whole steps.
+    uneven = paddle.sin(paddle.arange(SIZE * ITEMS, dtype="float32")).reshape([SIZE, ITEMS])
+    chance = F.softmax(scores + states.reshape([-1, SIZE]) @ uneven)
     label = target.reshape([-1, 1])
     there = (label != 0).astype("float32")
     cost = F.cross_entropy(chance, label, use_softmax=False, reduction="none")
