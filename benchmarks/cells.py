@@ -13,15 +13,8 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 CACHE = HERE.parent / ".cache" / "xla"
-SCRIPTS = {
-    "ours": "paddle",
-    "paddle": "paddle",
-    "torch": "torch",
-    "jax": "jax",
-    "tensorflow": "tensorflow",
-    "keras": "keras",
-}
-MODULES = {"ours": "paddle_lite_py"}
+SCRIPTS = {"ours": "paddle", "paddle": "paddle", "torch": "paddle"}  # others: of their own name
+MODULES = {"ours": "paddle_lite_py", "torch": "torch_as_paddle"}
 
 
 class Cell:
@@ -56,9 +49,10 @@ class Cell:
             return {"error": self.facts.get("error", "no answer")}
         return {"value": min(self.turns), **self.facts, "turns": self.turns}
 
-    def command(self, *flags: str) -> list[str]:
-        """The command line of the process that runs this cell's workload."""
-        return [self.python, str(HERE / f"workloads_{SCRIPTS[self.framework]}.py"), self.name, *flags]
+    def command(self, name: str, *flags: str) -> list[str]:
+        """The command line of the process that runs a workload."""
+        script = SCRIPTS.get(self.framework, self.framework)
+        return [self.python, str(HERE / f"workloads_{script}.py"), name, *flags]
 
     def environment(self, cache: Path = CACHE) -> dict[str, str]:
         """Each framework chooses its number of threads as it does for its users: some slow down when told."""
@@ -91,7 +85,7 @@ class ImportCell(Cell):
 
     def ask(self, seconds: float) -> dict[str, Any]:
         """Import once; the length of the turn does not matter."""
-        module = MODULES.get(self.framework, self.framework)
+        module = "paddle_lite_py" if self.framework == "ours" else self.framework
         code = f"import time; t = time.perf_counter(); import {module}; t = time.perf_counter() - t"
         return self.run([self.python, "-c", f'{code}; print(\'{{"value": %f, "unit": "ms"}}\' % (t * 1000))'])
 
@@ -104,8 +98,7 @@ class MemoryCell(Cell):
         if len(self.turns) == 5:
             return {}
         with tempfile.TemporaryDirectory() as empty:
-            self.name = self.name.replace("memory_", "train_")
-            return self.run(self.command("--memory"), Path(empty))
+            return self.run(self.command(self.name.replace("memory_", "train_"), "--memory"), Path(empty))
 
 
 class StartCell(Cell):
@@ -120,7 +113,7 @@ class StartCell(Cell):
         if len(self.turns) == 2:
             return {}
         _, net, kind = self.name.split("_")
-        command = [self.python, str(HERE / f"workloads_{SCRIPTS[self.framework]}.py"), f"train_{net}_step", "--start"]
+        command = self.command(f"train_{net}_step", "--start")
         with tempfile.TemporaryDirectory() as empty:
             first = self.run(command, Path(empty))
             return first if kind == "cold" or "error" in first else self.run(command, Path(empty))
@@ -133,7 +126,7 @@ class TimedCell(Cell):
         super().__init__(framework, name, python, timeout)
         self.stderr = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
-            self.command(),
+            self.command(name),
             env=self.environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

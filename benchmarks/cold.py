@@ -22,7 +22,7 @@ from cells import CACHE, HERE, Cell
 NAMES = ("session", "mlp", "lenet", "resnet", "transformer", "gcn", "gat", "ppo", "lstm")
 NAMES += ("mobilenet_v3_small", "densenet121", "resnet50", "efficientnet", "vit", "swin", "unet", "conformer", "gpt")
 NAMES += ("gan", "pinn")
-SCRIPTS = dict.fromkeys(("ours", "paddle"), "workloads_cold.py") | {"torch": "workloads_cold_torch.py"}
+FRAMEWORKS = ("ours", "paddle", "torch")
 Figures = dict[str, Any]
 COMPILING = 20  # seconds for the compiler that a process has left behind
 
@@ -38,7 +38,7 @@ class ColdCell(Cell):
 
     def measured(self, mode: str) -> dict[str, Figures]:
         """The figures of a process by themselves, and for ours those of a second one."""
-        command = [self.python, str(HERE / SCRIPTS[self.framework]), self.name, *([f"--{mode}"] * (mode != "eager"))]
+        command = [self.python, str(HERE / "workloads_cold.py"), self.name, *([f"--{mode}"] * (mode != "eager"))]
         with tempfile.TemporaryDirectory() as empty:
             first = {"cold": self.run(command, Path(empty))}
             if self.framework != "ours":
@@ -50,7 +50,7 @@ class ColdCell(Cell):
 def main() -> None:
     """Measure what matches and print a line for each workload as soon as it is known."""
     args = arguments()
-    pythons = {f: getattr(args, f) for f in SCRIPTS if getattr(args, f)}
+    pythons = {f: getattr(args, f) for f in FRAMEWORKS if getattr(args, f)}
     rows = []
     print(
         line(

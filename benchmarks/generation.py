@@ -44,7 +44,7 @@ def gpt(paddle: Any) -> Any:
             for block, cache in zip(self.blocks, caches, strict=True):
                 x, cache = block(x, cache)
                 kept.append(cache)
-            return paddle.matmul(self.norm(x)[:, -1], self.words.weight, transpose_y=True), kept
+            return self.norm(x)[:, -1] @ self.words.weight.t(), kept
 
     net = GPT()
     net.eval()

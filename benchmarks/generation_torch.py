@@ -1,4 +1,4 @@
-"""The GPT of generation.py in PyTorch: eager, and with its step compiled over a cache of fixed capacity."""
+"""The GPT of generation.py in PyTorch, with its step compiled over a cache of fixed capacity."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CAPACITY = 96
 
 
 class Block(nn.Module):
-    """A block with a cache that grows, or one of fixed capacity."""
+    """A block that writes into its cache."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -26,19 +26,14 @@ class Block(nn.Module):
     def attend(self, x, cache, places):
         batch, n, _ = x.shape
         q, k, v = self.qkv(self.norm1(x)).reshape(batch, n, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
-        if places is not None:
-            cache[0].index_copy_(2, places, k)
-            cache[1].index_copy_(2, places, v)
-            mask = torch.arange(CAPACITY) <= places[:, None]
-            return F.scaled_dot_product_attention(q, *cache, attn_mask=mask), cache
-        if cache is not None:
-            k, v = torch.cat([cache[0], k], 2), torch.cat([cache[1], v], 2)
-        return F.scaled_dot_product_attention(q, k, v, is_causal=cache is None), (k, v)
+        cache[0].index_copy_(2, places, k)
+        cache[1].index_copy_(2, places, v)
+        mask = torch.arange(CAPACITY) <= places[:, None]
+        return F.scaled_dot_product_attention(q, *cache, attn_mask=mask)
 
-    def forward(self, x, cache, places=None):
-        mixed, cache = self.attend(x, cache, places)
-        x = x + self.out(mixed.transpose(1, 2).reshape(x.shape))
-        return x + self.down(F.gelu(self.up(self.norm2(x)))), cache
+    def forward(self, x, cache, places):
+        x = x + self.out(self.attend(x, cache, places).transpose(1, 2).reshape(x.shape))
+        return x + self.down(F.gelu(self.up(self.norm2(x))))
 
 
 class GPT(nn.Module):
@@ -50,28 +45,11 @@ class GPT(nn.Module):
         self.blocks = nn.ModuleList([Block() for _ in range(LAYERS)])
         self.norm = nn.LayerNorm(WIDTH)
 
-    def forward(self, ids, caches, places, is_static=False):
-        x, kept = self.words(ids) + self.places(places), []
+    def forward(self, ids, caches, places):
+        x = self.words(ids) + self.places(places)
         for block, cache in zip(self.blocks, caches, strict=True):
-            x, cache = block(x, cache, places if is_static else None)
-            kept.append(cache)
-        return self.norm(x)[:, -1] @ self.words.weight.T, kept
-
-
-def plain(batch: int) -> Call:
-    """Eager, with a cache that grows."""
-    net, prompt = GPT().eval(), torch.ones(batch, PROMPT, dtype=torch.int64)
-
-    @torch.no_grad()
-    def generate() -> Any:
-        logits, caches = net(prompt, [None] * LAYERS, torch.arange(PROMPT))
-        tokens = [logits.argmax(-1, keepdim=True)]
-        for n in range(PROMPT, PROMPT + TOKENS - 1):
-            logits, caches = net(tokens[-1], caches, torch.tensor([n]))
-            tokens.append(logits.argmax(-1, keepdim=True))
-        return torch.cat(tokens, 1)
-
-    return generate
+            x = block(x, cache, places)
+        return self.norm(x)[:, -1] @ self.words.weight.T
 
 
 def compiled(batch: int) -> Call:
@@ -83,11 +61,9 @@ def compiled(batch: int) -> Call:
     def generate() -> Any:
         shape = (batch, HEADS, CAPACITY, WIDTH // HEADS)
         caches = [(torch.zeros(shape), torch.zeros(shape)) for _ in range(LAYERS)]
-        logits, caches = net(prompt, caches, torch.arange(PROMPT), True)
-        tokens = [logits.argmax(-1, keepdim=True)]
+        tokens = [net(prompt, caches, torch.arange(PROMPT)).argmax(-1, keepdim=True)]
         for n in range(PROMPT, PROMPT + TOKENS - 1):
-            logits, caches = step(tokens[-1], caches, torch.tensor([n]), True)
-            tokens.append(logits.argmax(-1, keepdim=True))
+            tokens.append(step(tokens[-1], caches, torch.tensor([n])).argmax(-1, keepdim=True))
         return torch.cat(tokens, 1)
 
     return generate

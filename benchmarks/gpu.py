@@ -91,7 +91,7 @@ def measure_paddle(left: float) -> dict[str, float]:
     import paddle_lite_py as paddle
 
     began, found = time.time(), {}
-    for name, (make, kinds) in gpu_models.models(gpu_models.of_paddle(paddle)).items():
+    for name, (make, kinds) in gpu_models.models(gpu_models.names_of(paddle)).items():
         given = [paddle.to_tensor(a) for a in inputs(kinds)]
         for low in (False, True):
             if time.time() - began < left:
@@ -104,9 +104,11 @@ def measure_torch(left: float) -> dict[str, float]:
     """PyTorch's, until the time that is left is over."""
     import torch  # ty: ignore
 
+    import torch_as_paddle
+
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True  # as XLA does
     began, found = time.time(), {}
-    for name, (make, kinds) in gpu_models.models(gpu_models.of_torch(torch)).items():
+    for name, (make, kinds) in gpu_models.models(gpu_models.names_of(torch_as_paddle)).items():
         given = [torch.from_numpy(a).cuda() for a in inputs(kinds)]
         for low in (False, True):
             if time.time() - began < left:
@@ -129,7 +131,7 @@ def compile_all_for(target: str) -> int:
     import paddle_lite_py as paddle
 
     failed = 0
-    for name, (make, kinds) in gpu_models.models(gpu_models.of_paddle(paddle)).items():
+    for name, (make, kinds) in gpu_models.models(gpu_models.names_of(paddle)).items():
         specs = [paddle.static.InputSpec(list(s), "int64" if k == "ids" else "float32") for k, s in kinds]
         for low in (False, True):
             with paddle.targets.abstract():

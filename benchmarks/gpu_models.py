@@ -1,4 +1,4 @@
-"""Eight models of pictures and text, written once for this package and for PyTorch, whose layers `names` gives.
+"""Eight models of pictures and text, written once for this package and for PyTorch under Paddle's names.
 
 Layer sizes are those of the papers. A model gives a tensor or a list; a step trains on the means of their squares.
 """
@@ -9,8 +9,8 @@ from types import SimpleNamespace
 from typing import Any
 
 
-def of_paddle(paddle: Any) -> SimpleNamespace:
-    """What the models take of this package."""
+def names_of(paddle: Any) -> SimpleNamespace:
+    """What the models take of a package with Paddle's names: this one, or `torch_as_paddle`."""
     nn, F = paddle.nn, paddle.nn.functional
 
     def conv(i: int, o: int, k: int, s: int = 1, groups: int = 1, wide: int = 1) -> Any:
@@ -23,26 +23,6 @@ def of_paddle(paddle: Any) -> SimpleNamespace:
         layer_norm=nn.LayerNorm, gelu=F.gelu, cat=lambda xs: paddle.concat(xs, 1), pool=nn.MaxPool2D(3, 2, 1),
         larger=lambda x, n: F.interpolate(x, scale_factor=n, mode="nearest"),
         attend=lambda q, k, v, causal: F.scaled_dot_product_attention(q, k, v, is_causal=causal),
-    )  # fmt: skip
-
-
-def of_torch(torch: Any) -> SimpleNamespace:
-    """What the models take of PyTorch."""
-    nn, F = torch.nn, torch.nn.functional
-
-    def conv(i: int, o: int, k: int, s: int = 1, groups: int = 1, wide: int = 1) -> Any:
-        return nn.Conv2d(i, o, k, s, (k // 2) * wide, groups=groups, dilation=wide, bias=False)
-
-    def attend(q: Any, k: Any, v: Any, causal: bool) -> Any:
-        q, k, v = (x.transpose(1, 2) for x in (q, k, v))
-        return F.scaled_dot_product_attention(q, k, v, is_causal=causal).transpose(1, 2)
-
-    return SimpleNamespace(
-        Layer=nn.Module, many=nn.ModuleList, chain=nn.Sequential, conv=conv, bn=nn.BatchNorm2d, linear=nn.Linear,
-        up_conv=lambda i, o: nn.ConvTranspose2d(i, o, 3, 2, 1, 1), instance=nn.InstanceNorm2d, relu=F.relu,
-        leaky=lambda x: F.leaky_relu(x, 0.1), sigmoid=torch.sigmoid, tanh=torch.tanh, embedding=nn.Embedding,
-        layer_norm=nn.LayerNorm, gelu=F.gelu, cat=lambda xs: torch.cat(xs, 1), pool=nn.MaxPool2d(3, 2, 1),
-        larger=lambda x, n: F.interpolate(x, scale_factor=n, mode="nearest"), attend=attend,
     )  # fmt: skip
 
 

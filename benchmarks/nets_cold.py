@@ -75,7 +75,8 @@ class ViT(nn.Layer):
         self.body = nn.Sequential(*[Attention(96, 4) for _ in range(6)])
 
     def forward(self, x):
-        return self.head(self.body(self.patch(x).flatten(2).transpose([0, 2, 1]) + self.place).mean(1))
+        patches = paddle.transpose(self.patch(x).flatten(2), [0, 2, 1])
+        return self.head(self.body(patches + self.place).mean(1))
 
 
 class Swin(nn.Layer):
@@ -92,13 +93,14 @@ class Swin(nn.Layer):
         b, h, w, c = x.shape
         for i, block in enumerate(blocks):
             y = paddle.roll(x, [-2, -2], [1, 2]) if i % 2 else x
-            y = y.reshape([b, h // 4, 4, w // 4, 4, c]).transpose([0, 1, 3, 2, 4, 5]).reshape([-1, 16, c])
-            y = block(y).reshape([b, h // 4, w // 4, 4, 4, c]).transpose([0, 1, 3, 2, 4, 5]).reshape([b, h, w, c])
+            y = paddle.transpose(y.reshape([b, h // 4, 4, w // 4, 4, c]), [0, 1, 3, 2, 4, 5])
+            y = block(y.reshape([-1, 16, c])).reshape([b, h // 4, w // 4, 4, 4, c])
+            y = paddle.transpose(y, [0, 1, 3, 2, 4, 5]).reshape([b, h, w, c])
             x = paddle.roll(y, [2, 2], [1, 2]) if i % 2 else y
         return x
 
     def forward(self, x):
-        x = self.stage(self.patch(x).transpose([0, 2, 3, 1]), self.one)
+        x = self.stage(paddle.transpose(self.patch(x), [0, 2, 3, 1]), self.one)
         x = paddle.concat([x[:, i::2, j::2] for i in (0, 1) for j in (0, 1)], -1)
         return self.head(self.stage(self.merge(x), self.two).mean([1, 2]))
 
@@ -164,7 +166,7 @@ class Conformer(nn.Layer):
     def forward(self, x):
         for first, attend, norm, point, each, batch_norm, last, second in self.blocks:
             x = attend(x + 0.5 * first(x))
-            y = F.glu(point(norm(x).transpose([0, 2, 1])), 1)
-            x = x + last(F.silu(batch_norm(each(y)))).transpose([0, 2, 1])
+            y = F.glu(point(paddle.transpose(norm(x), [0, 2, 1])), 1)
+            x = x + paddle.transpose(last(F.silu(batch_norm(each(y)))), [0, 2, 1])
             x = x + 0.5 * second(x)
         return self.head(x.mean(1))

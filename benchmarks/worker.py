@@ -25,6 +25,10 @@ EPOCH = {"mlp": 100, "lenet": 40, "resnet": 4}  # batches of an epoch, where tha
 ABSENT = "absent"  # this framework has no such workload
 
 
+class Absent(AttributeError):
+    """A workload uses what a framework does not have."""
+
+
 def serve(workloads: Workloads, sync: Call) -> None:
     """Run the workload named on the command line; what goes wrong is reported as a result of its own."""
     name, *flags = sys.argv[1:]
@@ -42,6 +46,8 @@ def serve(workloads: Workloads, sync: Call) -> None:
             say(**warm_up(call, sync))
             for line in sys.stdin:
                 say(value=time_round(call, sync, float(line)), unit="us")
+    except Absent:
+        say(error=ABSENT)
     except Exception as error:  # a missing feature is a cell of the table, not the end of it
         say(error=f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
 

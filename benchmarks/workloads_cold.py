@@ -1,4 +1,4 @@
-"""What a user runs first, in the Paddle API: each workload gives a step, which gives a loss. BENCH_MODULE serves it.
+"""What a user runs first, in the Paddle API of BENCH_MODULE: each workload gives a step, which gives a loss.
 
 usage: workloads_cold.py NAME [--static]     one JSON line: seconds from the import to the first loss and to the last
 """
@@ -78,7 +78,7 @@ def session() -> Step:
             *(x.tanh(), F.sigmoid(x), F.relu(x), F.gelu(x), F.softmax(x), F.log_softmax(x), F.silu(x)),
             *(x.sum(), x.mean(0), x.max(1), x.min(), x.std(), x.var(1), x.prod(), x.argmax(1), x.argmin(0)),
             *(x.cumsum(0), x.sort(1), x.argsort(1), x.topk(3)[0], x.flip(0), x.roll(1, 0), x.norm(), x.median()),
-            *(x.reshape([8, 6]), x.transpose([1, 0]), x.unsqueeze(0), x.flatten(), paddle.concat([x, y])),
+            *(x.reshape([8, 6]), paddle.transpose(x, [1, 0]), x.unsqueeze(0), x.flatten(), paddle.concat([x, y])),
             *(paddle.stack([x, y]), x.split(2)[0], x.chunk(2, 1)[1], paddle.tile(x, [2, 1]), x.expand([2, 6, 8])),
             *(
                 x[0],

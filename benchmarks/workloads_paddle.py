@@ -1,4 +1,4 @@
-"""The workloads in the Paddle API. BENCH_MODULE names the package that serves it (paddle or paddle_lite_py)."""
+"""The workloads in the Paddle API. BENCH_MODULE is its package: paddle_lite_py, paddle or torch_as_paddle."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def static(function: Any) -> Any:
 def sync(result: Any) -> None:
     """Wait until a result is there; what is no tensor is there already."""
     if isinstance(result, paddle.Tensor):
-        result.numpy()
+        result.detach().numpy()
 
 
 class MLP(nn.Layer):
@@ -126,7 +126,7 @@ class UNet(nn.Layer):
     def forward(self, x):
         a = self.a(x)
         b = self.up(self.b(F.max_pool2d(a, 2, 2)))
-        return self.out(self.c(paddle.concat([b, a], 1))).transpose([0, 2, 3, 1])
+        return paddle.transpose(self.out(self.c(paddle.concat([b, a], 1))), [0, 2, 3, 1])
 
 
 def twice(i: int, o: int) -> Any:
@@ -149,7 +149,7 @@ class WaveNet(nn.Layer):
         x = self.first(x)
         for value, gate, d in zip(self.values, self.gates, self.apart, strict=True):
             x = x + F.tanh(value(x)[:, :, :-d]) * F.sigmoid(gate(x)[:, :, :-d])
-        return self.last(x).transpose([0, 2, 1])
+        return paddle.transpose(self.last(x), [0, 2, 1])
 
 
 class Video(nn.Layer):
@@ -308,6 +308,13 @@ def program_build5000() -> Call:
         return main
 
     return call
+
+
+def generate(batch: int) -> Call:
+    """64 tokens by a compiled loop; in PyTorch by a compiled step over a static cache."""
+    if paddle.__name__ == "torch_as_paddle":
+        return importlib.import_module("generation_torch").compiled(batch)
+    return generation.compiled(paddle, batch)
 
 
 def infer(kind: str, mode: str) -> Call:
@@ -513,7 +520,7 @@ WORKLOADS: Workloads = {
     **{f"decode_concat64_{m}": lambda m=m: decode(paddle, m) for m in ("eager", "program", "loaded")},
     **{f"train_lengths_{mode}": lambda mode=mode: lengths.train(paddle, mode) for mode in ("padded", "packed")},
     **{f"generate64_plain_{n}": lambda n=n: generation.plain(paddle, n) for n in generation.BATCHES},
-    **{f"generate64_compiled_{n}": lambda n=n: generation.compiled(paddle, n) for n in generation.BATCHES},
+    **{f"generate64_compiled_{n}": lambda n=n: generate(n) for n in generation.BATCHES},
 }
 
 if __name__ == "__main__":
