@@ -11,19 +11,21 @@ import itertools
 from collections import Counter
 from typing import Any, cast
 
+from jax import export
+
 from . import symbolic
 
 _DIVISION = "floordiv("
 
 
-def shortest(value: Any, symbols: dict[str, Any]) -> Any:
-    """Return a shape, attribute or dimension with the nested divisions in it merged, made of these symbols."""
+def shortest(value: Any) -> Any:
+    """Return a shape, attribute or dimension with the nested divisions in it merged."""
     if isinstance(value, tuple):
-        return tuple([shortest(v, symbols) for v in value])
+        return tuple(map(shortest, value))
     if not symbolic.is_symbolic(value) or _DIVISION not in (text := str(value)):
         return value
     merged = _text(_sum(symbolic.parsed(text)))
-    return value if merged == text else symbolic.evaluate_text(merged, symbols)
+    return value if merged == text else export.symbolic_shape(merged, scope=value.scope)[0]
 
 
 def are_same(shape: tuple[Any, ...], other: tuple[Any, ...]) -> bool:

@@ -18,6 +18,7 @@ from ..core.arrays import as_array, is_outside
 from ..core.dtypes import is_inexact
 from ..core.errors import DataDependentError, user_frame
 from ..core.interpreter import Interpreter, state, use
+from ..core.quotients import shortest
 from ..core.symbolic import is_symbolic
 from ..core.traced_number import ScalarGuard, TracedNumber
 from ..eager.execute import EAGER, explain, has_shared_gradient
@@ -262,7 +263,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         freed = any(isinstance(v, TracedValue) and v.freed and v.requires_grad for v in inputs)
         values = []
         for spec in out if isinstance(out, tuple | list) else (out,):
-            shape, needs = self.shortest(spec.shape), requires_grad and bound.op.grad and is_inexact(spec.dtype)
+            shape, needs = shortest(spec.shape), requires_grad and bound.op.grad and is_inexact(spec.dtype)
             value = TracedValue(shape, spec.dtype, self.frame, needs)
             value.freed, value.where = freed, where
             if None in shape:

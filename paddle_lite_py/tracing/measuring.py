@@ -7,7 +7,6 @@ from typing import Any
 
 from ..core.dtypes import is_inexact
 from ..core.errors import DataDependentError, user_frame
-from ..core.quotients import shortest
 from ..eager.tensor import Tensor
 from ..ir import control
 from ..ir.block import Operator, Value
@@ -71,18 +70,14 @@ class Measuring:
             return found
 
     def _inferred_otherwise(self, bound: BoundOp, inputs: tuple[Any, ...]) -> Any:
-        return inferred_by_samples(bound, inputs, self._symbols(), self.measured) if self.measured else None
+        if not self.measured:
+            return None
+        known = {} if self.unknown is None else self.unknown.symbols
+        known = known if self.sizes is None else self.sizes.symbols | known
+        return inferred_by_samples(bound, inputs, known, self.measured)
 
     def appended(self, bound: BoundOp, values: Sequence[Value]) -> None:
         """Called with each new operator."""
-
-    def _symbols(self) -> dict[str, Any]:
-        known = {} if self.unknown is None else self.unknown.symbols
-        return known if self.sizes is None else self.sizes.symbols | known
-
-    def shortest(self, shape: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return a shape with short sizes, whatever chain of ops divided them."""
-        return shape if all(type(n) is int for n in shape) else shortest(shape, self._symbols())
 
     def gradient(self, *args: Any, **kwargs: Any) -> Any:
         """Gradients; see Differentiation. The operators that they move stay behind those that measure their sizes."""

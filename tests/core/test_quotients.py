@@ -30,6 +30,6 @@ SIZES = {
 @pytest.mark.parametrize("name", SIZES)
 def test_nested_divisions_are_merged(name):
     make, text = SIZES[name]
-    (found,) = shortest((make(H),), {"h": H})
+    (found,) = shortest((make(H),))
     assert str(found) == str(symbolic.evaluate_text(text, {"h": H}))
     assert [symbolic.evaluate(found, {"h": n}) for n in range(4, 80)] == [make(n) for n in range(4, 80)]

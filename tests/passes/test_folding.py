@@ -39,6 +39,15 @@ def test_normalization_is_folded_in_other_layouts(product, norm, shape):
     same(program, changed, paddle.rand(shape), atol=1e-5)
 
 
+def test_normalization_is_folded_behind_strides_of_an_unknown_size():
+    strided = [part for _ in range(3) for part in (nn.Conv2D(2, 2, 3, 2, 1), nn.BatchNorm2D(2))]
+    net = shaken(nn.Sequential(*strided))
+    program = program_of(net.forward, SPEC([None, 2, 16, None]))
+    changed = apply(program, "inference")
+    assert names(changed) == ["conv2d"] * 3
+    same(program, changed, paddle.rand([2, 2, 16, 21]), atol=1e-5)
+
+
 def test_normalization_stays_where_it_may_not_be_folded():
     net = shaken(nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1D(2)))  # over the second axis, not over the last one
     assert "batch_norm" in names(apply(program_of(net.forward, SPEC([5, 2, 4])), "inference"))
