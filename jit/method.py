@@ -67,7 +67,8 @@ class Method:
                 f"load their library first, with utils.cpp_extension.load('{library}', [...])"
             )
         check_agreement(name, data, len(weights))
-        self.program = serialize.from_json(data["program"])
+        assumed = map(str, data.get("assumed", ()))  # in its shapes; a call with other sizes is not refused
+        self.program = serialize.from_json(data["program"], [*self.constraints, *assumed])
         self.handles = [weights[i] for i in data["weights"]]
         check_weights(name, self.program, self.handles)
         captured = self.program.block.inputs[int(data["n_args"]) :]

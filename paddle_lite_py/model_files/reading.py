@@ -55,9 +55,9 @@ def _made(files: dict[str, Path], weights_file: Path | None) -> tuple[dict[str, 
     for name, file in files.items():
         graph = _graph(file)
         stored += [w.name for w in _stored(graph)]
-        traced = as_traced(_program(graph, file, weights_file or _beside(file), known))
-        writer.methods[name] = {"eval": writer.variant(traced, name)}
-        writer.methods[name]["eval"].data["for_each_size"] = True
+        program, assumed = _program(graph, file, weights_file or _beside(file), known)
+        writer.methods[name] = {"eval": writer.variant(as_traced(program), name)}
+        writer.methods[name]["eval"].data.update(for_each_size=True, assumed=assumed)
     arrays = {n: h._data for n, h in writer.weights.values() if isinstance(h, Tensor)}
     head = {"name": files["forward"].stem, "saved_in": "eval"}
     return head | writer.manifest(), {WEIGHTS: arrays}, {n: known[n]._data for n in stored}
@@ -160,17 +160,20 @@ def _methods(file: Path) -> dict[str, Path]:
     return {"forward": file} | {n: p for n, p in found.items() if n.isidentifier() and is_foreign(str(p)[:-5])}
 
 
-def _program(graph: ModelGraph, file: Path, weights_file: Path, known: dict[str, Tensor]) -> Program:
-    """Return the program of a file; weights of a name that is known are those."""
+def _program(
+    graph: ModelGraph, file: Path, weights_file: Path, known: dict[str, Tensor]
+) -> tuple[Program, list[str]]:
+    """Return the program of a file, and what its shapes assume of sizes; weights of a name that is known are those."""
     from .building import build  # the operators, which a program that is kept does without
 
     for name, weight in _weights(graph, weights_file).items():
         known.setdefault(name, weight)
     with naming(str(file)):
-        found = bound(*build(graph, known))
+        made, *ends = build(graph, known)
+        found = bound(made, *ends)
     if len(set(graph.fetch_names)) == len(found.output_names):
         found.output_names = graph.fetch_names
-    return found
+    return found, made.builder.unknown.constraints
 
 
 def _graph(file: Path) -> ModelGraph:

@@ -70,11 +70,9 @@ class Measuring:
             return found
 
     def _inferred_otherwise(self, bound: BoundOp, inputs: tuple[Any, ...]) -> Any:
-        if not self.measured:
-            return None
         known = {} if self.unknown is None else self.unknown.symbols
         known = known if self.sizes is None else self.sizes.symbols | known
-        return inferred_by_samples(bound, inputs, known, self.measured)
+        return inferred_by_samples(bound, inputs, known, self.measured) if self.measured else None
 
     def appended(self, bound: BoundOp, values: Sequence[Value]) -> None:
         """Called with each new operator."""

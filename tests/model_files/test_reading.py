@@ -93,6 +93,19 @@ def test_a_predictor_takes_a_folder_or_two_files(tmp_path):
         assert_recorded(name, predictor.run(inputs(name, loaded(name))))
 
 
+def test_a_predictor_folds_what_lies_behind_windows_of_unknown_sizes(tmp_path):
+    net = paddle.nn.Sequential(
+        *[m for s in (2, 1, 2) for m in (paddle.nn.Conv2D(2, 2, 3, s), paddle.nn.BatchNorm2D(2))]
+    )
+    net.eval()
+    spec = paddle.static.InputSpec([None, 2, None, None], "float32", "x")
+    paddle.jit.save(net, str(tmp_path / "inference"), input_spec=[spec], format="paddle")
+    predictor = create_predictor(Config(str(tmp_path)))
+    for shape in ([1, 2, 21, 17], [2, 2, 30, 31]):
+        x = paddle.rand(shape)
+        np.testing.assert_allclose(predictor.run([x])[0].numpy(), net(x).numpy(), atol=1e-5)
+
+
 def test_a_model_is_a_program_of_static_mode_too():
     name = "pir_dict_io"
     paddle.enable_static()

@@ -39,8 +39,9 @@ def test_normalization_is_folded_in_other_layouts(product, norm, shape):
     same(program, changed, paddle.rand(shape), atol=1e-5)
 
 
-def test_normalization_is_folded_behind_strides_of_an_unknown_size():
-    strided = [part for _ in range(3) for part in (nn.Conv2D(2, 2, 3, 2, 1), nn.BatchNorm2D(2))]
+@pytest.mark.parametrize("padding", [0, 1])
+def test_normalization_is_folded_behind_strides_of_an_unknown_size(padding):
+    strided = [part for _ in range(3) for part in (nn.Conv2D(2, 2, 3, 2, padding), nn.BatchNorm2D(2))]
     net = shaken(nn.Sequential(*strided))
     program = program_of(net.forward, SPEC([None, 2, 16, None]))
     changed = apply(program, "inference")
