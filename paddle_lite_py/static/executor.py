@@ -422,5 +422,5 @@ def fetched(program: Program, wanted: Any) -> Value:
         return names[wanted]
     if wanted in program.parameters:
         return builder.value_of(program.parameters[wanted])
-    near = _hint(difflib.get_close_matches(wanted, [n for n in [*names, *program.parameters] if n]))
+    near = _hint(difflib.get_close_matches(wanted, [n for n in dict.fromkeys([*names, *program.parameters]) if n]))
     raise ValueError(f"fetch_list: the program has no variable '{wanted}'{near}")
