@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..core.dtypes import as_dtype
@@ -60,9 +61,25 @@ def build(graph: ModelGraph, weights: dict[str, Tensor]) -> tuple[Program, list[
     program = Program()
     with use(program.builder), program_guard(program):
         env, feeds = _begun(graph, weights)
-        _run(graph.block, env)
+        try:
+            _run(graph.block, env)
+        except ModelFileError:
+            if (of_one := _with_ones(graph, feeds, program.builder.unknown.squeezed)) is None:
+                raise
+            return build(of_one, weights)
         fetches = [_fetch(tensor(_operand(ref, env))) for ref in graph.fetches]
     return program, feeds, fetches
+
+
+def _with_ones(graph: ModelGraph, feeds: list[Tensor], squeezed: set[str]) -> ModelGraph | None:
+    """Return the graph for the size 1 where it removes dimensions of unknown sizes; None if it does not.
+
+    The reference counts on it where it saves a program. What follows may not be possible with any other size.
+    """
+    shapes = [tuple([1 if str(n) in squeezed else m for n, m in zip(t.shape, f.shape, strict=True)])
+              for t, f in zip(feeds, graph.feeds, strict=True)]  # fmt: skip
+    fixed = [replace(f, shape=s) for f, s in zip(graph.feeds, shapes, strict=True)]
+    return None if fixed == graph.feeds else replace(graph, feeds=fixed)
 
 
 def build_training(graph: ModelGraph, program: Program) -> None:

@@ -31,6 +31,7 @@ class Unknown(symbolic.Symbols):
     def __init__(self) -> None:
         super().__init__()
         self.facts: list[Fact] = []  # what ops have taken for granted
+        self.squeezed: set[str] = set()  # sizes of dimensions that are removed, if they are 1
         self.serves_any_size = False  # ops are looked at with samples, and no size is made another one
 
     @property

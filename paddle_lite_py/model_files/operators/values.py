@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.interpreter import state
 from ...core.symbolic import is_symbolic
 from ...core.unknown_size import Shape
 from ...eager.tensor import Tensor
@@ -132,8 +133,10 @@ def assign_out(x: Any, _output: Any = None) -> Any:
 def squeeze(x: Any, axis: Any = None) -> Any:
     if _counts(x) and isinstance(x.value, list) and len(x.value) == 1:
         return KnownValue(x.value[0], x.dtype)
-    axes = numbers(axis)
-    return P.squeeze(tensor(x), axes if axes is None or len(axes) else None)
+    axes, array = numbers(axis), tensor(x)
+    listed = axes if isinstance(axes, list) else ()
+    state.interpreter.unknown.squeezed.update(str(n) for a in listed if is_symbolic(n := array.shape[a]))
+    return P.squeeze(array, axes if listed or isinstance(axes, Tensor) else None)
 
 
 @operator("unsqueeze")
