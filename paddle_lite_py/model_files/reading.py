@@ -160,9 +160,7 @@ def _methods(file: Path) -> dict[str, Path]:
     return {"forward": file} | {n: p for n, p in found.items() if n.isidentifier() and is_foreign(str(p)[:-5])}
 
 
-def _program(
-    graph: ModelGraph, file: Path, weights_file: Path, known: dict[str, Tensor]
-) -> tuple[Program, list[str]]:
+def _program(graph: ModelGraph, file: Path, weights_file: Path, known: dict[str, Tensor]) -> tuple[Program, list[str]]:
     """Return the program of a file, and what its shapes assume of sizes; weights of a name that is known are those."""
     from .building import build  # the operators, which a program that is kept does without
 

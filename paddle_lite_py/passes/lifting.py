@@ -10,6 +10,7 @@ import numpy as np
 from ..ir.block import Block, Operator, Value
 from ..ir.control import Operands, with_blocks
 from ..ir.graph import copy_value, swapped, with_inputs
+from ..ir.parts import symbols_of
 
 # The size limit for values computed from nothing.
 MAX_CONSTANT = 256
@@ -28,10 +29,10 @@ def known_from(block: Block, start: Mapping[Value, frozenset[Value]]) -> Known:
 def _learn(op: Operator, known: Known) -> None:
     kind = op.bound.op
     given = [v for v in op.inputs if isinstance(v, Value)]
-    if kind.random or kind.effect or op.blocks or not all(v in known for v in given):
+    if kind.random or kind.effect or op.blocks or symbols_of(op) or not all(v in known for v in given):
         return
     limit = _room(given) if given else MAX_CONSTANT
-    if all(isinstance(n, int) for v in op.outputs for n in v.shape) and _room(op.outputs) <= limit:
+    if _room(op.outputs) <= limit:
         known.update(dict.fromkeys(op.outputs, frozenset().union(*(known[v] for v in given))))
 
 

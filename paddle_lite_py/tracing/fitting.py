@@ -19,6 +19,7 @@ from .size_facts import NAMES, Fact
 # Where an op fails on unknown dimensions: how many of them are looked at, and how many ways to make some the same.
 MAX_SYMBOLS, MAX_TRIES = 6, 500
 # Choices of different sizes that are tried for one op, and of sizes that it is given with.
+LARGEST = 1 << 20  # attribute beyond which sizes are tried: what selects from an axis is smaller
 MAX_SAMPLES, MAX_NEAR = 30, 100
 # Sizes below that are tried, where an op may do with small ones.
 MAX_SMALL = 9
@@ -189,11 +190,13 @@ def _samples(
 ) -> Iterator[tuple[dict[str, int], Any]]:
     """Sizes with which an op is possible, different ones first, and what it gives then."""
     sizes = [n for v in inputs if isinstance(v, Value) for n in v.shape]
-    pool = list(dict.fromkeys([*SAMPLES, *[n + 1 for n in sizes if isinstance(n, int) and n > 1]]))
+    large = [n + m for n in flat(bound.attrs) if type(n) is int and max(SAMPLES) <= n < LARGEST for m in (1, 33)]
+    pool = [SAMPLES[0], *large, *SAMPLES[1:], *[n + 1 for n in sizes if isinstance(n, int) and n > 1]]
+    pool = list(dict.fromkeys(pool))
     if not any(name in symbols_in(n, symbols) for n in sizes for name in names):
         pool += [2, 1]
     # Each size is another one; a small one comes second, since of two sizes the smaller may count.
-    order = [0, SAMPLES.index(min(SAMPLES)), *range(1, len(pool))]
+    order = [0, pool.index(min(SAMPLES)), *range(1, len(pool))]
     turned = [tuple((pool[k:] + pool[:k])[: len(names)]) for k in order]
     same = [(n,) * len(names) for n in pool] if alike else []
     more = itertools.islice(itertools.permutations(pool, len(names)), MAX_SAMPLES)

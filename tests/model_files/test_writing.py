@@ -16,6 +16,7 @@ from nn_ops_table import ROWS as OF_LAYERS
 from ops_table import ROWS
 from paddle_lite_py import nn
 from paddle_lite_py.convert.command import main
+from paddle_lite_py.inference import Config, create_predictor
 from paddle_lite_py.model_files.building import refuse_unknown
 from paddle_lite_py.model_files.pir import read_pir
 
@@ -240,3 +241,23 @@ def test_a_program_for_some_sizes_is_loaded_in_static_mode(tmp_path, format):
     exe = paddle.static.Executor()
     program, _, fetches = paddle.static.load_inference_model(str(tmp_path / "net"), exe)
     np.testing.assert_allclose(exe.run(program, feed={"x": x}, fetch_list=fetches)[0], wanted, rtol=1e-6)
+
+
+class Best(nn.Layer):
+    """The best of those that count, in order: all of them where they are few."""
+
+    def forward(self, x):
+        found = paddle.gather(x, paddle.nonzero(x > 0).squeeze(1))
+        if paddle.shape(found)[0] > 300:
+            best = paddle.topk(found, 300)[1] - paddle.shape(found)[0]
+        else:
+            best = paddle.argsort(found, descending=True)
+        return best
+
+
+def test_a_branch_needs_more_elements_than_are_tried(tmp_path):
+    paddle.jit.save(Best(), str(tmp_path / "net"), [S([None], name="x")], format="paddle")
+    predictor = create_predictor(Config(str(tmp_path / "net.json"), str(tmp_path / "net.pdiparams")))
+    for n in (4, 400):
+        x = paddle.arange(1, n + 1).astype("float32")
+        np.testing.assert_array_equal(predictor.run([x])[0], Best()(x))
