@@ -107,8 +107,8 @@ def _kind(a: Any) -> str:
 
 def _is_jaxs(function: Any) -> bool:
     """Whether a function is defined in a module of JAX, or of what extends it, like those of a generator."""
-    name = function.__qualname__
-    return function.__module__.startswith(("jax.", threefry.__name__)) and name.isidentifier() and function.__closure__ is None
+    is_known = function.__module__.startswith(("jax.", threefry.__name__))
+    return is_known and function.__qualname__.isidentifier() and function.__closure__ is None
 
 
 def _bytes(array: Any) -> bytes:
