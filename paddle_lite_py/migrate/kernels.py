@@ -50,8 +50,8 @@ def flashmask_attention_grad(
 ) -> Any:  # fmt: skip
     """Return the gradients of flashmask_attention by query, key and value."""
 
-    def attend(*parts: Any) -> Any:
-        return F.flashmask_attention(*parts, startend_row_indices, causal=causal)
+    def attend(q: Any, k: Any, v: Any) -> Any:
+        return F.flashmask_attention(q, k, v, startend_row_indices, causal=causal)
 
     return _gradients(attend, [q, k, v], out_grad)
 
