@@ -55,8 +55,8 @@ class ParamAttr:
         return f"ParamAttr({', '.join(changed)})"
 
     @staticmethod
-    def _to_attr(value: Any) -> Any:
-        found = [as_attr(v) for v in value] if isinstance(value, list | tuple) else as_attr(value)
+    def _to_attr(arg: Any) -> Any:
+        found = [as_attr(v) for v in arg] if isinstance(arg, list | tuple) else as_attr(arg)
         return False if found is None else found
 
 

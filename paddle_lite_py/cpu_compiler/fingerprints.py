@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..core.jax_compat import jaxprs
+from ..core.jax_compat import jaxprs, threefry
 from ..core.jax_compat.equations import settings
 from ..core.jax_compat.versions import warn_unknown
 
@@ -106,9 +106,9 @@ def _kind(a: Any) -> str:
 
 
 def _is_jaxs(function: Any) -> bool:
-    """Whether a function is defined in one of JAX's modules, like those of a random number generator."""
-    name = function.__qualname__
-    return function.__module__.startswith("jax.") and name.isidentifier() and function.__closure__ is None
+    """Whether a function is defined in a module of JAX, or of what extends it, like those of a generator."""
+    is_known = function.__module__.startswith(("jax.", threefry.__name__))
+    return is_known and function.__qualname__.isidentifier() and function.__closure__ is None
 
 
 def _bytes(array: Any) -> bytes:

@@ -139,8 +139,19 @@ def _reverse(front: Callable[..., Any]) -> Callable[..., Any]:
     return functools.update_wrapper(method, front)
 
 
+def _first_by_keyword(front: Callable[..., Any], name: str, kwargs: dict[str, Any]) -> Any:
+    """Take the first argument of a function out of its keywords."""
+    first = next(iter(inspect.signature(front).parameters))
+    for key in (first, *[k for k, param in front.__dict__.get("__aliases__", {}).items() if param == first]):
+        if key in kwargs:
+            return kwargs.pop(key)
+    raise TypeError(f"{name}() missing 1 required positional argument: {first!r}")
+
+
 def _inplace(front: Callable[..., Any], name: str, reshapes: bool) -> Callable[..., Any]:
-    def method(x: Any, *args: Any, **kwargs: Any) -> Any:
+    def method(x: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if x is None:
+            x = _first_by_keyword(front, name, kwargs)
         return x._rebind(front(x, *args, **kwargs), reshapes)
 
     method.__name__ = method.__qualname__ = name

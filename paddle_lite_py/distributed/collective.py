@@ -113,7 +113,7 @@ def all_reduce(
 
 
 def reduce(
-    tensor: Tensor, dst: int, op: int = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True
+    tensor: Tensor, dst: int = 0, op: int = ReduceOp.SUM, group: Group | None = None, sync_op: bool = True
 ) -> Task | None:  # fmt: skip
     """Reduce a tensor over all processes, in place; process `dst` receives the result.
 

@@ -41,15 +41,15 @@ class LKJCholesky(Distribution):
         self.dim, self.sample_method = dim, sample_method
         super().__init__(self.concentration.shape, (dim, dim))
 
-    def sample(self, shape: Sequence[int] = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Draw lower triangular Cholesky factors.
 
         Returns:
-            A tensor [*shape, *batch_shape, dim, dim].
+            A tensor [*sample_shape, *batch_shape, dim, dim].
         """
         fn: Any = _onion
         with no_grad():
-            return fn(self.concentration, tuple(self._extended(shape)))
+            return fn(self.concentration, tuple(self._extended(sample_shape)))
 
     def log_prob(self, value: Any) -> Tensor:
         """Compute the logarithm of the density."""

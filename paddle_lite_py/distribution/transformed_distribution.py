@@ -45,10 +45,10 @@ class Transform:
         """Return the shape of x for a shape of y."""
         return tuple(shape)
 
-    def __call__(self, value: Any) -> Any:
-        if isinstance(value, Transform):
-            return ChainTransform([value, self])
-        return TransformedDistribution(value, [self]) if hasattr(value, "batch_shape") else self.forward(value)
+    def __call__(self, input: Any) -> Any:
+        if isinstance(input, Transform):
+            return ChainTransform([input, self])
+        return TransformedDistribution(input, [self]) if hasattr(input, "batch_shape") else self.forward(input)
 
 
 def sum_last(x: Tensor, n: int) -> Tensor:

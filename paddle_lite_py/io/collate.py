@@ -32,11 +32,11 @@ def default_collate_fn(batch: list[Any]) -> Any:
     return collate(batch, lambda stacked: wrap(as_array(stacked)))
 
 
-def default_convert_fn(sample: Any) -> Any:
+def default_convert_fn(batch: Any) -> Any:
     """Return a sample unchanged, for loading without batching.
 
     Arguments:
-        sample: the sample.
+        batch: the sample.
 
     Returns:
         The sample.
@@ -46,7 +46,7 @@ def default_convert_fn(sample: Any) -> Any:
         >>> paddle.io.default_convert_fn([np.ones(2, "float32"), 3])[1]
         3
     """
-    return sample
+    return batch
 
 
 def to_tensors(batch: Any, place: Any = None) -> Any:

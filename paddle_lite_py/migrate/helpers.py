@@ -82,7 +82,7 @@ def no_op_decorator(function: Any = None, **settings: Any) -> Any:
     return (lambda f: f) if function is None else function
 
 
-def same(x: Any) -> Any:
+def same(x: Any, name: str | None = None) -> Any:
     """Return the tensor: gradients of rows are dense here."""
     return x
 

@@ -6,13 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..autograd import grad
-from ..core.no_effect import NO_GRADIENT, Immaterial, no_effect
+from ..core.no_effect import NO_GRADIENT, Immaterial, Refused, no_effect
 from ..eager.tensor import Tensor
 from ..incubate.nn.functional import swiglu
 from ..nn import functional as F  # noqa: N812  (the reference's usual name)
 from ..ops import public
 
 ops: Any = public  # its names come from the modules that define them
+
+
+_NO_FORWARD = Immaterial("the forward pass is computed again")
 
 
 def _gradients(function: Callable[..., Any], inputs: Sequence[Tensor], out_grad: Tensor) -> list[Any]:
@@ -36,6 +39,21 @@ def gather_grad(x: Any, index: Any, out_grad: Any, axis: int = 0) -> Any:
 def reshape_grad(x: Any, out_grad: Any) -> Any:
     """Return the gradient of reshape."""
     return out_grad.reshape(x.shape)
+
+
+@no_effect(
+    out=_NO_FORWARD, softmax_lse=_NO_FORWARD, seed_offset=_NO_FORWARD, dropout=Refused("a draw cannot be repeated here")
+)
+def flashmask_attention_grad(
+    q: Any, k: Any, v: Any, startend_row_indices: Any, out: Any, softmax_lse: Any, seed_offset: Any, out_grad: Any,
+    dropout: float = 0.0, causal: bool = False,
+) -> Any:  # fmt: skip
+    """Return the gradients of flashmask_attention by query, key and value."""
+
+    def attend(q: Any, k: Any, v: Any) -> Any:
+        return F.flashmask_attention(q, k, v, startend_row_indices, causal=causal)
+
+    return _gradients(attend, [q, k, v], out_grad)
 
 
 _BY_PLACES = Immaterial("the other arguments say where gradients go")

@@ -14,6 +14,7 @@ from . import functional as F
 from .base import Layer
 from .function_layer import FunctionLayer
 from .initializer import Initializer, Uniform, default_for
+from .initializer.base import first_value
 
 __all__ = [
     *("AlphaDropout", "Bilinear", "CosineSimilarity", "Dropout", "Dropout2D", "Dropout3D", "Embedding"),
@@ -133,7 +134,7 @@ class _ZeroRow(Initializer):
 
     def draw(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """Return an array of this shape and dtype."""
-        table = np.array(self.inner.draw(shape, dtype))
+        table = np.array(first_value(self.inner, shape, dtype))
         table[self.row] = 0
         return table
 

@@ -12,6 +12,7 @@ from ..core.versioned import VersionedDict
 from ..eager.tensor import Parameter
 from . import unique_name
 from .initializer import default_for
+from .initializer.base import first_value
 
 
 class Drawing(NamedTuple):
@@ -23,7 +24,7 @@ class Drawing(NamedTuple):
     device: Any
 
     def __call__(self) -> Any:
-        return as_array(self.initializer.draw(self.shape, self.dtype), self.dtype, self.device)
+        return as_array(first_value(self.initializer, self.shape, self.dtype), self.dtype, self.device)
 
 
 def create_parameter(

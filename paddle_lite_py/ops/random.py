@@ -112,7 +112,7 @@ def randn(shape: Shape, dtype: DTypeLike = None) -> Tensor:
 standard_normal = randn
 
 
-@composite
+@composite(creates=True)
 def gaussian(
     shape: Shape, mean: TensorLike = 0.0, std: TensorLike = 1.0, seed: int = 0, dtype: DTypeLike = None
 ) -> Tensor:

@@ -28,11 +28,11 @@ class AbsmaxObserverLayer(BaseObserver):
         self._bits = quant_bits
         self.register_buffer("_max", zeros([1]))
 
-    def forward(self, inputs: Any) -> Any:
+    def forward(self, input: Any) -> Any:
         """Record the input and return it unchanged."""
         with no_grad():
-            self._max.set_value(self._max.maximum(inputs.abs().max().reshape([1]).astype("float32")))
-        return inputs
+            self._max.set_value(self._max.maximum(input.abs().max().reshape([1]).astype("float32")))
+        return input
 
     def scales(self) -> Tensor:
         """Return the largest absolute value."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..core import dtypes, unknown_size
 from ..core.interpreter import state
+from ..core.jax_compat.threefry import random_key
 from ..core.memo import Memo
 from ..core.size import Size
 from ..core.traced_number import kind, plain
@@ -190,14 +191,14 @@ def freeze(value: Any, name: str = "attribute") -> Any:
 def _with_state(fn: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fn)
     def with_state(word: Any, *args: Any, **attrs: Any) -> Any:
-        return fn(random_key(word), *args, **attrs), next_state(word)
+        return fn(draw_key(word), *args, **attrs), next_state(word)
 
     return with_state
 
 
-def random_key(word: Any) -> Any:
+def draw_key(word: Any) -> Any:
     """Return a JAX key from the generator's state, uint32[2]: seed and counter."""
-    return jax.random.fold_in(jax.random.key(word[0]), word[1])
+    return jax.random.fold_in(random_key(word[0]), word[1])
 
 
 def next_state(word: Any) -> Any:

@@ -73,6 +73,29 @@ def test_scaled_sums_and_rounded_quotients():
     assert x.clone().divide_(y, rounding_mode="trunc").tolist() == [1.0, -1.0]
 
 
+@pytest.mark.parametrize(
+    ("make", "keyword"),
+    [
+        (lambda: paddle.nn.LocalResponseNorm(3), "input"),
+        (lambda: paddle.nn.AvgPool2D(2), "input"),
+        (lambda: paddle.nn.SyncBatchNorm(2), "x"),
+        (lambda: paddle.nn.Dropout2D(0.0), "input"),
+        (lambda: paddle.nn.Unfold(2), "input"),
+        (lambda: paddle.trunc_, "input"),
+        (lambda: paddle.abs_, "x"),
+        (lambda: paddle.distribution.ExpTransform(), "input"),
+    ],
+)
+def test_the_first_argument_by_the_keyword_of_the_reference(make, keyword):
+    x, function = paddle.ones([1, 2, 4, 4]), make()
+    np.testing.assert_array_equal(function(**{keyword: x.clone()}).numpy(), function(x.clone()).numpy())
+
+
+def test_an_in_place_function_without_its_tensor():
+    with pytest.raises(TypeError, match="trunc_.*missing.*'x'"):
+        paddle.trunc_()
+
+
 def test_signatures_are_those_of_the_reference():
     expected = {
         "add": "(x, y, name=None, *, alpha=1, out=None)",

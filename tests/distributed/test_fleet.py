@@ -6,6 +6,7 @@ import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py.distributed.fleet import layers, meta_parallel
+from paddle_lite_py.distributed.fleet.current import hybrid_group
 
 
 def test_layers_that_would_be_split():
@@ -33,6 +34,22 @@ def test_a_pipeline_with_a_shared_layer():
     assert out.shape == [1, 2, 5] and len(model.parameters()) == 3
     out.sum().backward()
     assert all(p.grad is not None for p in model.parameters())
+
+
+def test_a_pipeline_with_two_losses():
+    import types
+
+    net = [paddle.nn.Linear(2, 1, weight_attr=paddle.nn.initializer.Constant(1.0))]
+    losses = [paddle.nn.MSELoss(), lambda out, label: (out - label).sum()]
+    model = meta_parallel.PipelineLayer(net, loss_fn=losses)
+    strategy = types.SimpleNamespace(pipeline_configs={"accumulate_steps": 2})
+    pipeline = meta_parallel.PipelineParallel(model, hybrid_group(), strategy)
+    sgd = paddle.optimizer.SGD(0.5, model.parameters())
+    batch = paddle.ones([2, 2]), paddle.ones([2, 1])
+    assert [t.item() for t in pipeline.train_batch(batch, sgd, loss_fn_idx=1)] == [1.0, 1.0]
+    assert net[0].weight.tolist() == [[0.5], [0.5]]  # the gradient of the second loss
+    assert [out.tolist() for out in pipeline.eval_batch(batch)] == [[[0.5]], [[0.5]]]
+    assert [t.item() for t in pipeline.eval_batch(batch, compute_loss=True)] == [0.25, -0.5]
 
 
 def test_streams_of_random_numbers():

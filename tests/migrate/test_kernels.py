@@ -26,6 +26,7 @@ def by_hand(function, inputs, out_grad):
 
 X, Y, AT, G = ramp(2, 3), ramp(2, 4), paddle.to_tensor([1, 0, 1]), ramp(3, 4)
 PLACES, VALUES = paddle.to_tensor([[0, 1, 1]]), ramp(1, 3)
+Q, ROWS = ramp(1, 4, 1, 2), paddle.to_tensor([3, 3, 4, 4], dtype="int32").reshape([1, 1, 4, 1])
 # what a kernel gives, and the same by the tape
 GRADIENTS = {
     "matmul_grad": (
@@ -37,6 +38,11 @@ GRADIENTS = {
         lambda: by_hand(lambda a: paddle.gather(a, AT, 0), [X], ramp_rows),
     ),
     "reshape_grad": (lambda: [K.reshape_grad(X, X.reshape([6]) * 2)], lambda: [X * 2]),
+    "flatten_grad": (lambda: [K.flatten_grad(X, X.flatten() * 2)], lambda: [X * 2]),
+    "flashmask_attention_grad": (
+        lambda: K.flashmask_attention_grad(Q, Q + 1, Q * 2, ROWS, None, None, None, Q, 0.0, True),
+        lambda: by_hand(lambda *a: F.flashmask_attention(*a, ROWS, causal=True), [Q, Q + 1, Q * 2], Q),
+    ),
     "put_along_axis_grad": (
         lambda: K.put_along_axis_grad(X, PLACES, VALUES, X, X, 0, "add", True),
         lambda: by_hand(lambda a, b: paddle.put_along_axis(a, PLACES, b, 0, "add"), [X, VALUES], X),

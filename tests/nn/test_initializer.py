@@ -100,6 +100,52 @@ def test_global_initializers_give_way_to_a_param_attr():
     assert norm._mean.item() == 0.0 and nn.Linear(1, 1).bias.item() == 0.0
 
 
+class _ByForward(init.Initializer):
+    def forward(self, param, block=None):
+        param.set_value(paddle.full(param.shape, 3.0))
+        return param
+
+
+class _ByCall(init.Initializer):
+    def __call__(self, param, block=None):
+        param.fill_(4.0)
+
+
+class _Doubled(init.Constant):
+    def forward(self, param, block=None):
+        param.set_value(super().forward(param, block) * 2)
+        return param
+
+
+@pytest.mark.parametrize(
+    ("how", "value"),
+    [(_ByForward(), 3.0), (_ByCall(), 4.0), (_Doubled(2.5), 5.0), (lambda param, block: param.fill_(6.0), 6.0)],
+    ids=["forward", "call", "override", "function"],
+)
+def test_an_initializer_of_a_user_fills_the_parameter(how, value):
+    assert nn.Linear(1, 2, weight_attr=paddle.ParamAttr(initializer=how)).weight.tolist() == [[value, value]]
+    assert nn.Embedding(2, 1, padding_idx=0, weight_attr=how).weight.tolist() == [[0.0], [value]]
+    layer = nn.Linear(1, 1)
+    with paddle.no_grad():
+        how(layer.weight, None)
+    assert layer.weight.item() == value and not layer.weight.stop_gradient
+    with paddle.LazyGuard():
+        lazy = nn.Linear(1, 1, weight_attr=how)
+    lazy.weight.initialize()
+    assert lazy.weight.item() == value
+
+
+def test_an_initializer_of_a_user_in_a_program():
+    paddle.enable_static()
+    main, start = paddle.static.Program(), paddle.static.Program()
+    with paddle.static.program_guard(main, start):
+        x = paddle.static.data("x", [1, 2])
+        out = paddle.static.nn.fc(x, 1, weight_attr=_ByForward(), bias_attr=False)
+    run = paddle.static.Executor()
+    run.run(start)
+    assert run.run(main, {"x": np.ones([1, 2], "float32")}, [out])[0].item() == 6.0
+
+
 @pytest.mark.parametrize(
     ("make", "part"),
     [

@@ -6,6 +6,7 @@ import jax
 import numpy as np
 import pytest
 
+from paddle_lite_py.core.jax_compat.threefry import random_key
 from paddle_lite_py.ops import threefry
 
 
@@ -16,6 +17,35 @@ def test_draws_are_those_of_jax(shape: tuple[int, ...], p: float):
         key = jax.random.fold_in(jax.random.key(seed), 5)
         expected = jax.random.bernoulli(key, p, shape)
         np.testing.assert_array_equal(jax.jit(lambda k: threefry.bernoulli(k, p, shape))(key), expected)
+
+
+DRAWS = {
+    "normal": lambda k: jax.random.normal(k, (2, 3)),
+    "float64": lambda k: jax.random.uniform(k, (3,), "float64"),
+    "bytes": lambda k: jax.random.bits(k, (5,), "uint8"),
+    "integers": lambda k: jax.random.randint(k, (4,), 0, 1000),
+    "no numbers": lambda k: jax.random.normal(k, (0, 2)),
+    "of many keys": lambda k: jax.vmap(lambda one: jax.random.normal(one, (3,)))(jax.random.split(k, 2)),
+    "folded": lambda k: jax.random.bits(jax.random.fold_in(k, 2**32 - 1)),
+    "permutation": lambda k: jax.random.permutation(k, 5),
+}
+
+
+@pytest.mark.parametrize("partitionable", [True, False])
+def test_the_generator_gives_the_numbers_of_jax(partitionable):
+    def drawn(key):
+        return [draw(key) for draw in DRAWS.values()]
+
+    with jax.threefry_partitionable(partitionable):
+        for seed in (0, 2**31 + 5):
+            expected = jax.jit(drawn)(jax.random.key(seed))
+            for name, found, wanted in zip(DRAWS, jax.jit(drawn)(random_key(seed)), expected, strict=True):
+                np.testing.assert_array_equal(found, wanted, err_msg=name, strict=True)
+
+
+def test_the_generator_that_jax_is_set_to_is_taken():
+    with jax.default_prng_impl("rbg"):
+        assert jax.random.key_impl(random_key(0)) == "rbg"
 
 
 def test_other_generators_are_left_to_jax():

@@ -38,9 +38,9 @@ class _Stage:
         self.dim, self.mesh = sharding_mesh_dim, mesh
 
     @no_effect(key=Immaterial("all arrays of state are spread alike"))
-    def __call__(self, key: str, param: Tensor, accumulator: Tensor) -> Tensor:
+    def __call__(self, key: str, param: Tensor, tensor: Tensor) -> Tensor:
         """Return an array of state, laid."""
-        return self.spread(accumulator, mesh_of(payload_of(param)) or self.mesh)
+        return self.spread(tensor, mesh_of(payload_of(param)) or self.mesh)
 
     def spread(self, tensor: Tensor, mesh: ProcessMesh | None) -> Tensor:
         """Return a tensor cut once more; as it is where it cannot be."""
@@ -349,6 +349,9 @@ def shard_dataloader(
     return ShardDataloader(dataloader, meshes, input_keys, shard_dims, is_dataset_splitted)
 
 
+_GIVEN = Immaterial("batches are given to the call")
+
+
 class DistModel:
     """Layer with an optimizer and a loss, whose training steps over a mesh are one compiled program each.
 
@@ -359,6 +362,7 @@ class DistModel:
         optimizer: the optimizer, for training.
         strategy: a Strategy, of which amp, sharding and gradient_merge are used; XLA decides what to keep for the
             backward pass.
+        metrics, input_spec: see docs/differences.md.
 
     Raises:
         ValueError: in training mode without a loss or an optimizer.
@@ -375,10 +379,11 @@ class DistModel:
         True
     """
 
-    @no_effect(loader=Immaterial("batches are given to the call"))
+    @no_effect(loader=_GIVEN, metrics="a step returns the loss alone", input_spec=_GIVEN)
     def __init__(
-        self, layer: Layer, loader: Any = None, loss: Any = None, optimizer: Any = None, strategy: Any = None
-    ) -> None:
+        self, layer: Layer, loader: Any = None, loss: Any = None, optimizer: Any = None, strategy: Any = None,
+        metrics: Any = None, input_spec: Any = None,
+    ) -> None:  # fmt: skip
         from ...jit import to_static as compiled
 
         refuse_unknown(strategy)
@@ -454,7 +459,8 @@ class DistModel:
         with self._cast():
             return self.network(*args)
 
-    def state_dict(self, mode: str = "all") -> dict[str, Any]:
+    @no_effect(split_fusion=Immaterial("no parameters are fused"))
+    def state_dict(self, mode: str = "all", split_fusion: bool = True) -> dict[str, Any]:
         """Parameters ("param"), the optimizer's state ("opt"), or both."""
         held = dict(self.network.state_dict()) if mode in ("all", "param") else {}
         return held | (self._optimizer.state_dict() if mode in ("all", "opt") and self._optimizer is not None else {})
@@ -467,9 +473,10 @@ class DistModel:
                 own[name].set_value(value)
 
 
-@no_effect(loader=Immaterial("batches are given to the call"))
+@no_effect(loader=_GIVEN, input_spec=_GIVEN)
 def to_static(
-    layer: Layer, loader: Any = None, loss: Any = None, optimizer: Any = None, strategy: Any = None
+    layer: Layer, loader: Any = None, loss: Any = None, optimizer: Any = None, strategy: Any = None,
+    input_spec: Any = None,
 ) -> DistModel:  # fmt: skip
     """Create a DistModel, whose training steps over a mesh are one compiled program each.
 
@@ -479,6 +486,7 @@ def to_static(
         loss: function of outputs and labels.
         optimizer: the optimizer, for training.
         strategy: a Strategy.
+        input_spec: see docs/differences.md.
 
     Returns:
         A DistModel.

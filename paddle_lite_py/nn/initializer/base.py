@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes
+from ...core.arrays import as_array
+from ...core.interpreter import no_grad, use
 from ...core.no_effect import Immaterial, no_effect
-from ...eager.tensor import Tensor
+from ...eager.execute import EAGER
+from ...eager.tensor import Parameter, Tensor
 
 Shape = tuple[int, ...]
 
@@ -32,14 +35,35 @@ class Initializer:
     def _values(self, shape: Shape) -> Any:
         raise NotImplementedError(f"{type(self).__name__} does not say what it draws")
 
-    @no_effect(block=Immaterial("a parameter knows its program"))
     def __call__(self, param: Tensor, block: Any = None) -> Tensor:
         """Draw a parameter anew."""
+        return self.forward(param, block)
+
+    @no_effect(block=Immaterial("a parameter knows its program"))
+    def forward(self, param: Tensor, block: Any = None) -> Tensor:
+        """Draw a parameter anew; subclasses may override this or `__call__`."""
         param.set_value(self.draw(tuple(param.shape), param.dtype))
         return param
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r:.40}' for k, v in vars(self).items())})"
+
+
+def first_value(initializer: Any, shape: Shape, dtype: dtypes.DType) -> Any:
+    """Return the initial value by an initializer: what it draws, or writes into a parameter when it is called.
+
+    Example:
+        >>> first_value(lambda param, block: param.fill_(2.0), (2,), dtypes.float32).tolist()
+        [2.0, 2.0]
+    """
+    cls = type(initializer)
+    if isinstance(initializer, Initializer) and cls.forward is Initializer.forward:
+        if cls.__call__ is Initializer.__call__:
+            return initializer.draw(shape, dtype)
+    with use(EAGER), no_grad():
+        param = Parameter.of_payload(as_array(np.zeros(shape, dtype.np), dtype), "", True)
+        initializer(param, None)
+        return param._data
 
 
 _GAINS = {

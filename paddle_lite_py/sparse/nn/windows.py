@@ -196,9 +196,9 @@ class BatchNorm(batch_norm._BatchNorm):
 
     _dims, _default_format = (2,), "NDHWC"
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, input: Any) -> Any:
         """Normalize each channel."""
-        return x._with(super().forward(x.values()))
+        return input._with(super().forward(input.values()))
 
 
 class SyncBatchNorm(batch_norm.SyncBatchNorm):

@@ -119,13 +119,13 @@ class DenseNet(Classifier):
         self.add_sublayer(name, layer)
         self._parts.append(name)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, input: Any) -> Any:
         """Compute the logits of the classes.
 
         Returns:
             A tensor [N, num_classes].
         """
-        x = self.pool2d_max(self.conv1_func(x))
+        x = self.pool2d_max(self.conv1_func(input))
         for name in self._parts:
             x = getattr(self, name)(x)
         return self._finish(F.relu(self.batch_norm(x)), self.pool2d_avg, self.out)

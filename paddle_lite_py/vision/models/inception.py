@@ -89,13 +89,13 @@ class GoogLeNet(Layer):
                 setattr(self, f"_drop_o{i}", nn.Dropout(0.7, mode="downscale_in_infer"))
                 setattr(self, f"_out{i}", nn.Linear(1024, num_classes))
 
-    def forward(self, x: Any) -> tuple[Any, Any, Any]:
+    def forward(self, inputs: Any) -> tuple[Any, Any, Any]:
         """Compute the logits of the classes.
 
         Returns:
             The logits, and those of the two auxiliary classifiers, each [N, num_classes].
         """
-        x = self._pool(self._conv_2(self._conv_1(self._pool(self._conv(x)))))
+        x = self._pool(self._conv_2(self._conv_1(self._pool(self._conv(inputs)))))
         taken: dict[str, Any] = {}
         for name in _MODULES:
             x = taken[name] = getattr(self, f"_ince{name}")(x)

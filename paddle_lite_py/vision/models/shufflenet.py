@@ -104,13 +104,13 @@ class ShuffleNetV2(Classifier):
         self._pool2d_avg = nn.AdaptiveAvgPool2D(1) if with_pool else None
         self._fc = nn.Linear(last, num_classes) if num_classes > 0 else None
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, inputs: Any) -> Any:
         """Compute the logits of the classes.
 
         Returns:
             A tensor [N, num_classes].
         """
-        x = self._max_pool(self._conv1(x))
+        x = self._max_pool(self._conv1(inputs))
         for name in self._units:
             x = getattr(self, name)(x)
         return self._finish(self._last_conv(x), self._pool2d_avg, self._fc)

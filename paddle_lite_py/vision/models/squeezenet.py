@@ -75,13 +75,13 @@ class SqueezeNet(Layer):
         self._conv9 = nn.Conv2D(channels, num_classes, 1)
         self._avg_pool = nn.AdaptiveAvgPool2D(1)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, inputs: Any) -> Any:
         """Compute the logits of the classes.
 
         Returns:
             A tensor [N, num_classes].
         """
-        x = self._pool(F.relu(self._conv(x)))
+        x = self._pool(F.relu(self._conv(inputs)))
         for i in range(1, 9):
             x = getattr(self, f"_conv{i}")(x)
             x = self._pool(x) if i in self._halves else x

@@ -167,7 +167,10 @@ class InMemoryDataset(DatasetBase):
         if is_shuffle:
             self.local_shuffle()
 
-    preload_into_memory = load_into_memory
+    @no_effect(thread_num="set_thread() says how many")
+    def preload_into_memory(self, thread_num: int | None = None) -> None:
+        """Read all files."""
+        self.load_into_memory()
 
     def wait_preload_done(self) -> None:
         """Nothing to wait for."""

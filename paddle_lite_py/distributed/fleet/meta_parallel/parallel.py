@@ -10,9 +10,12 @@ import numpy as np
 from ....autograd import backward
 from ....core.arrays import from_host
 from ....core.interpreter import no_grad
+from ....core.no_effect import Immaterial, Refused, no_effect
 from ....eager.tensor import Tensor, wrap
 from ....nn import Layer
 from ....ops.convert import to_tensor
+from ....ops.creation import zeros
+from ....ops.joining import stack
 from ....ops.splitting import split
 from ...collective import exchanged
 from ...data_parallel import sync_params_buffers
@@ -25,6 +28,9 @@ from ..utils.timer_helper import get_timers, is_timer_initialized
 from .pipeline import PipelineLayer
 
 __all__ = ["NoPipelineParallel", "PipelineParallel", "PipelineParallelWithInterleave"]
+
+
+_SUMMED = Refused("the mean over the micro-batches is returned")
 
 
 class PipelineParallel(Layer):
@@ -53,6 +59,7 @@ class PipelineParallel(Layer):
         self._pipe: Group = hcg.get_pipe_parallel_group()
         self.stage_id, self.num_stages = self._pipe.rank, self._pipe.nranks
         self.num_chunks = layers.get_num_virtual_stages()
+        self.loss_fn_idx = 0
         self._check()
         self._mail: dict[Any, Any] = {}  # messages that arrived before they were needed
         sync_shared(layers, hcg.get_model_parallel_group())
@@ -65,9 +72,11 @@ class PipelineParallel(Layer):
         return self._layers(*inputs, **kwargs)
 
     # -- one batch -------------------------------------------------------------------------------------------------
+    @no_effect(return_micro_batch_loss=_SUMMED)
     def train_batch(
-        self, data: Sequence[Any], optimizer: Any, lr_scheduler: Any = None, scaler: Any = None
-    ) -> Tensor:  # fmt: skip
+        self, data: Sequence[Any], optimizer: Any, lr_scheduler: Any = None, scaler: Any = None,
+        loss_fn_idx: int = 0, return_micro_batch_loss: bool = False,
+    ) -> Any:  # fmt: skip
         """Train on one batch: forward, backward and an optimizer step.
 
         Arguments:
@@ -75,14 +84,17 @@ class PipelineParallel(Layer):
             optimizer: optimizer of the parameters of this stage.
             lr_scheduler: learning rate schedule to step; None: none.
             scaler: a GradScaler; None: none.
+            loss_fn_idx: which of several losses gradients are taken of. Default: 0.
+            return_micro_batch_loss: see docs/differences.md.
 
         Returns:
-            The mean loss, a scalar, in every stage.
+            The mean loss, a scalar, in every stage; a list of them if the layers have several losses.
 
         Raises:
             ValueError: if the batch cannot be divided into accumulate_steps micro-batches.
         """
         self.train()
+        self.loss_fn_idx = loss_fn_idx
         loss = self.forward_backward_pipeline(data, scaler)
         if scaler is None:
             optimizer.step()
@@ -101,11 +113,15 @@ class PipelineParallel(Layer):
                 f"of {self.num_stages} processes; expected a multiple of {self.num_stages}"
             )
 
-    def forward_backward_pipeline(self, data: Sequence[Any], scaler: Any = None) -> Tensor:
+    @no_effect(static_scheduler=Refused("train_batch() runs the schedule"), return_micro_batch_loss=_SUMMED)
+    def forward_backward_pipeline(
+        self, data: Sequence[Any], scaler: Any = None, static_scheduler: bool = False,
+        return_micro_batch_loss: bool = False,
+    ) -> Any:  # fmt: skip
         """Run forward and backward of all micro-batches; gradients are complete afterwards."""
         batches, count = self._batches(data), self.accumulate_steps * self.num_chunks
         under_way: dict[tuple[int, int], tuple[Any, Any]] = {}
-        total = to_tensor(0.0)
+        total = self._no_loss()
         ahead = self.num_stages - self.stage_id - 1
         if self.num_chunks > 1:
             ahead = 2 * ahead + (self.num_chunks - 1) * self.num_stages
@@ -129,18 +145,25 @@ class PipelineParallel(Layer):
         several, within = divmod(i, self.num_stages * self.num_chunks)
         return within // self.num_stages, several * self.num_stages + within % self.num_stages
 
-    def eval_batch(self, data: Sequence[Any], compute_loss: bool = True) -> Any:
+    @no_effect(
+        loss_fn_idx=Immaterial("all losses are returned"),
+        return_host_tensor=Immaterial("results are read where they are needed"),
+    )
+    def eval_batch(
+        self, data: Sequence[Any], compute_loss: bool = False, loss_fn_idx: int = 0, return_host_tensor: bool = False
+    ) -> Any:
         """Evaluate one batch.
 
         Arguments:
             data: inputs and labels.
-            compute_loss: False: return the output of the last stage. Default: True.
+            compute_loss: return the mean loss, in every stage. Default: False.
+            loss_fn_idx, return_host_tensor: see docs/differences.md.
 
         Returns:
-            The mean loss, in every stage.
+            The loss, or the outputs of the last stage for each micro-batch.
         """
         self.eval()
-        total, outs = to_tensor(0.0), []
+        total, outs = self._no_loss(), []
         with no_grad():
             batches = self._batches(data)
             for chunk, number in map(self._unit, range(self.accumulate_steps * self.num_chunks)):
@@ -188,10 +211,12 @@ class PipelineParallel(Layer):
         if place != self._last:
             self._give("forward", place + 1, number, out)
             return x, out, None
-        if self._layers._loss_fn is None or not compute_loss:
+        if self._layers._loss_fn[0] is None or not compute_loss:
             return x, out, None
-        loss = self._layers._loss_fn(out, batch[1]) / self.accumulate_steps
-        return x, loss if scaler is None else scaler.scale(loss), loss.detach()
+        losses = [loss_fn(out, batch[1]) / self.accumulate_steps for loss_fn in self._layers._loss_fn]
+        loss = losses[self.loss_fn_idx]
+        found = stack([each.detach() for each in losses]) if len(losses) > 1 else loss.detach()
+        return x, loss if scaler is None else scaler.scale(loss), found
 
     def _backward_step(self, chunk: int, number: int, x: Any, out: Any) -> None:
         place = self._place(chunk)
@@ -225,9 +250,14 @@ class PipelineParallel(Layer):
             self._mail[key] = found[0] if single else tuple(found)
         return self._mail.pop((what, place, number))
 
-    def _told(self, loss: Tensor) -> Tensor:
-        """Return the loss of the last stage."""
-        return exchanged("broadcast", loss, self._pipe, self.num_stages - 1)
+    def _no_loss(self) -> Tensor:
+        """Return what the losses of micro-batches are added to."""
+        return to_tensor(0.0) if (count := len(self._layers._loss_fn)) == 1 else zeros([count])
+
+    def _told(self, loss: Tensor) -> Any:
+        """Return the loss of the last stage, or its losses."""
+        told = exchanged("broadcast", loss, self._pipe, self.num_stages - 1)
+        return told if told.ndim == 0 else told.unbind()
 
     def timer_printer(self) -> None:
         """Print the clocks of this process, if set_timers() has made some."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from .... import nn
 from ....core.interpreter import no_grad
-from ....core.no_effect import no_effect
+from ....core.no_effect import KERNELS, no_effect
 from ...collective import exchanged
 from ...group import Group, ReduceOp, new_group
 from ..current import hybrid_group
@@ -62,12 +62,12 @@ class PipelineLayer(nn.Layer):
     Arguments:
         layers: layers, functions and descriptions of layers.
         num_stages: how many stages there are; as many as the topology has by default.
-        loss_fn: the loss of what the last layer gives.
+        loss_fn: the loss of what the last layer gives, or a list of losses.
         seg_method: where stages begin: "uniform", "layer:NAME" (as many layers of that class in each), or a list of
             the first layer of each.
         recompute_interval: every how many layers are computed again by backward; 0: none.
         num_virtual_pipeline_stages: how many stages each process has: every so many-th, which makes them wait less.
-        topology, recompute_ctx: see docs/differences.md.
+        topology, recompute_ctx, use_cudagraph, use_dualpipev: see docs/differences.md.
 
     Raises:
         ValueError: if there are fewer layers than stages, or other stages than processes of the pipeline.
@@ -81,12 +81,15 @@ class PipelineLayer(nn.Layer):
     """
 
     @no_effect(
-        topology="the topology of fleet.init() is that of all", recompute_ctx="random numbers are kept in any case"
+        topology="the topology of fleet.init() is that of all",
+        recompute_ctx="random numbers are kept in any case",
+        use_cudagraph=KERNELS,
+        use_dualpipev="stages run in the 1F1B schedule, with the same gradients",
     )
     def __init__(
         self, layers: Sequence[Any], num_stages: int | None = None, topology: Any = None, loss_fn: Any = None,
         seg_method: Any = "uniform", recompute_interval: int = 0, recompute_ctx: Any = None,
-        num_virtual_pipeline_stages: int | None = None,
+        num_virtual_pipeline_stages: int | None = None, use_cudagraph: bool = False, use_dualpipev: bool = False,
     ) -> None:  # fmt: skip
         super().__init__()
         hcg = hybrid_group()
@@ -95,7 +98,8 @@ class PipelineLayer(nn.Layer):
         if num_stages not in (None, stages):
             raise ValueError(f"PipelineLayer: num_stages is {num_stages}, but the pipeline has {stages} processes")
         self._num_virtual = int(num_virtual_pipeline_stages or 1) if stages > 1 else 1
-        self._loss_fn, self._recompute_interval = loss_fn, recompute_interval
+        self._loss_fn = loss_fn if isinstance(loss_fn, list) else [loss_fn]
+        self._recompute_interval = recompute_interval
         self.segment_parts = segments(layers, stages * self._num_virtual, seg_method)
         self.shared_layers = nn.LayerDict()
         self._sharing = _find_shared(layers, self.segment_parts, hcg)

@@ -62,18 +62,21 @@ def fused_allreduce_gradients_with_group(
     add_up([p for p in every if is_apart(p)], group.nranks if scale is None else scale)
 
 
-def broadcast_mp_parameters(model: Layer, hcg: Any) -> None:
+@no_effect(fuse_params=AT_ONCE)
+def broadcast_mp_parameters(model: Layer, hcg: Any, fuse_params: bool = True) -> None:
     """Give processes of model parallelism one value of what is not split."""
     sync_shared(model, hcg.get_model_parallel_group())
 
 
-def broadcast_dp_parameters(model: Layer, hcg: Any) -> None:
+@no_effect(fuse_params=AT_ONCE)
+def broadcast_dp_parameters(model: Layer, hcg: Any, fuse_params: bool = True) -> None:
     """Give processes of data parallelism one value of everything."""
     group = hcg.get_data_parallel_group()
     sync_params_buffers(model, group, group.ranks[0])
 
 
-def broadcast_sharding_parameters(model: Layer, hcg: Any) -> None:
+@no_effect(fuse_params=AT_ONCE)
+def broadcast_sharding_parameters(model: Layer, hcg: Any, fuse_params: bool = True) -> None:
     """Give processes that share states one value of everything."""
     group = hcg.get_sharding_parallel_group()
     sync_params_buffers(model, group, group.ranks[0])

@@ -144,13 +144,15 @@ def mark_as_sequence_parallel_parameter(parameter: Any) -> None:
     parameter.sequence_parallel = True
 
 
-@no_effect(accumulation_steps=_EACH, fuse=_EACH)
-def register_sequence_parallel_allreduce_hooks(model: Any, accumulation_steps: int = 1, fuse: bool = False) -> None:
+@no_effect(accumulation_steps=_EACH, fuse_sequence_parallel_allreduce=_EACH)
+def register_sequence_parallel_allreduce_hooks(
+    model: Any, accumulation_steps: int = 1, fuse_sequence_parallel_allreduce: bool = False
+) -> None:
     """Add, as they come, the gradients that parts of a sequence give to marked parameters.
 
     Arguments:
         model: a layer.
-        accumulation_steps, fuse: see docs/differences.md.
+        accumulation_steps, fuse_sequence_parallel_allreduce: see docs/differences.md.
     """
     group = hybrid_group().get_model_parallel_group()
     if group.nranks == 1:

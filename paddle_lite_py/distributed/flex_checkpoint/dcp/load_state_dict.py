@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from ....core.arrays import from_host
-from ....core.no_effect import Immaterial, no_effect
+from ....core.no_effect import Immaterial, Refused, no_effect
 from ....eager.tensor import Tensor
 from ....framework import load
 from ....ops.convert import to_tensor
@@ -69,10 +69,15 @@ def load_state_dict(
         (target.local_tensor if isinstance(target, ShardedWeight) else target)._set_payload(data)
 
 
-@no_effect(offload=Immaterial("files are read on the host"), aoa_config="names and shapes are as they were saved")
+@no_effect(
+    offload=Immaterial("files are read on the host"),
+    aoa_config="names and shapes are as they were saved",
+    safetensors=Refused("checkpoints are read as save_state_dict() writes them"),
+)
 def load_merged_state_dict(
-    path: str, prefix: str | None = None, unique_id: int | None = None, offload: bool = False, aoa_config: Any = None
-) -> dict[str, Tensor]:
+    path: str, prefix: str | None = None, unique_id: int | None = None, offload: bool = False, aoa_config: Any = None,
+    safetensors: bool = False,
+) -> dict[str, Tensor]:  # fmt: skip
     """Load a checkpoint as whole tensors by name.
 
     Arguments:
@@ -80,7 +85,7 @@ def load_merged_state_dict(
         prefix: load only names with this prefix; None: all.
         unique_id: number of the checkpoint in the folder; None: the last.
         offload: see docs/differences.md. Default: False.
-        aoa_config: see docs/differences.md.
+        aoa_config, safetensors: see docs/differences.md.
 
     Returns:
         A dict from names to tensors.

@@ -25,12 +25,14 @@ class HybridParallelClipGrad(ClipGradBase):
     Arguments:
         clip: what one process would do.
         hcg: who has which parameters.
+        split_norm_comm, timers: see docs/differences.md.
 
     Raises:
         TypeError: if it is another kind of clipping.
     """
 
-    def __init__(self, clip: Any, hcg: Any) -> None:
+    @no_effect(split_norm_comm=Immaterial("the norm is the same"), timers="messages are not timed")
+    def __init__(self, clip: Any, hcg: Any, split_norm_comm: bool = False, timers: Any = None) -> None:
         if not isinstance(clip, ClipGradByGlobalNorm):
             raise TypeError(f"HybridParallelClipGrad: clip is a {type(clip).__name__}; expected a ClipGradByGlobalNorm")
         self._clip, self._hcg, self.clip_norm = clip, hcg, clip.clip_norm

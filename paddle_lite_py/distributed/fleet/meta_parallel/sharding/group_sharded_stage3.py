@@ -12,7 +12,7 @@ import numpy as np
 
 from .....autograd import PyLayer, backward, enable_grad
 from .....core.interpreter import no_grad, state
-from .....core.no_effect import no_effect
+from .....core.no_effect import Immaterial, no_effect
 from .....eager.random import get_rng_state, set_rng_state
 from .....eager.tensor import Parameter, Tensor, wrap
 from .....nn import Layer
@@ -213,8 +213,8 @@ class GroupShardedStage3(Layer):
                 s.parameter.clear_gradient(set_to_zero=False)
 
     # -- the whole model -------------------------------------------------------------------------------------------
-    @no_effect(convert2cpu="they stay where they are")
-    def get_all_parameters(self, convert2cpu: bool = False) -> list[Any]:
+    @no_effect(convert2cpu="they stay where they are", with_freeze_param=Immaterial("all parameters are returned"))
+    def get_all_parameters(self, convert2cpu: bool = False, with_freeze_param: bool = False) -> list[Any]:
         """Return the parameters, made whole until a layer uses them; all processes call it."""
         self._gather(list(self._shares.values()))
         return self._layer.parameters()
