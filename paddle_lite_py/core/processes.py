@@ -23,7 +23,8 @@ gathered_rows: list[Callable[[Any], Any]] = []
 gathered_arrays: list[Callable[[Any], Any]] = []
 # Names the process to blame when a program of several processes fails, from its arguments.
 blamed_process: list[Callable[[Any], str]] = []
-
+# Compares a program, by its function and arguments, with those of other processes; empty unless that is switched on.
+compared_program: list[Callable[[Any, Any], None]] = []
 
 _here: list[World] = []  # once this process has joined
 _waiting: list[threading.Timer] = []  # reports that the others do not come

@@ -10,12 +10,12 @@ import jax
 import numpy as np
 
 from ...core.memo import Memo, memo
-from ...core.processes import blamed_process, gathered_arrays, world
+from ...core.processes import blamed_process, compared_program, gathered_arrays, world
 from ...dispatch.define import add_methods
 from ...eager.pending import payload_of
 from ...eager.tensor import Tensor, wrap
 from ...host.tier import xla_jit
-from ..exchange import exchanges
+from ..exchange import ASKS_ALWAYS, exchanges
 from ..group import Group
 from .layouts import Planned, describe_missing, mesh_of, parts_of, placements_of
 from .process_mesh import Placement, ProcessMesh
@@ -87,7 +87,22 @@ def _blame(args: Sequence[Any]) -> str:
     return exchanges().lost(group, f"computing over the mesh {mesh}") if group else ""
 
 
+def _compare_program(jitted: Any, args: Sequence[Any]) -> None:
+    """Check that the processes of a mesh run the same program of what is split over it.
+
+    Raises:
+        RuntimeError: if one has run something else.
+    """
+    meshes = {mesh_of(a): a for a in args if isinstance(a, jax.Array) and not a.is_fully_replicated}
+    for mesh in meshes:
+        if mesh is not None:
+            shown = ", ".join(f"{a.dtype.name}{[*a.shape]}" for a in args if isinstance(a, jax.Array))
+            what = f"{jitted.__name__}({shown}) over the mesh {mesh}"
+            exchanges().note(_group(tuple(sorted(mesh.process_ids))), what, is_new=True)
+
+
 if world().size > 1:
+    compared_program[:] = [_compare_program] if ASKS_ALWAYS else []
     gathered_arrays[:], blamed_process[:] = [whole], [_blame]
 
 
