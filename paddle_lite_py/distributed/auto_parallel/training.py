@@ -20,6 +20,7 @@ from ...nn import ClipGradByGlobalNorm, Layer
 from ...ops.convert import to_tensor
 from ...tracing.builder import is_traced
 from .api import constrain, dtensor_from_local, shard_tensor
+from .clipping import ClipGradOverMeshes
 from .layouts import mesh_of, placements_of
 from .moving import place_over_mesh
 from .process_mesh import Placement, ProcessMesh, Replicate, Shard
@@ -118,9 +119,6 @@ class ShardOptimizer:
         shard_fn: function (name, parameter, state) that returns the distributed state, or a ShardingStage; None:
             distributed like the parameter.
         gradient_accumulation_steps: number of calls of step() for each update. Default: 1.
-
-    Raises:
-        NotImplementedError: if parameters lie over several meshes, and gradients are clipped by their global norm.
     """
 
     def __init__(self, optimizer: Any, shard_fn: Any = None, gradient_accumulation_steps: int = 1) -> None:
@@ -131,6 +129,8 @@ class ShardOptimizer:
             for p in optimizer._parameter_list:
                 p._set_payload(shard_fn.spread(p.detach(), mesh_of(payload_of(p)) or shard_fn.mesh)._data)
         optimizer._groups = [part for group in optimizer._groups for part in _by_mesh(optimizer, group)]
+        clips = [optimizer._clip_of(group) for group in optimizer._groups]
+        self._clips = {id(c): c for c in clips if isinstance(c, ClipGradOverMeshes)}.values()
 
     def prepare(self) -> None:
         """Make the state of all parameters that have none, and lay it."""
@@ -168,6 +168,8 @@ class ShardOptimizer:
             for t in (*self._inner_opt._parameter_list, *self._laid.values()):
                 if is_spread(payload_of(t)) and not is_traced(t):  # an array, or what stands for one
                     self._where[id(t)] = t, payload_of(t).sharding
+            for clip in self._clips:
+                clip.measure()
             self._inner_opt.step()
             with no_grad():
                 for tensor, where in self._where.values():
@@ -202,12 +204,10 @@ def _by_mesh(optimizer: Any, group: Any) -> list[Any]:
         parts.setdefault(mesh and tuple(mesh.process_ids), []).append(p)
     if len([key for key in parts if key is not None]) < 2:
         return [group]
-    if isinstance(optimizer._clip_of(group), ClipGradByGlobalNorm):
-        raise NotImplementedError(
-            f"shard_optimizer: parameters lie over meshes of the processes {', '.join(map(str, parts))}, and "
-            "ClipGradByGlobalNorm needs the gradients of all: clip by value or by norm, or use fleet's PipelineLayer"
-        )
-    return [type(group)(params, dict(group.options), group.slots) for params in parts.values()]
+    options = dict(group.options)
+    if isinstance(clip := optimizer._clip_of(group), ClipGradByGlobalNorm):
+        options["grad_clip"] = ClipGradOverMeshes(clip, group.params)
+    return [type(group)(params, dict(options), group.slots) for params in parts.values()]
 
 
 def _keep(tensor: Any, where: Any) -> None:

@@ -15,13 +15,14 @@ S0, S1, R = dist.Shard(0), dist.Shard(1), dist.Replicate()
 X = np.arange(32, dtype="float32").reshape(8, 4) / 10
 
 
-def trained(in_stages):
+def trained(in_stages, clip=None):
     paddle.seed(5)
     net = nn.LayerList([nn.Linear(4, 8), nn.Linear(8, 2)])
     if in_stages:
         for layer, mesh in zip(net, STAGES, strict=True):
             dist.shard_layer(layer, mesh)
     adam = paddle.optimizer.AdamW(0.05, parameters=net.parameters())
+    adam = adam if clip is None else paddle.optimizer.SGD(0.5, parameters=net.parameters(), grad_clip=clip)
     adam = dist.shard_optimizer(adam) if in_stages else adam
     losses = []
     for _ in range(3):
@@ -54,6 +55,15 @@ def stages():
     weight, alone = net[RANK].weight, whole[RANK].weight
     np.testing.assert_allclose(weight.numpy(), alone.numpy(), rtol=1e-5)
     np.testing.assert_allclose(dist.reshard(net[0].weight, BOTH, [S0]).numpy(), whole[0].weight.numpy(), rtol=1e-5)
+
+
+def clipped():
+    """By the norm of the gradients of both stages, which changes them."""
+    expected, whole = trained(False, nn.ClipGradByGlobalNorm(0.1))
+    losses, net = trained(True, nn.ClipGradByGlobalNorm(0.1))
+    np.testing.assert_allclose(net[RANK].weight.numpy(), whole[RANK].weight.numpy(), rtol=1e-5)
+    if RANK == 1:
+        np.testing.assert_allclose([loss.item() for loss in losses], [loss.item() for loss in expected], rtol=1e-5)
 
 
 def other_processes():
@@ -106,7 +116,7 @@ def received():
     dist.gloo_release()
 
 
-for check in (stages, other_processes, received):
+for check in (stages, clipped, other_processes, received):
     check()
     print(f"{check.__name__} is well", flush=True)
 checkpoints(sys.argv[1])
