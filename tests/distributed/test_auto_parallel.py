@@ -34,7 +34,7 @@ def test_two_processes(tmp_path):
 
 def test_layers_in_different_processes(tmp_path):
     said = launched(tmp_path, 2, PROGRAMS / "between_meshes.py", str(tmp_path / "checkpoint"))
-    assert said.count(" is well") == 5
+    assert said.count(" is well") == 6
 
 
 DIFFERENT = "dist.shard_tensor(paddle.ones([4 + 2 * RANK]), MESH, [dist.Shard(0)]).numpy()"
