@@ -23,6 +23,8 @@ gathered_rows: list[Callable[[Any], Any]] = []
 gathered_arrays: list[Callable[[Any], Any]] = []
 # Names the process to blame when a program of several processes fails, from its arguments.
 blamed_process: list[Callable[[Any], str]] = []
+# Meshes that this process is not in: arrays over them have no part here.
+other_meshes: list[Any] = []
 # Compares a program, by its function and arguments, with those of other processes; empty unless that is switched on.
 compared_program: list[Callable[[Any, Any], None]] = []
 
