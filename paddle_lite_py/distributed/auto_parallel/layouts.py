@@ -96,7 +96,7 @@ def cuts(mesh: ProcessMesh, placements: Sequence[Placement], shape: Sequence[int
         if shape[dim] % pieces:
             raise ValueError(
                 f"rank {world().rank}: axis {dim} of the shape {list(shape)} cannot be cut into {pieces} equal pieces "
-                f"along {', '.join(names)} of the mesh {mesh}; pad it, replicate it along that axis of the mesh, or drop a "
+                f"along {', '.join(names)} of the mesh {mesh}; pad it, replicate it there, or drop a "
                 "last batch that is smaller (drop_last=True)"
             )
     return found
