@@ -246,7 +246,7 @@ class Exchanges:
     def failed(self) -> str:
         """The error that ends this process; empty if none does. Python keeps it whatever `sys.excepthook` is."""
         error = getattr(sys, "last_value", None)
-        return "" if error is None else f"{type(error).__name__}: {str(error)[:300]}"
+        return "" if error is None else f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
 
     def leave(self, why: str = "") -> None:
         """Say goodbye; the first process, which the runtime of the others hangs on, waits until they have gone."""
