@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import socket
+import sys
+import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -12,15 +15,21 @@ import jax
 JOINED = "PADDLE_LITE_JOINED"
 # Seconds of silence after which a process is considered dead.
 HEARTBEAT = 30
+# Seconds that a process waits for the others to join before it reports this, and before JAX aborts it.
+LATE, JOINING = 25.0, 300
 # Installed by the exchanges for layers below them: gathers the rows that the processes have of a tensor.
 gathered_rows: list[Callable[[Any], Any]] = []
 # Gathers the whole of an XLA array that may span several processes; empty in a process that trains alone.
 gathered_arrays: list[Callable[[Any], Any]] = []
 # Names the process to blame when a program of several processes fails, from its arguments.
 blamed_process: list[Callable[[Any], str]] = []
-
+# Meshes that this process is not in: arrays over them have no part here.
+other_meshes: list[Any] = []
+# Compares a program, by its function and arguments, with those of other processes; empty unless that is switched on.
+compared_program: list[Callable[[Any, Any], None]] = []
 
 _here: list[World] = []  # once this process has joined
+_waiting: list[threading.Timer] = []  # reports that the others do not come
 
 
 class World(NamedTuple):
@@ -111,16 +120,41 @@ def join() -> bool:
     # A process whose peer has died lives on to say so.
     jax.config.update("jax_enable_recoverability", True)
     jax.config.update("jax_enable_preemption_service", False)  # SIGTERM is the program's
+    _waiting[:] = [timer := threading.Timer(LATE, _report_waiting, [here])]
+    timer.daemon = True
+    timer.start()
     jax.distributed.initialize(
         here.coordinator,
         here.size,
         here.rank,
+        initialization_timeout=JOINING,
         coordinator_bind_address=here.coordinator if _is_loopback(here.coordinator) else None,
         heartbeat_timeout_seconds=HEARTBEAT,
     )
     os.environ[JOINED] = _read_environment()
     _here.append(here)
     return True
+
+
+def all_have_joined() -> None:
+    """Note that the others have joined, and that none of them is late any more."""
+    for timer in _waiting:
+        timer.cancel()
+
+
+def _report_waiting(here: World) -> None:
+    host, _, port = here.coordinator.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), 1.0).close()
+        missing = f"some of the ranks {[r for r in range(here.size) if r != here.rank]} have not joined"
+    except OSError:
+        missing = f"rank 0 does not listen at {here.coordinator}"
+    print(
+        f"rank {here.rank} of {here.size} waits since {LATE:.0f} s: {missing}. They may not have been started, or have "
+        f"ended before they imported the package: see their logs. After {JOINING} s this process ends",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def _is_loopback(endpoint: str) -> bool:

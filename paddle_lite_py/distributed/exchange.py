@@ -9,14 +9,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
 from ..core.memo import once
-from ..core.processes import World, world
+from ..core.processes import World, all_have_joined, world
 from ..host.tier import xla_jit
 from . import axis, kernels
 from .messenger import Messenger, PeerGone, Question
@@ -57,12 +57,12 @@ class Exchanges:
         self.devices = [next(d for d in jax.devices() if d.process_index == r) for r in range(here.size)]
         self.messenger = Messenger(here.rank, here.host)
         self.under_way: UnderWay | None = None
-        self.failed = ""
         self.traffic = 0  # bytes that this process has given to exchanges
         self._introduce()
+        all_have_joined()
         threading.Thread(target=self._watch, daemon=True, name="exchange watch").start()
-        self._hook = sys.excepthook
-        sys.excepthook = self._note_failure
+        if here.rank:
+            threading.Thread(target=self._watch_first, daemon=True, name="exchange watch of rank 0").start()
         atexit.register(self.leave)
 
     def _introduce(self) -> None:
@@ -209,7 +209,7 @@ class Exchanges:
             question = self._ask(now, rank, now=True)
             return self._compare(now, rank, question.answer() if question.answered(SLOW) else None)
         try:
-            self.messenger.connect(rank).close()
+            self.messenger.reach(rank)
         except PeerGone:
             if now.seconds > PEACE or self.messenger.left.get(rank) != "":
                 raise
@@ -234,16 +234,26 @@ class Exchanges:
                 self.messenger.bye(wrong[:500])
                 os.kill(os.getpid(), signal.SIGKILL)
 
-    def _note_failure(self, kind: Any, error: Any, trace: Any) -> None:
-        self.failed = f"{kind.__name__}: {str(error)[:300]}"
-        self._hook(kind, error, trace)
+    def _watch_first(self) -> None:
+        """Name the first process where it is killed: JAX's runtime of all ends with it, and aborts the others."""
+        with suppress(EOFError, OSError):
+            self.messenger.connect(0).recv_bytes()
+        if 0 not in self.messenger.left:
+            reason = self.messenger.gone(0)
+            print(f"rank {self.here.rank}: {reason}; see its log for the reason", file=sys.stderr, flush=True)
 
-    def leave(self) -> None:
+    @property
+    def failed(self) -> str:
+        """The error that ends this process; empty if none does. Python keeps it whatever `sys.excepthook` is."""
+        error = getattr(sys, "last_value", None)
+        return "" if error is None else f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+
+    def leave(self, why: str = "") -> None:
         """Say goodbye; the first process, which the runtime of the others hangs on, waits until they have gone."""
-        self.messenger.bye(self.failed)
+        self.messenger.bye(why := why or self.failed)
         if self.here.rank:
             return
-        end = time.monotonic() + (FAREWELL if self.failed else PATIENCE)
+        end = time.monotonic() + (FAREWELL if why else PATIENCE)
         waiting = set(range(1, self.here.size))
         while waiting and time.monotonic() < end:
             for rank in list(waiting):
@@ -311,8 +321,7 @@ class ExchangeProgram:
 def leave(why: str = "") -> None:
     """Say goodbye to the other processes, if there are some; `why`, where this one has failed."""
     if exchanges.cache_info().currsize:  # type: ignore[attr-defined]
-        exchanges().failed = why
-        exchanges().leave()
+        exchanges().leave(why)
 
 
 @once

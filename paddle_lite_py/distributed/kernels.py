@@ -140,6 +140,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "broadcast": broadcast,
     "all_gather": all_gather,
     "gather": lambda x, root: all_gather(x),
+    "all_gather of objects": lambda x, *purpose: all_gather(x),
     "all_to_all": all_to_all,
     "reduce_scatter": reduce_scatter,
     "scatter": scatter,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import sys
 import threading
 import time
 from collections import deque
@@ -72,6 +73,7 @@ class Messenger:
         self.peers: dict[int, tuple[str, int]] = {}
         self.outgoing: dict[int, Connection] = {}
         self.left: dict[int, str] = {}  # peers that said goodbye: "" or their error
+        self.is_leaving = False
         self.stopping = Stopping()
         listener = Listener((host, 0), backlog=64)
         self.port = listener.address[1]
@@ -87,10 +89,15 @@ class Messenger:
             connection.close()
 
     def _on_ask(self, connection: Connection, word: dict[str, Any]) -> None:
-        """Handle a query for this process's n-th exchange of a group, as soon as it begins."""
+        """Handle a query for this process's n-th exchange of a group, as soon as it begins.
+
+        The connection is closed without an answer where that exchange does not begin any more.
+        """
         journal = self.journal(word["group"])
-        while (what := journal.at(word["count"])) is None and not (word["now"] or connection.poll()):
+        while (what := journal.at(word["count"])) is None and not (word["now"] or connection.poll() or self.is_leaving):
             time.sleep(PAUSE)
+        if what is None and self.is_leaving:
+            raise EOFError
         connection.send_bytes(json.dumps(what).encode())
 
     def _on_tensor(self, connection: Connection, word: dict[str, Any]) -> None:
@@ -98,6 +105,10 @@ class Messenger:
 
     def _on_bye(self, connection: Connection, word: dict[str, Any]) -> None:
         self.left[word["rank"]] = word["why"]
+        if word["why"] and not self.is_leaving:  # the end of rank 0 ends all, perhaps before their next exchange
+            print(
+                f"rank {self.rank}: {self.gone(word['rank'])}; see its log for the reason", file=sys.stderr, flush=True
+            )
 
     def _on_stop(self, connection: Connection, _word: dict[str, Any]) -> None:
         """Handle a request to stop; it is sent to the first process, more than once if several are signalled."""
@@ -133,6 +144,16 @@ class Messenger:
             return connect(self.peers[rank], self.key)
         except (OSError, EOFError, AuthenticationError):
             raise PeerGone(self.gone(rank)) from None
+
+    def reach(self, rank: int) -> None:
+        """Check that a process still takes part in exchanges.
+
+        Raises:
+            PeerGone: if it is no more, or has said goodbye.
+        """
+        if rank in self.left:
+            raise PeerGone(self.gone(rank))
+        self.connect(rank).close()
 
     def gone(self, rank: int) -> str:
         """Describe what is known of a process that does not answer."""
@@ -170,20 +191,23 @@ class Messenger:
             PeerGone: if the process ends before it has sent one.
             TimeoutError: if none has come within `patience` seconds.
         """
-        box, end, looked = self.box(group, rank), time.monotonic() + patience, time.monotonic()
+        box, end, gone = self.box(group, rank), time.monotonic() + patience, None
         while True:
             try:
-                word, data = box.get(timeout=0.5)
+                word, data = box.get(timeout=2)
                 return np.frombuffer(data, as_dtype(word["dtype"]).np).reshape(word["shape"])
             except queue.Empty:
+                if gone is not None:  # and what it sent before its end has had time to arrive
+                    raise gone from None
                 if time.monotonic() > end:
                     raise TimeoutError(f"rank {rank} has sent nothing for {patience:g} s") from None
-                if time.monotonic() - looked > 2:
-                    looked = time.monotonic()
-                    self.connect(rank).close()
+                try:
+                    self.reach(rank)
+                except PeerGone as e:
+                    gone = e
 
     def bye(self, why: str) -> None:
-        """Tell all others that this process ends."""
+        """Tell all others that this process ends, and let those that wait for an exchange with it know."""
         for rank in self.peers:
             if rank != self.rank:
                 try:
@@ -191,6 +215,7 @@ class Messenger:
                         connection.send_bytes(json.dumps({"say": "bye", "rank": self.rank, "why": why}).encode())
                 except (OSError, EOFError, AuthenticationError):
                     continue
+        self.is_leaving = True
 
 
 class Question:

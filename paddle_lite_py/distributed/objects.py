@@ -24,12 +24,19 @@ def from_bytes(data: np.ndarray) -> Any:
     return pickle.loads(data.tobytes())
 
 
-def gathered(obj: Any, group: Group) -> list[Any]:
-    """Return the objects of all members of a group, by their places in it."""
+def gathered(obj: Any, group: Group, *purpose: Any) -> list[Any]:
+    """Return the objects of all members of a group, by their places in it.
+
+    Arguments:
+        obj: of this process.
+        group: the group.
+        purpose: what they are exchanged for, on which all members must agree: hashable.
+    """
     if group.nranks == 1:
         return [from_bytes(to_bytes(obj))]
     data = to_bytes(obj)
-    sizes = exchanged("all_gather", to_tensor(np.array([len(data)], np.int64)), group).numpy().reshape(-1)
+    count = to_tensor(np.array([len(data)], np.int64))
+    sizes = exchanged("all_gather of objects", count, group, *purpose).numpy().reshape(-1)
     room = 1 << max(int(sizes.max()) - 1, 1).bit_length()  # few sizes, few programs
     held = np.zeros(room, np.uint8)
     held[: len(data)] = data
@@ -52,7 +59,7 @@ def all_gather_object(object_list: list[T], obj: T, group: Group | None = None) 
         [{'hits': 3}]
     """
     if (among := member(group)) is not None:
-        object_list.extend(gathered(obj, among))
+        object_list.extend(gathered(obj, among, "all_gather_object"))
 
 
 def broadcast_object_list(object_list: list[Any], src: int, group: Group | None = None) -> None:
@@ -76,7 +83,8 @@ def broadcast_object_list(object_list: list[Any], src: int, group: Group | None 
     if (among := member(group)) is None:
         return
     root = place("broadcast_object_list", src, among)
-    object_list[:] = gathered(list(object_list) if among.rank == root else None, among)[root]
+    given = list(object_list) if among.rank == root else None
+    object_list[:] = gathered(given, among, "broadcast_object_list", root)[root]
 
 
 def scatter_object_list(
@@ -107,4 +115,5 @@ def scatter_object_list(
         raise ValueError(
             f"scatter_object_list: in_object_list has {len(in_object_list or ())} objects for {among.nranks} processes"
         )
-    out_object_list[:] = [gathered(in_object_list if among.rank == root else None, among)[root][among.rank]]
+    given = in_object_list if among.rank == root else None
+    out_object_list[:] = [gathered(given, among, "scatter_object_list", root)[root][among.rank]]

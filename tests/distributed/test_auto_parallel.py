@@ -34,7 +34,7 @@ def test_two_processes(tmp_path):
 
 def test_layers_in_different_processes(tmp_path):
     said = launched(tmp_path, 2, PROGRAMS / "between_meshes.py", str(tmp_path / "checkpoint"))
-    assert said.count(" is well") == 4
+    assert said.count(" is well") == 6
 
 
 DIFFERENT = "dist.shard_tensor(paddle.ones([4 + 2 * RANK]), MESH, [dist.Shard(0)]).numpy()"
@@ -47,6 +47,7 @@ for step in range(10**6):
     float((x * step).sum()), (x + step).numpy()
 """
 ENDED = "if RANK == 0: print((dist.shard_tensor(paddle.ones([4]), MESH, [dist.Shard(0)]) * 2).numpy())"
+COMPUTED = "x = dist.shard_tensor(paddle.ones([4]), MESH, [dist.Shard(0)])\nfloat(x.sum() if RANK else x.max())"
 APART = "x = dist.shard_tensor(paddle.ones([4]), MESH, [dist.Shard(0)])\n(x if RANK else x.reshape([2, 2])).numpy()"
 
 
@@ -58,11 +59,13 @@ APART = "x = dist.shard_tensor(paddle.ones([4]), MESH, [dist.Shard(0)])\n(x if R
         pytest.param(PLACED, [r"Shard\(dim=1\)\]\) over the mesh .*'x'.*: rank \d does"], marks=pytest.mark.repeat),
         pytest.param(UNEVEN, [r"rank 0: axis 0 .* along x of the mesh", "rank 1: axis 0"], marks=pytest.mark.repeat),
         pytest.param(ENDED, [r"over the mesh .*'x'.*: rank 1 has ended"], marks=pytest.mark.repeat),
+        pytest.param(COMPUTED, [r"over the mesh .*'x'.*: rank \d does (sum|max)\("], marks=pytest.mark.repeat),
         pytest.param(APART, [r"over the mesh .*'x'.*: rank \d does reading"], marks=pytest.mark.repeat),
     ],
-    ids=["shapes", "killed", "placements", "uneven", "ended", "apart"],
+    ids=["shapes", "killed", "placements", "uneven", "ended", "computed", "apart"],
 )
-def test_processes_that_do_different_things_are_told_and_none_waits(tmp_path, text, messages):
+def test_processes_that_do_different_things_are_told_and_none_waits(tmp_path, monkeypatch, text, messages):
+    monkeypatch.setenv("PADDLE_CHECK_EXCHANGES", str(int(text is COMPUTED)))
     program = tmp_path / "program.py"
     begin = "import os, signal\nimport paddle\nimport paddle.distributed as dist\n"
     program.write_text(f"{begin}RANK, MESH = dist.get_rank(), dist.ProcessMesh([0, 1], ['x'])\n{text}\n")

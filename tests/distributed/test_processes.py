@@ -80,12 +80,37 @@ def test_devices_of_one_process_are_serial():
     assert max(differences(done.stdout, meshes).values()) < 1e-5, done.stderr[-2000:]
 
 
-def test_a_process_that_fails_ends_the_job(tmp_path):
-    text = "if dist.get_rank() == 1: raise ValueError('batch 3 is empty')\ndist.barrier()\n"
-    said = launched(tmp_path, 2, written(tmp_path, text), code=1)
-    assert "rank 1 has failed (exit code 1)" in said and "ValueError: batch 3 is empty" in said
-    assert (tmp_path / "log" / "workerlog.1").exists()
-    assert "in group 0 of ranks [0, 1]" in (tmp_path / "log" / "workerlog.0").read_text()
+@pytest.mark.parametrize(
+    ("rank", "end", "failed", "reason"),
+    [
+        (1, "raise ValueError('batch 3 is empty')", "rank 1 has failed", "ValueError: batch 3 is empty"),
+        (0, "assert False, 'no data'", "rank 0 has failed", "AssertionError: no data"),
+        pytest.param(0, "raise SystemExit(0)", "rank 1 has failed", "rank 0 has ended", marks=pytest.mark.repeat),
+    ],
+    ids=["last", "first", "in peace"],
+)
+def test_a_process_that_ends_before_an_exchange_ends_the_job(tmp_path, rank, end, failed, reason):
+    text = f"if dist.get_rank() == {rank}: {end}\ndist.barrier()\n"
+    said = launched(tmp_path, 2, written(tmp_path, text), code=1, seconds=60)
+    assert f"{failed} (exit code 1)" in said and reason in said
+    other = (tmp_path / "log" / f"workerlog.{1 - rank}").read_text()
+    assert "in group 0 of ranks [0, 1]" in other and f"rank {rank} has ended" in other and reason in other
+
+
+@pytest.mark.repeat
+def test_a_process_that_waits_for_others_to_start_reports_it(tmp_path):
+    ports = free_ports(3)
+    endpoints = ",".join(f"127.0.0.1:{p}" for p in ports[1:])
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "PADDLE_TRAINERS_NUM": "2", "PADDLE_TRAINER_ENDPOINTS": endpoints}
+    env |= {"PADDLE_MASTER": f"127.0.0.1:{ports[0]}", "PADDLE_TRAINER_ID": "1"}
+    command = [sys.executable, "-c", "import paddle_lite_py"]
+    with (tmp_path / "log").open("w") as log, subprocess.Popen(command, env=env, stderr=log) as process:
+        try:
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(32)
+        finally:
+            process.kill()
+    assert f"rank 0 does not listen at 127.0.0.1:{ports[0]}" in (tmp_path / "log").read_text()
 
 
 def test_a_job_that_fails_is_begun_again(tmp_path):
@@ -162,19 +187,14 @@ def test_processes_of_one_node_are_reached_from_it_alone(tmp_path):
     assert len(found) >= 3 and set(found) <= {"0100007F", "0000000000000000FFFF00000100007F"}
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("dist.all_reduce(paddle.ones([2 + dist.get_rank()]))", r"rank \d does all_reduce\(float32\[\d\], 0\) at this"),
-        (
-            "dist.recv(paddle.zeros([3]), 0) if dist.get_rank() else dist.send(paddle.ones([2]), 1)",
-            r"has sent float32\[2",
-        ),
-    ],
-)
-def test_processes_that_differ_are_told(tmp_path, text, message):
+def test_processes_that_differ_in_any_collective_are_told(tmp_path):
+    assert "23 differences are told" in launched(tmp_path, 2, PROGRAMS / "different.py")
+
+
+def test_a_message_that_does_not_fit_is_told(tmp_path):
+    text = "dist.recv(paddle.zeros([3]), 0) if dist.get_rank() else dist.send(paddle.ones([2]), 1)"
     said = launched(tmp_path, 2, written(tmp_path, text), code=1)
-    assert re.search(message, said), said[-2000:]
+    assert "rank 0 has sent float32[2]" in said, said[-2000:]
 
 
 def test_spawn_in_a_program_that_imports_paddle():

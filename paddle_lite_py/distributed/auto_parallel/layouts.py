@@ -11,7 +11,7 @@ import numpy as np
 from ...core.arrays import meshes
 from ...core.jax_compat.xla import on_devices
 from ...core.memo import IdentityMap, memo
-from ...core.processes import world
+from ...core.processes import other_meshes, world
 from ...eager.pending import Pending
 from ..exchange import exchanges
 from .process_mesh import Partial, Placement, ProcessMesh, Replicate, Shard
@@ -51,6 +51,8 @@ def _xla_mesh(shape: tuple[int, ...], process_ids: tuple[int, ...], names: tuple
     if absent := describe_missing(mesh):
         raise ValueError(absent)
     made = jax.sharding.Mesh(np.array([devices()[i] for i in process_ids]).reshape(shape), names)
+    if world().size > 1 and world().rank not in process_ids:
+        other_meshes.append(made)
     _met[made] = mesh
     meshes[:] = [made]
     return made
@@ -94,7 +96,8 @@ def cuts(mesh: ProcessMesh, placements: Sequence[Placement], shape: Sequence[int
         if shape[dim] % pieces:
             raise ValueError(
                 f"rank {world().rank}: axis {dim} of the shape {list(shape)} cannot be cut into {pieces} equal pieces "
-                f"along {', '.join(names)} of the mesh {mesh}"
+                f"along {', '.join(names)} of the mesh {mesh}; pad it, replicate it there, or drop a "
+                "last batch that is smaller (drop_last=True)"
             )
     return found
 

@@ -10,12 +10,12 @@ import jax
 import numpy as np
 
 from ...core.memo import Memo, memo
-from ...core.processes import blamed_process, gathered_arrays, world
+from ...core.processes import blamed_process, compared_program, gathered_arrays, world
 from ...dispatch.define import add_methods
 from ...eager.pending import payload_of
 from ...eager.tensor import Tensor, wrap
 from ...host.tier import xla_jit
-from ..exchange import exchanges
+from ..exchange import ASKS_ALWAYS, exchanges
 from ..group import Group
 from .layouts import Planned, describe_missing, mesh_of, parts_of, placements_of
 from .process_mesh import Placement, ProcessMesh
@@ -25,7 +25,7 @@ _groups: dict[tuple[int, ...], Group] = {}
 _compared: Memo[Any, bool] = Memo("what processes of a mesh have compared", 4096)
 
 
-def _group(ranks: tuple[int, ...]) -> Group:
+def group_of(ranks: tuple[int, ...]) -> Group:
     """Return the group of the processes of a mesh, which has a number of its own."""
     return _groups.setdefault(ranks, Group([*ranks], 1 << 33 | zlib.crc32(repr(ranks).encode())))
 
@@ -48,7 +48,7 @@ def agree(name: str, tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Pla
     ranks = tuple(sorted({*mesh.process_ids, *(before.process_ids if before is not None else ())}))
     if world().rank in ranks:
         what = f"{name}({tensor.dtype.name}{[*tensor.shape]}, {[*placements]}) over the mesh {mesh}"
-        exchanges().note(group := _group(ranks), what, _is_new(group, what))
+        exchanges().note(group := group_of(ranks), what, _is_new(group, what))
 
 
 def whole(data: Any) -> Any:
@@ -64,7 +64,7 @@ def whole(data: Any) -> Any:
     if not data.sharding.addressable_devices:
         return np.zeros(0, data.dtype)
     mesh: Any = data.sharding.mesh  # type: ignore[attr-defined]
-    group = _group(tuple(sorted(d.process_index for d in mesh.devices.flat)))
+    group = group_of(tuple(sorted(d.process_index for d in mesh.devices.flat)))
     what = f"reading a tensor {data.dtype.name}{[*data.shape]} over the mesh {mesh_of(data)}"
     if data.is_fully_replicated:
         with exchanges().waiting(group, what):
@@ -83,11 +83,26 @@ def _gather_program(mesh: jax.sharding.Mesh) -> Any:
 def _blame(args: Sequence[Any]) -> str:
     """Which process has ended, where a program over a mesh has failed; empty if none has."""
     mesh = next((m for a in args if (m := mesh_of(a)) is not None), None)
-    group = mesh and _group(tuple(sorted(mesh.process_ids)))
+    group = mesh and group_of(tuple(sorted(mesh.process_ids)))
     return exchanges().lost(group, f"computing over the mesh {mesh}") if group else ""
 
 
+def _compare_program(jitted: Any, args: Sequence[Any]) -> None:
+    """Check that the processes of a mesh run the same program of what is split over it.
+
+    Raises:
+        RuntimeError: if one has run something else.
+    """
+    meshes = {mesh_of(a): a for a in args if isinstance(a, jax.Array) and not a.is_fully_replicated}
+    for mesh in meshes:
+        if mesh is not None:
+            shown = ", ".join(f"{a.dtype.name}{[*a.shape]}" for a in args if isinstance(a, jax.Array))
+            what = f"{jitted.__name__}({shown}) over the mesh {mesh}"
+            exchanges().note(group_of(tuple(sorted(mesh.process_ids))), what, is_new=True)
+
+
 if world().size > 1:
+    compared_program[:] = [_compare_program] if ASKS_ALWAYS else []
     gathered_arrays[:], blamed_process[:] = [whole], [_blame]
 
 

@@ -76,13 +76,3 @@ class Strategy:
     def to_dict(self) -> dict[str, Any]:
         """Return all settings."""
         return {k: v.to_dict() if isinstance(v, StrategyPart) else v for k, v in vars(self).items()}
-
-
-def refuse_unknown(strategy: Any) -> None:
-    """Refuse strategies that one program over a mesh does not support.
-
-    Raises:
-        NotImplementedError: if it does.
-    """
-    if getattr(getattr(strategy, "pipeline", None), "enable", False):
-        raise NotImplementedError("to_static: strategy.pipeline is on; use fleet's PipelineLayer for stages")

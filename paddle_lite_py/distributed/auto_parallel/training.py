@@ -18,12 +18,13 @@ from ...eager.pending import payload_of
 from ...eager.tensor import Tensor
 from ...nn import ClipGradByGlobalNorm, Layer
 from ...ops.convert import to_tensor
+from ...ops.splitting import split
 from ...tracing.builder import is_traced
 from .api import constrain, dtensor_from_local, shard_tensor
+from .clipping import ClipGradOverMeshes
 from .layouts import mesh_of, placements_of
 from .moving import place_over_mesh
 from .process_mesh import Placement, ProcessMesh, Replicate, Shard
-from .strategy import refuse_unknown
 
 
 class _Stage:
@@ -118,9 +119,6 @@ class ShardOptimizer:
         shard_fn: function (name, parameter, state) that returns the distributed state, or a ShardingStage; None:
             distributed like the parameter.
         gradient_accumulation_steps: number of calls of step() for each update. Default: 1.
-
-    Raises:
-        NotImplementedError: if parameters lie over several meshes, and gradients are clipped by their global norm.
     """
 
     def __init__(self, optimizer: Any, shard_fn: Any = None, gradient_accumulation_steps: int = 1) -> None:
@@ -131,6 +129,8 @@ class ShardOptimizer:
             for p in optimizer._parameter_list:
                 p._set_payload(shard_fn.spread(p.detach(), mesh_of(payload_of(p)) or shard_fn.mesh)._data)
         optimizer._groups = [part for group in optimizer._groups for part in _by_mesh(optimizer, group)]
+        clips = [optimizer._clip_of(group) for group in optimizer._groups]
+        self._clips = {id(c): c for c in clips if isinstance(c, ClipGradOverMeshes)}.values()
 
     def prepare(self) -> None:
         """Make the state of all parameters that have none, and lay it."""
@@ -168,6 +168,8 @@ class ShardOptimizer:
             for t in (*self._inner_opt._parameter_list, *self._laid.values()):
                 if is_spread(payload_of(t)) and not is_traced(t):  # an array, or what stands for one
                     self._where[id(t)] = t, payload_of(t).sharding
+            for clip in self._clips:
+                clip.measure()
             self._inner_opt.step()
             with no_grad():
                 for tensor, where in self._where.values():
@@ -202,12 +204,10 @@ def _by_mesh(optimizer: Any, group: Any) -> list[Any]:
         parts.setdefault(mesh and tuple(mesh.process_ids), []).append(p)
     if len([key for key in parts if key is not None]) < 2:
         return [group]
-    if isinstance(optimizer._clip_of(group), ClipGradByGlobalNorm):
-        raise NotImplementedError(
-            f"shard_optimizer: parameters lie over meshes of the processes {', '.join(map(str, parts))}, and "
-            "ClipGradByGlobalNorm needs the gradients of all: clip by value or by norm, or use fleet's PipelineLayer"
-        )
-    return [type(group)(params, dict(group.options), group.slots) for params in parts.values()]
+    options = dict(group.options)
+    if isinstance(clip := optimizer._clip_of(group), ClipGradByGlobalNorm):
+        options["grad_clip"] = ClipGradOverMeshes(clip, group.params)
+    return [type(group)(params, dict(options), group.slots) for params in parts.values()]
 
 
 def _keep(tensor: Any, where: Any) -> None:
@@ -355,18 +355,20 @@ _GIVEN = Immaterial("batches are given to the call")
 class DistModel:
     """Layer with an optimizer and a loss, whose training steps over a mesh are one compiled program each.
 
+    Layers over several meshes are the stages of a pipeline. Their steps run eagerly: all micro-batches forward, then
+    all backward.
+
     Arguments:
         layer: the layer, with distributed parameters.
         loader: see docs/differences.md.
         loss: function of outputs and labels.
         optimizer: the optimizer, for training.
-        strategy: a Strategy, of which amp, sharding and gradient_merge are used; XLA decides what to keep for the
-            backward pass.
+        strategy: a Strategy, of which amp, sharding, gradient_merge and pipeline.accumulate_steps are used; XLA decides
+            what to keep for the backward pass.
         metrics, input_spec: see docs/differences.md.
 
     Raises:
         ValueError: in training mode without a loss or an optimizer.
-        NotImplementedError: if the strategy has a pipeline.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -386,19 +388,25 @@ class DistModel:
     ) -> None:  # fmt: skip
         from ...jit import to_static as compiled
 
-        refuse_unknown(strategy)
         self._amp = strategy.amp if strategy is not None and strategy.amp.enable else None
         merge = getattr(strategy, "gradient_merge", None)
         self._every = merge.k_steps if merge is not None and merge.enable else 1
         self._scale = 1 / self._every if merge is not None and merge.avg else 1.0
         self._calls = 0
+        pipeline = getattr(strategy, "pipeline", None)
+        self._micro_batches = pipeline.accumulate_steps if pipeline is not None and pipeline.enable else 1
+        in_stages = len({tuple(m.process_ids) for p in layer.parameters() if (m := mesh_of(payload_of(p)))}) > 1
+        if in_stages and optimizer is not None and not isinstance(optimizer, ShardOptimizer):
+            optimizer = ShardOptimizer(optimizer)
         if strategy is not None and strategy.sharding.enable and not isinstance(optimizer, ShardOptimizer):
             stages = (ShardingStage1, ShardingStage2, ShardingStage3)
             optimizer = ShardOptimizer(optimizer, stages[strategy.sharding.stage - 1](0))
         self.network, self._loss, self._optimizer = layer, loss, optimizer
-        self._programs: dict[str, Callable[..., Any]] = {
-            mode: compiled(getattr(self, f"_{mode}_step")) for mode in ("train", "merge", "eval", "predict")
-        }
+        steps = {mode: getattr(self, f"_{mode}_step") for mode in ("train", "merge", "eval", "predict")}
+        # A program lies over one mesh.
+        self._programs: dict[str, Callable[..., Any]] = (
+            steps if in_stages else {m: compiled(f) for m, f in steps.items()}
+        )
         mode = "predict" if loss is None else "eval" if optimizer is None else "train"
         getattr(self, mode)()
 
@@ -439,11 +447,18 @@ class DistModel:
         return auto_cast(True, *lists, level=self._amp.level, dtype=self._amp.dtype)
 
     def _merge_step(self, *args: Any) -> Any:
-        """Return a step whose gradients are added to those of the next ones."""
-        with self._cast():
-            loss = self._loss(self.network(*args[:-1]), args[-1])
-        (loss if self._every == 1 else loss * self._scale).backward()
-        return loss
+        """Return a step whose gradients are added to those of the next ones.
+
+        All micro-batches go forward before the first goes backward: a process whose stage is done takes the next one.
+        """
+        count, losses = self._micro_batches, []
+        for batch in _split_batch(args, count):
+            with self._cast():
+                losses.append(self._loss(self.network(*batch[:-1]), batch[-1]))
+        scale = self._scale / count
+        for loss in losses:
+            (loss if scale == 1 else loss * scale).backward()
+        return losses[0] if count == 1 else sum(loss.detach() for loss in losses) / count
 
     def _train_step(self, *args: Any) -> Any:
         loss = self._merge_step(*args)
@@ -471,6 +486,24 @@ class DistModel:
         for name, value in state_dict.items():
             if name in own:
                 own[name].set_value(value)
+
+
+def _split_batch(args: tuple[Any, ...], count: int) -> list[tuple[Any, ...]]:
+    """Return micro-batches of inputs and labels, split along their first dimension.
+
+    Raises:
+        ValueError: if it cannot be split so.
+    """
+    if count == 1:
+        return [args]
+    for i, a in enumerate(args):
+        if not isinstance(a, Tensor) or not a.ndim or a.shape[0] % count:
+            shown = [*a.shape] if isinstance(a, Tensor) else type(a).__name__
+            raise ValueError(
+                f"to_static: strategy.pipeline.accumulate_steps is {count}, and argument {i} of the step is {shown}; "
+                "expected tensors whose first dimension is a multiple of it"
+            )
+    return list(zip(*[split(a, count) for a in args], strict=True))
 
 
 @no_effect(loader=_GIVEN, input_spec=_GIVEN)

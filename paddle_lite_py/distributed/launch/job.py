@@ -172,7 +172,7 @@ def _watch(job: Job, workers: list[Worker], asked: Callable[[], str]) -> int:
                 continue
             if failed:
                 _wait(workers, 0.0 if asked() == "end" else NOTICE)
-                return _report_failure(_culprit(failed))
+                return _report_failure(_culprit([w for w in workers if w.process.poll() not in allowed]))
             if asked() == "end":
                 return 128 + signal.SIGTERM
             if len(trained) < len(workers) and alone and trained and all(w.process.poll() == 0 for w in trained):

@@ -15,13 +15,14 @@ S0, S1, R = dist.Shard(0), dist.Shard(1), dist.Replicate()
 X = np.arange(32, dtype="float32").reshape(8, 4) / 10
 
 
-def trained(in_stages):
+def trained(in_stages, clip=None):
     paddle.seed(5)
     net = nn.LayerList([nn.Linear(4, 8), nn.Linear(8, 2)])
     if in_stages:
         for layer, mesh in zip(net, STAGES, strict=True):
             dist.shard_layer(layer, mesh)
     adam = paddle.optimizer.AdamW(0.05, parameters=net.parameters())
+    adam = adam if clip is None else paddle.optimizer.SGD(0.5, parameters=net.parameters(), grad_clip=clip)
     adam = dist.shard_optimizer(adam) if in_stages else adam
     losses = []
     for _ in range(3):
@@ -54,6 +55,60 @@ def stages():
     weight, alone = net[RANK].weight, whole[RANK].weight
     np.testing.assert_allclose(weight.numpy(), alone.numpy(), rtol=1e-5)
     np.testing.assert_allclose(dist.reshard(net[0].weight, BOTH, [S0]).numpy(), whole[0].weight.numpy(), rtol=1e-5)
+
+
+def clipped():
+    """By the norm of the gradients of both stages, which changes them."""
+    expected, whole = trained(False, nn.ClipGradByGlobalNorm(0.1))
+    losses, net = trained(True, nn.ClipGradByGlobalNorm(0.1))
+    np.testing.assert_allclose(net[RANK].weight.numpy(), whole[RANK].weight.numpy(), rtol=1e-5)
+    if RANK == 1:
+        np.testing.assert_allclose([loss.item() for loss in losses], [loss.item() for loss in expected], rtol=1e-5)
+
+
+class Staged(nn.Layer):
+    def __init__(self, in_stages):
+        super().__init__()
+        self.first, self.last, self.in_stages = nn.Linear(4, 8), nn.Linear(8, 2), in_stages
+        if in_stages:
+            dist.shard_layer(self.first, STAGES[0])
+            dist.shard_layer(self.last, STAGES[1])
+
+    def forward(self, x):
+        h = nn.functional.relu(self.first(x))
+        return self.last(dist.reshard(h, STAGES[1], [R]) if self.in_stages else h)
+
+
+def pipelined():
+    """Steps of dist.to_static in micro-batches: of stages, and as one program over one mesh."""
+    found = []
+    for where, count in (((None, None), 1), ((BOTH, BOTH), 4), (STAGES, 4)):
+        paddle.seed(6)
+        net = Staged(where is STAGES)
+        if where[0] is BOTH:
+            dist.shard_layer(net, BOTH)
+        sgd = paddle.optimizer.SGD(0.5, parameters=net.parameters(), grad_clip=nn.ClipGradByGlobalNorm(0.1))
+        strategy = dist.Strategy({"pipeline": {"enable": count > 1, "accumulate_steps": count}})
+        step = dist.to_static(net, None, nn.MSELoss(), sgd, strategy)
+        x, y = paddle.to_tensor(X), paddle.to_tensor(X[:, :2])
+        if where[0] is not None:
+            x, y = dist.shard_tensor(x, where[0], [R]), dist.shard_tensor(y, where[1], [R])
+        losses = [step(x, y) for _ in range(3)]
+        if where is not STAGES or RANK == 1:
+            found.append([float(loss) for loss in losses])
+        found.append((net.last if RANK else net.first).weight.numpy())
+        if count > 1:
+            try:
+                step(x[:6], y)
+            except ValueError as e:
+                assert "accumulate_steps is 4, and argument 0 of the step is [6, 4]" in str(e), e
+            else:
+                raise AssertionError("six rows are no four micro-batches")
+    weights = found[1::2] if RANK else [found[1], found[3], found[4]]
+    for weight in weights[1:]:
+        np.testing.assert_allclose(weight, weights[0], rtol=1e-5, atol=1e-7)
+    for losses in found[2:5:2] if RANK else found[2:3]:
+        np.testing.assert_allclose(losses, found[0], rtol=1e-5)
 
 
 def other_processes():
@@ -106,7 +161,7 @@ def received():
     dist.gloo_release()
 
 
-for check in (stages, other_processes, received):
+for check in (stages, clipped, pipelined, other_processes, received):
     check()
     print(f"{check.__name__} is well", flush=True)
 checkpoints(sys.argv[1])
