@@ -125,7 +125,7 @@ def table(candidates: Sequence[Candidate]) -> str:
         | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | --- |
         | 2 | 1 | 0 | no | 1.0 | 1.0 | 0.00 | 0.000 | 0.000 | operations |
     """
-    axes = ["dp", "sep", "mp"] if any(c.plan.sep > 1 for c in candidates) else ["dp", "mp"]
+    axes = [a for a in ("dp", "sep", "mp", "pp") if a in ("dp", "mp") or any(getattr(c.plan, a) > 1 for c in candidates)]
     columns = [
         *axes,
         "sharding",
