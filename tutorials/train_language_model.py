@@ -11,9 +11,9 @@ Face's format, too.
 --mesh: dp: copies with other rows of a batch, sep: parts of each sequence, mp: parts of each layer, pp: stages of a
 pipeline, which micro=N parts of a batch pass (default: two for each stage), sharding: 1 to 3, the stage from which
 copies share the states of the optimizer, gradients and parameters, recompute: layers are computed again for the
-gradient. With --stack (and pp) the program has one layer in a loop, so that it compiles in the same time for any number
-of layers; checkpoints can be read by runs of the same kind. The function make() is for the auto_tuner, which compiles the step for machines that are not
-here and ranks meshes:
+gradient. With --stack, and with pp, the program has one layer in a loop: it compiles in the same time for any number of
+layers, and checkpoints are those of stacked layers. The function make() is for the auto_tuner, which compiles the step
+for machines that are not here and ranks meshes:
 
     MODEL=llama-7b python -m paddle_lite_py.distributed.auto_tuner tutorials/train_language_model.py --for v5p:2x2x2 \
         --depth 32

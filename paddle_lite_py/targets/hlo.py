@@ -14,11 +14,14 @@ _ARRAY = re.compile(r"\b([a-z]\w*)\[([\d,]*)\](?:\{([^}]*)\})?")
 _OPERAND = re.compile(r"%([\w.\-]+)")
 _OP_NAME = re.compile(r'op_name="([^"]*)"')
 _CALLED = re.compile(r"\b(?:body|to_apply|branch_computations|calls)=\{?((?:%[\w.\-]+(?:, )?)+)")
+_TRIPS = re.compile(r'known_trip_count":\{"n":"(\d+)"')
+_CONDITION = re.compile(r"\bcondition=%([\w.\-]+)")
 _ALIAS = re.compile(r"\{([\d, ]*)\}: \((\d+),")
 _TILE = re.compile(r"T\(([\d,]+)\)")
 _SPACE = re.compile(r"S\((\d+)\)")
 _LINE = re.compile(r"(\w[\w.]*?)\.\d+:([^/()\"]+:\d+)")
 _GROUPS = re.compile(r"replica_groups=(?:\[(?:\d+,)*(\d+)\]<=|\{\{([\d,]+)\})")
+_AXES = re.compile(r"replica_groups=mesh\[([^\]]*)\].*?\{([^}]*)\}")
 _PARTITIONS = re.compile(r"\bnum_partitions=(\d+)")
 _ARGUMENT = re.compile(r"^args\[(\d+)\]")
 _BITS = {"pred": 8, "token": 0, "opaque": 0}
@@ -184,9 +187,10 @@ class Module:
 
     # -- collectives -----------------------------------------------------------------------------------------------
     def collectives(self) -> list[Collective]:
-        """Return the exchanges of one pass through the program, those that send most first."""
+        """Return the exchanges of one run of the program, those that send most first."""
         counts: dict[Collective, int] = {}
-        for instructions in self.computations.values():
+        runs = self._runs()
+        for name, instructions in self.computations.items():
             shapes = {i.name: i.shape for i in instructions}
             for i in instructions:
                 kind = i.opcode.removesuffix("-start")
@@ -199,11 +203,36 @@ class Module:
                 names = [s for s, _ in found[len(taken) if started else 0 :]]
                 where = source(i.op_name)[1]
                 made = Collective(kind, sent, ", ".join(names)[:60], where, group=self._group(i))
-                counts[made] = counts.get(made, 0) + 1
+                counts[made] = counts.get(made, 0) + runs.get(name, 1)
         return sorted((c._replace(times=n) for c, n in counts.items()), key=lambda c: -c.bytes * c.times)
+
+    def _runs(self) -> dict[str, int]:
+        """Return how often each computation runs; callers come after what they call."""
+        runs = {self.entry: 1}
+        for name, instructions in reversed(self.computations.items()):
+            for i in instructions if name in runs else ():
+                times = runs[name] * (self._trips(i) if i.opcode == "while" else 1)
+                for called in (c for found in _CALLED.findall(i.rest) for c in _OPERAND.findall(found)):
+                    runs[called] = runs.get(called, 0) + times
+        return runs
+
+    def _trips(self, loop: Instruction) -> int:
+        """Return how often a loop runs: as XLA knows it, or up to the number that its condition compares with.
+
+        Loops count from 0. Where the number depends on data, it is 1.
+        """
+        if known := _TRIPS.search(loop.rest):
+            return int(known[1])
+        named = _CONDITION.search(loop.rest)
+        condition = self.computations.get(named[1], []) if named else []
+        limits = [i.rest.partition(")")[0] for i in condition if i.opcode == "constant"]
+        return max([int(n) for n in limits if n.isdigit()], default=1) or 1
 
     def _group(self, i: Instruction) -> int:
         """Return the number of devices that exchange with each other: all, where nothing else is said."""
+        if named := _AXES.search(i.rest):
+            sizes = dict(re.findall(r"('[^']+')=(\d+)", named[1]))
+            return math.prod(int(sizes.get(axis.strip(), 1)) for axis in named[2].split(","))
         found = _GROUPS.search(i.rest)
         if found is None:
             return self.devices

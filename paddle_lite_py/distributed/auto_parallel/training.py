@@ -50,7 +50,12 @@ class _Stage:
         placements: list[Placement] = placements_of(payload_of(tensor)) or [Replicate() for _ in mesh.dim_names]
         taken = {p.dim for p in placements if isinstance(p, Shard)}
         for axis, size in enumerate(tensor.shape):
-            if axis >= first and isinstance(placements[at], Replicate) and axis not in taken and size % mesh.shape[at] == 0:
+            if (
+                axis >= first
+                and isinstance(placements[at], Replicate)
+                and axis not in taken
+                and size % mesh.shape[at] == 0
+            ):
                 placements[at] = Shard(axis)
                 return shard_tensor(tensor, mesh, placements)
         return tensor
