@@ -231,7 +231,7 @@ def prune(folder: Path, keep: int = 2) -> None:
 def _mesh(text: str) -> MeshPlan:
     words = text.split(",")
     found = {"dp": 1, "mp": 1, "recompute": "recompute" in words}
-    for name, _, number in (word.partition("=") for word in words if word != "recompute"):
+    for name, _, number in (word.partition("=") for word in words if word not in ("", "recompute")):
         if name not in MeshPlan._fields or not number.isdigit():
             raise argparse.ArgumentTypeError(
                 f"{name!r} in {text!r}: expected dp=N, sep=N, mp=N, pp=N, micro=N, sharding=1..3, recompute"

@@ -1,4 +1,4 @@
-"""Layers with stacked parameters: the results and gradients of the layers themselves. Stages: tests/text/test_trainer.py."""
+"""Layers with stacked parameters: the results of the layers themselves. Stages: tests/text/test_trainer.py."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class StackedLayers(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> layers = [paddle.nn.Linear(4, 4) for _ in range(3)]
-        >>> stacked = paddle.distributed.StackedLayers(layers)
+        >>> stacked = StackedLayers(layers)
         >>> x = paddle.ones([2, 4])
         >>> bool(paddle.allclose(stacked(x), layers[2](layers[1](layers[0](x)))))
         True
