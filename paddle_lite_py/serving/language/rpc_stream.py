@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from .requests import object_of, read_generate
 _FINAL, _ASKS_FOR_FINAL = "triton_final_response", "triton_enable_empty_final_response"
 
 
-async def text_responses(service: Service, request: Any, arrays: Arrays) -> AsyncIterator[Any]:
+async def text_responses(service: Service, request: Any, arrays: Arrays) -> AsyncGenerator[Any, None]:
     """Yield the pieces of a text as responses; the last one says that it is, and why the text ended.
 
     Arguments:
