@@ -15,7 +15,8 @@ _OPERAND = re.compile(r"%([\w.\-]+)")
 _OP_NAME = re.compile(r'op_name="([^"]*)"')
 _CALLED = re.compile(r"\b(?:body|to_apply|branch_computations|calls)=\{?((?:%[\w.\-]+(?:, )?)+)")
 _TRIPS = re.compile(r'known_trip_count":\{"n":"(\d+)"')
-_CONDITION = re.compile(r"\bcondition=%([\w.\-]+)")
+_CONDITION, _BODY = re.compile(r"\bcondition=%([\w.\-]+)"), re.compile(r"\bbody=%([\w.\-]+)")
+_INDEX = re.compile(r"\bindex=(\d+)")
 _ALIAS = re.compile(r"\{([\d, ]*)\}: \((\d+),")
 _TILE = re.compile(r"T\(([\d,]+)\)")
 _SPACE = re.compile(r"S\((\d+)\)")
@@ -217,16 +218,24 @@ class Module:
         return runs
 
     def _trips(self, loop: Instruction) -> int:
-        """Return how often a loop runs: as XLA knows it, or up to the number that its condition compares with.
+        """Return how often a loop runs: as XLA knows it, or as its condition compares a counter from 0 with a number.
 
-        Loops count from 0. Where the number depends on data, it is 1.
+        Where the number depends on data, it is 1.
         """
         if known := _TRIPS.search(loop.rest):
             return int(known[1])
-        named = _CONDITION.search(loop.rest)
-        condition = self.computations.get(named[1], []) if named else []
-        limits = [i.rest.partition(")")[0] for i in condition if i.opcode == "constant"]
-        return max([int(n) for n in limits if n.isdigit()], default=1) or 1
+        condition, body = (self._named(pattern, loop) for pattern in (_CONDITION, _BODY))
+        for test in condition.values():
+            counter, limit = (condition.get(o) for o in (*test.operands, "", "")[:2])
+            if "direction=LT" in test.rest and counter and limit and (end := _constant(limit)) > 0:
+                place = _INDEX.search(counter.rest)
+                return -(-end // _step(body, int(place[1]))) if place else end
+        return 1
+
+    def _named(self, pattern: re.Pattern[str], i: Instruction) -> dict[str, Instruction]:
+        """Return the instructions of a computation that an instruction names."""
+        found = pattern.search(i.rest)
+        return {k.name: k for k in self.computations.get(found[1], [])} if found else {}
 
     def _group(self, i: Instruction) -> int:
         """Return the number of devices that exchange with each other: all, where nothing else is said."""
@@ -320,6 +329,21 @@ class Module:
 
 def _first(found: tuple[int, list[Resident]]) -> int:
     return found[0]
+
+
+def _constant(i: Instruction) -> int:
+    """Return the value of an integer constant; 0 for others."""
+    text = i.rest.partition(")")[0]
+    return int(text) if i.opcode == "constant" and text.isdigit() else 0
+
+
+def _step(body: dict[str, Instruction], place: int) -> int:
+    """Return what the body of a loop adds to the value at a place of what it carries."""
+    root = next((i for i in body.values() if i.root), None)
+    added = body.get(root.operands[place]) if root and place < len(root.operands) else None
+    if added is None or added.opcode != "add":
+        return 1
+    return max((_constant(body[o]) for o in added.operands if o in body), default=1) or 1
 
 
 def _beside(i: Instruction, around: list[Instruction]) -> Iterator[Instruction]:

@@ -85,12 +85,20 @@ LOOPS = """HloModule m, num_partitions=2
 
 %test (p: (s32[], f32[64])) -> pred[] {
   %zero = s32[] constant(0)
-  %five = s32[] constant(5)
-  ROOT %less = pred[] compare(%i, %five), direction=LT
+  %ten = s32[] constant(10)
+  %p = (s32[], f32[64]) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %low = pred[] compare(%i, %zero), direction=LT
+  ROOT %less = pred[] compare(%i, %ten), direction=LT
 }
 
 %outer (p: (s32[], f32[64])) -> (s32[], f32[64]) {
-  ROOT %w = (s32[], f32[64]) while(%p), condition=%more, body=%add, backend_config={"known_trip_count":{"n":"3"}}
+  %i = s32[] get-tuple-element(%p), index=0
+  %two = s32[] constant(2)
+  %next = s32[] add(%i, %two)
+  %w = (s32[], f32[64]) while(%p), condition=%more, body=%add, backend_config={"known_trip_count":{"n":"3"}}
+  %x = f32[64]{0} get-tuple-element(%w), index=1
+  ROOT %t = (s32[], f32[64]) tuple(%next, %x)
 }
 
 ENTRY %e (p: f32[64]) -> f32[64] {
