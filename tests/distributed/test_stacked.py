@@ -9,6 +9,7 @@ import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py import nn
+from paddle_lite_py.autograd import transforms
 from paddle_lite_py.distributed import ProcessMesh
 from paddle_lite_py.distributed.auto_parallel.stacked import StackedLayers
 
@@ -61,6 +62,19 @@ def test_stacked_layers_are_the_layers(is_static):
     for block, again in zip(blocks, stacked.layers(), strict=True):
         for (name, p), (same, q) in zip(block.named_parameters(), again.named_parameters(), strict=True):
             assert name == same and (p == q).all()
+
+
+def test_a_program_is_compiled_once_for_any_parameters():
+    stacked, x = StackedLayers([nn.Linear(2, 2), nn.Linear(2, 2)]), paddle.ones([3, 2])
+    stacked(x)
+    count = len(transforms._KNOWN)
+    with paddle.no_grad():
+        stacked.layer.weight.set_value(stacked.layer.weight * 0)
+        stacked.layer.bias.set_value(paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]]))
+    assert stacked(x).tolist() == [[3.0, 4.0]] * 3 and len(transforms._KNOWN) == count
+    with paddle.amp.auto_cast(dtype="bfloat16", level="O2"):
+        assert StackedLayers([nn.Linear(2, 2)])(x.astype("bfloat16")).dtype == paddle.bfloat16
+    assert len(transforms._KNOWN) == count + 1
 
 
 def test_what_cannot_be_stacked():
