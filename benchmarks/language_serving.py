@@ -66,15 +66,21 @@ def served(command: list[str], port: int) -> Iterator[int]:
     """The process id of a server that is ready."""
     process = subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, stderr=subprocess.DEVNULL)
     try:
-        for _ in range(600):
-            with contextlib.suppress(OSError):
-                if ask(port, "GET", "/v2/health/ready")[0] == 200:
-                    break
+        while not is_ready(port):
+            if process.poll() is not None:
+                raise SystemExit(f"the server ended: {' '.join(command)}")
             time.sleep(0.2)
         yield process.pid
     finally:
         process.terminate()
         process.wait()
+
+
+def is_ready(port: int) -> bool:
+    """Whether a server answers requests."""
+    with contextlib.suppress(OSError):
+        return ask(port, "GET", "/v2/health/ready")[0] == 200
+    return False
 
 
 def ask(port: int, method: str, path: str, data: Any = None) -> tuple[int, bytes]:

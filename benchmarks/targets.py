@@ -29,6 +29,7 @@ GROUPS: dict[str, list[str]] = {
     "predict": [f"predict_{net}" for net in PREDICTED],
     "detect": [f"detect_{mode}" for mode in ("eager", "program", "loaded")],
     "decode_concat64": [f"decode_concat64_{mode}" for mode in ("eager", "program", "loaded")],
+    **{f"train_gpt{d}": [f"train_gpt{d}_{mode}" for mode in ("eager", "step")] for d in (256, 768)},
     **{f"generate64_{n}": [f"generate64_{mode}_{n}" for mode in ("plain", "compiled")] for n in (1, 8)},
     "lengths": [f"train_lengths_{mode}" for mode in ("padded", "packed")],
     "memory": ["memory_lenet_step", "memory_bert_step"],
@@ -80,6 +81,13 @@ TARGETS = [
     Target("train_video_step", 0.3),
     *(Target(f"train_{net}_eager", 1.0, peer) for net in ("mlp", "lenet") for peer in ("torch", "paddle")),
     *(Target(f"train_{net}_eager", 1.25, OURS, f"train_{net}_step") for net in ("resnet", "bert", "lm")),
+    *(
+        Target(f"train_gpt{d}_{mode}", limit, "torch")
+        for d in (256, 768)
+        for mode, limit in (("eager", 1.0), ("step", 0.8))
+    ),
+    *(Target(f"generate64_plain_{n}", 1.5, "torch") for n in (1, 8)),
+    *(Target(f"generate64_compiled_{n}", 0.8, "torch") for n in (1, 8)),
     # An epoch of Model.fit beside a loop by hand, the loop that users of PyTorch write, and Keras.
     *(Target(f"fit_{net}", 1.03, OURS, f"loop_{net}") for net in ("mlp", "lenet", "resnet")),
     *(Target(f"fit_{net}", 1.0, "torch", f"loop_{net}") for net in ("mlp", "lenet", "resnet")),

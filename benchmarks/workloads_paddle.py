@@ -115,6 +115,37 @@ class LM(nn.Layer):
         return self.head(y)
 
 
+class GPT(nn.Layer):
+    """GPT-2 with layers of a width: pre-norm blocks with attention to earlier tokens, and the embeddings as head."""
+
+    def __init__(self, d: int, layers: int = 12, vocab: int = 1000) -> None:
+        super().__init__()
+        self.tok, self.pos, self.norm = nn.Embedding(vocab, d), nn.Embedding(128, d), nn.LayerNorm(d)
+        self.blocks = nn.LayerList([GPTBlock(d, d // 64) for _ in range(layers)])
+
+    def forward(self, ids):
+        x = self.tok(ids) + self.pos(paddle.arange(ids.shape[1]))
+        for block in self.blocks:
+            x = block(x)
+        return self.norm(x) @ self.tok.weight.t()
+
+
+class GPTBlock(nn.Layer):
+    """Attention and two layers, each added to what came in."""
+
+    def __init__(self, d: int, heads: int) -> None:
+        super().__init__()
+        self.heads, self.norm1, self.norm2 = heads, nn.LayerNorm(d), nn.LayerNorm(d)
+        self.qkv, self.out = nn.Linear(d, 3 * d), nn.Linear(d, d)
+        self.up, self.down = nn.Linear(d, 4 * d), nn.Linear(4 * d, d)
+
+    def forward(self, x):
+        q, k, v = self.qkv(self.norm1(x)).reshape([*x.shape[:2], 3, self.heads, -1]).unbind(2)
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(mixed.reshape(x.shape))
+        return x + self.down(F.gelu(self.up(self.norm2(x))))
+
+
 class UNet(nn.Layer):
     """Labels for each point of a picture: down and up by two, with a way across."""
 
@@ -190,6 +221,7 @@ NETS: dict[str, tuple[Callable, Callable]] = {
     "bert12": (lambda: Bert(64, 12, 4, 1000), lambda: tokens(1000, 2, 16)),
     "resnet50": (lambda: paddle.vision.models.resnet50(num_classes=10), lambda: images(4, 3, 64, 64)),
     "lm": (LM, lambda: tokens(2000, 20, 35)),
+    **{f"gpt{d}": (lambda d=d: GPT(d), lambda: tokens(1000, 4, 128)) for d in (256, 768)},
     "unet": (UNet, lambda: points(4, 3, 64, 64)),
     "wavenet": (WaveNet, lambda: points(4, 1, 1000)),
     "video": (Video, lambda: images(4, 3, 8, 32, 32)),

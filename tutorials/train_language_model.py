@@ -8,10 +8,12 @@ Files are read again from the first one when all have been read. After a kill, t
 checkpoint, on the same or another mesh of devices of this process. At the end, the folder has the model in Hugging
 Face's format, too.
 
---mesh: dp: copies with other rows of a batch, sep: parts of each sequence, mp: parts of each layer, sharding: 1 to 3,
-the stage from which copies share the states of the optimizer, gradients and parameters, recompute: layers are computed
-again for the gradient. The function make() is for the auto_tuner, which compiles the step for machines that are not
-here and ranks meshes:
+--mesh: dp: copies with other rows of a batch, sep: parts of each sequence, mp: parts of each layer, pp: stages of a
+pipeline, which micro=N parts of a batch pass (default: two for each stage), sharding: 1 to 3, the stage from which
+copies share the states of the optimizer, gradients and parameters, recompute: layers are computed again for the
+gradient. With --stack, and with pp, the program has one layer in a loop: it compiles in the same time for any number of
+layers, and checkpoints are those of stacked layers. The function make() is for the auto_tuner, which compiles the step
+for machines that are not here and ranks meshes:
 
     MODEL=llama-7b python -m paddle_lite_py.distributed.auto_tuner tutorials/train_language_model.py --for v5p:2x2x2 \
         --depth 32
@@ -32,9 +34,11 @@ from typing import Any
 
 import paddle_lite_py as paddle
 from paddle_lite_py import distributed as dist
+from paddle_lite_py.distributed.auto_parallel.stacked import StackedLayers
 from paddle_lite_py.distributed.auto_tuner import MeshPlan
 from paddle_lite_py.distributed.fleet.utils import recompute
 from paddle_lite_py.text.models import CausalLM, ModelConfig, tiny_config
+from paddle_lite_py.text.models.layers import TransformerBlock
 from paddle_lite_py.text.training import PackedBatch, pack_sequences, sft_loss
 
 _LLAMA: dict[str, Any] = {"vocab_size": 32000, "max_position_embeddings": 4096}
@@ -94,12 +98,18 @@ def batches(found: Iterator[list[int]], rows: int, length: int) -> Iterator[Pack
 
 
 # -- the model -------------------------------------------------------------------------------------------------------
-def build(config: ModelConfig, plan: MeshPlan, rate: Any) -> tuple[CausalLM, Any]:
+def build(
+    config: ModelConfig, plan: MeshPlan, rate: Any, stack: bool = False, unrolled: bool = False
+) -> tuple[CausalLM, Any]:
     """The model and its optimizer, over the devices of a mesh."""
     model: Any = CausalLM(config)
+    if stack or plan.pp > 1:
+        stacked = StackedLayers(model.model.layers, plan.mesh(), plan.micro_batches, unrolled)
+        model.model.layers = paddle.nn.LayerList([stacked])
     if plan.recompute:
-        for block in model.model.layers:
-            block.forward = functools.partial(recompute, block.forward)
+        for block in model.sublayers():
+            if isinstance(block, TransformerBlock):
+                block.forward = functools.partial(recompute, block.forward)
     clip = paddle.nn.ClipGradByGlobalNorm(1.0)
     adam: Any = paddle.optimizer.AdamW(rate, 0.9, 0.95, parameters=model.parameters(), weight_decay=0.1, grad_clip=clip)
     if plan.chips > 1:
@@ -112,12 +122,12 @@ def build(config: ModelConfig, plan: MeshPlan, rate: Any) -> tuple[CausalLM, Any
 def training_step(model: Any, adam: Any, plan: MeshPlan, bf16: bool) -> Any:
     """One step as one program: from a batch to its loss."""
     mesh = plan.mesh() if plan.chips > 1 else None
-    axis_of = {"dp": dist.Shard(0), "sep": dist.Shard(1), "mp": dist.Replicate()}
+    axis_of = {"dp": dist.Shard(0), "sep": dist.Shard(1)}
 
     @paddle.jit.to_static
     def train(ids: Any, labels: Any, segments: Any) -> Any:
         if mesh is not None:
-            placements = [axis_of[name] for name in mesh.dim_names]
+            placements = [axis_of.get(name, dist.Replicate()) for name in mesh.dim_names]
             ids, labels, segments = (dist.reshard(t, mesh, placements) for t in (ids, labels, segments))
         with paddle.amp.auto_cast(bf16, dtype="bfloat16"):
             logits = model(ids, segment_ids=segments)
@@ -134,8 +144,9 @@ def make(plan: MeshPlan, depth: int) -> tuple[Any, list[Any]]:
     """A step of MODEL with so many layers, without data, for the auto_tuner."""
     config = dataclasses.replace(MODELS[os.environ.get("MODEL", "llama-7b")], num_hidden_layers=depth)
     with paddle.targets.abstract():
-        model, adam = build(config, plan, 1e-4)
-    spec = paddle.static.InputSpec([int(os.environ.get("ROWS", plan.dp)), int(os.environ.get("LENGTH", 2048))], "int64")
+        model, adam = build(config, plan, 1e-4, unrolled=True)
+    rows = int(os.environ.get("ROWS", plan.dp * plan.micro_batches))
+    spec = paddle.static.InputSpec([rows, int(os.environ.get("LENGTH", 2048))], "int64")
     return training_step(model, adam, plan, True), [spec, spec, spec]
 
 
@@ -158,7 +169,7 @@ def train(given: argparse.Namespace) -> list[float]:
     rate = paddle.optimizer.lr.LinearWarmup(
         paddle.optimizer.lr.CosineAnnealingDecay(given.rate, given.steps), given.warmup, 0.0, given.rate
     )
-    model, adam = build(config, plan, rate)
+    model, adam = build(config, plan, rate, given.stack)
     step = training_step(model, adam, plan, given.bf16)
     stream = batches(documents(given.files, encode), given.rows, given.length)
     first = next(stream)
@@ -180,6 +191,8 @@ def train(given: argparse.Namespace) -> list[float]:
             dist.save_state_dict(_state(model, adam, number), given.folder, unique_id=number)
             prune(Path(given.folder))
             print(f"saved step {number}", flush=True)
+    if isinstance(model.model.layers[0], StackedLayers):
+        model.model.layers = paddle.nn.LayerList(model.model.layers[0].layers())
     model.save_pretrained(given.folder)
     return losses
 
@@ -218,10 +231,10 @@ def prune(folder: Path, keep: int = 2) -> None:
 def _mesh(text: str) -> MeshPlan:
     words = text.split(",")
     found = {"dp": 1, "mp": 1, "recompute": "recompute" in words}
-    for name, _, number in (word.partition("=") for word in words if word != "recompute"):
+    for name, _, number in (word.partition("=") for word in words if word not in ("", "recompute")):
         if name not in MeshPlan._fields or not number.isdigit():
             raise argparse.ArgumentTypeError(
-                f"{name!r} in {text!r}: expected dp=N, sep=N, mp=N, sharding=1..3, recompute"
+                f"{name!r} in {text!r}: expected dp=N, sep=N, mp=N, pp=N, micro=N, sharding=1..3, recompute"
             )
         found[name] = int(number)
     return MeshPlan(**found)
@@ -235,7 +248,8 @@ def main() -> None:
     add("--folder", required=True, help="for checkpoints, and the model at the end")
     add("--model", choices=MODELS, default="tiny")
     add("--tokenizer", help="a folder with a tokenizer for transformers; default: bytes")
-    add("--mesh", type=_mesh, default=MeshPlan(1, 1), help="such as dp=2,sep=2,mp=4,sharding=3,recompute")
+    add("--mesh", type=_mesh, default=MeshPlan(1, 1), help="such as dp=2,sep=2,mp=4,pp=2,sharding=3,recompute")
+    add("--stack", action="store_true", help="one layer in a loop; implied by pp")
     add("--bf16", action="store_true", help="mixed precision with bfloat16")
     add("--peak", type=float, help="TFLOP/s of a device, for the MFU")
     for name, default in (("rows", 8), ("length", 128), ("steps", 100), ("warmup", 10), ("seed", 0)):

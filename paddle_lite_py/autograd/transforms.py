@@ -29,7 +29,7 @@ __all__ = ["jvp", "vmap"]
 Axes = int | None | tuple[int | None, ...] | list[int | None]
 
 
-class _Pure(NamedTuple):
+class PureFunction(NamedTuple):
     """A function of arrays: those of its arguments, then those of the tensors that it reads from outside."""
 
     call: Callable[..., Any]
@@ -38,7 +38,7 @@ class _Pure(NamedTuple):
     key: Any  # what the program computes
 
 
-def _pure(what: str, func: Callable[..., Any], tensors: list[Tensor], specs: list[Any]) -> _Pure:
+def pure_function(what: str, func: Callable[..., Any], tensors: list[Tensor], specs: list[Any]) -> PureFunction:
     """Trace a function for arguments of these specs.
 
     Raises:
@@ -63,7 +63,7 @@ def _pure(what: str, func: Callable[..., Any], tensors: list[Tensor], specs: lis
             "that computes its results from its arguments alone"
         )
     call, n = lower(traced.program), traced.n_results
-    return _Pure(lambda *a: tuple(call(*a)[:n]), traced.captures, traced.structure, traced.program.block.key())
+    return PureFunction(lambda *a: tuple(call(*a)[:n]), traced.captures, traced.structure, traced.program.block.key())
 
 
 # By what the program computes and what was made of it.
@@ -71,7 +71,7 @@ def _pure(what: str, func: Callable[..., Any], tensors: list[Tensor], specs: lis
 _KNOWN: Memo[Any, BoundOp] = Memo("transformed functions", 128)
 
 
-def _run(key: Any, fn: Callable[..., Any], args: list[Any], shape: Any) -> Any:
+def run_pure(key: Any, fn: Callable[..., Any], args: list[Any], shape: Any) -> Any:
     """Run as an op, compiled once for each program."""
     bound = _KNOWN.get(key) or _KNOWN.put(key, BoundOp(Op(fn, key[0]), fn))
     found = state.interpreter.run(bound, tuple(args))
@@ -112,10 +112,10 @@ def vmap(func: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> Call
         if len(each) != len(args):
             raise ValueError(f"vmap: in_axes has {len(each)} entries for {len(args)} arguments")
         specs = [_one(a, axis) for a, axis in zip(args, each, strict=True)]
-        pure = _pure("vmap", func, list(args), specs)
+        pure = pure_function("vmap", func, list(args), specs)
         axes = (*each, *[None] * len(pure.outside))
         fn = jax.vmap(pure.call, axes, out_axes)
-        return _run(("vmap", pure.key, axes, out_axes), fn, [*args, *pure.outside], pure.structure)
+        return run_pure(("vmap", pure.key, axes, out_axes), fn, [*args, *pure.outside], pure.structure)
 
     return functools.wraps(func)(batched)
 
@@ -154,7 +154,7 @@ def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
     tangents = [ones_like(x) for x in inputs] if v is None else list(v) if isinstance(v, list | tuple) else [v]
     specs = [jax.ShapeDtypeStruct(tuple(x._data.shape), x._data.dtype) for x in inputs]
     with enable_grad():  # no_grad() applies to backward(), not to tangents
-        pure, n = _pure("jvp", func, inputs, specs), len(inputs)
+        pure, n = pure_function("jvp", func, inputs, specs), len(inputs)
 
     def forwards(*arrays: Any) -> Any:
         outs, moved = jax.jvp(lambda *a: pure.call(*a, *arrays[2 * n :]), arrays[:n], arrays[n : 2 * n])
@@ -162,7 +162,7 @@ def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
 
     twice = structure.Nest(tuple, None, (pure.structure, pure.structure))
     try:
-        return _run(("jvp", pure.key, n), forwards, [*inputs, *tangents, *pure.outside], twice)
+        return run_pure(("jvp", pure.key, n), forwards, [*inputs, *tangents, *pure.outside], twice)
     except TypeError as e:
         if "custom_vjp" not in str(e):
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -13,11 +14,13 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from .errors import ServingError
+from .language.rpc_stream import text_responses
 from .messages import MESSAGES
 from .payloads import chosen
 from .service import Service
 from .tensors import DATATYPES, Arrays, as_datatype, as_shape, from_bytes, to_bytes
 
+UNDER_WAY = 64  # requests of a stream
 SERVICE = "inference.GRPCInferenceService"
 # The field of an input that is not sent as bytes.
 _CONTENTS = {
@@ -126,34 +129,74 @@ class _Rpc:
         return response
 
     async def stream(self, requests: AsyncIterator[Any], context: Any) -> AsyncIterator[Any]:
-        """Answers in the order of the requests; some are under way at a time, so that they can be joined."""
+        """Yield answers in the order of the requests, and texts of language models piece by piece as they come.
+
+        Some requests are under way at a time, so that they can be joined. A client that goes cancels all of them.
+        """
         try:
             self._admit(context, "ModelStreamInfer")
         except ServingError as e:
             await context.abort(grpc.StatusCode[e.grpc], e.text)
-        waiting: asyncio.Queue[Any] = asyncio.Queue(64)
-
-        async def begin() -> None:
-            async for request in requests:
-                await waiting.put(asyncio.ensure_future(self._streamed(request)))
-            await waiting.put(None)
-
-        beginning = asyncio.ensure_future(begin())
+        found: asyncio.Queue[Any] = asyncio.Queue(UNDER_WAY)
+        working = asyncio.ensure_future(self._work(requests, found))
         try:
-            while (task := await waiting.get()) is not None:
-                yield await task
+            while (response := await found.get()) is not None:
+                yield response
+            await working  # raises what failed
         finally:
-            beginning.cancel()
+            working.cancel()
 
-    async def _streamed(self, data: bytes) -> Any:
-        request = None
+    async def _work(self, requests: AsyncIterator[Any], found: asyncio.Queue[Any]) -> None:
+        """Answer requests until there are no more; the last of what is found is None."""
+        free, last = asyncio.Semaphore(UNDER_WAY), None
         try:
-            request = _decoded("ModelInferRequest", data)
-            return MESSAGES["ModelStreamInferResponse"](infer_response=await self.ModelInfer(request))
+            async with asyncio.TaskGroup() as tasks:
+                async for data in requests:
+                    await free.acquire()
+                    request = _read(data)
+                    if getattr(request, "model_name", "") in self._service.engines:
+                        task = tasks.create_task(self._put_text(request, found))
+                    else:
+                        task = last = tasks.create_task(self._put_answer(request, found, last))
+                    task.add_done_callback(lambda _: free.release())
+        except Exception:  # a fault of ours; stream() raises it
+            await found.put(None)
+            raise
+        await found.put(None)
+
+    async def _put_text(self, request: Any, found: asyncio.Queue[Any]) -> None:
+        try:
+            async with contextlib.aclosing(text_responses(self._service, request, read_inputs(request))) as responses:
+                async for response in responses:
+                    await found.put(response)
         except ServingError as e:
-            made = MESSAGES["ModelStreamInferResponse"](error_message=f"{e.grpc}: {e.text}")
-            made.infer_response.id = request.id if request is not None else ""
-            return made
+            await found.put(_error(e, request.id))
+
+    async def _put_answer(self, request: Any, found: asyncio.Queue[Any], last: asyncio.Task[None] | None) -> None:
+        """Answer one request, after the answer to the last one."""
+        try:
+            if isinstance(request, ServingError):
+                raise request
+            response = MESSAGES["ModelStreamInferResponse"](infer_response=await self.ModelInfer(request))
+        except ServingError as e:
+            response = _error(e, getattr(request, "id", ""))
+        if last is not None:
+            await asyncio.wait([last])
+        await found.put(response)
+
+
+def _read(data: bytes) -> Any:
+    """Return a request, or what is wrong with it."""
+    try:
+        return _decoded("ModelInferRequest", data)
+    except ServingError as e:
+        return e
+
+
+def _error(error: ServingError, request_id: str) -> Any:
+    found = MESSAGES["ModelStreamInferResponse"](error_message=f"{error.grpc}: {error.text}")
+    found.infer_response.id = request_id
+    return found
 
 
 MESSAGES_OF_CALLS = [

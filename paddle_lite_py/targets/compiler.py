@@ -26,7 +26,7 @@ def devices_of(target: dict[str, Any]) -> Any:
     if target["platform"] == "tpu":
         return topologies.get_topology_desc(platform="tpu", topology_name=target["topology"]).devices
     jax.config.update("jax_platforms", None)  # or the plug-in of CUDA is not looked for
-    config = {"target_config": target["config"], "topology": "1x1x1"}
+    config = {"target_config": target["config"], "topology": target["topology"]}
     return topologies.get_topology_desc(platform="cuda", **config).devices
 
 

@@ -14,11 +14,15 @@ _ARRAY = re.compile(r"\b([a-z]\w*)\[([\d,]*)\](?:\{([^}]*)\})?")
 _OPERAND = re.compile(r"%([\w.\-]+)")
 _OP_NAME = re.compile(r'op_name="([^"]*)"')
 _CALLED = re.compile(r"\b(?:body|to_apply|branch_computations|calls)=\{?((?:%[\w.\-]+(?:, )?)+)")
+_TRIPS = re.compile(r'known_trip_count":\{"n":"(\d+)"')
+_CONDITION, _BODY = re.compile(r"\bcondition=%([\w.\-]+)"), re.compile(r"\bbody=%([\w.\-]+)")
+_INDEX = re.compile(r"\bindex=(\d+)")
 _ALIAS = re.compile(r"\{([\d, ]*)\}: \((\d+),")
 _TILE = re.compile(r"T\(([\d,]+)\)")
 _SPACE = re.compile(r"S\((\d+)\)")
 _LINE = re.compile(r"(\w[\w.]*?)\.\d+:([^/()\"]+:\d+)")
 _GROUPS = re.compile(r"replica_groups=(?:\[(?:\d+,)*(\d+)\]<=|\{\{([\d,]+)\})")
+_AXES = re.compile(r"replica_groups=mesh\[([^\]]*)\].*?\{([^}]*)\}")
 _PARTITIONS = re.compile(r"\bnum_partitions=(\d+)")
 _ARGUMENT = re.compile(r"^args\[(\d+)\]")
 _BITS = {"pred": 8, "token": 0, "opaque": 0}
@@ -184,9 +188,10 @@ class Module:
 
     # -- collectives -----------------------------------------------------------------------------------------------
     def collectives(self) -> list[Collective]:
-        """Return the exchanges of one pass through the program, those that send most first."""
+        """Return the exchanges of one run of the program, those that send most first."""
         counts: dict[Collective, int] = {}
-        for instructions in self.computations.values():
+        runs = self._runs()
+        for name, instructions in self.computations.items():
             shapes = {i.name: i.shape for i in instructions}
             for i in instructions:
                 kind = i.opcode.removesuffix("-start")
@@ -199,11 +204,44 @@ class Module:
                 names = [s for s, _ in found[len(taken) if started else 0 :]]
                 where = source(i.op_name)[1]
                 made = Collective(kind, sent, ", ".join(names)[:60], where, group=self._group(i))
-                counts[made] = counts.get(made, 0) + 1
+                counts[made] = counts.get(made, 0) + runs.get(name, 1)
         return sorted((c._replace(times=n) for c, n in counts.items()), key=lambda c: -c.bytes * c.times)
+
+    def _runs(self) -> dict[str, int]:
+        """Return how often each computation runs; callers come after what they call."""
+        runs = {self.entry: 1}
+        for name, instructions in reversed(self.computations.items()):
+            for i in instructions if name in runs else ():
+                times = runs[name] * (self._trips(i) if i.opcode == "while" else 1)
+                for called in (c for found in _CALLED.findall(i.rest) for c in _OPERAND.findall(found)):
+                    runs[called] = runs.get(called, 0) + times
+        return runs
+
+    def _trips(self, loop: Instruction) -> int:
+        """Return how often a loop runs: as XLA knows it, or as its condition compares a counter from 0 with a number.
+
+        Where the number depends on data, it is 1.
+        """
+        if known := _TRIPS.search(loop.rest):
+            return int(known[1])
+        condition, body = (self._named(pattern, loop) for pattern in (_CONDITION, _BODY))
+        for test in condition.values():
+            counter, limit = (condition.get(o) for o in (*test.operands, "", "")[:2])
+            if "direction=LT" in test.rest and counter and limit and (end := _constant(limit)) > 0:
+                place = _INDEX.search(counter.rest)
+                return -(-end // _step(body, int(place[1]))) if place else end
+        return 1
+
+    def _named(self, pattern: re.Pattern[str], i: Instruction) -> dict[str, Instruction]:
+        """Return the instructions of a computation that an instruction names."""
+        found = pattern.search(i.rest)
+        return {k.name: k for k in self.computations.get(found[1], [])} if found else {}
 
     def _group(self, i: Instruction) -> int:
         """Return the number of devices that exchange with each other: all, where nothing else is said."""
+        if named := _AXES.search(i.rest):
+            sizes = dict(re.findall(r"('[^']+')=(\d+)", named[1]))
+            return math.prod(int(sizes.get(axis.strip(), 1)) for axis in named[2].split(","))
         found = _GROUPS.search(i.rest)
         if found is None:
             return self.devices
@@ -291,6 +329,21 @@ class Module:
 
 def _first(found: tuple[int, list[Resident]]) -> int:
     return found[0]
+
+
+def _constant(i: Instruction) -> int:
+    """Return the value of an integer constant; 0 for others."""
+    text = i.rest.partition(")")[0]
+    return int(text) if i.opcode == "constant" and text.isdigit() else 0
+
+
+def _step(body: dict[str, Instruction], place: int) -> int:
+    """Return what the body of a loop adds to the value at a place of what it carries."""
+    root = next((i for i in body.values() if i.root), None)
+    added = body.get(root.operands[place]) if root and place < len(root.operands) else None
+    if added is None or added.opcode != "add":
+        return 1
+    return max((_constant(body[o]) for o in added.operands if o in body), default=1) or 1
 
 
 def _beside(i: Instruction, around: list[Instruction]) -> Iterator[Instruction]:

@@ -21,6 +21,9 @@ _TPUS = {
     "v6e": (32, "v6e:2x2", 918, 3200),
     "tpu7x": (192, "tpu7x:2x2x1", 2307, 9600),
 }
+# Dense operations a second in bfloat16, and bytes a second to other GPUs of a host, as NVIDIA's data sheet has them.
+_H200 = 989e12, 450e9
+_GPUS = re.compile(r"h200(?::(?:(\d+)x)?(\d+))?")
 _TOPOLOGY = re.compile(r"(\w+):(\d+(?:x\d+){1,2})")
 _MEMORY = re.compile(r"device_memory_size\s*:\s*(\d+)")
 # Compilers by platform: the modules that may have each, and the package and the extra of JAX to install it by.
@@ -52,7 +55,7 @@ class Target(NamedTuple):
 
     name: str
     platform: str  # "tpu", "cuda" or "cpu"
-    topology: str = ""  # of TPUs
+    topology: str = ""  # of TPUs by axes, of GPUs as partitions x hosts x GPUs
     config: str = ""  # a GPU's target configuration, as text
     memory: int = 0  # bytes of each device; 0 if unknown
     devices: int | None = 1  # None for as many as requested
@@ -105,15 +108,16 @@ def target_of(given: str | os.PathLike[str] | Target) -> Target:
     """Return the target that is meant.
 
     Arguments:
-        given: "cpu"; a TPU's kind ("v5e") or topology ("v5e:2x2", "v5p:8x8x8"); "h200"; or a file that holds the
-            configuration of a GPU (a GpuTargetConfigProto as text).
+        given: "cpu"; a TPU's kind ("v5e") or topology ("v5e:2x2", "v5p:8x8x8"); "h200", "h200:8" for eight of one
+            host, "h200:4x8" for those of four hosts; or a file that holds the configuration of a GPU (a
+            GpuTargetConfigProto as text).
 
     Raises:
         TargetError: if it is none of these.
 
     Examples:
-        >>> target_of("v5p:2x2x4").devices, target_of("h200").platform
-        (16, 'cuda')
+        >>> target_of("v5p:2x2x4").devices, target_of("h200").platform, target_of("h200:4x8").devices
+        (16, 'cuda', 32)
     """
     if isinstance(given, Target):
         return given
@@ -121,8 +125,10 @@ def target_of(given: str | os.PathLike[str] | Target) -> Target:
     if name == "cpu":
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
         return Target(name, "cpu", memory=memory, devices=None)
-    if name == "h200":
-        return _gpu(name, Path(__file__).with_name("h200.txt"))
+    if found := _GPUS.fullmatch(name):
+        hosts, gpus = int(found[1] or 1), int(found[2] or 1)
+        one = _gpu(name, Path(__file__).with_name("h200.txt"))
+        return one._replace(topology=f"1x{hosts}x{gpus}", devices=hosts * gpus, flops=_H200[0], link=_H200[1])
     found = _TOPOLOGY.fullmatch(_TPUS[name][1] if name in _TPUS else name)
     if found and found[1] in _TPUS:
         chips = math.prod(map(int, found[2].split("x")))
@@ -131,8 +137,8 @@ def target_of(given: str | os.PathLike[str] | Target) -> Target:
     if Path(name).is_file():
         return _gpu(Path(name).stem, Path(name))
     raise TargetError(
-        f"{name!r} is no target; expected 'cpu', 'h200', a TPU ({', '.join(_TPUS)}) with or without its topology, as "
-        "in 'v5e:2x2' or 'v5p:8x8x8', or a file with the target configuration of a GPU"
+        f"{name!r} is no target; expected 'cpu', 'h200', 'h200:8', a TPU ({', '.join(_TPUS)}) with or without its "
+        "topology, as in 'v5e:2x2' or 'v5p:8x8x8', or a file with the target configuration of a GPU"
     )
 
 
@@ -141,4 +147,4 @@ def _gpu(name: str, file: Path) -> Target:
     memory = _MEMORY.search(text)
     if memory is None:
         raise TargetError(f"{file} is no target configuration of a GPU: it has no device_memory_size")
-    return Target(name, "cuda", config=text, memory=int(memory[1]))
+    return Target(name, "cuda", "1x1x1", text, int(memory[1]))

@@ -7,11 +7,14 @@ import concurrent.futures
 import contextlib
 import http.client
 import json
+import queue
+import re
 import socket
 import time
 import urllib.error
 import urllib.request
 
+import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
@@ -37,9 +40,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def server(model):
-    settings = ServerSettings(
-        port=0, grpc_port=None, slots=2, limits=Limits(queue=4, seconds=20, body=1 << 16), watch=0
-    )
+    settings = ServerSettings(port=0, grpc_port=0, slots=2, limits=Limits(queue=4, seconds=20, body=1 << 16), watch=0)
     with Server({"lm": LanguageModel(model, context=CONTEXT)}, settings=settings) as running:
         yield running
 
@@ -139,6 +140,82 @@ def test_the_generate_extension(server, model):
         assert status == code and words in json.loads(found)["error"], found
     with pytest.raises(urllib.error.HTTPError, match="404"):
         urllib.request.urlopen(f"{server.url}/v2/models/other/generate", b"{}", timeout=60)
+
+
+@contextlib.contextmanager
+def streaming(server):
+    """A stream of gRPC: a function that sends a request, and the queue of what comes back."""
+    grpc = pytest.importorskip("tritonclient.grpc", exc_type=ImportError)
+    came: queue.Queue = queue.Queue()
+
+    def send(text=b"Hello", name="text_input", **fields):
+        given = grpc.InferInput(name, [1], "BYTES")
+        given.set_data_from_numpy(np.array([text], object))
+        inputs = [given, *fields.pop("inputs", [])]
+        fields = {"model_name": "lm", "parameters": {"temperature": 0, "max_tokens": 6}, **fields}
+        client.async_stream_infer(inputs=inputs, **fields)
+
+    with grpc.InferenceServerClient(f"127.0.0.1:{server.grpc_port}") as client:
+        client.start_stream(callback=lambda result, error: came.put(error or result))
+        yield send, came, client
+
+
+def streamed(came, count):
+    """Texts, numbers of responses and last parameters by request, once so many have ended."""
+    found = {}
+    while sum(final.get("triton_final_response", False) for *_, final in found.values()) < count:
+        response = came.get(timeout=60)
+        head = response.get_response()
+        text, number, _ = found.get(head.id, ("", 0, None))
+        last = {key: getattr(p, p.WhichOneof("parameter_choice")) for key, p in head.parameters.items()}
+        found[head.id] = text + response.as_numpy("text_output")[0].decode(), number + 1, last
+    return found
+
+
+def test_texts_as_streams_of_grpc(server, model):
+    grpc = pytest.importorskip("tritonclient.grpc", exc_type=ImportError)
+    whole, settings = grpc.InferInput("stream", [1], "BOOL"), grpc.InferInput("sampling_parameters", [1], "BYTES")
+    whole.set_data_from_numpy(np.array([False]))
+    settings.set_data_from_numpy(np.array([json.dumps({"temperature": 0, "stop": ["\0"]}).encode()], object))
+    with streaming(server) as (send, came, _):
+        send(request_id="a", enable_empty_final_response=True)
+        send(b"ab", request_id="b", parameters={"max_tokens": 4}, inputs=[settings])
+        send(request_id="c", inputs=[whole])
+        found = streamed(came, 3)
+    assert [found[i][0] for i in "abc"] == [
+        wanted(model, "Hello", 6),
+        wanted(model, "ab", 4),
+        wanted(model, "Hello", 6),
+    ]
+    assert found["a"][1] > 2 and found["c"][1] == 1
+    assert found["a"][2] == {"triton_final_response": True, "finish_reason": "length"}
+
+
+def test_errors_in_streams_of_grpc(server, model):
+    with streaming(server) as (send, came, _):
+        for fields, words in (
+            ({"parameters": {"max_tokens": 999}}, "INVALID_ARGUMENT: .*room for 96"),
+            ({"parameters": {"temprature": 1}}, "there is no field 'temprature'"),
+            ({"name": "text"}, "there is no input 'text'; there are text_input"),
+            ({"text": b"\xff"}, "UTF-8"),
+            ({"model_version": "2"}, "no version '2'; it has 1"),
+            ({"model_name": "other"}, "NOT_FOUND: .*no model `other`"),
+        ):
+            send(**fields)
+            assert re.search(words, str(came.get(timeout=60)))
+        send(request_id="a")
+        assert streamed(came, 1)["a"][0] == wanted(model, "Hello", 6)
+
+
+def test_a_client_of_grpc_that_goes_frees_its_slots(server):
+    engine = server.service.engines["lm"]
+    with slowed(engine, 0.1):
+        with streaming(server) as (send, came, client):
+            for _ in range(3):
+                send(parameters={"max_tokens": 90})
+            assert eventually(lambda: len(engine._running) == 2)
+            client.stop_stream(cancel_requests=True)
+        assert eventually(lambda: not engine._running and not engine._waiting, 8)
 
 
 def test_the_open_inference_protocol_knows_language_models(server):

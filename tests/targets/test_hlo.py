@@ -66,6 +66,8 @@ RING = "HloModule m, num_partitions=8\n\nENTRY %e (p: f32[64]) -> f32[64] {\n  %
     ("all-reduce(%p), replica_groups=[4,2]<=[8], to_apply=%add", 2, 256),
     ("all-reduce(%p), replica_groups={}, to_apply=%add", 8, 2 * 7 / 8 * 256),
     ("all-gather(%p), replica_groups=[2,2,2]<=[8], dimensions={0}", 2, 128),
+    ("all-gather(%p), replica_groups=mesh['a'=4,'b'=2], device_ids=([2,4]T(1,0)) {'b'}, dimensions={0}", 2, 128),
+    ("all-reduce(%p), replica_groups=mesh['a'=2,'b'=2,'c'=2] {'a','c'}, to_apply=%add", 4, 2 * 3 / 4 * 256),
     ("reduce-scatter(%p), replica_groups=[1,8]<=[8], dimensions={0}, to_apply=%add", 8, 7 * 256),
     ("all-to-all(%p), replica_groups=[2,4]<=[8], dimensions={0}", 4, 3 / 4 * 256),
     ("collective-permute(%p), source_target_pairs={{0,1},{1,0}}", 8, 256),
@@ -73,6 +75,42 @@ RING = "HloModule m, num_partitions=8\n\nENTRY %e (p: f32[64]) -> f32[64] {\n  %
 def test_what_a_device_sends(exchange, group, sent):
     (found,) = Module(f"{RING}  ROOT %x = f32[64]{{0}} {exchange}\n}}\n").collectives()
     assert (found.group, found.sent) == (group, sent)
+
+
+LOOPS = """HloModule m, num_partitions=2
+
+%add (p: f32[64]) -> f32[64] {
+  ROOT %s = f32[64]{0} all-reduce(%p), replica_groups={}
+}
+
+%test (p: (s32[], f32[64])) -> pred[] {
+  %zero = s32[] constant(0)
+  %ten = s32[] constant(10)
+  %p = (s32[], f32[64]) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %low = pred[] compare(%i, %zero), direction=LT
+  ROOT %less = pred[] compare(%i, %ten), direction=LT
+}
+
+%outer (p: (s32[], f32[64])) -> (s32[], f32[64]) {
+  %i = s32[] get-tuple-element(%p), index=0
+  %two = s32[] constant(2)
+  %next = s32[] add(%i, %two)
+  %w = (s32[], f32[64]) while(%p), condition=%more, body=%add, backend_config={"known_trip_count":{"n":"3"}}
+  %x = f32[64]{0} get-tuple-element(%w), index=1
+  ROOT %t = (s32[], f32[64]) tuple(%next, %x)
+}
+
+ENTRY %e (p: f32[64]) -> f32[64] {
+  %w = (s32[], f32[64]) while(%p), condition=%test, body=%outer
+  ROOT %x = (s32[], f32[64]) while(%w), condition=%unknown, body=%add
+}
+"""
+
+
+def test_exchanges_in_loops_count_each_time():
+    (found,) = Module(LOOPS).collectives()
+    assert found.times == 5 * 3 + 1  # the last loop depends on data
 
 
 @pytest.mark.parametrize(("shape", "bytes_"), [

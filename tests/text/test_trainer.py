@@ -62,7 +62,9 @@ def test_rows_are_full_and_have_the_documents_in_order(corpus):
     ("kind", "plan"),
     [
         ("tiny", "dp=2,sep=2,mp=2,sharding=3,recompute"),
+        ("tiny", "dp=2,mp=2,pp=2,sharding=3,recompute"),
         pytest.param("tiny-moe", "dp=4,mp=2,sharding=3,recompute", marks=pytest.mark.repeat),
+        pytest.param("tiny", "dp=2,sep=2,pp=2,micro=2", marks=pytest.mark.repeat),
     ],
 )
 def test_eight_devices_give_the_losses_of_one_and_each_goes_on_where_the_other_was(kind, plan, corpus, tmp_path):
@@ -73,7 +75,8 @@ def test_eight_devices_give_the_losses_of_one_and_each_goes_on_where_the_other_w
     np.testing.assert_allclose([float(x) for x in many.values()], [float(x) for x in one.values()], rtol=2e-4)
     assert sorted(f.name for f in (tmp_path / "b").glob("*.metadata")) == ["3.metadata", "4.metadata"]
     (tmp_path / "b" / "4.metadata").unlink()
-    again = losses(started(corpus, tmp_path / "b", "--model", kind, "--steps", "5"))
+    alone = ["--stack"] if "pp" in plan else []
+    again = losses(started(corpus, tmp_path / "b", "--model", kind, "--steps", "5", *alone))
     assert list(again) == [4, 5] and abs(float(again[4]) - float(one[4])) < 2e-3
     model = CausalLM.from_pretrained(tmp_path / "b")
     assert model.generate([[65]], max_new_tokens=2)[0].shape == [1, 2]

@@ -16,7 +16,7 @@ from ...eager.pending import payload_of
 from ...eager.tensor import Tensor
 from ...nn import Layer
 from .api import constrain, get_mesh, reshard, shard_layer
-from .layouts import placements_of, xla_mesh
+from .layouts import mesh_of, placements_of, xla_mesh
 from .moving import place_over_mesh
 from .process_mesh import Placement, ProcessMesh, Replicate, Shard
 from .training import ShardingStage1, ShardingStage2, ShardingStage3, shard_optimizer
@@ -72,8 +72,10 @@ class PlanBase:
             p = getattr(layer, name, None)
             if isinstance(p, Tensor):
                 dim = dims.get(name, dims["weight"] if p.ndim > 1 else dims["bias"])
-                placements: list[Placement] = [Replicate() for _ in mesh.dim_names]
-                placements[mesh.dim_names.index("mp")] = Replicate() if dim is None else Shard(dim)
+                data = payload_of(p)  # it may be cut over other axes: see StackedLayers
+                known = placements_of(data) if mesh_of(data) == mesh else None
+                placements: list[Placement] = known or [Replicate() for _ in mesh.dim_names]
+                placements[mesh.dim_names.index("mp")] = Replicate() if dim is None else Shard(dim % p.ndim)
                 p._set_payload(place_over_mesh(p._data, mesh, placements))  # its optimizer has it too
 
 
@@ -98,7 +100,7 @@ class ColWiseParallel(PlanBase):
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: Sequence[str]) -> None:
         """See PlanBase."""
-        self._lay(layer, process_mesh, shard_param_list, {"weight": 1, "bias": 0})
+        self._lay(layer, process_mesh, shard_param_list, {"weight": -1, "bias": -1})
         if self.gather_output:
             layer.register_forward_post_hook(
                 lambda _, inputs, out: _each(out, lambda t: _shard(t, process_mesh, "mp", None))
@@ -126,7 +128,7 @@ class RowWiseParallel(PlanBase):
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: Sequence[str]) -> None:
         """See PlanBase."""
-        self._lay(layer, process_mesh, shard_param_list, {"weight": 0, "bias": None})
+        self._lay(layer, process_mesh, shard_param_list, {"weight": -2, "bias": None})
         if not self.is_input_parallel:
             layer.register_forward_pre_hook(
                 lambda _, inputs: _each(inputs, lambda t: _shard(t, process_mesh, "mp", t.ndim - 1))

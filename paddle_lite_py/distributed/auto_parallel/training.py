@@ -41,17 +41,22 @@ class _Stage:
     @no_effect(key=Immaterial("all arrays of state are spread alike"))
     def __call__(self, key: str, param: Tensor, tensor: Tensor) -> Tensor:
         """Return an array of state, laid."""
-        return self.spread(tensor, mesh_of(payload_of(param)) or self.mesh)
+        return self.spread(tensor, mesh_of(payload_of(param)) or self.mesh, stacked_axes(param))
 
-    def spread(self, tensor: Tensor, mesh: ProcessMesh | None) -> Tensor:
-        """Return a tensor cut once more; as it is where it cannot be."""
+    def spread(self, tensor: Tensor, mesh: ProcessMesh | None, first: int = 0) -> Tensor:
+        """Return a tensor cut once more, along one of its axes from the first one on; as it is where it cannot be."""
         if mesh is None:
             return tensor
         at = mesh.dim_names.index(self.dim) if isinstance(self.dim, str) else self.dim
         placements: list[Placement] = placements_of(payload_of(tensor)) or [Replicate() for _ in mesh.dim_names]
         taken = {p.dim for p in placements if isinstance(p, Shard)}
         for axis, size in enumerate(tensor.shape):
-            if isinstance(placements[at], Replicate) and axis not in taken and size % mesh.shape[at] == 0:
+            if (
+                axis >= first
+                and isinstance(placements[at], Replicate)
+                and axis not in taken
+                and size % mesh.shape[at] == 0
+            ):
                 placements[at] = Shard(axis)
                 return shard_tensor(tensor, mesh, placements)
         return tensor
@@ -127,7 +132,8 @@ class ShardOptimizer:
         self._where: dict[int, tuple[Any, Any]] = {}  # the layouts of parameters and states, which an update preserves
         if isinstance(shard_fn, ShardingStage3):
             for p in optimizer._parameter_list:
-                p._set_payload(shard_fn.spread(p.detach(), mesh_of(payload_of(p)) or shard_fn.mesh)._data)
+                where = mesh_of(payload_of(p)) or shard_fn.mesh
+                p._set_payload(shard_fn.spread(p.detach(), where, stacked_axes(p))._data)
         optimizer._groups = [part for group in optimizer._groups for part in _by_mesh(optimizer, group)]
         clips = [optimizer._clip_of(group) for group in optimizer._groups]
         self._clips = {id(c): c for c in clips if isinstance(c, ClipGradOverMeshes)}.values()
@@ -186,6 +192,11 @@ class ShardOptimizer:
         if name == "_inner_opt":  # not there yet, while it is copied
             raise AttributeError(name)
         return getattr(self._inner_opt, name)
+
+
+def stacked_axes(param: Tensor) -> int:
+    """Return the number of axes of a parameter that count layers; the loop over them reads one at a time."""
+    return getattr(param, "stacked_axes", 0)
 
 
 def _as_parameter(name: str, param: Tensor, accumulator: Tensor) -> Tensor:

@@ -34,6 +34,7 @@ def main() -> None:
     parser.add_argument("--depths", type=int, nargs=2, default=(3, 6), help="those it is compiled with (default 3 6)")
     parser.add_argument("--mp", type=int, nargs="+", default=(1, 2, 4, 8), help="parts of each layer (default 1 2 4 8)")
     parser.add_argument("--sep", type=int, nargs="+", default=(1,), help="parts of each sequence (default 1)")
+    parser.add_argument("--pp", type=int, nargs="+", default=(1,), help="stages of a pipeline (default 1)")
     parser.add_argument("--sharding", type=int, nargs="+", default=(1, 3), help="stages to try (default 1 3)")
     parser.add_argument(
         "--recompute", type=int, nargs="+", default=(0, 1), choices=(0, 1), help="without, with, or both"
@@ -45,7 +46,7 @@ def main() -> None:
         chips = target_of(args.target).devices or 1
         _with_devices(chips)
         make = runpy.run_path(args.program)["make"]
-        among = plans(chips, args.mp, args.sharding, [bool(r) for r in args.recompute], args.sep)
+        among = plans(chips, args.mp, args.sharding, [bool(r) for r in args.recompute], args.sep, args.pp)
         found = rank(
             make, args.target, args.depth, tuple(args.depths), among, args.every, lambda c: print(c, flush=True)
         )

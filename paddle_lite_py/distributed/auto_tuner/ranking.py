@@ -125,7 +125,8 @@ def table(candidates: Sequence[Candidate]) -> str:
         | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | --- |
         | 2 | 1 | 0 | no | 1.0 | 1.0 | 0.00 | 0.000 | 0.000 | operations |
     """
-    axes = ["dp", "sep", "mp"] if any(c.plan.sep > 1 for c in candidates) else ["dp", "mp"]
+    used = {"dp", "mp", *(axis for c in candidates for axis in ("sep", "pp") if getattr(c.plan, axis) > 1)}
+    axes = [axis for axis in ("dp", "sep", "mp", "pp") if axis in used]
     columns = [
         *axes,
         "sharding",

@@ -13,7 +13,7 @@ from ..errors import ServingError
 from ..service import Service
 from .answers import Answer, EventStream, ReadBody, engine_of, event, json_response, unless_gone
 from .engine import VERSION
-from .requests import CompletionRequest, read_generate
+from .requests import CompletionRequest, object_of, read_generate
 
 
 class GenerateExtension:
@@ -53,7 +53,8 @@ class GenerateExtension:
         model = request.path_params["model"]
         engine = engine_of(self._service, model)  # before the body is read
         self._service.require(model, request.path_params.get("version", ""))
-        return read_generate(await self._body(request, self._service), model, is_stream, engine.language.tokenizer)
+        data = object_of(await self._body(request, self._service))
+        return read_generate(data, model, is_stream, engine.language.tokenizer)
 
 
 async def _events(answer: Answer, model: str) -> AsyncIterator[bytes]:

@@ -137,13 +137,12 @@ def read_chat(body: bytes, tokenizer_of: Callable[[str], Tokenizer]) -> Completi
     return _request(data, [prompt], data.get("max_completion_tokens", data.get("max_tokens")))
 
 
-def read_generate(body: bytes, model: str, is_stream: bool, tokenizer: Tokenizer) -> CompletionRequest:
+def read_generate(data: dict[str, Any], model: str, is_stream: bool, tokenizer: Tokenizer) -> CompletionRequest:
     """Read a request of the generate extension; settings are in `parameters`, or next to it.
 
     Raises:
         ServingError: It is invalid.
     """
-    data = _object(body)
     settings = data.pop("parameters", None)
     settings = {} if settings is None else settings
     if not isinstance(settings, dict):
@@ -158,13 +157,18 @@ def read_generate(body: bytes, model: str, is_stream: bool, tokenizer: Tokenizer
 
 
 def _read(body: bytes, required: set[str], fields: dict[str, tuple[Schema, str]]) -> dict[str, Any]:
-    data = _checked(_object(body), required, fields)
+    data = _checked(object_of(body), required, fields)
     if not isinstance(data["model"], str):
         raise ServingError("invalid", "model must be a string")
     return data
 
 
-def _object(body: bytes) -> dict[str, Any]:
+def object_of(body: bytes) -> dict[str, Any]:
+    """Return the JSON object of a request.
+
+    Raises:
+        ServingError: It is none.
+    """
     try:
         data = orjson.loads(body)
     except orjson.JSONDecodeError as e:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from ...eager.tensor import Tensor
@@ -22,45 +23,41 @@ from .rotary import rotate
 Angles = tuple[Tensor, Tensor] | None
 
 
+@dataclass
 class WholeSequence:
     """The cache of attention when all tokens are given at once, in place of a KeyValueCache.
 
     Arguments:
         is_causal: tokens attend to earlier ones only.
-        mask: boolean tensor [batch, 1, 1, n], False for padding; None: no padding.
+        mask: boolean tensor [batch, 1, 1 or n, n], False where a token does not attend; None: it attends to all.
+        places: the positions of tokens [batch, n]; None: 0, 1, ... in each row.
     """
 
-    def __init__(self, is_causal: bool, mask: Tensor | None = None) -> None:
-        self._is_causal, self._mask = is_causal, mask
+    is_causal: bool
+    mask: Tensor | None = None
+    places: Tensor | None = None
 
     def positions(self, count: int) -> Tensor:
-        """Return the positions of count tokens, [1, count]."""
-        return arange(count).unsqueeze(0)
+        """Return the positions of count tokens, [1 or batch, count]."""
+        return arange(count).unsqueeze(0) if self.places is None else self.places
 
     def attend(self, _layer: int, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         """Attend to all tokens, or to earlier ones."""
-        return scaled_dot_product_attention(query, key, value, self._mask, is_causal=self._is_causal)
+        return scaled_dot_product_attention(query, key, value, self.mask, is_causal=self.is_causal)
 
     def last(self, x: Tensor) -> Tensor:
         """Return x: all logits are computed."""
         return x
 
 
-class PackedSequences(WholeSequence):
-    """A WholeSequence whose rows have several sequences one after another.
+def packed_sequences(segment_ids: Tensor) -> WholeSequence:
+    """Return the context of rows that have several sequences one after another.
 
-    Arguments:
+    Args:
         segment_ids: integer tensor [batch, n], the number of the sequence that a token belongs to.
     """
-
-    def __init__(self, segment_ids: Tensor) -> None:
-        same = segment_ids.unsqueeze(1) == segment_ids.unsqueeze(2)
-        super().__init__(True, same.unsqueeze(1))
-        self._positions = same.astype("int64").tril().sum(-1) - 1
-
-    def positions(self, _count: int) -> Tensor:
-        """Return the positions of tokens in their sequences, [batch, n]."""
-        return self._positions
+    same = segment_ids.unsqueeze(1) == segment_ids.unsqueeze(2)
+    return WholeSequence(True, same.unsqueeze(1), same.astype("int64").tril().sum(-1) - 1)
 
 
 def linear(config: ModelConfig, inputs: int, outputs: int, bias: bool) -> Linear:

@@ -16,7 +16,7 @@ from ..generation.cache import KeyValueCache
 from ..generation.generate import generate
 from . import checkpoint
 from .config import ModelConfig
-from .layers import PackedSequences, TransformerBlock, WholeSequence, linear, norm
+from .layers import TransformerBlock, WholeSequence, linear, norm, packed_sequences
 from .rotary import angles, frequencies
 
 __all__ = ["CausalLM", "TextEncoder"]
@@ -169,7 +169,7 @@ class CausalLM(PretrainedModel):
         if segment_ids is not None:
             if attention_mask is not None or cache is not None:
                 raise ValueError("CausalLM: segment_ids excludes attention_mask and cache; pad with another number")
-            cache = PackedSequences(segment_ids)
+            cache = packed_sequences(segment_ids)
         context = WholeSequence(True, _mask(attention_mask)) if cache is None else cache
         hidden = self.model(input_ids, context)
         if self.lm_head is None:
