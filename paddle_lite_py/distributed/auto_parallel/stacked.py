@@ -28,7 +28,7 @@ class _Stacked(Initializer):
     def __init__(self, parameters: Sequence[Tensor]) -> None:
         self._parameters = parameters
 
-    def draw(self, shape: tuple[int, ...], dtype: dtypes.DType) -> Any:
+    def draw(self, _shape: tuple[int, ...], _dtype: dtypes.DType) -> Any:
         """Return them along a new first axis."""
         return jnp.stack([p._data for p in self._parameters])
 

@@ -135,7 +135,8 @@ def squeeze(x: Any, axis: Any = None) -> Any:
         return KnownValue(x.value[0], x.dtype)
     axes, array = numbers(axis), tensor(x)
     listed = axes if isinstance(axes, list) else ()
-    state.interpreter.unknown.squeezed.update(str(n) for a in listed if is_symbolic(n := array.shape[a]))
+    builder: Any = state.interpreter
+    builder.unknown.squeezed.update(str(n) for a in listed if is_symbolic(n := array.shape[a]))
     return P.squeeze(array, axes if listed or isinstance(axes, Tensor) else None)
 
 
