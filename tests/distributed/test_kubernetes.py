@@ -111,6 +111,7 @@ def test_servers_and_workers_of_a_manifest_find_each_other(tmp_path, form):
     assert "heard ['0', '1']" in said and "worker 1 of 2 is done" in said
 
 
+@pytest.mark.repeat  # kills of servers and workers by hand are in test_recommenders.py
 def test_pods_of_servers_and_workers_that_are_killed_go_on_from_the_volume(tmp_path):
     folder, clicks = PROGRAMS / "recommenders", tmp_path / "clicks"
     subprocess.run([sys.executable, str(folder / "data.py"), str(clicks), "1600"], check=True)
