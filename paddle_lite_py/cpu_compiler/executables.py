@@ -17,6 +17,7 @@ from jax import export
 from ..core.config import kept_in, user_secret
 from ..core.jax_compat.executables import load, unchecked_calls
 from ..core.jax_compat.versions import JAX
+from ..core.jax_compat.xla import traced_by
 from ..core.memo import once
 from ..core.private_files import read_signed
 from .fingerprints import fingerprint
@@ -57,7 +58,7 @@ class ExecutableFile:
         program = fingerprint(self.traced.rewritten())
         if program is None or self.traced.closed.effects:
             return None
-        said = [program, self.name, self.donated, self.options, os.environ.get("XLA_FLAGS"), JAX]
+        said = [program, self.name, self.donated, self.options, os.environ.get("XLA_FLAGS"), JAX, traced_by()]
         return folder() / f"{alike(self.name, self.traced.specs)}-{digest(said)}.executable"
 
     def loaded(self) -> Any:

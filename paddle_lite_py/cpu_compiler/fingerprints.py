@@ -9,6 +9,7 @@ import enum
 import hashlib
 import types
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -17,6 +18,7 @@ import numpy as np
 from ..core.jax_compat import jaxprs, threefry
 from ..core.jax_compat.equations import settings
 from ..core.jax_compat.versions import warn_unknown
+from ..core.memo import once
 
 _ARRAYS = (np.ndarray, np.generic, jax.Array)
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.dtype, enum.Enum)
@@ -86,7 +88,8 @@ class _Named:
             case jaxprs.Primitive():
                 return value.name
             case types.FunctionType() if _is_jaxs(value):
-                return f"{value.__module__}.{value.__qualname__}"
+                ours = _source_digest() if value.__module__ == threefry.__name__ else ""  # JAX's are of its version
+                return f"{value.__module__}.{value.__qualname__}{ours}"
             case _ if jaxprs.is_empty_mesh(value):
                 return "no mesh"
             case jax.sharding.NamedSharding() if value.mesh.empty:
@@ -96,6 +99,11 @@ class _Named:
             case _ if jaxprs.is_unspecified(value):
                 return "unspecified"
         raise _Nameless
+
+
+@once
+def _source_digest() -> str:
+    return hashlib.sha256(Path(threefry.__file__).read_bytes()).hexdigest()
 
 
 def _kind(a: Any) -> str:

@@ -63,12 +63,12 @@ def build(graph: ModelGraph, weights: dict[str, Tensor]) -> tuple[Program, list[
         env, feeds = _begun(graph, weights)
         try:
             _run(graph.block, env)
+            fetches = [_fetch(tensor(_operand(ref, env))) for ref in graph.fetches]
+            return program, feeds, fetches
         except ModelFileError:
             if (of_one := _with_ones(graph, feeds, program.builder.unknown.squeezed)) is None:
                 raise
-            return build(of_one, weights)
-        fetches = [_fetch(tensor(_operand(ref, env))) for ref in graph.fetches]
-    return program, feeds, fetches
+    return build(of_one, weights)
 
 
 def _with_ones(graph: ModelGraph, feeds: list[Tensor], squeezed: set[str]) -> ModelGraph | None:

@@ -11,6 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from paddle_lite_py.core.jax_compat import threefry
+from paddle_lite_py.cpu_compiler import fingerprints
 from paddle_lite_py.cpu_compiler.fingerprints import fingerprint
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -111,3 +113,12 @@ def test_what_calls_python_has_no_name():
 
     assert named(f, X) is None
     assert named(repeated(f), X) is None
+
+
+def test_another_source_of_the_generator_has_another_name(monkeypatch):
+    def draw(x):
+        return x + jax.random.uniform(threefry.random_key(0))
+
+    first = named(draw, X)
+    monkeypatch.setattr(fingerprints, "_source_digest", lambda: "another")
+    assert first is not None and named(draw, X) not in (None, first)

@@ -97,3 +97,8 @@ def test_a_list_of_an_earlier_generation_is_there_where_its_block_begins():
     paddle.enable_static()
     program, _, fetches = build(graph, {})
     assert paddle.static.Executor().run(program, fetch_list=fetches)[0].tolist() == [0]
+
+
+def test_a_value_without_dimensions_has_an_axis_to_remove():
+    assert call("squeeze", [paddle.ones([]), KnownValue([0])], {}).shape == []
+    assert call("squeeze", [paddle.ones([1, 2]), KnownValue([-2])], {}).shape == [2]

@@ -135,8 +135,10 @@ def squeeze(x: Any, axis: Any = None) -> Any:
         return KnownValue(x.value[0], x.dtype)
     axes, array = numbers(axis), tensor(x)
     listed = axes if isinstance(axes, list) else ()
-    builder: Any = state.interpreter
-    builder.unknown.squeezed.update(str(n) for a in listed if is_symbolic(n := array.shape[a]))
+    sizes = [array.shape[a] for a in listed if -array.ndim <= a < array.ndim]  # one without dimensions has axis 0, too
+    for size in filter(is_symbolic, sizes):
+        builder: Any = state.interpreter
+        builder.unknown.squeezed.add(str(size))
     return P.squeeze(array, axes if listed or isinstance(axes, Tensor) else None)
 
 
