@@ -33,29 +33,33 @@ def convolve(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints) -> An
     copies = weight.shape[0] // x.shape[1]
     x = x.astype(wide)
     x = x if copies == 1 else jnp.repeat(x, copies, axis=1)
-    return _convolve(x, weight[:, 0].astype(wide), strides, pads, steps).astype(weight.dtype)
+    # Channels last: a row of a small picture is shorter than a vector, and pointwise convolutions give that order.
+    kernels = jnp.moveaxis(weight[:, 0].astype(wide), 0, -1)
+    out = _convolve(jnp.moveaxis(x, 1, -1), kernels, strides, pads, steps)
+    return jnp.moveaxis(out, -1, 1).astype(weight.dtype)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(2, 3, 4))
 def _convolve(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints) -> Any:
-    """Convolve `x` [n, c, *space] with `weight` [c, *sizes]."""
-    spans = tuple([d * (k - 1) + 1 for k, d in zip(weight.shape[1:], steps, strict=True)])
-    counts = window_counts(x.shape[2:], spans, strides, pads)
-    x, kernels = _padded(x, pads), weight.reshape(weight.shape[0], -1)
-    taken = _kernel_slices(weight.shape[1:], counts, strides, steps)
+    """Convolve `x` [n, *space, c] with `weight` [*sizes, c]."""
+    sizes = weight.shape[:-1]
+    spans = tuple([d * (k - 1) + 1 for k, d in zip(sizes, steps, strict=True)])
+    counts = window_counts(x.shape[1:-1], spans, strides, pads)
+    x, kernels = _padded(x, pads), weight.reshape(-1, weight.shape[-1])
+    taken = _kernel_slices(sizes, counts, strides, steps)
     return _made_once(functools.reduce(jax.lax.add, [_term(x, kernels, *term) for term in enumerate(taken)]), weight)
 
 
 def _term(x: Any, kernels: Any, i: int, at: Sequence[slice]) -> Any:
-    """x[..., *at] times a number for each channel: as indexing and broadcasting it takes twice as long to trace."""
+    """x[:, *at] times a number for each channel: as indexing and broadcasting it takes twice as long to trace."""
     starts, ends, steps = zip(*[(s.start, s.stop, s.step) for s in at], strict=True)
-    part = jax.lax.slice(x, (0, 0, *starts), (*x.shape[:2], *ends), (1, 1, *steps))
-    kernel = jax.lax.slice(kernels, (0, i), (kernels.shape[0], i + 1))
-    return jax.lax.mul(part, jax.lax.broadcast_in_dim(kernel, part.shape, (1, 2)))
+    part = jax.lax.slice(x, (0, *starts, 0), (x.shape[0], *ends, x.shape[-1]), (1, *steps, 1))
+    kernel = jax.lax.slice(kernels, (i, 0), (i + 1, kernels.shape[1]))
+    return jax.lax.mul(part, jax.lax.broadcast_in_dim(kernel, part.shape, (0, part.ndim - 1)))
 
 
 def _padded(x: Any, pads: Pairs) -> Any:
-    return jnp.pad(x, ((0, 0), (0, 0), *pads))
+    return jnp.pad(x, ((0, 0), *pads, (0, 0)))
 
 
 def _made_once(x: Any, witness: Any) -> Any:
@@ -75,32 +79,31 @@ def _forward(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints) -> An
 
 def _backward(strides: Ints, pads: Pairs, steps: Ints, saved: Any, g: Any) -> Any:
     x, weight = saved
-    of_x = _of_x(x.shape[2:], weight, g, strides, pads, steps)
+    of_x = _of_x(x.shape[1:-1], weight, g, strides, pads, steps)
     return of_x, _of_weight(_padded(x, pads), weight, g, strides, steps)
 
 
 def _of_x(space: Ints, weight: Any, g: Any, strides: Ints, pads: Pairs, steps: Ints) -> Any:
     """A convolution of the gradient, its elements as far apart as they were taken, with the kernel turned round."""
     around = []
-    for a, k, m, s, p, d in zip(space, weight.shape[1:], g.shape[2:], strides, pads, steps, strict=True):
+    for a, k, m, s, p, d in zip(space, weight.shape, g.shape[1:], strides, pads, steps, strict=False):
         before = d * (k - 1) - p[0]
         around.append((before, a + p[0] - 1 - (m - 1) * s, s - 1))
-    g = jax.lax.pad(g, jnp.zeros((), g.dtype), [(0, 0, 0), (0, 0, 0), *around])
+    g = jax.lax.pad(g, jnp.zeros((), g.dtype), [(0, 0, 0), *around, (0, 0, 0)])
     none = ((0, 0),) * len(strides)
-    return _convolve(g, jnp.flip(weight, range(1, weight.ndim)), (1,) * len(strides), none, steps)
+    return _convolve(g, jnp.flip(weight, range(len(strides))), (1,) * len(strides), none, steps)
 
 
 def _of_weight(x: Any, weight: Any, g: Any, strides: Ints, steps: Ints) -> Any:
     """Return a row of the kernel at a time: as one, XLA would go over the gradient with too many sums at once."""
-    span, axes = (g.shape[2] - 1) * strides[0] + 1, (0, *range(2, g.ndim))
-    columns = list(_kernel_slices(weight.shape[2:], g.shape[3:], strides[1:], steps[1:]))
+    span, axes = (g.shape[1] - 1) * strides[0] + 1, tuple(range(g.ndim - 1))
+    columns = list(_kernel_slices(weight.shape[1:-1], g.shape[2:-1], strides[1:], steps[1:]))
 
     def row(i: Any) -> Any:
-        part = jax.lax.dynamic_slice_in_dim(x, i * steps[0], span, 2)[:, :, :: strides[0]]
-        return jnp.stack([jnp.sum(part[(..., *at)] * g, axes) for at in columns], 1)
+        part = jax.lax.dynamic_slice_in_dim(x, i * steps[0], span, 1)[:, :: strides[0]]
+        return jnp.stack([jnp.sum(part[(slice(None), slice(None), *at)] * g, axes) for at in columns])
 
-    rows = jax.lax.map(row, jnp.arange(weight.shape[1]))
-    return jnp.moveaxis(rows, 0, 1).reshape(weight.shape)
+    return jax.lax.map(row, jnp.arange(weight.shape[0])).reshape(weight.shape)
 
 
 _convolve.defvjp(_forward, _backward)
