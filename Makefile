@@ -1,6 +1,6 @@
 # Every target sets up what it needs in .venv, once; after that it needs no network.
 #   make demo | test | test-smoke | test-versions | mutants | fuzz | fuzz-files | fuzz-serving | fuzz-wires | kills | chaos | test-all | check | bench |
-#   bench-ops | targets | memory | plans | gpu | onnx | parity | ecosystem | docs | dist | size | clean
+#   bench-ops | targets | memory | plans | gpu | onnx | parity | ecosystem | native | docs | dist | size | clean
 PYTHON ?= python3
 # Processes of pytest: more than the two cores of a small machine, since many tests wait for processes of their own.
 JOBS ?= 3
@@ -8,7 +8,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input install --quiet --quiet
 
-.PHONY: demo test test-smoke test-versions mutants fuzz fuzz-files fuzz-serving fuzz-wires kills chaos test-all check bench bench-ops targets memory plans gpu onnx parity parity-record ecosystem docs notebooks dist size clean
+.PHONY: demo test test-smoke test-versions mutants fuzz fuzz-files fuzz-serving fuzz-wires kills chaos test-all check bench bench-ops targets memory plans gpu onnx parity parity-record ecosystem native docs notebooks dist size clean
 
 demo: $(VENV)/.has-demo
 	@$(PY) tutorials/demo.py
@@ -150,6 +150,10 @@ parity-record: .cache/has-paddle $(VENV)/.has-test
 	@mkdir -p .cache
 	@$(if $(PADDLE),,$(PYTHON) -m venv .cache/paddle-venv && .cache/paddle-venv/bin/python -m pip --quiet install paddlepaddle==3.3.1 scipy)
 	@$(if $(PADDLE),,touch $@)
+
+# The C functions that XLA calls, compiled to LLVM's text, which is what the package holds: after a change of theirs.
+native: $(VENV)/.has-native $(VENV)/.has-test
+	@$(PY) -m paddle_lite_py.cpu_compiler.native.generate
 
 docs: $(VENV)/.has-docs
 	@$(PY) docs/build.py out/docs

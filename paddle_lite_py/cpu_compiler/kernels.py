@@ -5,7 +5,6 @@ XLA's compiler for CPUs makes one kernel for each result, and reads what they ha
 
 from __future__ import annotations
 
-import ctypes
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -14,9 +13,8 @@ import numpy as np
 
 from ..core.jax_compat.jaxprs import Literal
 from ..core.memo import once
-from .machine_code import KERNEL, PlanTable, compiler, cpus, key_of
+from .machine_code import KERNEL, compiler, cpus, key_of
 
-MOST_BUFFERS = 64
 PIECE = 1 << 15  # elements that a thread takes at a time
 _FLOAT, _BOOL = np.dtype("float32"), np.dtype("bool")
 
@@ -185,12 +183,9 @@ class _Target:
     """The FFI target that XLA calls for kernels."""
 
     def __init__(self, llvm: Any) -> None:
-        self._table = PlanTable()
+        self._table = llvm.target(KERNEL, "kernel_call.ll")
         self._known: set[int] = set()
-        self._address = once(lambda text: llvm.address(text, "kernel"))
-        c = ctypes.CDLL(None)
-        called = {name: getattr(c, name) for name in ("malloc", "free", "sched_yield")}
-        llvm.target(KERNEL, "kernel_call.ll", self._table, called, {"MOST_BUFFERS": MOST_BUFFERS})
+        self._address = once(lambda text: llvm.compiled(text).get_function_address("kernel"))
 
     def plan(self, key: int, text: str, n: int) -> None:
         """Have a plan for a key: the kernel, how many elements, how many pieces, and who helps with them."""

@@ -1,8 +1,9 @@
 """Machine code for this machine, compiled by llvmlite, and the interface by which XLA calls it.
 
 XLA hands a function a frame: extensions, arguments, results and attributes. The only attribute is the key of a plan,
-which is found in a table of chains (`xla_call.ll`): 64-bit words that stand in memory for good, the key, the next plan
-of its chain, and what the function needs to know. So nothing of Python is in the way of a call.
+which is found in a table of chains (`native/xla_call.h`): 64-bit words that stand in memory for good, the key, the next
+plan of its chain, and what the function needs to know. So nothing of Python is in the way of a call. The functions are
+written in C, and kept as what Clang makes of it (`native/generate.py`), so that users need no C compiler.
 """
 
 from __future__ import annotations
@@ -11,9 +12,8 @@ import ctypes
 import hashlib
 import os
 import platform
-import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +21,21 @@ import jax
 
 from ..core.memo import once
 
-CHAINS = 4096
+# As in native/*.c: chains of plans, arguments of a oneDNN primitive, and buffers of a kernel.
+CHAINS, MOST_ARGUMENTS, MOST_BUFFERS = 4096, 4, 64
 # The names of the FFI targets that XLA's programs call.
 CONVOLUTION, KERNEL = TARGETS = ("paddle_lite_py.onednn", "paddle_lite_py.kernel")
 
 
 class PlanTable:
-    """The plans of this process, by key; they stay."""
+    """The plans of this process, by key; they stay.
 
-    def __init__(self) -> None:
-        self.heads = (ctypes.c_int64 * CHAINS)()
+    Arguments:
+        address: of the first plan of each chain.
+    """
+
+    def __init__(self, address: int) -> None:
+        self.heads = (ctypes.c_int64 * CHAINS).from_address(address)
         self.kept: list[Any] = []
 
     def add(self, key: int, words: Sequence[int]) -> None:
@@ -76,8 +81,8 @@ class Compiler:
         self._machine = binding.Target.from_default_triple().create_target_machine(cpu=cpu, features=features, opt=3)
         self._kept: list[Any] = []
 
-    def address(self, code: str, name: str, goes_far: bool = True) -> int:
-        """Where a function stands that LLVM's code says; one that does not go far is not worth its optimizer's time."""
+    def compiled(self, code: str, goes_far: bool = True) -> Any:
+        """Compile LLVM's code, for good; what does not go far is not worth its optimizer's time."""
         module = self._llvm.parse_assembly(code)
         module.data_layout = str(self._machine.target_data)
         if goes_far:
@@ -88,26 +93,19 @@ class Compiler:
         engine = self._llvm.create_mcjit_compiler(module, self._machine)
         engine.finalize_object()
         self._kept.append(engine)
-        return engine.get_function_address(name)
+        return engine
 
-    def target(
-        self, name: str, file: str, table: PlanTable, called: Mapping[str, Any], numbers: Mapping[str, int]
-    ) -> None:
-        """Let XLA call the function of a file under a name.
+    def target(self, name: str, file: str, **filled: Sequence[Any]) -> PlanTable:
+        """Let XLA call the function `call` of a file in `native/` under a name, and return the table of its plans.
 
         Arguments:
-            table: of its plans. called: C functions that it calls, by name. numbers: what else it knows, by name.
+            filled: C functions and objects by the name of the structure that they are written to.
         """
-        numbers = {**numbers, "TABLE": ctypes.addressof(table.heads), "CHAIN_MASK": CHAINS - 1}
-        address = self.function("call", ["xla_call.ll", file], called, numbers)
-        jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(ctypes.c_void_p(address)), platform="cpu")
-
-    def function(self, name: str, files: Sequence[str], called: Mapping[str, Any], numbers: Mapping[str, int]) -> int:
-        """Return the address of a function in files next to this one; C functions and numbers replace their names."""
-        text = "".join([Path(__file__).with_name(file).read_text(encoding="utf-8") for file in files])
-        for c_name, function in called.items():
-            address = ctypes.cast(function, ctypes.c_void_p).value
-            text = re.sub(rf"\b{c_name}\(", f"inttoptr (i64 {address} to ptr)(", text)
-        for word, number in numbers.items():
-            text = re.sub(rf"\b{word}\b", str(number), text)
-        return self.address(text, name, goes_far=False)
+        text = Path(__file__).with_name("native").joinpath(file).read_text(encoding="utf-8")
+        engine = self.compiled(text, goes_far=False)
+        for structure, values in filled.items():
+            words = [ctypes.cast(value, ctypes.c_void_p).value or 0 for value in values]
+            (ctypes.c_int64 * len(words)).from_address(engine.get_global_value_address(structure))[:] = words
+        called = ctypes.c_void_p(engine.get_function_address("call"))
+        jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(called), platform="cpu")
+        return PlanTable(engine.get_global_value_address("plans"))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..core.config import cpu_features
 from ..core.memo import once
 from ..core.switches import is_on
-from .machine_code import CONVOLUTION, Compiler, PlanTable, compiler, key_of
+from .machine_code import CONVOLUTION, Compiler, compiler, key_of
 
 PACKAGE, LIBRARY, MAJOR = "onednn-cpu-gomp", "libdnnl.so.3", 3
 # Each XLA thread that calls oneDNN has its own OpenMP team: on more cores that would be many idle threads.
@@ -23,8 +23,7 @@ ALIGNMENT = 64
 MIN_PRODUCTS_SHARED = 1 << 24
 # A plan: whether all threads take part, the number of steps, and the steps: a oneDNN primitive, how many arguments,
 # the arguments; of each oneDNN's name, a description of its memory, which buffer of the call it is in, at which byte.
-MOST_ARGUMENTS = 4
-_CALLED = ("dnnl_memory_create", "dnnl_memory_destroy", "dnnl_primitive_execute", "dnnl_stream_wait")
+_CALLED = ("memory_create", "memory_destroy", "primitive_execute", "stream_wait")
 
 KINDS = ("forward", "data", "weights")  # a convolution, the gradient of its input, and that of its weights
 
@@ -142,19 +141,10 @@ class OneDNN:
         self.stream = self.new("dnnl_stream_create", self.engine, 1)
         self.attributes = self.new("dnnl_primitive_attr_create")
         self.check(self.c.dnnl_primitive_attr_set_scratchpad_mode(self.attributes, _USERS_SCRATCH))
-        self.table, self.planned = PlanTable(), dict[int, Convolution]()
-        self._let_xla_call(llvm)
+        called = [getattr(self.c, f"dnnl_{name}") for name in _CALLED]
+        self.table = llvm.target(CONVOLUTION, "onednn_call.ll", onednn=[*called, self.engine, self.stream])
+        self.planned: dict[int, Convolution] = {}
         self.plan = once(self._plan)
-
-    def _let_xla_call(self, llvm: Compiler) -> None:
-        """Calls in several threads share no memory object; each waits for those under way, since it takes all cores."""
-        self._mutex = ctypes.create_string_buffer(64)  # of zeros: unlocked
-        threads = ctypes.CDLL(None)
-        called = {name: getattr(self.c, name) for name in _CALLED}
-        called |= {name: getattr(threads, name) for name in ("pthread_mutex_lock", "pthread_mutex_unlock")}
-        numbers = {"ENGINE": self.engine.value or 0, "STREAM": self.stream.value or 0}
-        numbers |= {"MUTEX": ctypes.addressof(self._mutex), "MOST_ARGUMENTS": MOST_ARGUMENTS}
-        llvm.target(CONVOLUTION, "onednn_call.ll", self.table, called, numbers)
 
     def check(self, status: int) -> None:
         """Raise what a status says."""

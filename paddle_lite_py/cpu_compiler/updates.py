@@ -18,7 +18,7 @@ from ..core.memo import memo, once
 from ..core.switches import is_on
 from . import kernels
 from .flattening import RESULT, VIEWS, readers, specs_of, spliced, variables, with_eqns
-from .machine_code import KERNEL, compiler
+from .machine_code import KERNEL, MOST_BUFFERS, compiler
 
 _TURNS = VIEWS | {"rev", "copy"}
 _IN_MEMORY = {"dot_general", "conv_general_dilated", "ffi_call"}  # in memory in any case
@@ -75,7 +75,7 @@ class ReplacedSteps(NamedTuple):
         k = self.kernel
         buffers = len(k.arrays) + len(k.numbers) + len(k.results)
         state = not set(k.arrays).isdisjoint(arguments)
-        return state and (bool(k.in_place) or len(k.results) > 1) and buffers <= kernels.MOST_BUFFERS - _MOST_LATER
+        return state and (bool(k.in_place) or len(k.results) > 1) and buffers <= MOST_BUFFERS - _MOST_LATER
 
     def call(self, later: Sequence[Any]) -> Iterator[Any]:
         """Return the equation that calls it once the arrays `later` are there, which read what it overwrites."""

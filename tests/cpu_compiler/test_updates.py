@@ -13,7 +13,7 @@ import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py.cpu_compiler import kernels, prepare, updates
-from paddle_lite_py.cpu_compiler.machine_code import KERNEL
+from paddle_lite_py.cpu_compiler.machine_code import KERNEL, MOST_BUFFERS
 from paddle_lite_py.host.tier import program_jit
 
 pytestmark = pytest.mark.skipif(not updates.serves(), reason="llvmlite is not for this machine")
@@ -188,7 +188,7 @@ def test_many_arrays_stay_xlas():
     def fn(x, *arrays):
         return [a + x for a in arrays]
 
-    args = [X] * (kernels.MOST_BUFFERS // 2 + 1)
+    args = [X] * (MOST_BUFFERS // 2 + 1)
     assert calls(fn, *args)[0] == 0
     same(run(fn, *args), jax.jit(fn)(*args))
 

@@ -1,0 +1,1 @@
+"""C that XLA calls, and what Clang makes of it."""
