@@ -104,8 +104,8 @@ class Compiler:
         text = Path(__file__).with_name("native").joinpath(file).read_text(encoding="utf-8")
         engine = self.compiled(text, goes_far=False)
         for structure, values in filled.items():
-            words = [ctypes.cast(value, ctypes.c_void_p).value or 0 for value in values]
-            (ctypes.c_int64 * len(words)).from_address(engine.get_global_value_address(structure))[:] = words
+            words = (ctypes.c_void_p * len(values))(*[ctypes.cast(v, ctypes.c_void_p) for v in values])
+            ctypes.memmove(engine.get_global_value_address(structure), words, ctypes.sizeof(words))
         called = ctypes.c_void_p(engine.get_function_address("call"))
         jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(called), platform="cpu")
         return PlanTable(engine.get_global_value_address("plans"))

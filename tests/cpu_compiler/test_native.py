@@ -20,6 +20,12 @@ def test_it_is_generated_from_the_present_source(source):
     assert found == first_line(source), "run `make native`"
 
 
+def test_llvm_has_nothing_to_warn_of(capfd):
+    for source in HERE.glob("*.c"):
+        compiler().compiled(source.with_suffix(".ll").read_text(encoding="utf-8"), goes_far=False)
+    assert capfd.readouterr().err == ""
+
+
 @pytest.mark.parametrize(("target", "what"), [(CONVOLUTION, "a convolution"), (KERNEL, "a kernel")])
 def test_a_call_without_a_plan_is_an_error(target, what):
     if target == CONVOLUTION and onednn.loaded() is None:
