@@ -1,9 +1,10 @@
 """The first minute: from the import to the first loss and to the tenth, in fresh processes, compared with peers.
 
-usage: cold.py [--paddle PY] [--torch PY] [--ours PY] [--only REGEX] [--rounds N] [--out cold.json]
+usage: cold.py [--paddle PY] [--torch PY] [--ours PY] [--jax PY] [--only REGEX] [--rounds N] [--out cold.json]
 
-Ours runs with an empty cache of compiled programs, and once more with what the first run has left there. A figure is
-the best of the rounds.
+Each workload runs eagerly, with its layer compiled (static), and as one compiled training step (step), which is what is
+written by hand in JAX. Ours runs with an empty cache of compiled programs, and once more with what the first run has
+left there. A figure is the best of the rounds.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from cells import CACHE, HERE, Cell
 NAMES = ("session", "mlp", "lenet", "resnet", "transformer", "gcn", "gat", "ppo", "lstm")
 NAMES += ("mobilenet_v3_small", "densenet121", "resnet50", "efficientnet", "vit", "swin", "unet", "conformer", "gpt")
 NAMES += ("gan", "pinn")
-FRAMEWORKS = ("ours", "paddle", "torch")
+FRAMEWORKS = ("ours", "jax", "paddle", "torch")
+MODES = ("eager", "static", "step")
 Figures = dict[str, Any]
 COMPILING = 20  # seconds for the compiler that a process has left behind
 
@@ -38,7 +40,8 @@ class ColdCell(Cell):
 
     def measured(self, mode: str) -> dict[str, Figures]:
         """The figures of a process by themselves, and for ours those of a second one."""
-        command = [self.python, str(HERE / "workloads_cold.py"), self.name, *([f"--{mode}"] * (mode != "eager"))]
+        script = "workloads_cold_jax.py" if self.framework == "jax" else "workloads_cold.py"
+        command = [self.python, str(HERE / script), self.name, *([f"--{mode}"] * (mode != "eager"))]
         with tempfile.TemporaryDirectory() as empty:
             first = {"cold": self.run(command, Path(empty))}
             if self.framework != "ours":
@@ -57,8 +60,8 @@ def main() -> None:
             "workload", {"import": "import", "first": "first loss", "last": "tenth", "cpu": "CPU", "ratio": "/ paddle"}
         )
     )
-    for name in [f"{n} {mode}" for n in NAMES for mode in ("eager", "static")]:
-        if name != "session static" and re.search(args.only, name):
+    for name in [f"{n} {mode}" for n in NAMES for mode in (MODES if n != "session" else MODES[:1])]:
+        if re.search(args.only, name):
             rows.append({"name": name, "figures": measure(name, pythons, args)})
             print("\n".join(lines(rows[-1])), flush=True)
     if args.out:
@@ -70,6 +73,7 @@ def arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ours", metavar="PY", default=sys.executable)
+    parser.add_argument("--jax", metavar="PY", default=sys.executable, help="a Python that has JAX and optax")
     parser.add_argument("--paddle", metavar="PY", help="a Python that has PaddlePaddle")
     parser.add_argument("--torch", metavar="PY", help="a Python that has PyTorch")
     parser.add_argument("--only", metavar="REGEX", default=".", help="rows to measure, such as 'mlp|gcn eager'")
@@ -85,6 +89,8 @@ def measure(name: str, pythons: dict[str, str], args: argparse.Namespace) -> dic
     best: dict[str, Figures] = {}
     for _ in range(args.rounds):
         for framework, python in pythons.items():
+            if framework == "jax" and mode != "step":
+                continue
             for kind, figures in ColdCell(framework, workload, python, args.timeout).measured(mode).items():
                 label = f"{framework} {kind}"
                 if "last" in figures and figures["last"] <= best.get(label, figures).get("last", figures["last"]):

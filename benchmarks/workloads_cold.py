@@ -1,6 +1,6 @@
 """What a user runs first, in the Paddle API of BENCH_MODULE: each workload gives a step, which gives a loss.
 
-usage: workloads_cold.py NAME [--static]     one JSON line: seconds from the import to the first loss and to the last
+usage: workloads_cold.py NAME [--static | --step]     one JSON line: seconds from the import to the first loss and last
 """
 
 from __future__ import annotations
@@ -44,6 +44,11 @@ def layer(made: Any) -> Any:
     return paddle.jit.to_static(made, full_graph=True) if "--static" in sys.argv else made
 
 
+def whole(step: Step) -> Step:
+    """The training step, compiled where the command line asks for it."""
+    return paddle.jit.to_static(step) if "--step" in sys.argv else step
+
+
 def training(net: Any, loss_of: Callable[[Any, int], Any], rate: float = 1e-3) -> Step:
     """Steps of Adam on a loss."""
     opt = paddle.optimizer.Adam(rate, parameters=net.parameters())
@@ -56,7 +61,7 @@ def training(net: Any, loss_of: Callable[[Any, int], Any], rate: float = 1e-3) -
         opt.clear_grad()
         return loss
 
-    return step
+    return whole(step)
 
 
 def classifying(net: Any, x: Any, classes: int) -> Step:
@@ -232,6 +237,20 @@ def ppo() -> Step:
             rows.append((before, move, log.item(), value.item(), reward, done))
         return [paddle.to_tensor(np.array(column)) for column in zip(*rows, strict=True)]
 
+    def update(states: Any, chosen: Any, old: Any, goals: Any, gain: Any) -> Any:
+        logits, value = net(states)
+        logs = paddle.take_along_axis(F.log_softmax(logits), chosen.unsqueeze(1), 1).squeeze(1)
+        ratio = paddle.exp(logs - old)
+        clipped = paddle.minimum(ratio * gain, ratio.clip(0.8, 1.2) * gain).mean()
+        entropy = -(F.softmax(logits) * F.log_softmax(logits)).sum(-1).mean()
+        loss = 0.5 * F.mse_loss(value.squeeze(-1), goals) - clipped - 0.01 * entropy
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        return loss
+
+    update = whole(update)
+
     def step(i: int) -> Any:
         states, chosen, old, values, rewards, done = rollout()
         goal, total = np.zeros(32, "float32"), 0.0
@@ -242,15 +261,7 @@ def ppo() -> Step:
         gain = goals - values.astype("float32")
         gain = (gain - gain.mean()) / (gain.std() + 1e-8)
         for _ in range(4):
-            logits, value = net(states)
-            logs = paddle.take_along_axis(F.log_softmax(logits), chosen.unsqueeze(1), 1).squeeze(1)
-            ratio = paddle.exp(logs - old.astype("float32"))
-            clipped = paddle.minimum(ratio * gain, ratio.clip(0.8, 1.2) * gain).mean()
-            entropy = -(F.softmax(logits) * F.log_softmax(logits)).sum(-1).mean()
-            loss = 0.5 * F.mse_loss(value.squeeze(-1), goals) - clipped - 0.01 * entropy
-            loss.backward()
-            opt.step()
-            opt.clear_grad()
+            loss = update(states, chosen, old.astype("float32"), goals, gain)
         return loss
 
     return step
@@ -327,8 +338,8 @@ def gan() -> Step:
     makes, judge = layer(makes), layer(judge)
     real, ones, zeros = floats(4, 3, 32, 32), paddle.ones([4, 1]), paddle.zeros([4, 1])
 
-    def step(i: int) -> Any:
-        made = makes(floats(4, 64, 4, 4))
+    def update(noise: Any) -> Any:
+        made = makes(noise)
         loss = F.binary_cross_entropy_with_logits(judge(real), ones)
         loss = loss + F.binary_cross_entropy_with_logits(judge(made.detach()), zeros)
         loss.backward()
@@ -341,7 +352,8 @@ def gan() -> Step:
         of_judge.clear_grad()
         return loss
 
-    return step
+    update = whole(update)
+    return lambda i: update(floats(4, 64, 4, 4))
 
 
 def pinn() -> Step:
@@ -362,7 +374,7 @@ def pinn() -> Step:
         opt.clear_grad()
         return loss
 
-    return step
+    return whole(step)
 
 
 NETS = (
