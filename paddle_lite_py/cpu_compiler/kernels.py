@@ -112,10 +112,7 @@ class Kernel(NamedTuple):
 
     def key(self, n: int, ignored: int) -> int:
         """By which a program calls it for n elements; behind its numbers it is given some arrays that it ignores."""
-        text = self._text(ignored)
-        key = key_of(f"{text} {n}")
-        _target().plan(key, text, n)
-        return key
+        return _target().plan(self._text(ignored), n)
 
     def _text(self, ignored: int) -> str:
         """Return the code: a loop, and a function that finds what the loop is given."""
@@ -184,18 +181,30 @@ class _Target:
 
     def __init__(self, llvm: Any) -> None:
         self._table = llvm.target(KERNEL, "kernel_call.ll")
-        self._known: set[int] = set()
+        self.planned: dict[int, tuple[str, int]] = {}
         self._address = once(lambda text: llvm.compiled(text).get_function_address("kernel"))
 
-    def plan(self, key: int, text: str, n: int) -> None:
-        """Have a plan for a key: the kernel, how many elements, how many pieces, and who helps with them."""
-        if key not in self._known:
+    def plan(self, text: str, n: int) -> int:
+        """Return the key of a plan: the kernel, how many elements, how many pieces, and who helps with them."""
+        key = key_of(f"{text} {n}")
+        if key not in self.planned:
             pieces = -(-n // PIECE)
             helpers = min(pieces, len(cpus())) - 1 if pieces > 2 else 0
             self._table.add(key, [self._address(text), n, PIECE, pieces, helpers])
-            self._known.add(key)
+            self.planned[key] = text, n
+        return key
 
 
 @once
 def _target() -> _Target:
     return _Target(compiler())
+
+
+def planned(key: int) -> tuple[str, int] | None:
+    """Return the code and the number of elements for which this process has a plan of that key."""
+    return _target().planned.get(key)
+
+
+def plan(text: str, n: int) -> int:
+    """Plan what planned() gave in another process."""
+    return _target().plan(text, n)

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -24,10 +24,23 @@ from ..core.jax_compat.versions import JAX
 from ..core.jax_compat.xla import traced_by
 from ..core.package_stamp import package_stamp
 from ..core.private_files import read_signed, write_signed
-from . import executables, onednn
+from . import executables, kernels, onednn
 from .executables import ExecutableFile
-from .machine_code import CONVOLUTION
+from .machine_code import CONVOLUTION, KERNEL
 from .passes import CHOSEN
+
+
+class _Plans(NamedTuple):
+    """The plans of a function that XLA calls: what one is made of by its key, and the same plan in this process."""
+
+    planned: Callable[[int], Any]
+    plan_again: Callable[[Any], Any]
+
+
+_PLANS = {
+    CONVOLUTION: _Plans(onednn.planned, lambda plan: onednn.plan(onednn.convolution_from(plan))),
+    KERNEL: _Plans(kernels.planned, lambda plan: kernels.plan(*plan)),
+}
 
 
 class NamedPrograms:
@@ -56,10 +69,12 @@ class NamedPrograms:
         results = traced.shapes
         is_single = isinstance(results, jax.ShapeDtypeStruct)
         is_flat = is_single or isinstance(results, tuple) and all(isinstance(r, jax.ShapeDtypeStruct) for r in results)
-        path, calls = self._path(traced.specs), traced.foreign_calls()
-        planned = [onednn.planned(key) for name, key in calls if name == CONVOLUTION]
-        if path is None or executable.path is None or not is_flat or None in planned or len(planned) < len(calls):
+        path, plans = self._path(traced.specs), {}
+        for name, key in traced.foreign_calls():
+            plans[name, key] = _PLANS[name].planned(key) if name in _PLANS else None
+        if path is None or executable.path is None or not is_flat or None in plans.values():
             return
+        planned = [[name, plan] for (name, _), plan in plans.items()]
         known = {"file": executable.path.name, "results": None if is_single else len(results), "planned": planned}
         with contextlib.suppress(OSError, ValueError):  # of a full disk, and of what cannot be written
             if compiled is not None:
@@ -91,8 +106,8 @@ class NamedExecutable:
         if content is None:
             return None
         known = json.loads(content)
-        # XLA calls oneDNN by the keys of plans, which each process makes.
-        if None in [onednn.plan(onednn.convolution_from(c)) for c in known["planned"]]:
+        # XLA calls our functions by the keys of plans, which each process makes.
+        if None in [_PLANS[name].plan_again(plan) for name, plan in known["planned"]]:
             return None
         leaf = np.float32(0)
         results = leaf if known["results"] is None else (leaf,) * known["results"]

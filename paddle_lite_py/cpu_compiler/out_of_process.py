@@ -132,8 +132,10 @@ class OutOfProcessJit:
         arrays = _arrays(args)
         key = _kinds(arrays)
         run = self._known.get(key)
-        if run is None and (run := self._warming(TracedFunction(self.fn, arrays))) is not None:
-            self._known.put(key, run)
+        if run is None:
+            run = loaded(self.named.of(arrays)) or self._warming(TracedFunction(self.fn, arrays))
+            if run is not None:
+                self._known.put(key, run)
         return run.baseline if isinstance(run, Warming) else run
 
     def forget(self) -> None:

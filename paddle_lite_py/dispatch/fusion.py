@@ -29,6 +29,7 @@ def fused(name: str, seen: RecordedCalls, out: list[Tensor], tensors: list[Tenso
     kinds: dict[str, Any] = {kind: any(getattr(b.op, kind) for b in bounds) for kind in ("loops", "keeps")}
     kinds["windows"] = any(b.windows for b in bounds)
     op = Op(_replay(name, record, results), name, **kinds)
+    op.recorded = tuple(record.steps), tuple(record.numbers), tuple(results)
     if checks:
         op.input_check = lambda attrs: _together(checks, record.numbers)
     whole = BoundOp(op, op.fn)

@@ -16,6 +16,7 @@ from ..host.tier import for_xla, program_jit
 from ..registry.bound import BoundOp
 from . import tape
 from .pending import Failed
+from .record_text import NoText, text_of
 from .recorded_ops import Arrays, BackwardStep, CallStep, Steps, TracedSteps, one_by_one
 
 MAX_PROGRAMS = 512
@@ -61,12 +62,12 @@ class LazyProgram(tape.Recurring):
         same = self._has_integers(outside)
         program = self._compiled.get(same)
         if program is not None:
-            return program(*arrays)
+            return self._nested(program(*arrays))
         program = self._compiled[same] = self._program(outside, self._integers if same else {})
         with memory.trim_afterwards(), memory.paused_collection():
             out = program(*arrays)
             jax.block_until_ready(out)
-            return out
+            return self._nested(out)
 
     def run_once(self, outside: Arrays) -> tuple[dict[int, Any], dict[int, Any]] | None:
         """Return the same without a compiler, for what may not come again; None where that is not to be had."""
@@ -75,7 +76,11 @@ class LazyProgram(tape.Recurring):
         program = self._compiled.get(True) or self._compiled.setdefault(True, self._program(outside, self._integers))
         arrays = [for_xla(outside[i]) for i in self._order]
         run = program.without_compiler(*arrays) if isinstance(program, OutOfProcessJit) else None
-        return None if run is None else run(*arrays)
+        return None if run is None else self._nested(run(*arrays))
+
+    def _nested(self, out: Any) -> tuple[dict[int, Any], dict[int, Any]]:
+        """Return what a program gives as run() does: it gives only results where no gradient is left to come."""
+        return out if self._wanted.kept else (dict(zip(self._wanted.results, out, strict=True)), {})
 
     def _has_integers(self, outside: Arrays) -> bool:
         """Whether the integers are those that are part of the program."""
@@ -87,12 +92,21 @@ class LazyProgram(tape.Recurring):
         bounds += [b for s in self._steps if isinstance(s, BackwardStep) for b in tape.Structure.of(s.key).bounds]
         updated = sum(outside[i].size for i in self._wanted.donated)
         donated = tuple(range(len(self._wanted.donated)))
+        text = None if self._wanted.kept else self._text(known)
         return program_jit(
             prepare(self._make_function(known), donated),
             sum(b.operators for b in bounds),
             plain=suits_plain(any(b.plain for b in bounds), updated),
+            text=None if text is None else lambda: text,
             donate_argnums=donated,
         )
+
+    def _text(self, known: dict[int, int]) -> str | None:
+        """Return what the program computes, where that is the same in each process."""
+        try:
+            return text_of(self._steps, tuple(self._order), tuple(known.items()), self._wanted)
+        except NoText:
+            return None
 
     def _make_function(self, known: dict[int, int]) -> Callable[..., Any]:
         """Return the function, by what it does: lines about long compilations say its name."""
@@ -102,6 +116,8 @@ class LazyProgram(tape.Recurring):
             outside = dict(zip(self._order, arrays, strict=True)) | known
             given = [outside[i] for i in range(len(arrays))]
             traced = TracedSteps(given, self._steps, frozenset(self._wanted.kept)).run()
+            if not self._wanted.kept:
+                return tuple([traced.values[i] for i in self._wanted.results])
             results = {i: traced.values[i] for i in sorted({*self._wanted.results, *traced.needed})}
             return results, traced.residuals
 

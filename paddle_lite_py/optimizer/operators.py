@@ -28,6 +28,10 @@ class UpdateOp(Op):
         self.rule, self.numbers = rule, numbers
         self.attr_names = ("slots", "settings", "clip", "skips")
 
+    def is_builtin(self) -> bool:
+        """Whether its name stands for the same rule in each process."""
+        return RULES.get(self.name) is self
+
     def rebuild(self, slots: Any, settings: Any, clip: Any, skips: Any) -> Update:
         """Return the update that a file describes.
 
@@ -80,6 +84,10 @@ class Update(BoundOp):
 
         super().__init__(op, run, (recipe.slots, Settings(recipe.settings), recipe.clip, recipe.skips))
         self.changed, self.recipe, self.foreign = slice(n + 1, end), recipe, foreign
+
+    def parts(self) -> tuple[Any, ...]:
+        """Return all that its function depends on, besides the op."""
+        return *super().parts(), self.recipe.alike
 
     def infer(self, specs: tuple[Any, ...]) -> Any:
         """Output specs from input specs."""

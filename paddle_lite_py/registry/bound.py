@@ -89,6 +89,10 @@ class BoundOp:
         rule = self.op.windows
         return bool(self.evaluate_rule(rule)) if callable(rule) else rule
 
+    def parts(self) -> tuple[Any, ...]:
+        """Return all that its function depends on, besides the op."""
+        return self.attrs, self.layout, self.default
+
     def rebound(self, attrs: tuple[Any, ...]) -> BoundOp:
         """Return the op with other attributes, under the same default dtype."""
         with nullcontext() if self.default is None else bound_default(self.default):

@@ -56,6 +56,7 @@ class Op:
 
     custom = False  # it is the user's own
     on_host = False  # Python computes it, on arrays at hand
+    recorded: Any = None  # the steps and numbers that it replays, if it is made of other ops
     # Its result is a view of its first argument; or which attributes make it one.
     views: ViewRule | Callable[[dict[str, Any]], ViewRule | None] | None = None
     # Compiles programs that hold it, in the place of xla_jit(): (function, their operators, **options) -> callable.
@@ -97,6 +98,10 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
+
+    def is_builtin(self) -> bool:
+        """Whether its name stands for the same function in each process with this version of the package."""
+        return REGISTRY.get(self.name) is self and not self.custom
 
     def bind(self, attrs: tuple[Any, ...], layout: Layout = None) -> BoundOp:
         """Return the bound op for these attributes and the default dtype, from a cache."""

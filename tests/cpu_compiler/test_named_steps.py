@@ -1,0 +1,116 @@
+"""Eager training steps lead to their executables by what was recorded: the next process traces none of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import paddle_lite_py as paddle
+from paddle_lite_py import amp
+from paddle_lite_py.cpu_compiler import out_of_process
+from paddle_lite_py.eager import lazy_program, record_text
+from paddle_lite_py.nn import functional as F
+
+pytestmark = [pytest.mark.usefixtures("all_are_large"), pytest.mark.counts]
+
+
+@pytest.fixture
+def traces(monkeypatch):
+    """Of which function each trace was."""
+    found = []
+    new = out_of_process.TracedFunction
+    monkeypatch.setattr(out_of_process, "TracedFunction", lambda fn, args: found.append(fn.__name__) or new(fn, args))
+    return found
+
+
+def train(rows=64, axis=-1, scale=2.0, rate=0.1, like=lambda x: x, **settings):
+    """Two steps from fixed weights, as a process does that has no programs yet; the weights."""
+    lazy_program._programs.clear()
+    weight = paddle.create_parameter([256, 256], "float32", default_initializer=paddle.nn.initializer.Constant(0.01))
+    opt = paddle.optimizer.AdamW(rate, parameters=[weight], **settings)
+    x = paddle.arange(rows * 256, dtype="float32").reshape([rows, 256]) / 10000
+    for _ in range(2):
+        loss = (F.softmax(like(x @ weight), axis) * scale).square().sum()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+    return weight.numpy()
+
+
+CLIP = paddle.nn.ClipGradByGlobalNorm
+CHANGES = {
+    "nothing": ({}, False),
+    "the rate": ({"rate": 0.2}, False),
+    "a number": ({"scale": 3.0}, False),
+    "a shape": ({"rows": 128}, True),
+    "an attribute": ({"axis": 0}, True),
+    "a step": ({"like": paddle.tanh}, True),
+    "a setting of the optimizer": ({"beta1": 0.8}, True),
+    "a number of kinds": ({"beta1": 0}, True),
+    "decay": ({"weight_decay": 0.5}, True),
+    "a clip": ({"grad_clip": CLIP(1.0)}, True),
+    "another clip": ({"grad_clip": CLIP(2.0)}, True),
+}
+
+
+@pytest.mark.parametrize(("settings", "traced"), CHANGES.values(), ids=CHANGES)
+def test_all_that_a_step_depends_on_is_in_its_text(traces, monkeypatch, settings, traced):
+    if "grad_clip" in settings and settings["grad_clip"].clip_norm == 2.0:
+        train(grad_clip=CLIP(1.0))
+    train()
+    before = len(traces)
+    assert before
+    found = train(**settings)
+    assert (len(traces) > before) == traced
+    monkeypatch.setattr(lazy_program, "text_of", _no_text)
+    np.testing.assert_array_equal(found, train(**settings))
+
+
+def _no_text(*parts):
+    raise record_text.NoText
+
+
+def test_under_mixed_precision_steps_are_traced(traces):
+    for _ in range(2):
+        before = len(traces)
+        with amp.auto_cast(dtype="bfloat16"):
+            train()
+        assert len(traces) > before
+
+
+def test_an_op_of_the_users_has_no_text(traces):
+    for factor in (2, 3):  # under one name, as a cell of a notebook that is run again
+        own = paddle.utils.custom_op(lambda x, /, factor=factor: x * factor, name="scaled_in_a_named_step")
+        before = len(traces)
+        train(like=own)
+        assert len(traces) > before
+
+
+TRAINED = """
+import paddle_lite_py as paddle
+from paddle_lite_py.cpu_compiler import out_of_process
+out_of_process.FEW = out_of_process.BASELINE = 1
+traced, new = [], out_of_process.TracedFunction
+out_of_process.TracedFunction = lambda fn, args: traced.append(fn.__name__) or new(fn, args)
+paddle.seed(0)
+net = paddle.nn.Sequential(paddle.nn.Conv2D(8, 8, 3), paddle.nn.ReLU(), paddle.nn.Flatten(), paddle.nn.Linear(16928, 9))
+opt = paddle.optimizer.Adam(parameters=net.parameters())
+for _ in range(2):
+    loss = net(paddle.ones([2, 8, 48, 48])).square().mean()
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+print(float(loss), traced)
+"""
+
+
+def test_the_next_process_traces_no_step(tmp_path):
+    """It calls oneDNN and kernels of updates, where these are installed, by plans that it makes anew."""
+    environment = {"PADDLE_LITE_CACHE_DIR": str(tmp_path / "cache"), "FLAGS_baseline_tier": "0", "PATH": ""}
+    command = [sys.executable, "-c", TRAINED]
+    said = [subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout for _ in "12"]
+    assert "eager_ops_and_backward" in said[0]
+    assert said[1].split() == [said[0].split()[0], "[]"]
