@@ -30,9 +30,9 @@ from .steps import Steps, UnknownStepError, reading
 
 # For so many kinds of arguments a function is compiled when they come first.
 COMPILED_FIRST = 2
-# Nanoseconds: a compilation, a call, each NumPy step besides what depends on the number of elements, and each
-# element of a result that is given to XLA.
-COMPILATION, CALL, STEP, COPY = 25_000_000, 20_000, 1000, 2.0
+# Nanoseconds: a compilation and what each step adds to it; a call, each NumPy step besides what depends on the number
+# of elements, and each element of a result that is given to XLA.
+COMPILATION, COMPILED_STEP, CALL, STEP, COPY = 20_000_000, 5_000_000, 20_000, 1000, 2.0
 MAX_KINDS = 1024
 
 
@@ -117,7 +117,7 @@ class VaryingShapes:
     def _new(self, key: Any, args: tuple[Any, ...]) -> Callable[..., Any]:
         if not _is_supported():
             return self._xla
-        writer, each = None, float(COMPILATION)
+        writer, each, compilation = None, math.inf, float(COMPILATION)
         try:
             with reading():
                 traced = self._trace(*args)
@@ -127,11 +127,12 @@ class VaryingShapes:
                 large = [math.prod(steps.types[n].shape) for n in steps.outputs]
                 each = CALL + STEP * writer.turns + sum(map(cost, steps.list))
                 each += COPY * sum(n for n in large if n > small.most())
+                compilation += COMPILED_STEP * len(steps.list)
         except UnknownStepError:
             pass
-        if writer is None or each >= COMPILATION:
+        if writer is None or each >= compilation:
             return self._xla
-        return self._by_numpy(key, writer, int(COMPILATION / each))
+        return self._by_numpy(key, writer, int(compilation / each))
 
     def _by_numpy(self, key: Any, writer: FunctionWriter, left: int) -> Callable[..., Any]:
         """Return a function that runs that many calls by NumPy, and compiles then."""
