@@ -4,7 +4,8 @@ A decode loop whose cache grows by `concat` has new shapes at each token, and XL
 So once a function was compiled for a few kinds of arguments, NumPy runs it for a new kind, until that has taken
 about as long as a compilation. At worst that is twice the time of whichever is better.
 
-Small results that NumPy makes are the host's, so that what follows is NumPy's as well.
+Small results that NumPy makes are the host's, so that what follows is NumPy's as well. So are large ones in memory that
+XLA takes over without a copy: those of concat, such as a cache.
 
 Times are estimates, so that a process that is started again and runs the same gives the same bits.
 """
@@ -25,15 +26,18 @@ from ..core import small
 from ..core.arrays import array_class
 from ..core.memo import Memo, once
 from .generate import FunctionWriter, write_function
+from .movement import is_aligned
 from .rules import MOVES, cost
 from .steps import Steps, UnknownStepError, reading
 
 # For so many kinds of arguments a function is compiled when they come first.
 COMPILED_FIRST = 2
 # Nanoseconds: a compilation and what each step adds to it; a call, each NumPy step besides what depends on the number
-# of elements, and each element of a result that is given to XLA.
-COMPILATION, COMPILED_STEP, CALL, STEP, COPY = 20_000_000, 5_000_000, 20_000, 1000, 2.0
+# of elements, and each element of a result that is given to XLA. For concat, which XLA copies as well: what NumPy takes
+# longer for each element.
+COMPILATION, COMPILED_STEP, CALL, STEP, COPY, MOVE = 20_000_000, 5_000_000, 20_000, 1000, 2.0, 0.15
 MAX_KINDS = 1024
+_NUMBERS = frozenset((float, int, bool, complex))
 
 
 class Watch:
@@ -106,7 +110,7 @@ class VaryingShapes:
 
     def __call__(self, *args: Any) -> Any:
         """Return the results for arrays and numbers."""
-        key = tuple([(a.shape, a.dtype) if hasattr(a, "shape") else a.__class__ for a in args])
+        key = tuple([a.__class__ if a.__class__ in _NUMBERS else (a.shape, a.dtype) for a in args])
         run = self._known.get(key)
         if run is None:
             if not all(a.__class__ in _kinds() for a in args):  # JAX is tracing
@@ -124,9 +128,12 @@ class VaryingShapes:
                 steps = Steps(traced.jaxpr)
                 numbers = frozenset([i for i, a in enumerate(args) if not hasattr(a, "shape")])
                 writer = write_function(steps, traced.out_info, numbers)
-                large = [math.prod(steps.types[n].shape) for n in steps.outputs]
-                each = CALL + STEP * writer.turns + sum(map(cost, steps.list))
-                each += COPY * sum(n for n in large if n > small.most())
+                sizes = [math.prod(steps.types[n].shape) for n in steps.outputs]
+                if [step.name for step in steps.list] == ["concatenate"]:
+                    each = STEP + MOVE * sizes[0]
+                else:
+                    each = CALL + STEP * writer.turns + sum(map(cost, steps.list))
+                    each += COPY * sum(n for n in sizes if n > small.most())
                 compilation += COMPILED_STEP * len(steps.list)
         except UnknownStepError:
             pass
@@ -151,11 +158,11 @@ class VaryingShapes:
 # Key: once a process: classes.
 @once
 def _kinds() -> frozenset[type]:
-    return frozenset((float, int, bool, np.ndarray, array_class()))
+    return _NUMBERS - {complex} | {np.ndarray, array_class()}
 
 
 def _payload(array: np.ndarray) -> Any:
     """Return a result as an independent payload: sharing memory with an XLA argument would keep that alive."""
     if not small.is_small(array.shape, array.dtype):
-        return jax.device_put(array)
+        return array if is_aligned(array) else jax.device_put(array)
     return array if array.flags.owndata else array.copy()

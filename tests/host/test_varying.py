@@ -88,3 +88,18 @@ def test_who_looks_for_nan_later_finds_it():
         run(given(55))
     with pytest.raises(FloatingPointError):
         run(given(57))
+
+
+def test_a_cache_that_grows_stays_where_it_is():
+    run = tiered(lambda x, y: jax.numpy.concatenate([x, y], 0), 2)
+    x, row = given(small.MOST), given(1)
+    cache = run(x, row)
+    for _ in range(3):
+        cache = run(cache, row)
+    assert isinstance(cache, np.ndarray) and cache.ctypes.data % 64 == 0 and cache.shape == (small.MOST + 4, 3)
+    np.testing.assert_array_equal(cache, np.concatenate([x, *[row] * 4]))
+    tensor = paddle.to_tensor([0.0])
+    tensor._set_payload(cache)
+    assert isinstance((tensor * 2)._data, jax.Array)
+    tensor.numpy()[0] = 0  # a copy
+    np.testing.assert_array_equal(cache[0], x[0])
