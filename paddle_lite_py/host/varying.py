@@ -36,6 +36,8 @@ COMPILED_FIRST = 2
 # of elements, and each element of a result that is given to XLA. For concat, which XLA copies as well: what NumPy takes
 # longer for each element.
 COMPILATION, COMPILED_STEP, CALL, STEP, COPY, MOVE = 20_000_000, 5_000_000, 20_000, 1000, 2.0, 0.15
+# A kind that comes so often between other ones is none of the lengths of a loop, and is compiled then.
+RECURRENCES = 48
 MAX_KINDS = 1024
 _NUMBERS = frozenset((float, int, bool, complex))
 
@@ -107,6 +109,7 @@ class VaryingShapes:
         self._xla, self._trace = xla, trace
         # Key: shapes, dtypes and classes of numbers; the function is pure.
         self._known: Memo[Any, Callable[..., Any]] = Memo(f"kinds of {name}", MAX_KINDS, tiered=True)
+        self._last: Callable[..., Any] | None = None  # what ran the previous call
 
     def __call__(self, *args: Any) -> Any:
         """Return the results for arrays and numbers."""
@@ -116,7 +119,10 @@ class VaryingShapes:
             if not all(a.__class__ in _kinds() for a in args):  # JAX is tracing
                 return self._xla(*args)
             run = self._known.put(key, self._new(key, args))
-        return run(*args)
+        try:
+            return run(*args)
+        finally:
+            self._last = run
 
     def _new(self, key: Any, args: tuple[Any, ...]) -> Callable[..., Any]:
         if not _is_supported():
@@ -141,13 +147,13 @@ class VaryingShapes:
             return self._xla
         return self._by_numpy(key, writer, int(compilation / each))
 
-    def _by_numpy(self, key: Any, writer: FunctionWriter, left: int) -> Callable[..., Any]:
-        """Return a function that runs that many calls by NumPy, and compiles then."""
-        function = writer.function()
+    def _by_numpy(self, key: Any, writer: FunctionWriter, calls: int) -> Callable[..., Any]:
+        """Return a function that runs that many calls by NumPy, fewer of a kind that recurs, and compiles then."""
+        function, left = writer.function(), float(calls)
 
         def run(*args: Any) -> Any:
             nonlocal left
-            left -= 1
+            left -= 1 if self._last is run else 1 + calls / RECURRENCES
             if left < 0:
                 return self._known.put(key, self._xla)(*args)
             return jax.tree.map(_payload, function(*[np.asarray(a) if hasattr(a, "shape") else a for a in args]))

@@ -42,7 +42,22 @@ def test_a_kind_that_comes_often_is_compiled(monkeypatch):
         with compilations() as count:
             run(x[2])
         counts.append(count[0])
-    assert sum(counts) == 1 and sum(counts[8:10]) == 1
+    assert sum(counts) == 1 and sum(counts[8:11]) == 1
+
+
+def test_a_kind_that_comes_between_others_is_compiled_soon():
+    run = tiered(lambda x: jax.numpy.cos(x) + 1, 1)
+    for n in (33, 34, 35, 36):  # as the layers of a net do, and not the lengths of a loop
+        run(given(n))
+    with compilations() as count:
+        for _ in range(60):
+            run(given(35)), run(given(36))
+    assert count[0] == 2
+    with compilations() as count:
+        for n in range(37, 40):
+            for _ in range(60):
+                run(given(n))
+    assert count[0] == 0
 
 
 def test_what_only_moves_elements_is_not_compiled_at_first():
