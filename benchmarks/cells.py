@@ -8,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,10 @@ class MemoryCell(Cell):
 
 
 class StartCell(Cell):
-    """Time to the first result of a whole training step in a fresh process: alone (cold), or after one like it."""
+    """Time to the first result of a workload in a fresh process: with an empty cache (cold), or after one like it.
+
+    A net stands for its whole training step.
+    """
 
     def environment(self, cache: Path = CACHE) -> dict[str, str]:
         """As users have it: NumPy may give the first result."""
@@ -112,11 +116,21 @@ class StartCell(Cell):
         """Twice at most: each takes many seconds."""
         if len(self.turns) == 2:
             return {}
-        _, net, kind = self.name.split("_")
-        command = self.command(f"train_{net}_step", "--start")
+        name, _, kind = self.name.partition("_")[2].rpartition("_")
+        command = self.command(name if name.startswith("first_") else f"train_{name}_step", "--start")
         with tempfile.TemporaryDirectory() as empty:
             first = self.run(command, Path(empty))
             return first if kind == "cold" or "error" in first else self.run(command, Path(empty))
+
+
+class ProcessCell(StartCell):
+    """Time of such a process as a whole: from its start, with imports, until it has ended."""
+
+    def run(self, command: list[str], cache: Path = CACHE) -> dict[str, Any]:
+        """The time of a process that works once."""
+        start = time.perf_counter()
+        answer = super().run(command, cache)
+        return answer if "error" in answer else answer | {"value": (time.perf_counter() - start) * 1000}
 
 
 class TimedCell(Cell):

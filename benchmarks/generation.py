@@ -67,6 +67,13 @@ def plain(paddle: Any, batch: int) -> Call:
     return generate
 
 
+def first_token(paddle: Any) -> Call:
+    """What a user waits for at first: the prompt, and a token."""
+    net, prompt = gpt(paddle), paddle.to_tensor(np.ones((1, PROMPT), "int64"))
+    paddle.set_grad_enabled(False)
+    return lambda: net(prompt, [None] * LAYERS, 0)[0].argmax(-1, keepdim=True).numpy()
+
+
 def compiled(paddle: Any, batch: int) -> Call:
     """`paddle.text.generation`, which PaddlePaddle does not have."""
     models = paddle.text.models

@@ -17,7 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from cells import Cell, ImportCell, MemoryCell, StartCell, TimedCell
+from cells import Cell, ImportCell, MemoryCell, ProcessCell, StartCell, TimedCell
 from targets import GROUPS, JAX_FORM, OURS, TARGETS, Target
 from worker import ABSENT
 
@@ -89,9 +89,8 @@ def open_cell(framework: str, name: str, python: str, timeout: float) -> Cell:
     """The cell that knows how to measure this kind of row."""
     if name == "import_time":
         return ImportCell(framework, name, python, timeout)
-    if name.startswith("start_"):
-        return StartCell(framework, name, python, timeout)
-    kind = MemoryCell if name.startswith("memory_") else TimedCell
+    kinds = {"start_": StartCell, "process_": ProcessCell, "memory_": MemoryCell}
+    kind = next((cell for prefix, cell in kinds.items() if name.startswith(prefix)), TimedCell)
     return kind(framework, name, python, timeout)
 
 

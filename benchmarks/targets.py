@@ -19,6 +19,11 @@ GROUPS: dict[str, list[str]] = {
     "loaded_mlp": ["loaded_mlp"],
     "lower_bert12": ["lower_bert12"],
     "start": [f"start_{net}_{cache}" for net in ("bert12", "resnet50") for cache in ("cold", "warm")],
+    "first_token": [f"process_first_token_{cache}" for cache in ("cold", "warm")],
+    **{
+        f"first_steps_{mode}": [f"start_first_steps_{mode}_{dtype}_cold" for dtype in ("float32", "bfloat16")]
+        for mode in ("eager", "step")
+    },
     "static_while100": ["static_while100"],
     "static_collatz": ["static_collatz"],
     "static_grad_while100": ["static_grad_while100"],
@@ -66,6 +71,11 @@ TARGETS = [
     Target("static_layers160", 1.5),
     Target("loaded_mlp", 1.2),
     Target("start_bert12_warm", 0.33, OURS, "start_bert12_cold"),
+    *(Target(f"process_first_token_{cache}", 2.0, "torch") for cache in ("cold", "warm")),
+    *(
+        Target(f"start_first_steps_{mode}_bfloat16_cold", 3.0, OURS, f"start_first_steps_{mode}_float32_cold")
+        for mode in ("eager", "step")
+    ),
     Target("static_while100", 1.3),
     Target("train_mlp_eager", 1.35),
     Target("train_mlp_net", 1.25),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import tempfile
@@ -144,6 +145,25 @@ class GPTBlock(nn.Layer):
         mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         x = x + self.out(mixed.reshape(x.shape))
         return x + self.down(F.gelu(self.up(self.norm2(x))))
+
+
+def first_steps(mode: str, dtype: str) -> Call:
+    """Five training steps of a tiny GPT, under mixed precision for bfloat16."""
+    net = GPT(64, layers=2)
+    opt = paddle.optimizer.Adam(1e-4, parameters=net.parameters())
+    x, y = tokens(1000, 4, 32)
+
+    def step(x, y):
+        with contextlib.nullcontext() if dtype == "float32" else paddle.amp.auto_cast(dtype=dtype):
+            logits = net(x)
+            loss = F.cross_entropy(logits.reshape([-1, logits.shape[-1]]), y.reshape([-1]))
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        return loss
+
+    run = static(step) if mode == "step" else step
+    return lambda: [sync(run(x, y)) for _ in range(5)]
 
 
 class UNet(nn.Layer):
@@ -551,6 +571,12 @@ WORKLOADS: Workloads = {
     **{f"detect_{m}": lambda m=m: detect(paddle, m) for m in ("eager", "program", "loaded")},
     **{f"decode_concat64_{m}": lambda m=m: decode(paddle, m) for m in ("eager", "program", "loaded")},
     **{f"train_lengths_{mode}": lambda mode=mode: lengths.train(paddle, mode) for mode in ("padded", "packed")},
+    "first_token": lambda: generation.first_token(paddle),
+    **{
+        f"first_steps_{mode}_{dtype}": lambda mode=mode, dtype=dtype: first_steps(mode, dtype)
+        for mode in ("eager", "step")
+        for dtype in ("float32", "bfloat16")
+    },
     **{f"generate64_plain_{n}": lambda n=n: generation.plain(paddle, n) for n in generation.BATCHES},
     **{f"generate64_compiled_{n}": lambda n=n: generate(n) for n in generation.BATCHES},
 }

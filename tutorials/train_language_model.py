@@ -16,7 +16,9 @@ layers, and checkpoints are those of stacked layers. The function make() is for 
 for machines that are not here and ranks meshes:
 
     MODEL=llama-7b python -m paddle_lite_py.distributed.auto_tuner tutorials/train_language_model.py --for v5p:2x2x2 \
-        --depth 32
+        --depth 32 --pp 1 2 4 --json found.json
+
+--mesh found.json trains with the best of these plans.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ import dataclasses
 import functools
 import importlib
 import itertools
+import json
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -35,7 +38,7 @@ from typing import Any
 import paddle_lite_py as paddle
 from paddle_lite_py import distributed as dist
 from paddle_lite_py.distributed.auto_parallel.stacked import StackedLayers
-from paddle_lite_py.distributed.auto_tuner import MeshPlan
+from paddle_lite_py.distributed.auto_tuner import Candidate, MeshPlan
 from paddle_lite_py.distributed.fleet.utils import recompute
 from paddle_lite_py.text.models import CausalLM, ModelConfig, tiny_config
 from paddle_lite_py.text.models.layers import TransformerBlock
@@ -164,6 +167,7 @@ def operations(config: ModelConfig, model: Any, length: int) -> float:
 def train(given: argparse.Namespace) -> list[float]:
     """Train to the end, from the last checkpoint if there is one; the losses of the steps."""
     config, plan = MODELS[given.model], given.mesh
+    print(f"mesh: {plan}", flush=True)
     encode, config = _tokens(given.tokenizer, config)
     paddle.seed(given.seed)
     rate = paddle.optimizer.lr.LinearWarmup(
@@ -228,7 +232,21 @@ def prune(folder: Path, keep: int = 2) -> None:
             file.unlink()
 
 
+def chosen(file: str) -> MeshPlan:
+    """The best plan that the auto_tuner wrote to a file."""
+    try:
+        first = json.loads(Path(file).read_text())[0]
+        best = Candidate(**first | {"plan": MeshPlan(**first["plan"])})
+    except (OSError, ValueError, LookupError, TypeError) as e:
+        raise argparse.ArgumentTypeError(f"{file} is not what the auto_tuner writes with --json: {e}") from None
+    if not best.fits:
+        raise argparse.ArgumentTypeError(f"{file} has no plan that fits; the first one is limited by: {best.limit}")
+    return best.plan
+
+
 def _mesh(text: str) -> MeshPlan:
+    if text.endswith(".json"):
+        return chosen(text)
     words = text.split(",")
     found = {"dp": 1, "mp": 1, "recompute": "recompute" in words}
     for name, _, number in (word.partition("=") for word in words if word not in ("", "recompute")):
@@ -248,7 +266,12 @@ def main() -> None:
     add("--folder", required=True, help="for checkpoints, and the model at the end")
     add("--model", choices=MODELS, default="tiny")
     add("--tokenizer", help="a folder with a tokenizer for transformers; default: bytes")
-    add("--mesh", type=_mesh, default=MeshPlan(1, 1), help="such as dp=2,sep=2,mp=4,pp=2,sharding=3,recompute")
+    add(
+        "--mesh",
+        type=_mesh,
+        default=MeshPlan(1, 1),
+        help="such as dp=2,sep=2,mp=4,pp=2,sharding=3,recompute, or a file of the auto_tuner",
+    )
     add("--stack", action="store_true", help="one layer in a loop; implied by pp")
     add("--bf16", action="store_true", help="mixed precision with bfloat16")
     add("--peak", type=float, help="TFLOP/s of a device, for the MFU")

@@ -56,6 +56,7 @@ _NAMES: dict[str, Any] = {
     **{f"_{name}_of": fold.reduce for name, fold in folds.FOLDS.items()},
     **_warning_switch(),
     "_putmask": np.putmask,
+    "_aligned": movement.aligned,
     **{"_asarray": np.asarray, "_filled": _full, "_concatenate": np.concatenate, "_stack": np.stack},
     **{"_minimum": np.minimum, "_maximum": np.maximum, "_where": np.where, "_exp": np.exp, "_sqrt": np.sqrt},
     **{"_reciprocal": np.reciprocal, "_empty": np.empty, "_in_blocks": folds.in_blocks},

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..core import small
 from .rules import rule
 from .steps import PICKED, HostStep
 
 Function = Callable[..., Any]
+_ALIGNMENT = 64  # bytes
 
 
 @rule("reshape", "squeeze", "expand_dims", moves=True)
@@ -63,7 +66,30 @@ def _rev(step: HostStep) -> str:
 
 @rule("concatenate", moves=True)
 def _concatenate(step: HostStep) -> str:
-    return f"_concatenate(({_names(step)}), {step.params['dimension']})"
+    made = step.made[0]
+    # A cache that grows is copied once for each token, and not once more for XLA.
+    out = "" if math.prod(made.shape) <= small.MOST else f", _aligned({made.shape}, '{made.dtype.name}')"
+    return f"_concatenate(({_names(step)}), {step.params['dimension']}{out})"
+
+
+def aligned(shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    """Return an empty array whose memory begins where XLA has arrays begin."""
+    kind = np.dtype(dtype)
+    size = math.prod(shape) * kind.itemsize
+    memory = np.empty(size + _ALIGNMENT, np.uint8)
+    first = -memory.__array_interface__["data"][0] % _ALIGNMENT
+    return memory[first : first + size].view(kind).reshape(shape)
+
+
+def is_aligned(array: np.ndarray) -> bool:
+    """Whether an array is all of what aligned() made, so that XLA takes it over without a copy."""
+    memory = array.base
+    return (
+        memory.__class__ is np.ndarray
+        and memory.dtype == np.uint8
+        and memory.nbytes == array.nbytes + _ALIGNMENT
+        and array.flags.c_contiguous
+    )
 
 
 @rule("stack", moves=True)

@@ -175,8 +175,9 @@ class Tiers:
     def _vary(self) -> None:
         """From now on NumPy computes what XLA would have to compile for few calls."""
         assert self.watch is not None
-        self.xla, self.watch.when_varying = VaryingShapes(self.xla, self.trace, self.name), None
-        self._become(self.xla)
+        xla, self.watch.when_varying = self.xla, None
+        self.xla = VaryingShapes(lambda *args: xla(*map(for_xla, args)), self.trace, self.name)
+        self._become(self.xla, _unchanged)  # NumPy may run it: only a compiled function is given JAX arrays
 
     def other(self, *args: Any) -> Any:
         """Return a call that is new, or with other things than arrays of the host and numbers."""
@@ -255,6 +256,8 @@ def for_xla(value: Any) -> Any:
     """
     kind = value.__class__
     if kind is _ndarray:
+        if value.size > small.MOST:  # NumPy's, in memory that XLA takes over without a copy
+            return value
         held = _handed.get(id(value))
         if held is None:
             _handed.put(value, None)
@@ -271,6 +274,10 @@ def for_xla(value: Any) -> Any:
         with jax.ensure_compile_time_eval():  # JAX may be tracing
             found = numbers[key] = jnp.asarray(value)
     return found
+
+
+def _unchanged(value: Any) -> Any:
+    return value
 
 
 def on_host(value: Any) -> Any:
@@ -297,9 +304,7 @@ def _entry(n: int, donated: frozenset[int]) -> Callable[..., tuple[Callable[...,
     key = "".join([f"{a}.shape, {a}.dtype, " for a in names])
     mixed = "".join([f"({a}.shape, {a}.dtype) if {a}.__class__ is _ndarray else {a}.__class__, " for a in names])
     others = " or ".join([f"{a}.__class__ is _jax_array" for a in names]) or "False"
-    taken = [
-        a if i in donated else f"{a} if {a}.__class__ is _jax_array else _for_xla({a})" for i, a in enumerate(names)
-    ]
+    taken = [a if i in donated else f"{a} if {a}.__class__ is _jax_array else _given({a})" for i, a in enumerate(names)]
     text = f"""def make(_known, _xla, _other):
     def call({given}):
         if {arrays}:
@@ -315,9 +320,10 @@ def _entry(n: int, donated: frozenset[int]) -> Callable[..., tuple[Callable[...,
         except KeyError:
             return _other({given})
         return _run({given})
-    def compile_by(xla):
-        nonlocal _xla
-        _xla = xla
+    def compile_by(xla, given=_for_xla):
+        nonlocal _xla, _given
+        _xla, _given = xla, given
+    _given = _for_xla
     return call, compile_by
 """
     env: dict[str, Any] = {"_ndarray": np.ndarray, "_jax_array": array_class(), "_for_xla": for_xla}

@@ -4,7 +4,8 @@ A decode loop whose cache grows by `concat` has new shapes at each token, and XL
 So once a function was compiled for a few kinds of arguments, NumPy runs it for a new kind, until that has taken
 about as long as a compilation. At worst that is twice the time of whichever is better.
 
-Small results that NumPy makes are the host's, so that what follows is NumPy's as well.
+Small results that NumPy makes are the host's, so that what follows is NumPy's as well. So are large ones in memory that
+XLA takes over without a copy: those of concat, such as a cache.
 
 Times are estimates, so that a process that is started again and runs the same gives the same bits.
 """
@@ -25,15 +26,20 @@ from ..core import small
 from ..core.arrays import array_class
 from ..core.memo import Memo, once
 from .generate import FunctionWriter, write_function
+from .movement import is_aligned
 from .rules import MOVES, cost
 from .steps import Steps, UnknownStepError, reading
 
 # For so many kinds of arguments a function is compiled when they come first.
 COMPILED_FIRST = 2
-# Nanoseconds: a compilation, a call, each NumPy step besides what depends on the number of elements, and each
-# element of a result that is given to XLA.
-COMPILATION, CALL, STEP, COPY = 25_000_000, 20_000, 1000, 2.0
+# Nanoseconds: a compilation and what each step adds to it; a call, each NumPy step besides what depends on the number
+# of elements, and each element of a result that is given to XLA. For concat, which XLA copies as well: what NumPy takes
+# longer for each element.
+COMPILATION, COMPILED_STEP, CALL, STEP, COPY, MOVE = 20_000_000, 5_000_000, 20_000, 1000, 2.0, 0.15
+# A kind that comes so often between other ones is none of the lengths of a loop, and is compiled then.
+RECURRENCES = 48
 MAX_KINDS = 1024
+_NUMBERS = frozenset((float, int, bool, complex))
 
 
 class Watch:
@@ -103,43 +109,51 @@ class VaryingShapes:
         self._xla, self._trace = xla, trace
         # Key: shapes, dtypes and classes of numbers; the function is pure.
         self._known: Memo[Any, Callable[..., Any]] = Memo(f"kinds of {name}", MAX_KINDS, tiered=True)
+        self._last: Callable[..., Any] | None = None  # what ran the previous call
 
     def __call__(self, *args: Any) -> Any:
         """Return the results for arrays and numbers."""
-        key = tuple([(a.shape, a.dtype) if hasattr(a, "shape") else a.__class__ for a in args])
+        key = tuple([a.__class__ if a.__class__ in _NUMBERS else (a.shape, a.dtype) for a in args])
         run = self._known.get(key)
         if run is None:
             if not all(a.__class__ in _kinds() for a in args):  # JAX is tracing
                 return self._xla(*args)
             run = self._known.put(key, self._new(key, args))
-        return run(*args)
+        try:
+            return run(*args)
+        finally:
+            self._last = run
 
     def _new(self, key: Any, args: tuple[Any, ...]) -> Callable[..., Any]:
         if not _is_supported():
             return self._xla
-        writer, each = None, float(COMPILATION)
+        writer, each, compilation = None, math.inf, float(COMPILATION)
         try:
             with reading():
                 traced = self._trace(*args)
                 steps = Steps(traced.jaxpr)
                 numbers = frozenset([i for i, a in enumerate(args) if not hasattr(a, "shape")])
                 writer = write_function(steps, traced.out_info, numbers)
-                large = [math.prod(steps.types[n].shape) for n in steps.outputs]
-                each = CALL + STEP * writer.turns + sum(map(cost, steps.list))
-                each += COPY * sum(n for n in large if n > small.most())
+                sizes = [math.prod(steps.types[n].shape) for n in steps.outputs]
+                if [step.name for step in steps.list] == ["concatenate"]:
+                    each = STEP + MOVE * sizes[0]
+                else:
+                    each = CALL + STEP * writer.turns + sum(map(cost, steps.list))
+                    each += COPY * sum(n for n in sizes if n > small.most())
+                compilation += COMPILED_STEP * len(steps.list)
         except UnknownStepError:
             pass
-        if writer is None or each >= COMPILATION:
+        if writer is None or each >= compilation:
             return self._xla
-        return self._by_numpy(key, writer, int(COMPILATION / each))
+        return self._by_numpy(key, writer, int(compilation / each))
 
-    def _by_numpy(self, key: Any, writer: FunctionWriter, left: int) -> Callable[..., Any]:
-        """Return a function that runs that many calls by NumPy, and compiles then."""
-        function = writer.function()
+    def _by_numpy(self, key: Any, writer: FunctionWriter, calls: int) -> Callable[..., Any]:
+        """Return a function that runs that many calls by NumPy, fewer of a kind that recurs, and compiles then."""
+        function, left = writer.function(), float(calls)
 
         def run(*args: Any) -> Any:
             nonlocal left
-            left -= 1
+            left -= 1 if self._last is run else 1 + calls / RECURRENCES
             if left < 0:
                 return self._known.put(key, self._xla)(*args)
             return jax.tree.map(_payload, function(*[np.asarray(a) if hasattr(a, "shape") else a for a in args]))
@@ -150,11 +164,11 @@ class VaryingShapes:
 # Key: once a process: classes.
 @once
 def _kinds() -> frozenset[type]:
-    return frozenset((float, int, bool, np.ndarray, array_class()))
+    return _NUMBERS - {complex} | {np.ndarray, array_class()}
 
 
 def _payload(array: np.ndarray) -> Any:
     """Return a result as an independent payload: sharing memory with an XLA argument would keep that alive."""
     if not small.is_small(array.shape, array.dtype):
-        return jax.device_put(array)
+        return array if is_aligned(array) else jax.device_put(array)
     return array if array.flags.owndata else array.copy()

@@ -24,6 +24,7 @@ _TPUS = {
 # Dense operations a second in bfloat16, and bytes a second to other GPUs of a host, as NVIDIA's data sheet has them.
 _H200 = 989e12, 450e9
 _GPUS = re.compile(r"h200(?::(?:(\d+)x)?(\d+))?")
+_CPUS = re.compile(r"cpu(?::([1-9]\d*))?")
 _TOPOLOGY = re.compile(r"(\w+):(\d+(?:x\d+){1,2})")
 _MEMORY = re.compile(r"device_memory_size\s*:\s*(\d+)")
 # Compilers by platform: the modules that may have each, and the package and the extra of JAX to install it by.
@@ -108,9 +109,9 @@ def target_of(given: str | os.PathLike[str] | Target) -> Target:
     """Return the target that is meant.
 
     Arguments:
-        given: "cpu"; a TPU's kind ("v5e") or topology ("v5e:2x2", "v5p:8x8x8"); "h200", "h200:8" for eight of one
-            host, "h200:4x8" for those of four hosts; or a file that holds the configuration of a GPU (a
-            GpuTargetConfigProto as text).
+        given: "cpu", or "cpu:8" for eight simulated devices that share its memory; a TPU's kind ("v5e") or topology
+            ("v5e:2x2", "v5p:8x8x8"); "h200", "h200:8" for eight of one host, "h200:4x8" for those of four hosts; or a
+            file that holds the configuration of a GPU (a GpuTargetConfigProto as text).
 
     Raises:
         TargetError: if it is none of these.
@@ -118,13 +119,16 @@ def target_of(given: str | os.PathLike[str] | Target) -> Target:
     Examples:
         >>> target_of("v5p:2x2x4").devices, target_of("h200").platform, target_of("h200:4x8").devices
         (16, 'cuda', 32)
+        >>> target_of("cpu:8").devices
+        8
     """
     if isinstance(given, Target):
         return given
     name = os.fspath(given)
-    if name == "cpu":
+    if found := _CPUS.fullmatch(name):
+        devices = int(found[1]) if found[1] else None
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
-        return Target(name, "cpu", memory=memory, devices=None)
+        return Target(name, "cpu", memory=memory // (devices or 1), devices=devices)
     if found := _GPUS.fullmatch(name):
         hosts, gpus = int(found[1] or 1), int(found[2] or 1)
         one = _gpu(name, Path(__file__).with_name("h200.txt"))
@@ -137,8 +141,8 @@ def target_of(given: str | os.PathLike[str] | Target) -> Target:
     if Path(name).is_file():
         return _gpu(Path(name).stem, Path(name))
     raise TargetError(
-        f"{name!r} is no target; expected 'cpu', 'h200', 'h200:8', a TPU ({', '.join(_TPUS)}) with or without its "
-        "topology, as in 'v5e:2x2' or 'v5p:8x8x8', or a file with the target configuration of a GPU"
+        f"{name!r} is no target; expected 'cpu', 'cpu:8', 'h200', 'h200:8', a TPU ({', '.join(_TPUS)}) with or "
+        "without its topology, as in 'v5e:2x2' or 'v5p:8x8x8', or a file with the target configuration of a GPU"
     )
 
 

@@ -8,8 +8,10 @@ import sys
 
 import pytest
 
+import paddle_lite_py as paddle
 from launching import PROGRAMS, ROOT
 from paddle_lite_py.distributed.auto_tuner import Candidate, MeshPlan, plans, rank
+from paddle_lite_py.distributed.auto_tuner.ranking import _compiled_depths
 from paddle_lite_py.targets import TargetError
 
 PLANNED = PROGRAMS / "planned.py"
@@ -43,12 +45,31 @@ def test_the_command_says_what_is_wrong(tmp_path, arguments, said):
 def test_what_cannot_be_ranked_is_refused():
     with pytest.raises(ValueError, match="XLA_FLAGS=--xla_force_host_platform_device_count=4"):
         rank(None, "cpu", 8, among=[MeshPlan(2, 2)])
-    with pytest.raises(ValueError, match="two numbers of layers that differ"):
+    with pytest.raises(ValueError, match="two ascending numbers of layers"):
         rank(None, "cpu", 4, depths=(2, 2))
-    with pytest.raises(ValueError, match="depth is 4, and it is compiled with \\(3, 6\\) layers"):
-        rank(None, "cpu", 4)
+    with pytest.raises(ValueError, match="depth is 0; expected at least one layer"):
+        rank(None, "cpu", 0)
     with pytest.raises(TargetError, match="is no target"):
         rank(None, "v9", 4)
+
+
+@pytest.mark.parametrize(
+    ("stages", "depth", "compiled"),
+    [(1, 12, (3, 6)), (2, 12, (4, 6)), (4, 12, (4, 8)), (8, 32, (8, 16)), (4, 8, (8,)), (1, 4, (4,)), (1, 6, (6,))],
+)
+def test_depths_divide_into_stages(stages, depth, compiled):
+    assert _compiled_depths(stages, depth, (3, 6)) == compiled
+
+
+def test_a_plan_that_the_model_does_not_support_is_ranked_last():
+    def make(plan, depth):
+        if plan.sharding == 3:
+            raise ValueError("parameters cannot be sharded")
+        net = paddle.nn.Linear(8, 8)
+        return paddle.jit.to_static(lambda x: net(x).sum()), [paddle.static.InputSpec([2, 8])]
+
+    found = rank(make, "cpu", 1, among=[MeshPlan(1, 1, 3), MeshPlan(1, 1, 1)])
+    assert [c.error for c in found] == ["", "parameters cannot be sharded"] and found[0].fits
 
 
 def test_meshes_that_do_not_divide_the_chips_are_left_out():

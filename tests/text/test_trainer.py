@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import os
 import re
@@ -80,6 +81,36 @@ def test_eight_devices_give_the_losses_of_one_and_each_goes_on_where_the_other_w
     assert list(again) == [4, 5] and abs(float(again[4]) - float(one[4])) < 2e-3
     model = CausalLM.from_pretrained(tmp_path / "b")
     assert model.generate([[65]], max_new_tokens=2)[0].shape == [1, 2]
+
+
+def test_a_plan_with_stages_that_the_auto_tuner_finds_is_trained(corpus, tmp_path):
+    file = str(tmp_path / "found.json")
+    command = [sys.executable, "-m", "paddle_lite_py.distributed.auto_tuner", str(SCRIPT), "--for", "cpu:8"]
+    command += ["--depth", "2", "--mp", "1", "2", "--pp", "2", "4", "--sharding", "1", "--recompute", "0"]
+    env = {**os.environ, "PYTHONPATH": str(house.ROOT), "MODEL": "tiny", "LENGTH": "16", "ROWS": "16"}
+    alone = started(corpus, tmp_path / "a", "--rows", "16", "--steps", "2")
+    found = subprocess.run([*command, "--json", file], env=env, capture_output=True, text=True, timeout=480)
+    assert found.returncode == 0, found.stderr
+    assert "2 layers do not divide into 4 stages" in found.stdout
+    plan = trainer.chosen(file)
+    assert plan.pp == 2 and plan.chips == 8
+    many = losses(started(corpus, tmp_path / "b", "--rows", "16", "--steps", "2", "--mesh", file, devices=8))
+    one = losses(alone)
+    np.testing.assert_allclose([float(x) for x in many.values()], [float(x) for x in one.values()], rtol=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "not what the auto_tuner writes"),
+        ("[]", "not what"),
+        ('[{"plan": {"dp": 2, "mp": 1}, "error": "x"}]', "fits"),
+    ],
+)
+def test_a_file_without_a_plan_is_refused(text, said, tmp_path):
+    (tmp_path / "found.json").write_text(text)
+    with pytest.raises(argparse.ArgumentTypeError, match=said):
+        trainer.chosen(str(tmp_path / "found.json"))
 
 
 def test_a_killed_run_goes_on_to_the_same_losses(corpus, tmp_path):

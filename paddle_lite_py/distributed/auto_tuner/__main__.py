@@ -29,7 +29,7 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("program", metavar="PROGRAM.py")
-    parser.add_argument("--for", dest="target", required=True, help="a machine, such as v5p:4x4x4")
+    parser.add_argument("--for", dest="target", required=True, help="a machine, such as v5p:4x4x4 or cpu:8")
     parser.add_argument("--depth", type=int, required=True, help="the layers of the model")
     parser.add_argument("--depths", type=int, nargs=2, default=(3, 6), help="those it is compiled with (default 3 6)")
     parser.add_argument("--mp", type=int, nargs="+", default=(1, 2, 4, 8), help="parts of each layer (default 1 2 4 8)")
@@ -57,6 +57,8 @@ def main() -> None:
     print(table(found))
     if args.json:
         Path(args.json).write_text(json.dumps([c._asdict() | {"plan": c.plan._asdict()} for c in found], indent=1))
+    if not any(c.fits for c in found):
+        sys.exit(f"{parser.prog}: none of {len(found)} plans fits {args.target}")
 
 
 def _with_devices(count: int) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import jax
 
 from ...core.jax_compat.xla import on_devices
-from ...targets import Report, Target, target_of
+from ...targets import Report, Target, TargetError, target_of
 from .plan import MeshPlan, plans
 
 GIB = 1 << 30
@@ -78,16 +79,18 @@ def rank(
     process needs as many devices as the machine has chips, but no memory: the model is made under targets.abstract().
 
     Arguments:
-        make: of a plan and a number of layers makes a static training step and the specs of its arguments.
+        make: of a plan and a number of layers makes a static training step and the specs of its arguments. For a plan
+            that the model does not support, it raises ValueError, which becomes the error of the candidate.
         target: a machine, such as "v5p:4x4x4"; see targets.target_of().
         depth: how many layers the model has.
-        depths: how many it is compiled with.
+        depths: how many it is compiled with, rounded up to multiples of the stages of a plan. A model that is not
+            deeper is compiled once, with all its layers.
         among: the plans; all of plans() by default.
         every: try each plan, rather than go on to the next mesh when one has fitted.
         told: a callback for each candidate.
 
     Raises:
-        ValueError: if there are too few devices here, or the depths do not differ or are above the model's.
+        ValueError: if there are too few devices here, or depths are not two ascending numbers of layers.
         TargetError: if nobody knows the target, or its compiler is not installed.
 
     Examples:
@@ -101,10 +104,10 @@ def rank(
         True
     """
     machine = target_of(target)
-    if depths[0] == depths[1]:
-        raise ValueError(f"rank: depths is {depths}; expected two numbers of layers that differ")
-    if depth < max(depths):
-        raise ValueError(f"rank: depth is {depth}, and it is compiled with {depths} layers; give depths below it")
+    if not 0 < depths[0] < depths[1]:
+        raise ValueError(f"rank: depths is {depths}; expected two ascending numbers of layers")
+    if depth < 1:
+        raise ValueError(f"rank: depth is {depth}; expected at least one layer")
     found: list[Candidate] = []
     for plan in plans(machine.devices or 1) if among is None else among:
         if not every and any(c.fits and c.plan.mesh() == plan.mesh() for c in found):
@@ -113,7 +116,7 @@ def rank(
         found.append(_candidate(make, plan, machine, depth, depths))
         if told is not None:
             told(found[-1])
-    return sorted(found, key=lambda c: (bool(c.error), not c.fits, c.seconds if c.fits else c.memory))
+    return sorted(found, key=_order)
 
 
 def table(candidates: Sequence[Candidate]) -> str:
@@ -162,15 +165,39 @@ def _check_chips(chips: int) -> None:
         )
 
 
+def _order(c: Candidate) -> tuple[Any, ...]:
+    """The key that sorts candidates; where the speed of a machine is unknown, by operations and bytes."""
+    return bool(c.error), not c.fits, *((c.seconds, c.flops, c.sent) if c.fits else (c.memory,))
+
+
+def _compiled_depths(stages: int, depth: int, depths: tuple[int, int]) -> tuple[int, ...]:
+    """Return the numbers of layers to compile a model with: multiples of the stages, or its depth alone.
+
+    Raises:
+        ValueError: if its layers do not divide into the stages.
+    """
+    if depth % stages:
+        raise ValueError(f"{depth} layers do not divide into {stages} stages")
+    few = math.ceil(depths[0] / stages) * stages
+    many = max(math.ceil(depths[1] / stages) * stages, few + stages)
+    return (few, many) if many < depth else (depth,)
+
+
 def _candidate(make: Maker, plan: MeshPlan, machine: Target, depth: int, depths: tuple[int, int]) -> Candidate:
     reports = []
-    for layers in depths:
-        step, specs = make(plan, layers)
-        reports.append(step.compile_for(machine, *specs))
-        if not reports[-1].compiles:
-            return Candidate(plan, error=reports[-1].error.strip().partition("\n")[0])
-    further = (depth - depths[0]) / (depths[1] - depths[0])
-    (few, many) = map(_figures, reports)
+    try:
+        layers = _compiled_depths(plan.pp, depth, depths)
+        for n in layers:
+            step, specs = make(plan, n)
+            reports.append(step.compile_for(machine, *specs))
+            if not reports[-1].compiles:
+                return Candidate(plan, error=reports[-1].error.strip().partition("\n")[0])
+    except TargetError:
+        raise
+    except ValueError as e:
+        return Candidate(plan, error=str(e).strip().partition("\n")[0])
+    further = (depth - layers[0]) / (layers[1] - layers[0]) if len(layers) > 1 else 0.0
+    few, many = _figures(reports[0]), _figures(reports[-1])
     # A shallow program may get fewer temporaries by another layout; that does not carry over to a deep one.
     held, temporaries, flops, sent = (a + max(b - a, 0.0) * further for a, b in zip(few, many, strict=True))
     memory = held + max(temporaries, many[1])
