@@ -27,6 +27,8 @@ blamed_process: list[Callable[[Any], str]] = []
 other_meshes: list[Any] = []
 # Compares a program, by its function and arguments, with those of other processes; empty unless that is switched on.
 compared_program: list[Callable[[Any, Any], None]] = []
+# Computes an op in parts where its arguments are split, given the op and what runs it; empty for a process alone.
+divided_ops: list[Callable[[Any, Callable[..., Any]], Callable[..., Any]]] = []
 
 _here: list[World] = []  # once this process has joined
 _waiting: list[threading.Timer] = []  # reports that the others do not come

@@ -14,12 +14,13 @@ from ...autograd import PyLayer
 from ...core.arrays import from_host
 from ...core.interpreter import state
 from ...core.processes import world
-from ...dispatch.define import add_methods, op
+from ...dispatch.define import add_methods
 from ...eager.execute import EAGER
 from ...eager.pending import payload_of, set_payload
 from ...eager.tensor import Parameter, Tensor, wrap
 from ...nn import Layer
 from ...ops.convert import to_tensor
+from ...ops.placement import constrain
 from .layouts import Planned, complete, describe_missing, mesh_of, partial_axes, parts_of, placements_of, sharding
 from .moving import as_parts, laid, place_over_mesh, reshard_payload, stacked_sharding
 from .process_mesh import Placement, ProcessMesh, Replicate
@@ -114,12 +115,6 @@ def dtensor_from_fn(
         (paddle.Size([4, 2]), [Shard(dim=0)])
     """
     return shard_tensor(fn(*args, **kwargs), mesh, placements)
-
-
-@op(name="_laid")
-def constrain(x: Any, /, where: Any) -> Any:
-    """Return a tensor that lies in a given way, in a program."""
-    return jax.lax.with_sharding_constraint(x, where)
 
 
 def _moves_now(tensor: Tensor, placements: Sequence[Placement]) -> bool:

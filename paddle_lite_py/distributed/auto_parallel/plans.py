@@ -15,7 +15,8 @@ from ...eager.execute import EAGER
 from ...eager.pending import payload_of
 from ...eager.tensor import Tensor
 from ...nn import Layer
-from .api import constrain, get_mesh, reshard, shard_layer
+from ...ops.placement import constrain
+from .api import get_mesh, reshard, shard_layer
 from .layouts import mesh_of, placements_of, xla_mesh
 from .moving import place_over_mesh
 from .process_mesh import Placement, ProcessMesh, Replicate, Shard
