@@ -15,8 +15,7 @@ def lying_like(made: Any, like: Any) -> Any:
 
     What waits, or belongs to a program, is laid by XLA, which knows how the other lies.
     """
-    now = state.interpreter.is_eager and not state.interpreter.waits
-    data, other = (made._data, like._data) if now else (payload_of(made), payload_of(like))
+    data, other = (made._data, like._data) if state.interpreter.at_once else (payload_of(made), payload_of(like))
     if not meshes or tuple(data.shape) != tuple(other.shape) or (is_array(other) and not is_spread(other)):
         return made
     if is_array(data) and is_array(other):

@@ -13,7 +13,6 @@ from ..core.interpreter import no_grad, state
 from ..core.jax_compat.xla import lying_alike
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
-from ..eager.execute import EAGER
 from ..eager.lying import lying_like
 from ..eager.pending import payload_of
 from ..eager.tensor import Tensor
@@ -34,7 +33,7 @@ def constrain(x: Any, /, where: Any) -> Any:
 
 def lay(tensor: Tensor, where: jax.sharding.NamedSharding) -> None:
     """Lay a parameter or a state in a given way, such as that from before an update."""
-    if state.interpreter is not EAGER:
+    if not state.interpreter.at_once:
         with no_grad():
             tensor._set_payload(payload_of(constrain(tensor, where)))
     elif tensor._data.sharding != where:

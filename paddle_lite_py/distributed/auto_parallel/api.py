@@ -15,7 +15,6 @@ from ...core.arrays import from_host
 from ...core.interpreter import state
 from ...core.processes import world
 from ...dispatch.define import add_methods
-from ...eager.execute import EAGER
 from ...eager.pending import payload_of, set_payload
 from ...eager.tensor import Parameter, Tensor, wrap
 from ...nn import Layer
@@ -121,7 +120,7 @@ def _moves_now(tensor: Tensor, placements: Sequence[Placement]) -> bool:
     """Whether a tensor moves at once; otherwise XLA moves it, in a program or among ops that wait for others."""
     if not state.interpreter.is_eager:
         return False
-    waits = state.interpreter is not EAGER and world().size == 1
+    waits = not state.interpreter.at_once and world().size == 1
     return not waits or parts_of(payload_of(tensor)) is not None or bool(partial_axes(placements))
 
 
