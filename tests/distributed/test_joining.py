@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from launching import ROOT
+from launching import ROOT, launched
 from paddle_lite_py.core.joining import patience
 from paddle_lite_py.distributed.spawning import free_ports, variables
 
@@ -49,3 +49,21 @@ def test_seconds_that_are_none(monkeypatch, text):
     monkeypatch.setenv("FLAGS_stop_check_timeout", text)
     with pytest.raises(ValueError, match="FLAGS_stop_check_timeout is .*; expected the seconds"):
         patience()
+
+
+EXITS = """
+import sys
+import paddle
+import paddle.distributed as dist
+x = paddle.ones([2])
+for step in range(3): dist.all_reduce(x)
+if dist.get_rank() == 0: sys.exit(3)
+for step in range(3): dist.all_reduce(x)
+print(x.numpy())
+"""
+
+
+@pytest.mark.repeat
+def test_nobody_waits_for_the_first_one_that_exits_with_a_code(tmp_path):
+    (tmp_path / "exits.py").write_text(EXITS)
+    launched(tmp_path, 2, tmp_path / "exits.py", code=3, seconds=90)

@@ -174,7 +174,7 @@ class PipelineLayer(nn.Layer):
 
 def _run(functions: Sequence[Any], x: Any) -> Any:
     for function in functions:
-        x = function(*x) if isinstance(x, tuple) else function(x)
+        x = function(x)  # a tuple as it is, as in the reference
     return x
 
 
