@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import signal
 import socket
 import sys
 import threading
@@ -64,7 +65,7 @@ class JoiningWait:
 
     def _end(self) -> None:
         self._say(f"ends, since the others have not joined it in {self._seconds:.0f} s")
-        os._exit(1)  # XLA's thread waits, too, and would abort the process without saying for whom
+        os.kill(os.getpid(), signal.SIGKILL)  # the main thread is in XLA's code, which would abort without these words
 
     def _say(self, what: str) -> None:
         text = f"rank {self._here.rank} of {self._here.size} {what} (FLAGS_stop_check_timeout): "
