@@ -131,10 +131,12 @@ def on_one_device(steps: int) -> list[float]:
     return [loss.item() for loss in losses]
 
 
-def _stepped(model: Any, opt: Any, entropy: Any, x: Any, y: Any, steps: int, static: bool = False) -> list[Any]:
+def _stepped(
+    model: Any, opt: Any, entropy: Any, x: Any, y: Any, steps: int, static: bool = False, parts: int = 1
+) -> list[Any]:
     def step(x: Any, y: Any) -> Any:
         loss = entropy(model(x), y).mean()
-        loss.backward()
+        (loss / parts).backward()  # gradients of the parts of a sequence are added up, and else averaged
         opt.step()
         opt.clear_grad()
         return loss.detach()
@@ -165,13 +167,16 @@ def on_processes(mesh: dict[str, int], steps: int) -> list[float]:
     if mesh.get("pp", 1) == 1:
         model = made(groups)
         trained, opt = fleet.distributed_model(model), fleet.distributed_optimizer(adamw(model))
-        return [_of_all(loss) for loss in _stepped(trained, opt, entropy, x, y, steps, "static" in mesh)]
-    parts = [parallel.LayerDesc(part, i, groups) for i, part in enumerate(PARTS)]
+        return [
+            _of_all(loss) for loss in _stepped(trained, opt, entropy, x, y, steps, "static" in mesh, mesh.get("sep", 1))
+        ]
+    share = 1.0 / mesh.get("sep", 1)
+    layers = [parallel.LayerDesc(part, i, groups) for i, part in enumerate(PARTS)]
     model = parallel.PipelineLayer(
-        parts, loss_fn=lambda out, y: entropy(out, y).mean(), num_virtual_pipeline_stages=mesh.get("vpp")
+        layers, loss_fn=lambda out, y: entropy(out, y).mean() * share, num_virtual_pipeline_stages=mesh.get("vpp")
     )
     trained, opt = fleet.distributed_model(model), fleet.distributed_optimizer(adamw(model))
-    return [_of_all(trained.train_batch([x, y], opt)) for _ in range(steps)]
+    return [_of_all(trained.train_batch([x, y], opt)) / share for _ in range(steps)]
 
 
 def _share(data: np.ndarray, hcg: Any) -> np.ndarray:

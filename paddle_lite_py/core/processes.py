@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
-import socket
-import sys
-import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 
+from .joining import JoiningWait, patience
+
 # Environment that a process that has joined passes to its children.
 JOINED = "PADDLE_LITE_JOINED"
 # Seconds of silence after which a process is considered dead.
 HEARTBEAT = 30
-# Seconds that a process waits for the others to join before it reports this, and before JAX aborts it.
-LATE, JOINING = 25.0, 300
 # Installed by the exchanges for layers below them: gathers the rows that the processes have of a tensor.
 gathered_rows: list[Callable[[Any], Any]] = []
 # Gathers the whole of an XLA array that may span several processes; empty in a process that trains alone.
@@ -27,9 +25,11 @@ blamed_process: list[Callable[[Any], str]] = []
 other_meshes: list[Any] = []
 # Compares a program, by its function and arguments, with those of other processes; empty unless that is switched on.
 compared_program: list[Callable[[Any, Any], None]] = []
+# Computes an op in parts where its arguments are split, given the op and what runs it; empty for a process alone.
+divided_ops: list[Callable[[Any, Callable[..., Any]], Callable[..., Any]]] = []
 
 _here: list[World] = []  # once this process has joined
-_waiting: list[threading.Timer] = []  # reports that the others do not come
+_waiting: list[JoiningWait] = []  # for the others
 
 
 class World(NamedTuple):
@@ -120,14 +120,12 @@ def join() -> bool:
     # A process whose peer has died lives on to say so.
     jax.config.update("jax_enable_recoverability", True)
     jax.config.update("jax_enable_preemption_service", False)  # SIGTERM is the program's
-    _waiting[:] = [timer := threading.Timer(LATE, _report_waiting, [here])]
-    timer.daemon = True
-    timer.start()
+    _waiting[:] = [JoiningWait(here)]
     jax.distributed.initialize(
         here.coordinator,
         here.size,
         here.rank,
-        initialization_timeout=JOINING,
+        initialization_timeout=math.ceil(patience()) + 60,  # the wait itself ends before, and says for whom it was
         coordinator_bind_address=here.coordinator if _is_loopback(here.coordinator) else None,
         heartbeat_timeout_seconds=HEARTBEAT,
     )
@@ -138,23 +136,8 @@ def join() -> bool:
 
 def all_have_joined() -> None:
     """Note that the others have joined, and that none of them is late any more."""
-    for timer in _waiting:
-        timer.cancel()
-
-
-def _report_waiting(here: World) -> None:
-    host, _, port = here.coordinator.rpartition(":")
-    try:
-        socket.create_connection((host, int(port)), 1.0).close()
-        missing = f"some of the ranks {[r for r in range(here.size) if r != here.rank]} have not joined"
-    except OSError:
-        missing = f"rank 0 does not listen at {here.coordinator}"
-    print(
-        f"rank {here.rank} of {here.size} waits since {LATE:.0f} s: {missing}. They may not have been started, or have "
-        f"ended before they imported the package: see their logs. After {JOINING} s this process ends",
-        file=sys.stderr,
-        flush=True,
-    )
+    while _waiting:
+        _waiting.pop().over()
 
 
 def _is_loopback(endpoint: str) -> bool:

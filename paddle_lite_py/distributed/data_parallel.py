@@ -13,7 +13,6 @@ import numpy as np
 from .. import nn
 from ..core.interpreter import after_backward, no_grad, state
 from ..core.no_effect import no_effect
-from ..eager.execute import EAGER
 from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
 from ..ops.creation import zeros_like
@@ -98,6 +97,7 @@ class DataParallel(nn.Layer):
         self.find_unused_parameters = find_unused_parameters
         self.group = group or init_parallel_env()
         self.grad_need_sync = True
+        self.sequence_parts = 1  # among the processes; their gradients are added up
         self._reached: dict[int, Tensor] = {}
         if self.group.nranks > 1:
             sync_params_buffers(layers, self.group, self.group.ranks[0])
@@ -127,15 +127,15 @@ class DataParallel(nn.Layer):
         trained = [(name, p) for name, p in every if not is_apart(p)]
         used = [(name, p) for name, p in trained if id(p) in reached]
         with no_grad():
-            if self.find_unused_parameters and state.interpreter is EAGER:
+            if self.find_unused_parameters and state.interpreter.at_once:
                 used = self._used_by_any(trained, reached)
             which = "all" if len(used) == len(trained) else ", ".join([name for name, _ in used])
             held = [gradient_of(p) for _, p in used]
             grads = [zeros_like(p) if g is None else g for g, (_, p) in zip(held, used, strict=True)]
             means = exchanged("all_reduce of gradients", grads, self.group, ReduceOp.AVG, which)
             for (_, p), mean in zip(used, means, strict=True):
-                set_gradient(p, mean)
-        add_up([p for _, p in every if is_apart(p)], self.group.nranks)
+                set_gradient(p, mean if self.sequence_parts == 1 else mean * self.sequence_parts)
+        add_up([p for _, p in every if is_apart(p)], self.group.nranks / self.sequence_parts)
 
     def _used_by_any(self, trained: list[Any], reached: dict[int, Tensor]) -> list[Any]:
         mine = to_tensor(np.array([id(p) in reached for _, p in trained]))

@@ -10,7 +10,6 @@ from jax import lax
 
 from ..core.interpreter import state
 from ..dispatch.define import op
-from ..eager.execute import EAGER
 from ..eager.tensor import Tensor, wrap
 from ..registry.op import REGISTRY
 from . import axis, kernels
@@ -51,7 +50,7 @@ def _shapes_of(kernel: Callable[..., Any], kind: str, size: int, xs: Sequence[An
 
 def exchanged(kind: str, tensors: Sequence[Tensor], group: Group, *how: Any) -> tuple[Tensor, ...]:
     """Return the result of an exchange (kernels.KERNELS) of tensors in a group, in any mode."""
-    if state.interpreter is EAGER:
+    if state.interpreter.at_once:
         out = exchanges().run(group, kind, kernels.KERNELS[kind], how, *[t._data for t in tensors])
         return tuple(map(wrap, out)) if isinstance(out, tuple) else (wrap(out),)
     return REGISTRY["_exchange"].apply((list(tensors),), (kind, group.id, group.nranks, how))

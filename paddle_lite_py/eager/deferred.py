@@ -51,7 +51,7 @@ MOST, MOST_REPEATED = 1000, 200
 class Deferred(Eager):
     """Eager mode while ops wait, under mixed precision too."""
 
-    waits = True
+    waits, at_once = True, False
 
     def __init__(self) -> None:
         self._open = True

@@ -41,7 +41,7 @@ _TAKING = {n: make_unpacker(n) for n in (1, 2, 3)}
 class Eager(Interpreter):
     """The interpreter that runs each op at once."""
 
-    is_eager = True
+    is_eager = at_once = True
 
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a bound op; see interpreter.Interpreter."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core import place as places
-from ..core.arrays import as_array, from_host, full_on_host, is_array, is_spread, laid_over
+from ..core.arrays import as_array, from_host, full_on_host, is_array, is_spread, laid_over, meshes
 from ..core.errors import LeafChangeError
 from ..core.interpreter import layer_version, run_backward, state
 from ..core.no_effect import NOT_DRAWN, no_effect
@@ -25,6 +25,7 @@ from ..core.size import Size, TensorSize
 from ..core.unknown_size import Shape
 from ..core.versioned import VersionedDict
 from . import constructor, views
+from .lying import lying_like
 from .pending import DataOnDemand, payload_of
 from .remove_handle import RemoveHandle
 from .tensor_data import TensorData
@@ -165,6 +166,8 @@ class Tensor(TensorData):
                 "gradients are recorded: wrap the change in paddle.no_grad(), or use the out-of-place form"
             )
         self._changes += 1
+        if same and meshes:
+            new = lying_like(new, self)
         if self._views is None and self._view is None:
             self._become(new)
         elif same:

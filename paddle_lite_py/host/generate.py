@@ -17,7 +17,7 @@ from ..core.errors import PACKAGE_DIR
 from ..core.small import DTYPES
 from . import draws, elementwise, folds, indexing, low_precision, movement  # noqa: F401  (their rules)
 from .elementwise import CHOICE
-from .rules import BARRIER, ELEMENTWISE, MOVES, RULES, Rule, turns
+from .rules import AS_THEY_ARE, ELEMENTWISE, MOVES, RULES, Rule, turns
 from .steps import HostStep, Steps, UnknownStepError
 
 Array = Any
@@ -161,7 +161,7 @@ class FunctionWriter:
         if step.name == _BROADCAST:
             self.held[step.makes[0]] = self._broadcast(step, values[0])
             return
-        if step.name == BARRIER:  # for XLA's optimizer alone
+        if step.name in AS_THEY_ARE:
             self.held |= zip(step.makes, values, strict=True)
             return
         if step.name not in self.rules:

@@ -16,8 +16,8 @@ RULES: dict[str, Rule] = {}
 BASELINE_RULES: dict[str, Rule] = {}
 # Steps whose arguments may have fewer elements than their types say, as long as these can be broadcast.
 ELEMENTWISE: set[str] = set()
-# The step that keeps XLA from combining the computations on both sides of it.
-BARRIER = "optimization_barrier"
+# The steps that return their arguments: for XLA's optimizer alone, and for its partitioner alone.
+AS_THEY_ARE = frozenset({"optimization_barrier", "shard_alike"})
 # Steps that only move elements, so that NumPy has nothing to warn of.
 MOVES: set[str] = set()
 

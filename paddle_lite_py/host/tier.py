@@ -26,7 +26,7 @@ from . import loops  # noqa: F401  (their rules)
 from .across import AcrossProcesses
 from .baseline import baseline
 from .generate import FunctionWriter, elements, write_function
-from .rules import BARRIER, ELEMENTWISE, cost
+from .rules import AS_THEY_ARE, ELEMENTWISE, cost
 from .steps import HostStep, Steps, UnknownStepError, reading
 from .varying import VaryingShapes, Watch, are_sizes_varying, only_moves
 
@@ -38,7 +38,8 @@ MAX_STEPS, _MOST, _MORE = 1000, 100_000, 2000
 # call after call. Not so gradients and updates: a session has many of them, each to be compiled once.
 OP_STEPS = 32
 # Of these XLA's plain emitters make kernels as fast as the others do.
-_POINTWISE = ELEMENTWISE | {BARRIER, "broadcast_in_dim", "reshape", "squeeze", "reduce_sum", "reduce_max", "reduce_min"}
+_POINTWISE = ELEMENTWISE | AS_THEY_ARE
+_POINTWISE |= {"broadcast_in_dim", "reshape", "squeeze", "reduce_sum", "reduce_max", "reduce_min"}
 _NUMBERS = frozenset((float, int, bool))
 _ndarray = np.ndarray
 _HOSTED = _NUMBERS | {_ndarray}

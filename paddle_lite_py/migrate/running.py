@@ -23,12 +23,17 @@ def run_program(program: str, arguments: Sequence[str] = (), is_module: bool = F
     install_for_children()
     sys.excepthook = _show_from_user_code
     sys.argv = [program, *arguments]
-    if is_module:
-        sys.path.insert(0, "")
-        runpy.run_module(program, run_name="__main__", alter_sys=True)
-    else:
-        sys.path.insert(0, str(Path(program).resolve().parent))
-        runpy.run_path(program, run_name="__main__")
+    try:
+        if is_module:
+            sys.path.insert(0, "")
+            runpy.run_module(program, run_name="__main__", alter_sys=True)
+        else:
+            sys.path.insert(0, str(Path(program).resolve().parent))
+            runpy.run_path(program, run_name="__main__")
+    except SystemExit as end:
+        if end.code:  # as Python does for other errors: the processes of a job end otherwise after one that has failed
+            sys.last_value = end
+        raise
 
 
 def _show_from_user_code(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -42,6 +42,7 @@ from . import (
     norms,
     padding,
     paging,
+    placement,
     pooling,
     private_names,
     quantize,

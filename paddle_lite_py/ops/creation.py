@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core import dtypes
-from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .dynamic import is_eager, known
+from .placement import placed_like
 from .promote import lone, numpy_dtype
 from .types import DTypeLike, Shape, TensorLike
 
@@ -131,7 +131,7 @@ def _full_like(x: Any, fill_value: Any, /, dtype: Any = None) -> Any:
     return jnp.broadcast_to(lone(fill_value).astype(numpy_dtype(dtype) or x.dtype), x.shape)
 
 
-@composite(methods=["full_like"], creates=True, around=call_cached("x"))
+@composite(methods=["full_like"], creates=True, around=placed_like("x", is_cached=True))
 def full_like(x: Tensor, fill_value: TensorLike, dtype: DTypeLike = None) -> Tensor:
     """Create a tensor filled with one value, in the shape of another tensor.
 
@@ -146,7 +146,7 @@ def full_like(x: Tensor, fill_value: TensorLike, dtype: DTypeLike = None) -> Ten
     return _full_like(x, _of_text(fill_value), dtype)
 
 
-@composite(creates=True, around=call_cached("x"))
+@composite(creates=True, around=placed_like("x", is_cached=True))
 def zeros_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
     """Create a tensor of zeros in the shape of another tensor.
 
@@ -161,7 +161,7 @@ def zeros_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
     return _full_like(x, 0, dtype)
 
 
-@composite(creates=True, around=call_cached("x"))
+@composite(creates=True, around=placed_like("x", is_cached=True))
 def ones_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
     """Create a tensor of ones in the shape of another tensor.
 
@@ -176,7 +176,7 @@ def ones_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
     return _full_like(x, 1, dtype)
 
 
-@composite(creates=True)
+@composite(creates=True, around=placed_like("x"))
 def empty_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
     """Create a tensor with unspecified values in the shape of another tensor.
 

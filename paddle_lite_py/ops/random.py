@@ -15,6 +15,7 @@ from ..eager.random import Generator
 from ..eager.tensor import Tensor
 from .base import constant
 from .creation import float_dtype, shape_tuple
+from .placement import placed_like
 from .promote import numpy_dtype
 from .types import DTypeLike, Shape, TensorLike
 
@@ -203,7 +204,7 @@ def randint(
     return _randint(low, high, shape_tuple(shape), dtypes.int64 if dtype is None else dtypes.as_dtype(dtype))
 
 
-@composite
+@composite(around=placed_like("x"))
 def randint_like(x: Tensor, low: TensorLike = 0, high: TensorLike | None = None, dtype: DTypeLike = None) -> Tensor:
     """Sample integers uniformly from [low, high) in the shape of another tensor.
 
@@ -220,7 +221,7 @@ def randint_like(x: Tensor, low: TensorLike = 0, high: TensorLike | None = None,
     )
 
 
-@composite(creates=True)
+@composite(creates=True, around=placed_like("input"))
 def rand_like(input: Tensor, name: str | None = None, *, dtype: DTypeLike = None) -> Tensor:
     """Sample from the uniform distribution on [0, 1) in the shape of another tensor.
 
@@ -235,7 +236,7 @@ def rand_like(input: Tensor, name: str | None = None, *, dtype: DTypeLike = None
     return _uniform(0.0, 1.0, tuple(payload_of(input).shape), input.dtype if dtype is None else dtypes.as_dtype(dtype))
 
 
-@composite(creates=True)
+@composite(creates=True, around=placed_like("x"))
 def randn_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
     """Sample from the standard normal distribution in the shape of another tensor.
 

@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays import as_array, full_on_host, is_spread, laid_over
+from ..core.arrays import as_array, full_on_host, is_spread, laid_over, meshes
 from ..core.interpreter import UpdateRule, layer_version, no_grad, state
 from ..core.no_effect import Immaterial, Refused, no_effect
 from ..core.traced_number import TracedNumber, current
 from ..core.versioned import Versioned
+from ..eager.lying import lying_like
 from ..eager.pending import payload_of, put_together
 from ..eager.tensor import ZEROS, Parameter, Tensor, wrap
 from ..nn import unique_name
+from ..ops.placement import lay
 from . import checks, rows
 from .lr import LRScheduler
 from .operators import operator
@@ -201,7 +203,11 @@ class Optimizer(Versioned):
         flags = () if skip is None else (skip,)
         if state.interpreter.is_eager:
             rule = UpdateRule(recipe.name, partial(operator, recipe), partial(compiled, recipe))
+            # XLA chooses how results lie, and parameters keep their places.
+            laid = [(t, payload_of(t).sharding) for t in handles if is_spread(payload_of(t))] if meshes else ()
             state.interpreter.update(rule, self._rate(), grads, handles, flags)
+            for t, where in laid:
+                lay(t, where)
             return
         builder: Any = state.interpreter
         builder.assumes(Unchanged.of(self, group, active, (key, settings), clip))
@@ -211,7 +217,7 @@ class Optimizer(Versioned):
             held = builder.run(operator(recipe), (rate, *values, *rows.split_rows(handles, grads), *flags))
             new = rows.put(handles, grads, held)
         for handle, tensor in zip(handles, new, strict=True):
-            handle._set_payload(tensor._data)
+            handle._set_payload(lying_like(tensor, handle)._data)
 
     def _clip_of(self, group: ParameterGroup) -> Any:
         return group.options.get("grad_clip", self._grad_clip)

@@ -72,7 +72,9 @@ def drop_identities(program: Program) -> Program:
 
 
 def _copied(op: Operator) -> Sequence[Value] | None:
-    if op.name not in ("identity", "assign", "cast", "reshape", "transpose") or not isinstance(op.inputs[0], Value):
+    if op.name not in ("identity", "assign", "cast", "reshape", "transpose", "_lying_like") or not isinstance(
+        op.inputs[0], Value
+    ):
         return None
     x, out = op.inputs[0], op.outputs[0]
     moves = op.name == "transpose" and op.bound.attrs[0] != tuple(range(len(x.shape)))

@@ -15,6 +15,7 @@ import numpy as np
 from ..core.dtypes import DType, bound_default
 from ..core.jax_compat.cotangents import absent, is_absent, materialize
 from ..core.memo import Memo
+from ..core.processes import divided_ops
 from ..host.tier import OP_STEPS, tiered
 from .view import ViewRule
 
@@ -74,6 +75,7 @@ class BoundOp:
     def _first_call(self, *args: Any) -> Any:
         # Not in __init__: hundreds of bound ops are made at import, and the compiler's options need a device.
         run = tiered(check_memory(self.fn), len(args), self.windows, self.plain, OP_STEPS, args)
+        run = divided_ops[0](self, run) if divided_ops else run
         check, look = self.evaluate_rule(self.op.input_check), self.evaluate_rule(self.op.output_check)
         run = run if look is None else look(run)
         self.jitted = run if check is None else _checked(run, check, len(args))

@@ -132,3 +132,40 @@ def test_work_that_is_put_off():
     assert chunk.backward(None)[0].tolist() == [2.0, 2.0, 2.0]
     with pytest.raises(TypeError, match="nodes has a function"):
         meta_parallel.ScheduleChunk([lambda x: x])
+
+
+class Both(paddle.nn.Layer):
+    def forward(self, pair):
+        return pair[0] + pair[1]
+
+
+def test_a_pipeline_saves_each_layer_in_a_file(tmp_path):
+    def made(seed):
+        paddle.seed(seed)
+        pair = meta_parallel.SharedLayerDesc("w", paddle.nn.Linear, lambda layer, x: (layer(x), x), "weight", 3, 3)
+        return meta_parallel.PipelineLayer(
+            [pair, Both(), meta_parallel.LayerDesc(paddle.nn.Linear, 3, 2)], num_stages=1
+        )
+
+    one, other, x = made(1), made(2), paddle.ones([1, 3])
+    one.save_state_dict(str(tmp_path / "model"))
+    names = [f"layer_{i:02d}-tensor_00-model_states.pdparams" for i in range(3)]
+    assert sorted(f.name for f in (tmp_path / "model").iterdir()) == names
+    assert one(x).tolist() != other(x).tolist()
+    other.set_state_dir(str(tmp_path / "model"))
+    assert one(x).tolist() == other(x).tolist()
+    with pytest.raises(FileNotFoundError, match="has no file layer_00-tensor"):
+        one.set_state_dir(str(tmp_path))
+
+
+def test_settings_of_single_axes():
+    strategy = paddle.distributed.fleet.DistributedStrategy()
+    strategy.hybrid_configs = {"mp_degree": 2, "mp_configs": {"sync_grad": True}}
+    strategy.hybrid_configs["sharding_configs"].split_param = True
+    found = strategy.hybrid_configs
+    assert found["mp_configs"].sync_grad and found["mp_configs"].sync_param and found["mp_degree"] == 2
+    assert found["sharding_configs"]["split_param"] and not found["pp_configs"].profiling
+    with pytest.raises(AttributeError, match="no setting 'sync_all' here; it has sync_param"):
+        strategy.hybrid_configs = {"mp_configs": {"sync_all": True}}
+    group = hybrid_group()
+    assert group.get_dp_sep_parallel_group().nranks == 1 and group.get_pp_mp_parallel_group().nranks == 1

@@ -26,7 +26,7 @@ def written(tmp_path, text):
 
 def test_two_processes_exchange_and_train(tmp_path):
     said = launched(tmp_path, 2, PROGRAMS / "two_processes.py")
-    assert said.count(" is well") == 13
+    assert said.count(" is well") == 14
 
 
 def test_a_static_function_exchanges_in_rows_and_columns(tmp_path):

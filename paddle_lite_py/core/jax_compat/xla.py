@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+from jax.experimental.shard_alike import shard_alike
 from jax.extend.backend import get_backend
 
 # Events of jax.monitoring, which last as long as that.
@@ -58,3 +59,8 @@ _SETTINGS = (
 def traced_by() -> dict[str, Any]:
     """Return the settings in force that change what JAX traces."""
     return {name: getattr(jax.config, name, None) for name in _SETTINGS}
+
+
+def lying_alike(made: jax.Array, like: jax.Array) -> jax.Array:
+    """Return an array that XLA lays over the devices of a program as it lays another one of its shape."""
+    return shard_alike(made, like)[0]

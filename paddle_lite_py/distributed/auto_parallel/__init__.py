@@ -1,6 +1,6 @@
 """Tensors over a mesh of processes or devices, and programs that XLA divides among them."""
 
-from . import api, local, plans, process_mesh, strategy, training
+from . import api, divided, local, plans, process_mesh, strategy, training
 from .api import (
     create_mesh,
     dtensor_from_fn,

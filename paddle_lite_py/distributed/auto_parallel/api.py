@@ -14,12 +14,12 @@ from ...autograd import PyLayer
 from ...core.arrays import from_host
 from ...core.interpreter import state
 from ...core.processes import world
-from ...dispatch.define import add_methods, op
-from ...eager.execute import EAGER
+from ...dispatch.define import add_methods
 from ...eager.pending import payload_of, set_payload
 from ...eager.tensor import Parameter, Tensor, wrap
 from ...nn import Layer
 from ...ops.convert import to_tensor
+from ...ops.placement import constrain
 from .layouts import Planned, complete, describe_missing, mesh_of, partial_axes, parts_of, placements_of, sharding
 from .moving import as_parts, laid, place_over_mesh, reshard_payload, stacked_sharding
 from .process_mesh import Placement, ProcessMesh, Replicate
@@ -116,17 +116,11 @@ def dtensor_from_fn(
     return shard_tensor(fn(*args, **kwargs), mesh, placements)
 
 
-@op(name="_laid")
-def constrain(x: Any, /, where: Any) -> Any:
-    """Return a tensor that lies in a given way, in a program."""
-    return jax.lax.with_sharding_constraint(x, where)
-
-
 def _moves_now(tensor: Tensor, placements: Sequence[Placement]) -> bool:
     """Whether a tensor moves at once; otherwise XLA moves it, in a program or among ops that wait for others."""
     if not state.interpreter.is_eager:
         return False
-    waits = state.interpreter is not EAGER and world().size == 1
+    waits = not state.interpreter.at_once and world().size == 1
     return not waits or parts_of(payload_of(tensor)) is not None or bool(partial_axes(placements))
 
 

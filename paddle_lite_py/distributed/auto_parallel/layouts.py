@@ -177,8 +177,12 @@ class PartialParts:
 
     def flush(self) -> None:
         """Reduce the parts."""
-        self.pending.array = self._values(self)
-        _reduced.put(self.pending.array, self)
+        self.reduced_to(self._values(self))
+
+    def reduced_to(self, values: Any) -> None:
+        """Note the values, which the parts were reduced to."""
+        self.pending.array = values
+        _reduced.put(values, self)
 
 
 # The parts of arrays that were reduced from them.

@@ -8,7 +8,6 @@ from typing import Any
 from ...autograd import PyLayer
 from ...core.interpreter import state
 from ...core.processes import world
-from ...eager.execute import EAGER
 from ...eager.pending import payload_of
 from ...eager.tensor import Tensor, wrap
 from ...nn import Layer
@@ -49,7 +48,7 @@ class _FromLocal(PyLayer):
 
 
 def _check(name: str, mesh: ProcessMesh) -> None:
-    if state.interpreter is not EAGER:
+    if not state.interpreter.at_once:
         raise NotImplementedError(f"{name}: a program over a mesh has no parts; call it outside of to_static")
     if world().size == 1 and mesh.size > 1:
         raise NotImplementedError(

@@ -19,7 +19,7 @@ from .layouts import PartialParts, Planned, complete, describe_missing, mesh_of,
 from .pieces import in_pieces
 from .process_mesh import Partial, Placement, ProcessMesh, ReduceType, Replicate, Shard
 
-_REDUCTIONS: dict[ReduceType, Callable[..., Any]] = {
+REDUCTIONS: dict[ReduceType, Callable[..., Any]] = {
     ReduceType.kRedSum: jnp.sum, ReduceType.kRedMax: jnp.max, ReduceType.kRedMin: jnp.min,
     ReduceType.kRedProd: jnp.prod, ReduceType.kRedAvg: jnp.mean, ReduceType.kRedAny: jnp.any,
     ReduceType.kRedAll: jnp.all,
@@ -137,7 +137,7 @@ def _program(old_key: Any, old: Any, new_key: Any, new: Any, shape: tuple[int, .
                 stacked = _scatter(stacked, before, now, i, goal, shape)
                 now[i] = goal or Replicate()
             else:
-                stacked = _REDUCTIONS[old[i].reduce_type()](stacked, axis=at)
+                stacked = REDUCTIONS[old[i].reduce_type()](stacked, axis=at)
                 now[i] = Replicate()
         kept = [i for i in partial_axes(now) if is_same]
         for i in partial_axes(new):

@@ -11,11 +11,11 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from ...core.interpreter import state
 from ...core.no_effect import Immaterial, no_effect
-from ...eager.execute import EAGER
 from ...eager.pending import payload_of
 from ...eager.tensor import Tensor
 from ...nn import Layer
-from .api import constrain, get_mesh, reshard, shard_layer
+from ...ops.placement import constrain
+from .api import get_mesh, reshard, shard_layer
 from .layouts import mesh_of, placements_of, xla_mesh
 from .moving import place_over_mesh
 from .process_mesh import Placement, ProcessMesh, Replicate, Shard
@@ -40,7 +40,7 @@ _STAGES: dict[int, Any] = {1: ShardingStage1, 2: ShardingStage2, 3: ShardingStag
 
 def _shard(tensor: Tensor, mesh: ProcessMesh, axis: str, dim: int | None) -> Tensor:
     """A tensor cut along one of its dimensions over an axis of the mesh, or whole there; as it was over others."""
-    if state.interpreter is not EAGER:  # XLA chooses its layout over other axes, and whether to gather it
+    if not state.interpreter.at_once:  # XLA chooses its layout over other axes, and whether to gather it
         spec = [axis if i == dim else PartitionSpec.UNCONSTRAINED for i in range(tensor.ndim)]
         return tensor if dim is None else constrain(tensor, NamedSharding(xla_mesh(mesh), PartitionSpec(*spec)))
     placements = placements_of(payload_of(tensor)) or [Replicate() for _ in mesh.dim_names]
@@ -401,9 +401,7 @@ def _keep_rows_apart(model: Layer, mesh: ProcessMesh) -> None:
 
     for layer in model.sublayers(include_self=True):
         if layer.parameters(include_sublayers=False):
-            layer.register_forward_post_hook(
-                lambda _, args, out: out if state.interpreter is EAGER else _each(out, cut)
-            )
+            layer.register_forward_post_hook(lambda _, args, out: out if state.interpreter.at_once else _each(out, cut))
 
 
 def _mesh_for(name: str, mesh: ProcessMesh | None) -> ProcessMesh:

@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-import jax
-
 from ...amp import auto_cast
 from ...core.arrays import is_spread
-from ...core.interpreter import no_grad, state, use
+from ...core.interpreter import use
 from ...core.no_effect import Immaterial, no_effect
 from ...core.processes import world
 from ...eager.execute import EAGER
@@ -18,9 +16,10 @@ from ...eager.pending import payload_of
 from ...eager.tensor import Tensor
 from ...nn import ClipGradByGlobalNorm, Layer
 from ...ops.convert import to_tensor
+from ...ops.placement import lay
 from ...ops.splitting import split
 from ...tracing.builder import is_traced
-from .api import constrain, dtensor_from_local, shard_tensor
+from .api import dtensor_from_local, shard_tensor
 from .clipping import ClipGradOverMeshes
 from .layouts import mesh_of, placements_of
 from .moving import place_over_mesh
@@ -177,9 +176,8 @@ class ShardOptimizer:
             for clip in self._clips:
                 clip.measure()
             self._inner_opt.step()
-            with no_grad():
-                for tensor, where in self._where.values():
-                    _keep(tensor, where)
+            for tensor, where in self._where.values():
+                lay(tensor, where)
 
     def clear_grad(self, set_to_zero: bool = True) -> None:
         """Forget the gradients, after a call of step() that was due."""
@@ -219,14 +217,6 @@ def _by_mesh(optimizer: Any, group: Any) -> list[Any]:
     if isinstance(clip := optimizer._clip_of(group), ClipGradByGlobalNorm):
         options["grad_clip"] = ClipGradOverMeshes(clip, group.params)
     return [type(group)(params, dict(options), group.slots) for params in parts.values()]
-
-
-def _keep(tensor: Any, where: Any) -> None:
-    """Lay a parameter or a state as it lay before an update."""
-    if state.interpreter is not EAGER:
-        tensor._set_payload(constrain(tensor, where)._data)
-    elif tensor._data.sharding != where:
-        tensor._set_payload(jax.device_put(tensor._data, where))
 
 
 def shard_optimizer(optimizer: Any, shard_fn: Any = None, gradient_accumulation_steps: int = 1) -> ShardOptimizer:
@@ -275,7 +265,7 @@ class ShardDataloader:
 
     Arguments:
         dataloader: loader of whole batches, the same in each process.
-        meshes: the mesh of all entries of a batch, or a list with one for each.
+        meshes: the mesh of all entries of a batch, alone or in a list; or a list with one for each.
         input_keys: keys of the entries, for batches that are dicts.
         shard_dims: mesh axis along which rows are split, for all entries or a list with one for each.
         is_dataset_splitted: each process loads its own part of a batch. Default: False.
@@ -324,12 +314,17 @@ class ShardDataloader:
     def _laid(self, entry: Any, i: int) -> Any:
         if isinstance(entry, list | tuple):
             return [self._laid(e, i) for e in entry]
-        mesh: ProcessMesh = self._meshes[i] if isinstance(self._meshes, list | tuple) else self._meshes
-        dim = self._dims[i] if isinstance(self._dims, list | tuple) else self._dims
+        mesh: ProcessMesh = _of_entry(self._meshes, i)
+        dim = _of_entry(self._dims, i)
         placements: list[Placement] = [Replicate() for _ in mesh.dim_names]
         if dim is not None:
             placements[mesh.dim_names.index(dim) if isinstance(dim, str) else dim] = Shard(0)
         return (dtensor_from_local if self._in_parts else shard_tensor)(to_tensor(entry), mesh, placements)
+
+
+def _of_entry(each: Any, i: int) -> Any:
+    """What is said of an entry of a batch: a list of one is for all entries, as one that is no list."""
+    return each if not isinstance(each, list | tuple) else each[i if len(each) > 1 else 0]
 
 
 @no_effect(dense_tensor_idx=Immaterial("all tensors are dense"))
@@ -341,7 +336,7 @@ def shard_dataloader(
 
     Arguments:
         dataloader: loader of whole batches, the same in each process.
-        meshes: the mesh of all entries of a batch, or a list with one for each.
+        meshes: the mesh of all entries of a batch, alone or in a list; or a list with one for each.
         input_keys: keys of the entries, for batches that are dicts.
         shard_dims: mesh axis along which rows are split, for all entries or a list with one for each.
         is_dataset_splitted: each process loads its own part of a batch. Default: False.

@@ -52,6 +52,11 @@ class Fleet(WithServers):
         self.util, self.strategy = UtilBase(), DistributedStrategy()
         self._role_maker = PaddleCloudRoleMaker(is_collective=True)  # the default until init()
 
+    @property
+    def _user_defined_strategy(self) -> DistributedStrategy:
+        """The strategy of init()."""
+        return self.strategy
+
     @no_effect(log_level=Immaterial("errors say what is wrong, and nothing else is logged"))
     def init(
         self, role_maker: Any = None, is_collective: bool = False, strategy: DistributedStrategy | None = None,
@@ -86,7 +91,8 @@ class Fleet(WithServers):
         use_topology(_topology(strategy))
         tracker, parts = meta_parallel.get_rng_state_tracker(), hybrid_group()
         if parts.get_model_parallel_world_size() > 1 and not tracker.states_:
-            tracker.add("model_parallel_rng", 1024 * (1 + parts.get_model_parallel_rank()))
+            # A seed that no program takes for a stream of its own.
+            tracker.add("model_parallel_rng", 0x5EED0000 + parts.get_model_parallel_rank())
 
     def distributed_model(self, model: Any) -> Any:
         """Return the model as this process trains it: with the gradients of all who share its weights, or as a stage.

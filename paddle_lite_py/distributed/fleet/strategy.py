@@ -20,6 +20,28 @@ VALUES = {
     "hierarchical_allreduce_inter_nranks": 1, "adam_d2sum": False, "fs_client_param": {},
 }  # fmt: skip
 
+# Settings of single axes: how processes share the work, which XLA and the runtime decide.
+AXIS_CONFIGS: dict[str, dict[str, Any]] = {
+    "mp_configs": {
+        "sync_param": True, "sync_grad": False, "sync_moment": False, "sync_mode": "broadcast",
+        "mp_async_allreduce": False, "mp_skip_c_identity": False, "mp_fused_linear_param_grad_add": False,
+        "need_broadcast_data": True, "recompute_allgather": False, "sp_async_reduce_scatter": False,
+        "sync_param_name": ["embedding", "layer_norm", ".b_"],
+    },
+    "pp_configs": {
+        "dp_comm_overlap": False, "delay_scale_loss": False, "enable_timer": False, "sharding_comm_overlap": False,
+        "profiling": False, "release_gradients": False, "overlap_p2p_comm": False, "clear_every_step_cache": False,
+        "use_batch_p2p_comm": True, "best_unbalanced_scheduler": False, "enable_offload_queue": False,
+        "enable_dynamic_shape": False, "use_dualpipev": False, "forward_backward_overlap_scheduler": False,
+        "sync_param": False, "sync_moment": False, "sync_mode": "broadcast",
+    },
+    "sharding_configs": {
+        "tensor_fusion": False, "accumulate_steps": 1, "comm_overlap": False, "split_param": False,
+        "fuse_optimizer": True, "use_reduce_avg": True, "comm_buffer_size_MB": 256, "release_gradients": False,
+        "free_grads_in_comm": False, "enable_fuse_optimizer_states": False, "offload_opt_buffer_size": -1,
+    },
+}  # fmt: skip
+
 # How workers of parameter servers keep step, with the defaults of the reference; the first three have an effect.
 SERVED = {
     "k_steps": -1, "max_merge_var_num": 1, "send_queue_size": 16, "independent_recv_thread": False,
@@ -27,6 +49,33 @@ SERVED = {
     "launch_barrier": True, "heter_worker_device_guard": "cpu", "lr_decay_steps": 10, "use_ps_gpu": 0,
     "use_gpu_graph": 0,
 }  # fmt: skip
+
+
+class AxisConfig(dict[str, Any]):
+    """Settings of an axis of hybrid_configs, as items and as attributes.
+
+    Arguments:
+        name: its name there.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(AXIS_CONFIGS[name])
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self:
+            raise AttributeError(f"hybrid_configs has no setting {name!r} here; it has {', '.join(self)}")
+        return self[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name not in self:
+            raise AttributeError(f"hybrid_configs has no setting {name!r} here; it has {', '.join(self)}")
+        super().__setitem__(name, value)
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
 
 
 class DistributedStrategy:
@@ -55,7 +104,7 @@ class DistributedStrategy:
 
     def __init__(self) -> None:
         configs: dict[str, Any] = {f"{name}_configs": {} for name in (*SWITCHES, *SETTINGS)}
-        configs["hybrid_configs"] = dict.fromkeys(DEGREES, 1)
+        configs["hybrid_configs"] = dict.fromkeys(DEGREES, 1) | {name: AxisConfig(name) for name in AXIS_CONFIGS}
         configs["a_sync_configs"] = dict(SERVED)
         self.__dict__.update(dict.fromkeys(SWITCHES, False) | VALUES | configs | {"a_sync": True})
 
@@ -66,9 +115,17 @@ class DistributedStrategy:
             )
         if name == "a_sync_configs" and (unknown := sorted(value.keys() - SERVED.keys())):
             raise ValueError(f"a_sync_configs has no setting {unknown[0]!r}; it has {', '.join(SERVED)}")
+        if name == "hybrid_configs":
+            value = {**value, **{axis: self._changed(axis, value[axis]) for axis in AXIS_CONFIGS if axis in value}}
         self.__dict__[name] = {**self.__dict__[name], **value} if name.endswith("_configs") else value
         if name == "a_sync":
             self.__dict__["a_sync_configs"]["k_steps"] = 0
+
+    def _changed(self, axis: str, settings: dict[str, Any]) -> AxisConfig:
+        config: AxisConfig = self.__dict__["hybrid_configs"][axis]
+        for name, value in settings.items():
+            config[name] = value
+        return config
 
     def exchanges_updates(self) -> bool:
         """Whether processes exchange something else than gradients."""

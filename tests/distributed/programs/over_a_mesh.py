@@ -73,6 +73,61 @@ def partial():
         assert dist.reshard(dist.reshard(made, LINE, [R]), LINE, [part]).tolist() == [reduced(each)] * 2, kind
 
 
+# Ops that reduce, and what NumPy makes of them.
+REDUCING = {
+    "sum(0)": (lambda x: x.sum(0), lambda x: x.sum(0)), "sum(1)": (lambda x: x.sum(1), lambda x: x.sum(1)),
+    "sum": (paddle.sum, np.sum), "sum([0, 1])": (lambda x: x.sum([0, 1], keepdim=True), lambda x: x.sum(keepdims=True)),
+    "mean(-2)": (lambda x: x.mean(-2, keepdim=True), lambda x: x.mean(0, keepdims=True)),
+    "mean": (paddle.mean, np.mean), "max(0)": (lambda x: x.max(0), lambda x: x.max(0)), "min": (paddle.min, np.min),
+    "all": (lambda x: (x >= 0).all(), lambda x: (x >= 0).all()),
+    "any(0)": (lambda x: (x > 3).any(0), lambda x: (x > 3).any(0)),
+    "prod(0)": (lambda x: x.prod(0), lambda x: x.prod(0)), "std": (paddle.std, lambda x: x.std(ddof=1)),
+    "norm": (paddle.norm, np.linalg.norm),
+    "logsumexp(0)": (lambda x: x.logsumexp(0), lambda x: np.log(np.exp(x).sum(0))),
+    "x @ x.T": (lambda x: paddle.matmul(x, x, transpose_y=True), lambda x: x @ x.T),
+    "x.T @ x": (lambda x: paddle.matmul(x, x, transpose_x=True), lambda x: x.T @ x),
+    "x @ dense": (lambda x: x @ paddle.to_tensor(X.T), lambda x: x @ X.T),
+    "x @ vector": (lambda x: x @ paddle.ones([4]), lambda x: x @ np.ones(4)),
+    "linear": (lambda x: F.linear(x, x.t()), lambda x: x @ x.T),
+    "with a bias": (lambda x: F.linear(x, x.t(), paddle.ones([8])), lambda x: x @ x.T + 1),
+    "batches": (lambda x: x.reshape([2, 4, 4]) @ x[:4], lambda x: x.reshape(2, 4, 4) @ x[:4]),
+    "embedding": (lambda x: F.embedding(paddle.to_tensor([5, 0, 2]), x), lambda x: x[[5, 0, 2]]),
+    "mse_loss": (lambda x: F.mse_loss(x, x * 2), lambda x: (x * x).mean()),
+    "count": (lambda x: (x > 1).sum(), lambda x: (x > 1).sum()),
+    "float64": (lambda x: x.astype("float64").sum(0), lambda x: x.astype("float64").sum(0)),
+}  # fmt: skip
+
+
+def reduced():
+    """Results are the whole wherever they are read; what a process has, and placements, say how they are made of it."""
+    kinds = (S0, S1, R, P) if dist.get_world_size() > 1 else (S0, P)
+    for placement, (name, (op, by_numpy)) in itertools.product(kinds, REDUCING.items()):
+        where = f"{name} of {placement}"
+        out, expected = op(dist.shard_tensor(X, LINE, [placement])), by_numpy(X)
+        np.testing.assert_allclose(out.numpy(), expected, rtol=1e-5, err_msg=where)
+        np.testing.assert_allclose(
+            F.relu(out.astype("float32") - 1).numpy(), np.maximum(expected - 1.0, 0), rtol=1e-5, err_msg=where
+        )
+        for to in (R, S0, P) if out.ndim and out.shape[0] % LINE.size == 0 and out.dtype != paddle.bool else (R,):
+            moved = dist.reshard(out, LINE, [to])
+            assert moved.placements == [to], where
+            np.testing.assert_allclose(moved.numpy(), expected, rtol=1e-5, err_msg=where)
+        if dist.get_world_size() > 1:
+            again = dist.auto_parallel.api.dtensor_from_local(out._local_value(), LINE, out.placements)
+            np.testing.assert_allclose(again.numpy(), expected, rtol=1e-5, err_msg=where)
+    x, y = dist.shard_tensor(X, LINE, [S0]), dist.shard_tensor(X, LINE, [S1])
+    if dist.get_world_size() > 1:
+        kinds = {"sum": x.sum(0), "avg": x.mean(), "max": y.max(1), "all": (x > 0).all(), "sum of": x.t() @ x}
+        assert [repr(t.placements[0])[20:-1].lower() for t in kinds.values()] == ["sum", "avg", "max", "all", "sum"]
+        assert x.sum(1).placements == [S0] and y.sum(0).placements == [S0] and (x.sum(0) + 1).placements == [R]
+        assert (
+            (y @ y.t()).placements == [P] and (x @ y[:4]).placements == [S0] and F.linear(y, y[:4]).placements == [S1]
+        )
+    leaf = dist.shard_tensor(X, LINE, [S0], stop_gradient=False)
+    (dist.reshard(paddle.matmul(leaf, leaf, transpose_x=True), LINE, [S0]) ** 2).sum().backward()
+    np.testing.assert_allclose(leaf.grad.numpy(), 4 * X @ (X.T @ X), rtol=1e-5)
+
+
 def moves():
     """All pairs of placements, on meshes of one and of two axes, within one mesh and to another one."""
     pairs = [[a] for a in (S0, S1, R, P)], [[a, b] for a, b in itertools.product((S0, S1, R, P), repeat=2)]
@@ -90,6 +145,47 @@ def moves():
     y = dist.reshard(dist.shard_tensor(X, LINE, [S0]), turned, [S0])
     assert y.process_mesh == turned
     np.testing.assert_array_equal(y.numpy(), X)
+
+
+# Each makes a tensor in the shape of another one, or changes a copy of it in place.
+ALIKE = {
+    "zeros_like": paddle.zeros_like, "ones_like": lambda x: paddle.ones_like(x, dtype="int64"),
+    "full_like": lambda x: paddle.full_like(x, 3.0), "empty_like": paddle.empty_like,
+    "rand_like": paddle.rand_like, "randn_like": paddle.randn_like,
+    "randint_like": lambda x: paddle.randint_like(x, 0, 9), "clone": lambda x: x.clone(), "assign": paddle.assign,
+    "astype": lambda x: x.astype("float64"), "detach": lambda x: x.detach(), "zero_": lambda x: x.clone().zero_(),
+    "fill_": lambda x: x.clone().fill_(2.0), "uniform_": lambda x: x.clone().uniform_(),
+    "add_": lambda x: x.clone().add_(x),
+    "normal_": lambda x: x.clone().normal_(), "exponential_": lambda x: x.clone().exponential_(),
+    "x[0] = 5": lambda x: changed(x.clone()), "x[0].zero_()": lambda x: changed(x.clone(), in_view=True),
+}  # fmt: skip
+
+
+def changed(x, in_view=False):
+    if in_view:
+        x[0].zero_()
+    else:
+        x[0] = 5.0
+    return x
+
+
+def made_alike():
+    """What takes its shape from a tensor, or its place, lies as it does: eagerly, and as the result of a program."""
+    for placement, (name, make) in itertools.product(
+        (S0, S1, R) if dist.get_world_size() > 1 else (S1,), ALIKE.items()
+    ):
+        x = dist.shard_tensor(X, LINE, [placement])
+        for way in (make, paddle.jit.to_static(make)):
+            made = way(x)
+            assert made.placements == [placement] and made.shape == x.shape, (name, placement, made.placements)
+    before = dist.shard_tensor(X, LINE, [S0], stop_gradient=False)
+    assert paddle.ones_like(before).stop_gradient and paddle.zeros_like(paddle.to_tensor(X)).placements is None
+    (before * paddle.full_like(before, 3.0)).sum().backward()
+    np.testing.assert_array_equal(before.grad.numpy(), np.full_like(X, 3))
+    assert paddle.full_like(before, 3.0).sum().item() == 3.0 * X.size
+    with paddle.no_grad():
+        before.zero_()
+    assert before.placements == [S0] and not before.stop_gradient and not before.numpy().any()
 
 
 # Bytes that each of n processes sends to move a tensor of that many, around a ring.
@@ -146,6 +242,28 @@ def accumulators():
     assert moment.placements == [S1] and moment._local_shape == [4, 8 // LINE.size]
     number = adam._accumulators["beta1_pow_acc"][net.weight.name]
     assert number.shape == [1] and number.is_dist()
+
+
+def updated():
+    """An optimizer that knows nothing of meshes leaves parameters, and their states, where they lie."""
+    for is_static in (False, True):
+        net = nn.Linear(4, 8)
+        dist.shard_layer(
+            net, LINE, lambda _, layer, mesh: setattr(layer, "weight", dist.shard_tensor(layer.weight, mesh, [S1]))
+        )
+        adam = paddle.optimizer.AdamW(parameters=net.parameters())
+
+        def step(net=net, adam=adam):
+            net(paddle.ones([2, 4])).sum().backward()
+            adam.step()
+            adam.clear_grad()
+
+        way = paddle.jit.to_static(step) if is_static else step
+        for _ in range(2):
+            way()
+            assert net.weight.placements == [S1] and net.bias.placements == [R], (is_static, net.weight.placements)
+        moments = [t for name, t in adam.state_dict().items() if "moment" in name and t.ndim == 2]
+        assert len(moments) == 2 and all(m.placements == [S1] for m in moments), is_static
 
 
 def merged():
@@ -341,7 +459,19 @@ def strategies():
 
 
 CHECKS = (
-    *(read, partial, moves, bytes_of_moves, larger_than_the_world, accumulators, merged, layouts),
+    *(
+        read,
+        partial,
+        made_alike,
+        reduced,
+        moves,
+        bytes_of_moves,
+        larger_than_the_world,
+        accumulators,
+        updated,
+        merged,
+        layouts,
+    ),
     *(one_shape_beside_another, state_of_a_first_step, mistakes, training, plans, of_parts, strategies),
 )
 for check in CHECKS:

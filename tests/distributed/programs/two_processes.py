@@ -295,6 +295,17 @@ def in_a_static_function():
         assert doubled(paddle.ones([2]) * (RANK + 1)).tolist() == [7.0, 7.0]
 
 
+def mixed_precision():
+    """Exchanges are made at once under auto_cast, too."""
+    x = paddle.full([2, 2], 1.0 + RANK)
+    x.stop_gradient = False
+    with paddle.amp.auto_cast(dtype="bfloat16"):
+        out = mp_ops._mp_allreduce(x @ x, group=dist.get_group())
+    out.astype("float32").sum().backward()
+    assert out.dtype == paddle.bfloat16 and out.astype("float32").tolist() == [[10.0, 10.0]] * 2
+    assert x.grad.tolist() == [[4.0 * (1 + RANK)] * 2] * 2
+
+
 def _mixed(parallel, kind, static=False):
     """Four experts, all in one process or two in each; the rows of a process are every other half."""
     paddle.seed(6)
@@ -390,7 +401,7 @@ def doors():
 
 
 CHECKS = (doors, reductions, deliveries, one_to_one, groups, data_parallel, batch_statistics, experts)
-for check in (*CHECKS, sequences, sparse_exchanges, programs, unused_parameters, in_a_static_function):
+for check in (*CHECKS, mixed_precision, sequences, sparse_exchanges, programs, unused_parameters, in_a_static_function):
     check()
     print(f"{check.__name__} is well", flush=True)
 dist.barrier()

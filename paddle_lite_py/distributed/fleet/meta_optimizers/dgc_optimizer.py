@@ -12,7 +12,6 @@ import jax.numpy as jnp
 
 from ....core.interpreter import no_grad, state
 from ....core.no_effect import Immaterial, no_effect
-from ....eager.execute import EAGER
 from ....eager.tensor import Tensor, wrap
 from ....ops.creation import zeros_like
 from ....optimizer import SGD
@@ -71,7 +70,7 @@ class DGCMomentumOptimizer:
 
     def step(self) -> None:
         """Exchange what is due, and update the parameters."""
-        if state.interpreter is not EAGER:
+        if not state.interpreter.at_once:
             raise NotImplementedError("DGCMomentumOptimizer: step() in a program; call it outside of static functions")
         pairs = [(p, p.grad) for p in self._inner_opt._parameter_list if p.grad is not None]
         with no_grad():

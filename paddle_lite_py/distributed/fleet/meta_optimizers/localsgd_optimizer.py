@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from ....core.interpreter import no_grad, state
-from ....eager.execute import EAGER
 from ....eager.tensor import Tensor
 from ...group import Group, ReduceOp, init_parallel_env
 from ...programs import exchanged
@@ -42,7 +41,7 @@ class LocalSGDOptimizer:
 
     def step(self) -> None:
         """Update the parameters of this process; meet where that is due."""
-        if state.interpreter is not EAGER:
+        if not state.interpreter.at_once:
             raise NotImplementedError(
                 f"{type(self).__name__}: step() in a program; call it outside of static functions"
             )

@@ -256,7 +256,8 @@ class PipelineParallel(Layer):
 
     def _told(self, loss: Tensor) -> Any:
         """Return the loss of the last stage, or its losses."""
-        told = exchanged("broadcast", loss, self._pipe, self.num_stages - 1)
+        same = loss.astype(self._no_loss().dtype)  # that of the stages that do not compute it
+        told = exchanged("broadcast", same, self._pipe, self.num_stages - 1)
         return told if told.ndim == 0 else told.unbind()
 
     def timer_printer(self) -> None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from .... import nn
 from ....core.interpreter import no_grad
 from ....core.no_effect import KERNELS, no_effect
+from ....framework.io import load, save
 from ...collective import exchanged
 from ...group import Group, ReduceOp, new_group
 from ..current import hybrid_group
 from ..recompute import recompute
 
 __all__ = ["LayerDesc", "LocalSharedLayerDesc", "PipelineLayer", "SharedLayerDesc"]
+
+_END = "-model_states.pdparams"  # of the files of layers
 
 
 class LayerDesc:
@@ -103,6 +107,7 @@ class PipelineLayer(nn.Layer):
         self.segment_parts = segments(layers, stages * self._num_virtual, seg_method)
         self.shared_layers = nn.LayerDict()
         self._sharing = _find_shared(layers, self.segment_parts, hcg)
+        self._placed: dict[int, nn.Layer] = {}  # the layers of this process by their places in the list
         self._chunks = [
             [self._made(i, layers[i]) for i in range(self.segment_parts[at], self.segment_parts[at + 1])]
             for at in range(self._pipe.rank, stages * self._num_virtual, stages)
@@ -111,9 +116,12 @@ class PipelineLayer(nn.Layer):
 
     def _made(self, place: int, described: Any) -> Any:
         if isinstance(described, SharedLayerDesc):
-            return self._shared(described)
+            made = self._shared(described)
+            self._placed[place] = self.shared_layers[described.layer_name]
+            return made
         layer = described.build_layer() if isinstance(described, LayerDesc) else described
         if isinstance(layer, nn.Layer):
+            self._placed[place] = layer
             self.add_sublayer(str(place), layer)
         return layer
 
@@ -134,6 +142,48 @@ class PipelineLayer(nn.Layer):
     def get_num_items(self) -> int:
         """Return the number of layers that all stages have."""
         return self.segment_parts[-1]
+
+    # -- files -----------------------------------------------------------------------------------------------------
+    def save_state_dict(self, path: str) -> None:
+        """Save each layer in a file of its own, which any number of stages reads. One of all data-parallel copies does.
+
+        Arguments:
+            path: a folder, made if it is not there.
+        """
+        hcg = hybrid_group()
+        if hcg.get_data_parallel_rank() != 0:
+            return
+        Path(path).mkdir(parents=True, exist_ok=True)
+        for place, layer in self._placed.items():
+            save(
+                layer.state_dict(),
+                str(Path(path) / f"{self._file(place)}-tensor_{hcg.get_model_parallel_rank():02d}{_END}"),
+            )
+
+    def set_state_dir(self, path: str) -> None:
+        """Load the layers of this process from a folder of save_state_dict().
+
+        Arguments:
+            path: the folder.
+
+        Raises:
+            FileNotFoundError: if it lacks one of them.
+        """
+        hcg = hybrid_group()
+        for place, layer in self._placed.items():
+            found = sorted(Path(path).glob(f"{self._file(place)}-tensor_*{_END}"))
+            if not found:
+                raise FileNotFoundError(f"set_state_dir: {path} has no file {self._file(place)}-tensor_*{_END}")
+            at = hcg.get_model_parallel_rank() * len(found) // hcg.get_model_parallel_world_size()
+            layer.set_state_dict(load(str(found[at])))
+        self.sync_shared_weights()
+
+    def _file(self, place: int) -> str:
+        """Name the file of a layer, as the reference does."""
+        if self._num_virtual == 1:
+            return f"layer_{place:02d}"
+        stage = sum(start <= place for start in self.segment_parts) - 1
+        return f"layer_{place:02d}-virtual_pp_stage_{stage // self._pipe.nranks:02d}"
 
     # -- weights that several stages have --------------------------------------------------------------------------
     def _shared_weights(self) -> list[tuple[Any, Group]]:
@@ -174,7 +224,7 @@ class PipelineLayer(nn.Layer):
 
 def _run(functions: Sequence[Any], x: Any) -> Any:
     for function in functions:
-        x = function(*x) if isinstance(x, tuple) else function(x)
+        x = function(x)  # a tuple as it is, as in the reference
     return x
 
 

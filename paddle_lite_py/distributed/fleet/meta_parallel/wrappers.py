@@ -24,6 +24,7 @@ class TensorParallel(DataParallel):
     def __init__(self, layers: Any, hcg: Any, strategy: Any = None, find_unused_parameters: bool = False) -> None:
         sync_shared(layers, hcg.get_model_parallel_group())
         super().__init__(layers, find_unused_parameters=find_unused_parameters, group=hcg.gradient_group)
+        self.sequence_parts = hcg.sequence_parts
 
 
 class ShardingParallel(TensorParallel):
@@ -31,4 +32,7 @@ class ShardingParallel(TensorParallel):
 
 
 class SegmentParallel(TensorParallel):
-    """A model that sees a part of each sequence in each process; see TensorParallel."""
+    """A model that sees a part of each sequence in each process; see TensorParallel.
+
+    Gradients of the parts are added up: a loss is that of the whole sequence, or the share of a part in it.
+    """

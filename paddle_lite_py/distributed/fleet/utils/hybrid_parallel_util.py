@@ -28,13 +28,15 @@ __all__ = [
 
 
 def fused_allreduce_gradients(parameter_list: Sequence[Any], hcg: Any = None) -> None:
-    """Make gradients means over the processes that share weights.
+    """Make gradients means over the processes that share weights, and sums over those with parts of sequences.
 
     Arguments:
         parameter_list: parameters; those without a gradient are left out.
         hcg: the topology; that in force by default.
     """
-    fused_allreduce_gradients_with_group(parameter_list, (hcg or hybrid_group()).gradient_group)
+    parts = hcg or hybrid_group()
+    scale = None if parts.sequence_parts == 1 else parts.sequence_parts / parts.gradient_group.nranks
+    fused_allreduce_gradients_with_group(parameter_list, parts.gradient_group, scale=scale)
 
 
 @no_effect(bucket_size=AT_ONCE)
@@ -47,7 +49,7 @@ def fused_allreduce_gradients_with_group(
         parameter_list: parameters; those without a gradient are left out.
         group: who has gradients of them.
         bucket_size: see docs/differences.md.
-        scale: divides the sum, in the place of the number of processes.
+        scale: what the sum is multiplied by; None: 1 over the number of processes.
     """
     every = [p for p in parameter_list if gradient_of(p) is not None]
     held = [p for p in every if not is_apart(p)]
@@ -58,8 +60,8 @@ def fused_allreduce_gradients_with_group(
         op = ReduceOp.AVG if scale is None else ReduceOp.SUM
         found = exchanged("all_reduce of gradients", [gradient_of(p) for p in held], group, op, names)
         for p, grad in zip(held, found, strict=True):
-            set_gradient(p, grad if scale is None else grad / scale)
-    add_up([p for p in every if is_apart(p)], group.nranks if scale is None else scale)
+            set_gradient(p, grad if scale is None else grad * scale)
+    add_up([p for p in every if is_apart(p)], group.nranks if scale is None else 1 / scale)
 
 
 @no_effect(fuse_params=AT_ONCE)

@@ -141,7 +141,7 @@ for _name, _of in {
     _direct(_name, _of)
 
 
-@primitive("optimization_barrier")
+@primitive("optimization_barrier", "shard_alike")
 def barrier(_w: Emitter, inputs: list[FileValue], _params: dict[str, Any], _types: list[TensorType]) -> Any:
     return inputs
 

@@ -12,7 +12,6 @@ from .....distributed.experts import keep_apart
 from .....distributed.fleet.layers.mpu.mp_ops import AllToAll, Gathered, Scattered
 from .....distributed.fleet.recompute import recompute
 from .....distributed.group import Group, ReduceOp, get_rank
-from .....eager.execute import EAGER
 from .....eager.tensor import Tensor
 from .....nn import Layer, LayerList
 from .....ops.creation import zeros
@@ -99,7 +98,7 @@ class MoELayer(Layer):
 
     def _room(self, index: Tensor, total: int, most: int) -> int:
         """Places for the rows that a process has for an expert."""
-        if state.interpreter is not EAGER:
+        if not state.interpreter.at_once:
             return most
         with no_grad():
             needed = _number_count(index, total).max()

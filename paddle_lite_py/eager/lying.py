@@ -1,0 +1,29 @@
+"""How a new tensor lies over a mesh: as the one that it takes its shape from, or whose place it takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.arrays import is_array, is_spread, laid_over, meshes
+from ..core.interpreter import state
+from ..registry.op import REGISTRY
+from .pending import payload_of
+
+
+def lying_like(made: Any, like: Any) -> Any:
+    """Return a new tensor, laid over the mesh of another tensor of its shape; as it is where that lies over none.
+
+    What waits, or belongs to a program, is laid by XLA, which knows how the other lies.
+    """
+    data, other = (made._data, like._data) if state.interpreter.at_once else (payload_of(made), payload_of(like))
+    if not meshes or tuple(data.shape) != tuple(other.shape) or (is_array(other) and not is_spread(other)):
+        return made
+    if is_array(data) and is_array(other):
+        if is_spread(data) and data.sharding == other.sharding:
+            return made
+        out = made._twin()  # `made` may be a tensor of the user's
+        out._data = laid_over(data, other.sharding)
+        return out
+    if not all(isinstance(n, int) for n in data.shape):
+        return made
+    return state.interpreter.run(REGISTRY["_lying_like"].bind(()), (made, like.detach()))
