@@ -25,9 +25,9 @@ from ..core.size import Size, TensorSize
 from ..core.unknown_size import Shape
 from ..core.versioned import VersionedDict
 from . import constructor, views
-from .lying import lying_like
 from .pending import DataOnDemand, payload_of
 from .remove_handle import RemoveHandle
+from .sharding import with_sharding_of
 from .tensor_data import TensorData
 
 # Value of `_grad` after clear_grad(): zeros that have not been read yet.
@@ -167,7 +167,7 @@ class Tensor(TensorData):
             )
         self._changes += 1
         if same and meshes:
-            new = lying_like(new, self)
+            new = with_sharding_of(new, self)
         if self._views is None and self._view is None:
             self._become(new)
         elif same:

@@ -10,19 +10,19 @@ import jax
 
 from ..core.arrays import meshes
 from ..core.interpreter import no_grad, state
-from ..core.jax_compat.xla import lying_alike
+from ..core.jax_compat.xla import sharded_alike
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
-from ..eager.lying import lying_like
 from ..eager.pending import payload_of
+from ..eager.sharding import with_sharding_of
 from ..eager.tensor import Tensor
 
 Function = Callable[..., Any]
 
 
-@op(name="_lying_like")
-def _lying_like(made: Any, like: Any, /) -> Any:
-    return lying_alike(made, like)
+@op(name="_with_sharding_of")
+def _with_sharding_of(made: Any, like: Any, /) -> Any:
+    return sharded_alike(made, like)
 
 
 @op(name="_laid")
@@ -55,7 +55,7 @@ def placed_like(name: str, is_cached: bool = False) -> Callable[[Function], Func
         def call(*args: Any, **kwargs: Any) -> Any:
             made = inner(*args, **kwargs)
             like = (args[0] if args else kwargs.get(name, made)) if meshes else made
-            return lying_like(made, like) if isinstance(like, Tensor) else made
+            return with_sharding_of(made, like) if isinstance(like, Tensor) else made
 
         return call
 

@@ -13,8 +13,8 @@ from ..core.interpreter import UpdateRule, layer_version, no_grad, state
 from ..core.no_effect import Immaterial, Refused, no_effect
 from ..core.traced_number import TracedNumber, current
 from ..core.versioned import Versioned
-from ..eager.lying import lying_like
 from ..eager.pending import payload_of, put_together
+from ..eager.sharding import with_sharding_of
 from ..eager.tensor import ZEROS, Parameter, Tensor, wrap
 from ..nn import unique_name
 from ..ops.placement import lay
@@ -217,7 +217,7 @@ class Optimizer(Versioned):
             held = builder.run(operator(recipe), (rate, *values, *rows.split_rows(handles, grads), *flags))
             new = rows.put(handles, grads, held)
         for handle, tensor in zip(handles, new, strict=True):
-            handle._set_payload(lying_like(tensor, handle)._data)
+            handle._set_payload(with_sharding_of(tensor, handle)._data)
 
     def _clip_of(self, group: ParameterGroup) -> Any:
         return group.options.get("grad_clip", self._grad_clip)

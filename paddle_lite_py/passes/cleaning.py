@@ -72,7 +72,7 @@ def drop_identities(program: Program) -> Program:
 
 
 def _copied(op: Operator) -> Sequence[Value] | None:
-    if op.name not in ("identity", "assign", "cast", "reshape", "transpose", "_lying_like") or not isinstance(
+    if op.name not in ("identity", "assign", "cast", "reshape", "transpose", "_with_sharding_of") or not isinstance(
         op.inputs[0], Value
     ):
         return None

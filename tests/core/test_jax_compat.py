@@ -385,9 +385,9 @@ def test_a_program_of_an_unknown_form_has_no_name(not_yet_told):
 
 
 def test_what_lies_alike_is_the_array_itself():
-    made = jax.jit(lambda x: xla.lying_alike(jnp.zeros(x.shape), x) + 1)
+    made = jax.jit(lambda x: xla.sharded_alike(jnp.zeros(x.shape), x) + 1)
     np.testing.assert_array_equal(made(X), np.ones_like(X))
-    _, step = jax.make_jaxpr(lambda x: xla.lying_alike(x * 2, x))(X).eqns
+    _, step = jax.make_jaxpr(lambda x: xla.sharded_alike(x * 2, x))(X).eqns
     assert step.primitive.name in rules.AS_THEY_ARE
-    grad = jax.grad(lambda x: xla.lying_alike(x * 2, x).sum())(X)
+    grad = jax.grad(lambda x: xla.sharded_alike(x * 2, x).sum())(X)
     np.testing.assert_array_equal(grad, np.full_like(X, 2))

@@ -61,6 +61,6 @@ def traced_by() -> dict[str, Any]:
     return {name: getattr(jax.config, name, None) for name in _SETTINGS}
 
 
-def lying_alike(made: jax.Array, like: jax.Array) -> jax.Array:
+def sharded_alike(made: jax.Array, like: jax.Array) -> jax.Array:
     """Return an array that XLA lays over the devices of a program as it lays another one of its shape."""
     return shard_alike(made, like)[0]

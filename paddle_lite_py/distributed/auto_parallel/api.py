@@ -167,8 +167,8 @@ def reshard(dist_tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Placeme
         [Replicate()]
     """
     if not _moves_now(dist_tensor, placements):
-        lying = [Replicate() if p.is_partial() else p for p in placements]  # in a program XLA reduces partial values
-        return constrain(dist_tensor, sharding(mesh, lying, dist_tensor.shape))
+        kept = [Replicate() if p.is_partial() else p for p in placements]  # in a program XLA reduces partial values
+        return constrain(dist_tensor, sharding(mesh, kept, dist_tensor.shape))
     agree("reshard", dist_tensor, mesh, placements)
     return _Moved.apply(dist_tensor, mesh, placements)
 

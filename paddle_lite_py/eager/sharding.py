@@ -10,7 +10,7 @@ from ..registry.op import REGISTRY
 from .pending import payload_of
 
 
-def lying_like(made: Any, like: Any) -> Any:
+def with_sharding_of(made: Any, like: Any) -> Any:
     """Return a new tensor, laid over the mesh of another tensor of its shape; as it is where that lies over none.
 
     What waits, or belongs to a program, is laid by XLA, which knows how the other lies.
@@ -26,4 +26,4 @@ def lying_like(made: Any, like: Any) -> Any:
         return out
     if not all(isinstance(n, int) for n in data.shape):
         return made
-    return state.interpreter.run(REGISTRY["_lying_like"].bind(()), (made, like.detach()))
+    return state.interpreter.run(REGISTRY["_with_sharding_of"].bind(()), (made, like.detach()))
