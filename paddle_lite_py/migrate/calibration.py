@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.interpreter import no_grad
 from ..nn.common import Linear
 from ..nn.conv import Conv2DTranspose
+from ..quantization.base import BaseObserver, QuanterFactory
 
 __all__ = [
     "SUPPORT_ACT_QUANTIZERS", "SUPPORT_WT_QUANTIZERS", "AbsmaxQuantizer", "BaseQuantizer", "HistQuantizer",
@@ -219,3 +221,58 @@ def _divergence(counts: np.ndarray, size: int, steps: int) -> float:
 
 SUPPORT_ACT_QUANTIZERS: list[type[BaseQuantizer]] = [AbsmaxQuantizer, HistQuantizer, KLQuantizer]
 SUPPORT_WT_QUANTIZERS: list[type[BaseQuantizer]] = [AbsmaxQuantizer, PerChannelAbsmaxQuantizer]
+
+
+class _GroupWise(BaseObserver):
+    """The observer of a weight [in, out] by the largest values of each group of inputs, for each output."""
+
+    def __init__(self, layer: Any, quant_bits: int = 8, group_size: int = 128) -> None:
+        super().__init__()
+        if group_size not in (64, 128):
+            raise ValueError(f"GroupWiseWeightObserver: group_size is {group_size!r}; expected 64 or 128")
+        if not isinstance(layer, Linear):
+            raise TypeError(f"GroupWiseWeightObserver: the layer is a {type(layer).__name__}; expected a Linear")
+        self._bits, self._group = quant_bits, group_size
+        self._largest: Any = None
+
+    def forward(self, input: Any) -> Any:
+        """Record the weight and return it unchanged."""
+        if input.ndim != 2 or input.shape[0] % self._group:
+            raise ValueError(
+                f"GroupWiseWeightObserver: the weight has the shape {[*input.shape]}; expected two dimensions, the "
+                f"first a multiple of group_size={self._group}"
+            )
+        with no_grad():
+            self._largest = input.abs().reshape([-1, self._group, input.shape[1]]).max(1).astype("float32").clip(1e-8)
+        return input
+
+    def scales(self) -> Any:
+        """Return the largest absolute value of each group and output, [in / group_size, out]."""
+        return self._largest
+
+    def quant_axis(self) -> int:
+        """Return the dimension of the outputs."""
+        return -1
+
+    def bit_length(self) -> int:
+        """Return the number of bits."""
+        return self._bits
+
+
+def GroupWiseWeightObserver(quant_bits: int = 8, group_size: int = 128) -> QuanterFactory:  # noqa: N802
+    """Return the factory of an observer of weights by groups of inputs, for QuantConfig.
+
+    Arguments:
+        quant_bits: number of bits.
+        group_size: inputs in a group, 64 or 128.
+
+    Returns:
+        A QuanterFactory.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> observer = GroupWiseWeightObserver(group_size=64)._instance(paddle.nn.Linear(128, 3))
+        >>> observer(paddle.ones([128, 3])).shape, observer.scales().shape
+        (paddle.Size([128, 3]), paddle.Size([2, 3]))
+    """
+    return QuanterFactory(_GroupWise, quant_bits=quant_bits, group_size=group_size)
