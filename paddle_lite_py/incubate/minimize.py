@@ -42,7 +42,7 @@ class _Objective:
         loss = self.function(x)
         if loss.size != 1:
             raise ValueError(f"objective_func returned the shape {[*loss.shape]}; expected one number")
-        (slope,) = grad(loss, x)
+        slope: Any = grad(loss, x)[0]
         return float(loss), np.asarray(slope.numpy(), np.float64).reshape(-1)
 
 

@@ -25,7 +25,7 @@ REASONS = {
     "cuda": "the CUDA runtime and its streams belong to XLA; call paddle.device.synchronize() to wait for results",
     "rpc": "other processes run no functions that are sent to them; use the collectives of paddle.distributed, such as "
     "broadcast_object_list(), or a package for remote calls",
-    "cost": "programs are not measured operator by operator; paddle_lite_py.targets.compile_for() gives flops and memory",
+    "cost": "programs are not measured by operators; paddle_lite_py.targets.compile_for() gives flops and memory",
     "hops": "call paddle.geometric.sample_neighbors() for each hop, and reindex_graph() on what it gives",
     "wrapper": "there is no predictor around a function; decorate it with paddle.jit.to_static",
     "predictor": "a model is lowered again in the precision it is asked for: see passes.quantize_weights and jit.save",

@@ -14,17 +14,17 @@ import jax.numpy as jnp
 from ..core import dtypes
 from .conv_gemm import Ints, Pairs, taps, window_counts
 
-# Each kernel element is a term of the sum, and costs compile time.
-MAX_TERMS = 64
+# Each kernel element is a term of the sum, and costs compile time: larger kernels are summed in a loop over their rows.
+MAX_TERMS = 128
+LOOP_TERMS = 32  # in one iteration: with more, XLA makes slower code
 
 
 def pays(x: Any, weight: Any, groups: int) -> bool:
     """Return True if each channel of `x` [n, c, *space] has its own kernels, weight [c * m, 1, *sizes]."""
     if x.dtype != weight.dtype or not dtypes.is_inexact(x.dtype) or weight.shape[0] % groups:
         return False  # XLA sums integers exactly, and raises for other dtypes
-    terms = math.prod(weight.shape[2:])
     known = all(isinstance(n, int) for n in x.shape[1:])
-    return 1 < groups == x.shape[1] and known and terms <= MAX_TERMS
+    return 1 < groups == x.shape[1] and known and math.prod(weight.shape[3:]) <= MAX_TERMS
 
 
 def convolve(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints) -> Any:
@@ -41,9 +41,24 @@ def _convolve(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints) -> A
     """Convolve `x` [n, c, *space] with `weight` [c, *sizes]."""
     spans = tuple([d * (k - 1) + 1 for k, d in zip(weight.shape[1:], steps, strict=True)])
     counts = window_counts(x.shape[2:], spans, strides, pads)
-    x, kernels = _padded(x, pads), weight.reshape(weight.shape[0], -1)
+    x, rows = _padded(x, pads), weight.shape[1]
+    if math.prod(weight.shape[1:]) <= MAX_TERMS:
+        return _made_once(_of_rows(x, weight, 0, rows, counts, strides, steps), weight)
+    many = max(LOOP_TERMS // math.prod(weight.shape[2:]), 1)
+    some = functools.partial(_of_rows, x, weight, n=many, counts=counts, strides=strides, steps=steps)
+    left = rows % many or many
+    first = _of_rows(x, weight, 0, left, counts, strides, steps)
+    return jax.lax.fori_loop(0, (rows - left) // many, lambda i, total: total + some(left + i * many), first)
+
+
+def _of_rows(x: Any, weight: Any, first: Any, n: int, counts: Any, strides: Ints, steps: Ints) -> Any:
+    """Sum the products with n rows of the kernels, of which the first may be a number of a loop."""
+    span = (counts[0] - 1) * strides[0] + (n - 1) * steps[0] + 1
+    x = x if n == weight.shape[1] else jax.lax.dynamic_slice_in_dim(x, first * steps[0], span, 2)
+    weight = weight if n == weight.shape[1] else jax.lax.dynamic_slice_in_dim(weight, first, n, 1)
+    kernels = weight.reshape(weight.shape[0], -1)
     taken = _kernel_slices(weight.shape[1:], counts, strides, steps)
-    return _made_once(functools.reduce(jax.lax.add, [_term(x, kernels, *term) for term in enumerate(taken)]), weight)
+    return functools.reduce(jax.lax.add, [_term(x, kernels, *term) for term in enumerate(taken)])
 
 
 def _term(x: Any, kernels: Any, i: int, at: Sequence[slice]) -> Any:
