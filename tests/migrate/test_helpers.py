@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
+import re
 from pathlib import Path
 
 import numpy as np
@@ -160,3 +162,9 @@ def test_subclasses_of_normalizations_call_their_checks():
         norm._check_data_format("NCL")
     with pytest.raises(ValueError, match="an input of 4 dimensions"):
         norm._check_input_dim(paddle.ones([2, 2]))
+
+
+def test_copies_of_parameters_have_names_after_theirs():
+    layer = nn.Linear(2, 2)
+    for copied, own in zip(copy.deepcopy(layer.parameters()), layer.parameters(), strict=True):
+        assert re.fullmatch(re.escape(own.name) + r"_deepcopy_\d+", copied.name)
