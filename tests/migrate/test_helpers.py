@@ -108,7 +108,7 @@ REFUSED = [
     ("cost_model.CostModel", "compile_for"),
     ("device.IPUPlace", "no Graphcore IPU"),
     ("incubate.graph_khop_sampler", "sample_neighbors"),
-    ("nn.functional.flash_attention_v3_varlen", "kernel"),
+    ("nn.functional.flash_attention.flash_attention_v3_varlen", "kernel"),
 ]
 
 
