@@ -8,7 +8,7 @@ from typing import Any
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.errors import warn_user
 from paddle_lite_py.eager.tensor import Tensor
-from paddle_lite_py.ir.block import Block
+from paddle_lite_py.ir.block import Block, Value
 from paddle_lite_py.ir.program import Program
 from paddle_lite_py.ir.simplify import dead_code
 from paddle_lite_py.tracing.effects import Argument, Effect
@@ -43,7 +43,31 @@ def for_file(traced: Traced, name: str, lost: list[str]) -> Traced:
             lost.append(_place(effect))
         at += effect.n_leaves
     places += range(at, len(traced.program.block.outputs))
-    return traced if len(left) == len(traced.effects) else with_outputs(traced, places)._replace(effects=left, left=())
+    if len(left) < len(traced.effects):
+        traced = with_outputs(traced, places)._replace(effects=left, left=())
+    return _with_written(traced)
+
+
+def _with_written(traced: Traced) -> Traced:
+    """The trace with an input for each tensor that it overwrites and never reads: a file keeps state as inputs."""
+    known = {id(h) for h in traced.captures}
+    owners = [e.write.owner for e in traced.effects if isinstance(e.write.owner, Tensor)]
+    written = list({id(h): h for h in owners if id(h) not in known}.values())
+    if not written:
+        return traced
+    program, at = traced.program, traced.n_args + len(traced.captures)
+    values = {id(h): Value(tuple(h._data.shape), h._data.dtype) for h in written}
+    inputs, names = list(program.block.inputs), list(program.input_names)
+    inputs[at:at], names[at:at] = values.values(), [h._name or f"in{at + i}" for i, h in enumerate(written)]
+    updates, place = dict(program.updates), traced.n_results
+    for effect in traced.effects:
+        if id(effect.write.owner) in values:
+            updates[place] = values[id(effect.write.owner)]
+        place += effect.n_leaves
+    captured = program.captured | {values[id(h)]: h for h in written}
+    block = Block(inputs, program.block.ops, program.block.outputs)
+    program = Program(block, names, None, captured, updates, program.measured)
+    return traced._replace(program=program, captures=[*traced.captures, *written])
 
 
 def warn_of_lost(name: str, does: str, lost: list[str]) -> None:

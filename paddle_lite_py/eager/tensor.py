@@ -122,6 +122,7 @@ class Tensor(TensorData):
         self._name = value
 
     _counter = 0
+    _copies = 0
 
     @property
     def is_leaf(self) -> bool:
@@ -330,6 +331,9 @@ class Tensor(TensorData):
         out.__dict__.update(copy.deepcopy({k: v for k, v in self.__dict__.items() if k not in skipped}, memo))
         # Data are immutable, so shared; a traced value would pass the gradient on.
         out._data = self._data if is_array(self._data) else self.detach()._data
+        if self._name is not None:  # programs tell weights from biases by names, those of copies as well
+            Tensor._copies += 1
+            out._name = f"{self._name}_deepcopy_{Tensor._copies - 1}"
         return out
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -392,3 +392,26 @@ class DatasetFactory:
         if datafeed_class not in kinds:
             raise ValueError(f"DatasetFactory: the class is {datafeed_class!r}; expected one of {', '.join(kinds)}")
         return kinds[datafeed_class]()
+
+
+def check_shape(shape: Any) -> None:
+    """Raise an error unless a shape is a list, tuple or tensor of integers that are not negative.
+
+    Raises:
+        TypeError: it is none of these, or has something else in it.
+        ValueError: a size is negative.
+
+    Examples:
+        >>> check_shape([1, 3])
+    """
+    if isinstance(shape, Tensor):
+        return
+    if not isinstance(shape, list | tuple):
+        raise TypeError(f"shape is a {type(shape).__name__}; expected a list, a tuple or a tensor of integers")
+    for size in shape:
+        if isinstance(size, Tensor):
+            continue
+        if not isinstance(size, int | np.integer) or isinstance(size, bool):
+            raise TypeError(f"shape has {size!r}; expected an integer")
+        if size < 0:
+            raise ValueError(f"shape has {size}; expected sizes that are not negative")

@@ -20,6 +20,14 @@ REASONS = {
     "shards": "use paddle.distributed.sharding.group_sharded_parallel(level='p_g_os') or ShardingStage3",
     "system": "the operating system places processes; use its own tools, such as taskset",
     "data": "the data set is not fetched from the network; make a paddle.io.Dataset of its files",
+    "xpu": "there is no Kunlun XPU that XLA compiles for; paddle.device.cuda has the same functions for GPUs",
+    "ipu": "there is no Graphcore IPU that XLA compiles for; use paddle.CPUPlace or paddle.CUDAPlace",
+    "cuda": "the CUDA runtime and its streams belong to XLA; call paddle.device.synchronize() to wait for results",
+    "rpc": "other processes run no functions that are sent to them; use the collectives of paddle.distributed, such as "
+    "broadcast_object_list(), or a package for remote calls",
+    "cost": "programs are not measured by operators; paddle_lite_py.targets.compile_for() gives flops and memory",
+    "hops": "call paddle.geometric.sample_neighbors() for each hop, and reindex_graph() on what it gives",
+    "wrapper": "there is no predictor around a function; decorate it with paddle.jit.to_static",
     "predictor": "a model is lowered again in the precision it is asked for: see passes.quantize_weights and jit.save",
 }
 

@@ -544,6 +544,7 @@ class PReLU(Layer):
     ) -> None:
         super().__init__()
         self._num_parameters, self._init, self._data_format, self._name = num_parameters, init, data_format, name
+        self._weight_attr = weight_attr
         self._weight = self.create_parameter([num_parameters], weight_attr, default_initializer=Constant(init))
 
     def forward(self, x: Any) -> Any:

@@ -13,7 +13,7 @@ from ..eager.pending import payload_of
 from ..ops.joining import stack
 from . import functional as F
 from .base import Layer
-from .formats import show_default
+from .formats import check_format, check_rank, show_default
 from .initializer import Constant
 
 __all__ = ["BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "SyncBatchNorm"]
@@ -55,6 +55,7 @@ class _BatchNorm(Layer):
         self._num_features, self._momentum, self._epsilon = num_features, momentum, epsilon
         self._data_format, self._use_global_stats = data_format or self._default_format, use_global_stats
         self._name = name
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
         self.weight = self.create_parameter([num_features], weight_attr, default_initializer=ONE)
         self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
         mean, variance = self.__dict__.get("_statistic_names", (None, None))
@@ -64,13 +65,16 @@ class _BatchNorm(Layer):
         attr = ParamAttr(name=name, initializer=Constant(value), trainable=False)
         return self.create_parameter([self._num_features], attr)
 
+    def _check_data_format(self, input: str | None = None) -> None:
+        # A subclass of a user may call it before a forward of its own, as it does _check_input_dim().
+        check_format(type(self).__name__, self._data_format if input is None else input, self._default_format)
+
+    def _check_input_dim(self, input: Any) -> None:
+        check_rank(type(self).__name__, input, self._dims)
+
     def forward(self, input: Any) -> Any:
         """Return the input, each channel normalized."""
-        if self._dims and input.ndim not in self._dims:
-            expected = " or ".join(map(str, self._dims))
-            raise ValueError(
-                f"{type(self).__name__}: an input of {expected} dimensions is expected, got the shape {[*input.shape]}"
-            )
+        self._check_input_dim(input)
         return F.batch_norm(
             input,
             self._mean,
@@ -300,6 +304,7 @@ class BatchNorm(_BatchNorm):
     ) -> None:
         self.__dict__["_statistic_names"] = moving_mean_name, moving_variance_name
         super().__init__(num_channels, momentum, epsilon, param_attr, bias_attr, data_layout, use_global_stats or None)
+        self._param_attr = param_attr
         self._act, self._trainable_statistics = act, trainable_statistics
         self.training = not is_test
         if dtypes.as_dtype(dtype) is not dtypes.default_dtype():

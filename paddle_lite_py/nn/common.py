@@ -65,6 +65,7 @@ class Linear(Layer):
     ) -> None:
         super().__init__()
         self.name = name
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
         self.weight = self.create_parameter([in_features, out_features], weight_attr)
         self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)
 
@@ -113,6 +114,7 @@ class Bilinear(Layer):
     ) -> None:
         super().__init__()
         self._sizes = in1_features, in2_features, out_features
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
         self.weight = self.create_parameter([out_features, in1_features, in2_features], weight_attr)
         self.bias = self.create_parameter([1, out_features], bias_attr, is_bias=True)
 
@@ -206,6 +208,7 @@ class Embedding(Layer):
         self._padding_idx = None if padding_idx is None else padding_idx % num_embeddings
         self._max_norm, self._norm_type, self._name = max_norm, norm_type, name
         self._scale_grad_by_freq = scale_grad_by_freq
+        self._weight_attr, self._size = weight_attr, [num_embeddings, embedding_dim]
         if self._padding_idx is not None:
             weight_attr = _with_zeros(weight_attr, self._padding_idx)
         self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr, dtype, device=device)

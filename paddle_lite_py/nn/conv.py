@@ -67,6 +67,7 @@ class _Conv(Layer):
         if taps < 1:
             raise ValueError(f"{who}: in_channels is {in_channels} and kernel_size {kernel_size}; expected at least 1")
         default = None if self._transposed else Normal(0.0, math.sqrt(2.0 / taps))
+        self._param_attr, self._bias_attr = weight_attr, bias_attr
         self.weight = self.create_parameter([*outer, *self._kernel_size], weight_attr, default_initializer=default)
         self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
 

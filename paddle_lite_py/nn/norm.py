@@ -10,7 +10,7 @@ import numpy as np
 from ..core.param_attr import ParamAttr
 from . import functional as F
 from .base import Layer
-from .formats import show_default
+from .formats import check_rank, show_default
 from .function_layer import REQUIRED, FunctionLayer
 from .initializer import Constant, Normal
 
@@ -63,6 +63,7 @@ class LayerNorm(Layer):
         size = [math.prod(self._normalized_shape)]
         weight_attr = weight_attr if elementwise_affine else False
         bias_attr = bias_attr if elementwise_affine and bias else False
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
         self.weight = self.create_parameter(size, weight_attr, dtype, default_initializer=ONE, device=device)
         self.bias = self.create_parameter(size, bias_attr, dtype, is_bias=True, device=device)
 
@@ -154,6 +155,7 @@ class GroupNorm(Layer):
             epsilon,
             data_format,
         )
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
         self.weight = self.create_parameter(
             [num_channels], weight_attr if affine else False, dtype, default_initializer=ONE, device=device
         )
@@ -193,16 +195,16 @@ class _InstanceNorm(Layer):
             raise ValueError(f"{type(self).__name__}: weight_attr and bias_attr must both be False, or neither")
         self._num_features, self._epsilon, self._momentum = num_features, epsilon, momentum
         self._data_format = data_format or self._default_format
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
         self.scale = self.create_parameter([num_features], weight_attr, default_initializer=ONE)
         self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
 
+    def _check_input_dim(self, input: Any) -> None:
+        check_rank(type(self).__name__, input, self._dims)
+
     def forward(self, input: Any) -> Any:
         """Return the input, each channel of each sample normalized."""
-        if input.ndim not in self._dims:
-            expected = " or ".join(map(str, self._dims))
-            raise ValueError(
-                f"{type(self).__name__}: an input of {expected} dimensions is expected, got the shape {[*input.shape]}"
-            )
+        self._check_input_dim(input)
         return F.instance_norm(
             input,
             weight=self.scale,

@@ -51,6 +51,7 @@ class HSigmoidLoss(Layer):
             raise ValueError(f"HSigmoidLoss: num_classes is {num_classes}; expected at least 2")
         self._num_classes, self._is_custom, self._is_sparse = num_classes, is_custom, is_sparse
         nodes = num_classes if is_custom else num_classes - 1
+        self._weight_attr, self._bias_attr = weight_attr, bias_attr
         self.weight = self.create_parameter([nodes, feature_size], weight_attr)
         self.bias = self.create_parameter([nodes, 1], bias_attr, is_bias=True)
 

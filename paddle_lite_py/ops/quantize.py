@@ -15,15 +15,20 @@ __all__ = ["dequantize_linear", "fake_quantize", "quantize_linear"]
 
 
 @op(name="fake_quantize", amp="float32")
-def fake_quantize(x: Array, scale: Array, /, *, most: float) -> Any:
-    """Round `x` to `most` steps on each side of zero and clamp to `scale`, with a straight-through gradient."""
-    return _rounded(x, _positive(scale).reshape(()).astype(x.dtype), most)
+def fake_quantize(x: Array, scale: Array, /, *, most: float, axis: int | None = None) -> Any:
+    """Round `x` to `most` steps on each side of zero and clamp to `scale`, with a straight-through gradient.
+
+    Arguments:
+        axis: int, the dimension with one scale per position; None: a single scale.
+    """
+    return _rounded(x, _along(_positive(scale), x, axis).astype(x.dtype), most)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
 def _rounded(x: Any, scale: Any, most: float) -> Any:
     # Not x + stop_gradient(rounded - x), which is off by an ulp sometimes: equal steps must stay equal.
-    return jnp.round(jnp.clip(x, -scale, scale) / scale * most) * scale / most
+    steps = jnp.clip(x, -scale, scale) / scale * most
+    return jnp.sign(steps) * jnp.floor(jnp.abs(steps) + 0.5) * scale / most  # half a step goes away from zero
 
 
 _rounded.defvjp(

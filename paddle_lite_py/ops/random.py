@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from ..core import dtypes
 from ..core.interpreter import state
+from ..core.jax_compat.threefry import integers
 from ..dispatch.define import composite, op
 from ..eager.pending import payload_of
 from ..eager.random import Generator
@@ -173,8 +174,7 @@ def log_normal(mean: TensorLike = 1.0, std: TensorLike = 2.0, shape: Shape | Non
 
 @op(name="randint", random=True, grad=False)
 def _randint(key: Any, low: Any, high: Any, /, shape: Any, dtype: Any) -> Any:
-    out = jax.random.randint(key, shape, low, high, jnp.int64)
-    return out.astype(numpy_dtype(dtype))
+    return integers(key, low, high, shape).astype(numpy_dtype(dtype))
 
 
 def bounds(who: str, low: Any, high: Any) -> tuple[Any, Any]:

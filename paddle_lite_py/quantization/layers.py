@@ -9,7 +9,7 @@ from ..eager.tensor import Tensor
 from ..nn import functional as F
 from ..nn.base import Layer
 
-__all__ = ["ConvertibleQuantedLayer", "ObserveWrapper", "QuantedConv2D", "QuantedLinear"]
+__all__ = ["ConvertibleQuantedLayer", "ObserveWrapper", "QuantedConv2D", "QuantedConv2DTranspose", "QuantedLinear"]
 
 
 class ObserveWrapper(Layer):
@@ -142,3 +142,29 @@ class QuantedConv2D(_Quanted):
         x, padding = layer._pad(x)
         settings = {"stride": layer._stride, "padding": padding, "dilation": layer._dilation}
         return F.conv2d(x, weight, self.bias, **settings, groups=layer._groups, data_format=layer._data_format)
+
+
+class QuantedConv2DTranspose(_Quanted):
+    """2-D transposed convolution with quantized input and weight.
+
+    Arguments:
+        layer: the Conv2DTranspose to replace.
+        choice: its quanters.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> net = paddle.nn.Sequential(paddle.nn.Conv2DTranspose(1, 1, 2))
+        >>> model = paddle.quantization.ImperativeQuantAware().quantize(net)
+        >>> type(model[0]).__name__, model(paddle.ones([1, 1, 2, 2])).shape
+        ('QuantedConv2DTranspose', paddle.Size([1, 1, 3, 3]))
+    """
+
+    def forward(self, input: Any, output_size: Any = None) -> Any:
+        """Return the transposed convolution of quantized input and weight."""
+        x, weight = self._rounded(input)
+        layer = self.original()
+        settings = {"stride": layer._stride, "padding": layer._padding, "dilation": layer._dilation}
+        return F.conv2d_transpose(
+            x, weight, self.bias, **settings, groups=layer._groups, data_format=layer._data_format,
+            output_size=output_size, output_padding=layer.output_padding if output_size is None else 0,
+        )  # fmt: skip

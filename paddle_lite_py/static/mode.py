@@ -233,11 +233,12 @@ def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Tensor
 
 class _Kind(type):
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, Tensor) and not is_array(instance._data)
+        # In dynamic mode every tensor, as in PaddlePaddle: packages tell tensors from other arguments by it.
+        return isinstance(instance, Tensor) and (state.interpreter.is_eager or not is_array(instance._data))
 
 
 class Variable(Tensor, metaclass=_Kind):
-    """Type for isinstance() checks of tensors of static programs.
+    """Type for isinstance() checks of tensors of static programs; in dynamic mode, of all tensors.
 
     Examples:
         >>> import paddle_lite_py as paddle

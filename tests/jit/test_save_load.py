@@ -252,3 +252,25 @@ def test_missing_files_are_named(saved, tmp_path):
     path.unlink()
     with pytest.raises(ArtifactError, match="is missing"):
         paddle.jit.load(str(prefix))
+
+
+class Observed(nn.Layer):
+    """Its buffer is only overwritten, and never read."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.register_buffer("largest", paddle.zeros([1]))
+
+    def forward(self, x):
+        with paddle.no_grad():
+            self.largest.set_value(x.abs().max().reshape([1]))
+        return self.fc(x)
+
+
+def test_a_buffer_that_is_never_read_is_saved(tmp_path):
+    net, x = Observed(), paddle.to_tensor([[3.0, -7.0]])
+    paddle.jit.save(net, str(tmp_path / "m"), input_spec=[paddle.static.InputSpec([None, 2], "float32")])
+    loaded = paddle.jit.load(str(tmp_path / "m"))
+    np.testing.assert_allclose(loaded(x).numpy(), net(x).numpy())
+    assert loaded.state_dict()["largest"].tolist() == [7.0]

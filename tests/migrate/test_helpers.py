@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import importlib
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
+from paddle_lite_py import nn
 from paddle_lite_py.migrate import helpers
 
 
@@ -73,3 +77,94 @@ def test_the_type_of_a_clipped_norm_is_remembered():
     assert not helpers.clip_in_wide_type(True)
     assert helpers.clip_in_wide_type(False) and not helpers.clip_in_wide_type()
     assert helpers.is_image_array(np.zeros((2, 2))) and not helpers.is_image_array(np.zeros(2))
+
+
+def rosenbrock(x):
+    return ((1 - x[:-1]) ** 2 + 100 * (x[1:] - x[:-1] ** 2) ** 2).sum()
+
+
+@pytest.mark.parametrize("name", ["minimize_bfgs", "minimize_lbfgs"])
+def test_functions_are_minimized(name):
+    minimize = getattr(paddle.incubate.optimizer.functional, name)
+    start = paddle.to_tensor([-1.2, 1.0], "float64")
+    done, calls, place, value, slope, *inverse = minimize(rosenbrock, start, max_iters=100, dtype="float64")
+    np.testing.assert_allclose(place.numpy(), [1.0, 1.0], rtol=1e-6)
+    assert done and calls < 100 and float(value) < 1e-12 and float(slope.abs().max()) < 1e-5
+    for matrix in inverse:  # that of the Hessian at the minimum
+        np.testing.assert_allclose(matrix.numpy(), [[0.5, 1.0], [1.0, 2.005]], rtol=0.1)
+    for settings, error, text in (
+        ({"dtype": "int32"}, ValueError, "dtype is 'int32'"),
+        ({"line_search_fn": "hager_zhang"}, NotImplementedError, "expected 'strong_wolfe'"),
+        ({"initial_inverse_hessian_estimate": -paddle.eye(2)}, ValueError, "positive definite"),
+    ):
+        with pytest.raises(error, match=text):
+            minimize(rosenbrock, start, **settings)
+
+
+REFUSED = [
+    ("distributed.rpc.init_rpc", "run no functions"),
+    ("device.xpu.memory_allocated", "no Kunlun XPU"),
+    ("cuda.cudart", "belong to XLA"),
+    ("cost_model.CostModel", "compile_for"),
+    ("device.IPUPlace", "no Graphcore IPU"),
+    ("incubate.graph_khop_sampler", "sample_neighbors"),
+    ("nn.functional.flash_attention.flash_attention_v3_varlen", "kernel"),
+]
+
+
+@pytest.mark.parametrize("path, why", REFUSED)
+def test_names_without_a_counterpart_say_so_when_called(path, why):
+    module, _, name = path.rpartition(".")
+    with pytest.raises(NotImplementedError, match=f"paddle.{path} is not available here: .*{why}"):
+        getattr(importlib.import_module(f"paddle_lite_py.{module}"), name)()
+
+
+def test_groups_of_inputs_have_scales():
+    observer = paddle.quantization.observers.GroupWiseWeightObserver(group_size=64)
+    weight = np.random.RandomState(0).randn(128, 3).astype("float32")
+    layer = observer._instance(nn.Linear(128, 3))
+    assert layer(paddle.to_tensor(weight)).shape == [128, 3] and layer.quant_axis() == -1
+    np.testing.assert_allclose(layer.scales().numpy(), np.abs(weight).reshape(2, 64, 3).max(1))
+    with pytest.raises(ValueError, match="a multiple of group_size=64"):
+        layer(paddle.ones([100, 3]))
+    with pytest.raises(TypeError, match="expected a Linear"):
+        observer._instance(nn.ReLU())
+
+
+GIVEN = paddle.ParamAttr(learning_rate=0.5)
+LAYERS = [  # of which packages that build one layer from another read what they were given
+    (lambda: nn.Conv2D(2, 2, 1, weight_attr=GIVEN, bias_attr=False), ("_param_attr", "_bias_attr")),
+    (lambda: nn.Linear(2, 2, weight_attr=GIVEN, bias_attr=False), ("_weight_attr", "_bias_attr")),
+    (lambda: nn.Embedding(3, 2, padding_idx=0, weight_attr=GIVEN), ("_weight_attr",)),
+    (lambda: nn.BatchNorm2D(2, weight_attr=GIVEN, bias_attr=False), ("_weight_attr", "_bias_attr")),
+    (lambda: nn.BatchNorm(2, param_attr=GIVEN, bias_attr=False), ("_param_attr", "_bias_attr")),
+    (lambda: nn.LayerNorm(2, weight_attr=GIVEN, bias_attr=False), ("_weight_attr", "_bias_attr")),
+    (lambda: nn.GroupNorm(1, 2, weight_attr=GIVEN, bias_attr=False), ("_weight_attr", "_bias_attr")),
+]
+
+
+@pytest.mark.parametrize("make, names", LAYERS)
+def test_layers_keep_the_attributes_they_were_given(make, names):
+    assert [vars(make())[name] for name in names] == [GIVEN, False][: len(names)]
+
+
+def test_every_tensor_is_a_variable_in_dynamic_mode():
+    x = paddle.ones([1])
+    assert isinstance(x, paddle.static.Variable) and not isinstance(1.0, paddle.static.Variable)
+    paddle.enable_static()
+    assert not isinstance(x, paddle.static.Variable)
+
+
+def test_subclasses_of_normalizations_call_their_checks():
+    norm = nn.BatchNorm2D(2)
+    norm._check_data_format("NHWC")
+    with pytest.raises(ValueError, match="BatchNorm2D: data_format is 'NCL'"):
+        norm._check_data_format("NCL")
+    with pytest.raises(ValueError, match="an input of 4 dimensions"):
+        norm._check_input_dim(paddle.ones([2, 2]))
+
+
+def test_copies_of_parameters_have_names_after_theirs():
+    layer = nn.Linear(2, 2)
+    for copied, own in zip(copy.deepcopy(layer.parameters()), layer.parameters(), strict=True):
+        assert re.fullmatch(re.escape(own.name) + r"_deepcopy_\d+", copied.name)

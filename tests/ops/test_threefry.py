@@ -6,7 +6,8 @@ import jax
 import numpy as np
 import pytest
 
-from paddle_lite_py.core.jax_compat.threefry import random_key
+from paddle_lite_py.core.jax_compat.threefry import integers, random_key
+from paddle_lite_py.host.tier import OP_STEPS, choose_tier
 from paddle_lite_py.ops import threefry
 
 
@@ -57,3 +58,18 @@ def test_each_element_has_a_draw_of_its_own():
     found = threefry.bernoulli(jax.random.key(1), 0.3, (200, 300))
     assert abs(float(found.mean()) - 0.3) < 0.01
     assert abs(float((found[1:] & found[:-1]).mean()) - 0.09) < 0.01
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 100), (-5, 3), (7, 7), (9, 2), (0, 2**33), (-(2**62), 2**62), (-(2**63), 2**63 - 1)]
+)
+def test_integers_are_those_of_jax(low, high):
+    key = random_key(3)
+    expected = jax.random.randint(key, (5, 3), low, high, np.int64)
+    np.testing.assert_array_equal(integers(key, low, high, (5, 3)), expected, strict=True)
+
+
+def test_numpy_draws_few_integers():
+    traced = jax.jit(lambda seed: integers(random_key(seed), 0, 100, (3, 4))).trace(np.int64(3))
+    writer, on_host = choose_tier(traced, [np.int64(3)], OP_STEPS - 4)  # the op has some steps of its own
+    assert writer is not None and on_host
