@@ -17,6 +17,7 @@ from paddle_lite_py.targets import TargetError
 PLANNED = PROGRAMS / "planned.py"
 
 
+@pytest.mark.repeat
 def test_plans_of_eight_devices_take_what_they_say():
     flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=8"
     env = {**os.environ, "XLA_FLAGS": flags, "PYTHONPATH": str(ROOT)}

@@ -141,7 +141,8 @@ def test_pods_of_servers_without_a_volume_do_not_come_back():
         assert all(("podFailurePolicy" in j) == bool(volume) for j in jobs)
 
 
-@pytest.mark.parametrize("index", [1, pytest.param(0, marks=pytest.mark.repeat)])
+@pytest.mark.repeat  # a worker that is killed and begun again is in test_elastic.py
+@pytest.mark.parametrize("index", [1, 0])
 def test_the_pods_of_a_manifest_train_and_one_is_evicted(tmp_path, index):
     program = [str(PROGRAMS / "elastic.py"), "/checkpoints", 12]
     job = {"nodes": "2:2", "elastic_timeout": 5, "checkpoints": {"claim": "c"}, "program": program}

@@ -47,6 +47,7 @@ def served(folder, *arguments, code=0, options=SERVED):
     return launched(folder, None, FOLDER / "train.py", *arguments, code=code, options=options, seconds=300)
 
 
+@pytest.mark.repeat
 def test_servers_and_workers_that_are_killed_come_back_and_nothing_is_lost(tmp_path, clicks):
     constant = {"RECOMMENDER_CONSTANT": "1"}
     arguments = [str(clicks), "--net", "deepfm", "--rate", "0.1"]

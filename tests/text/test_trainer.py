@@ -83,6 +83,7 @@ def test_eight_devices_give_the_losses_of_one_and_each_goes_on_where_the_other_w
     assert model.generate([[65]], max_new_tokens=2)[0].shape == [1, 2]
 
 
+@pytest.mark.repeat
 def test_a_plan_with_stages_that_the_auto_tuner_finds_is_trained(corpus, tmp_path):
     file = str(tmp_path / "found.json")
     command = [sys.executable, "-m", "paddle_lite_py.distributed.auto_tuner", str(SCRIPT), "--for", "cpu:8"]
