@@ -120,6 +120,7 @@ class Interpreter(Observer, ABC):
     is_eager = False  # whether ops run, at once or in a queue
     waits = False  # whether it is a queue of ops that have not run yet
     at_once = False  # whether ops run when they are called, under mixed precision and observation, too
+    has_placements = True  # whether tensors may lie over a mesh
     is_tracing = False  # whether ops become operators of a Program
     sizes: Any = None  # the unknown dimensions of a trace that has some
     size_answers: Any = None  # what tells code about unknown dimensions

@@ -15,8 +15,10 @@ def with_sharding_of(made: Any, like: Any) -> Any:
 
     What waits, or belongs to a program, is laid by XLA, which knows how the other lies.
     """
+    if not (meshes and state.interpreter.has_placements):
+        return made
     data, other = (made._data, like._data) if state.interpreter.at_once else (payload_of(made), payload_of(like))
-    if not meshes or tuple(data.shape) != tuple(other.shape) or (is_array(other) and not is_spread(other)):
+    if tuple(data.shape) != tuple(other.shape) or (is_array(other) and not is_spread(other)):
         return made
     if is_array(data) and is_array(other):
         if is_spread(data) and data.sharding == other.sharding:

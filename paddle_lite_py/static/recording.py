@@ -34,6 +34,8 @@ _NUMBERED = re.compile(r"(.+)_(\d{1,9})\.tmp_\d+")
 class RecordingBuilder(Builder):
     """Appends ops to one static Program, and knows its state."""
 
+    has_placements = False
+
     def __init__(self, program: Any) -> None:
         super().__init__()
         self.program = program  # a ProgramState

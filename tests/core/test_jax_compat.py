@@ -105,6 +105,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     "unstack": (jnp.unstack, X),
     "top_k": (lambda x: lax.top_k(x, 2), X),
     "optimization_barrier": (lax.optimization_barrier, X),
+    "shard_alike": (lambda x: xla.sharded_alike(x * 2, x), X),
     "add_any": (jax.grad(lambda x: (jnp.sin(x) * x).sum()), X),
     "random_seed": (jax.random.key, 0),
     "random_fold_in": (lambda k: jax.random.fold_in(k, 1), KEY),

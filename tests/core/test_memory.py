@@ -78,6 +78,7 @@ def test_the_collector_waits_during_a_block():
 
 
 @glibc
+@pytest.mark.repeat
 def test_a_program_with_much_temporary_memory_faults_no_pages():
     """Nor does one whose temporary buffers are more than glibc's heap of a thread holds."""
     assert int(_output(_TEMPORARY)) < 1000

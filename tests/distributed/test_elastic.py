@@ -371,6 +371,7 @@ def running(pid):
 
 
 # -- real training -----------------------------------------------------------------------------------------------------
+@pytest.mark.repeat
 def test_a_job_goes_on_without_its_first_node_and_with_a_new_one(job):
     found = job("1:2", 100, 0.3)
     found.start("a", "b")

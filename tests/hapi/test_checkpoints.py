@@ -54,7 +54,7 @@ def digest(folder, kind, kills=0):
             killed += 1
 
 
-@pytest.mark.parametrize("kind", ["fit", "loop"])
+@pytest.mark.parametrize("kind", ["fit", pytest.param("loop", marks=pytest.mark.repeat)])
 def test_a_killed_training_goes_on_to_the_same_bits(tmp_path, kind):
     whole, _ = digest(tmp_path / "whole", kind)
     found, killed = digest(tmp_path / "killed", kind, int(os.environ.get("KILLS", 2)) // 2)

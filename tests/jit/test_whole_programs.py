@@ -16,7 +16,7 @@ import paddle_lite_py as paddle
 import whole_program_runs as runs
 from whole_programs import program
 
-COUNT = int(os.environ.get("WHOLE_PROGRAMS", 40))
+COUNT = int(os.environ.get("WHOLE_PROGRAMS", 20))
 # Programs of one test, of which one in a hundred may be refused.
 CHUNK = max(10, COUNT // 12)
 recorded = json.loads((Path(__file__).parents[1] / "golden" / "whole_programs.json").read_text())

@@ -62,7 +62,7 @@ def test_rows_are_full_and_have_the_documents_in_order(corpus):
 @pytest.mark.parametrize(
     ("kind", "plan"),
     [
-        ("tiny", "dp=2,sep=2,mp=2,sharding=3,recompute"),
+        pytest.param("tiny", "dp=2,sep=2,mp=2,sharding=3,recompute", marks=pytest.mark.repeat),
         ("tiny", "dp=2,mp=2,pp=2,sharding=3,recompute"),
         pytest.param("tiny-moe", "dp=4,mp=2,sharding=3,recompute", marks=pytest.mark.repeat),
         pytest.param("tiny", "dp=2,sep=2,pp=2,micro=2", marks=pytest.mark.repeat),

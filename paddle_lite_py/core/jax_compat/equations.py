@@ -20,7 +20,7 @@ _TABLE = {
     "": "abs acos acosh add add_any and asin asinh atan atan2 atanh ceil clamp copy copy_p cosh digamma div "
     "dynamic_update_slice eq erf erf_inv floor ge gt imag is_finite le lgamma lt max min ne neg nextafter not "
     "one_minus_square optimization_barrier or population_count pow random_fold_in random_unwrap real rem select_n "
-    "shift_left shift_right_arithmetic shift_right_logical sign sinh square stop_gradient sub xor",
+    "shard_alike shift_left shift_right_arithmetic shift_right_logical sign sinh square stop_gradient sub xor",
     "accuracy": "cbrt cos erfc exp exp2 expm1 log log1p log2 logistic rsqrt sin sqrt tan tanh",
     "axes": "reduce_and reduce_or reduce_prod reduce_xor",
     "axes index_dtype": "argmax argmin",
