@@ -29,6 +29,7 @@ llama-7b v5p:2x2x2 --mesh dp=8,sharding=3,recompute --train 16
 llama-7b h200:8 --mesh dp=8,sharding=3,recompute --train 16
 llama-70b v5p:2x2x2 --mesh mp=8
 llama-70b v5p:4x4x4 --mesh dp=16,mp=4,sharding=3,recompute --train 64
+llama-70b v5p:4x4x4 --mesh dp=4,mp=4,pp=4,micro=16,sharding=1,recompute --train 64
 llama-70b h200:8x8 --mesh dp=8,mp=8,sharding=3,recompute --train 64
 llama-70b h200:8x8 --mesh dp=4,mp=4,pp=4,micro=16,sharding=1,recompute --train 64
 mixtral-8x7b h200:8 --mesh mp=8,recompute --train 4
