@@ -47,17 +47,21 @@ class NamedPrograms:
     """The executables of a function by its text; a file says which one is that of a text and arguments.
 
     Arguments:
-        text: what the function computes; None where it has no text.
+        text: gives what the function computes; None, or what gives None, where it has no text.
         name: of the function. donated: of its arguments.
     """
 
-    def __init__(self, text: Callable[[], str] | None, name: str, donated: Sequence[int]) -> None:
+    def __init__(self, text: Callable[[], str | None] | None, name: str, donated: Sequence[int]) -> None:
         self.text, self.name, self.donated = text, name, donated
 
     @functools.cached_property
-    def _written(self) -> str:
+    def _written(self) -> str | None:
         """The text, which takes its time to write."""
-        return "" if self.text is None else self.text()
+        return None if self.text is None else self.text()
+
+    def has_text(self) -> bool:
+        """Whether the function has a text."""
+        return self._written is not None
 
     def of(self, args: Sequence[Any]) -> NamedExecutable:
         """That for arguments like these."""
@@ -84,7 +88,7 @@ class NamedPrograms:
     def _path(self, args: Sequence[Any]) -> Path | None:
         """Return the file for arguments like these; its name has all that the executable depends on."""
         settings = context()
-        if self.text is None or settings.casting is not None or settings.platforms:
+        if settings.casting is not None or settings.platforms or not self.has_text():
             return None
         flags = sorted((n, v) for n, v in os.environ.items() if n.startswith(("FLAGS_", "XLA_FLAGS")))
         weak = [not a.shape and getattr(a, "weak_type", False) for a in args]

@@ -87,7 +87,7 @@ class OutOfProcessJit:
         options: Callable[[bool], dict[str, Any] | None],
         operators: int,
         baseline: Callable[[Any, Any, float], Function | None],
-        text: Callable[[], str] | None = None,
+        text: Callable[[], str | None] | None = None,
     ) -> None:
         self.fn, self.donated, self.jit, self.options, self.baseline = fn, tuple(donated), jit, options, baseline
         self.small = jit(fn, False)
@@ -187,7 +187,7 @@ class OutOfProcessJit:
     def compiled_here(self, traced: TracedFunction) -> Any:
         """Compile in this process for one kind of arguments; all others are refused."""
         compiled = self.jit(traced.function(), traced.size >= LARGE).lower(*traced.specs).compile()
-        if traced.size >= BASELINE and self.named.text is not None:
+        if traced.size >= BASELINE and self.named.has_text():
             self.named.note(self.executable(traced), compiled)
         return compiled
 

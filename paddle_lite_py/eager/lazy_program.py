@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -92,12 +93,11 @@ class LazyProgram(tape.Recurring):
         bounds += [b for s in self._steps if isinstance(s, BackwardStep) for b in tape.Structure.of(s.key).bounds]
         updated = sum(outside[i].size for i in self._wanted.donated)
         donated = tuple(range(len(self._wanted.donated)))
-        text = None if self._wanted.kept else self._text(known)
         return program_jit(
             prepare(self._make_function(known), donated),
             sum(b.operators for b in bounds),
             plain=suits_plain(any(b.plain for b in bounds), updated),
-            text=None if text is None else lambda: text,
+            text=None if self._wanted.kept else partial(self._text, known),
             donate_argnums=donated,
         )
 

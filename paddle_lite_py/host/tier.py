@@ -58,7 +58,7 @@ def program_jit(
     operators: int,
     windows: bool = False,
     plain: bool = False,
-    text: Callable[[], str] | None = None,
+    text: Callable[[], str | None] | None = None,
     **options: Any,
 ) -> Any:
     """The same for what is made of so many operators: where that is a large program, another process compiles it.

@@ -106,18 +106,6 @@ def minimize_bfgs(
 ) -> tuple[bool, int, Tensor, Tensor, Tensor, Tensor]:
     """Minimize a function by BFGS, which estimates the inverse of its Hessian.
 
-    Arguments:
-        objective_func: function of a tensor with one number as its result.
-        initial_position: where to begin, a tensor of one dimension.
-        max_iters: most iterations.
-        tolerance_grad: end when no element of the gradient is larger.
-        tolerance_change: end when no element of a step is larger.
-        initial_inverse_hessian_estimate: symmetric positive definite matrix; None: the identity.
-        line_search_fn: "strong_wolfe".
-        max_line_search_iters: no effect: the line search has a limit of its own.
-        initial_step_length: first distance that each line search tries.
-        dtype: dtype of the position, "float32" or "float64".
-
     Returns:
         Whether it converged, the number of calls, the position, the function's value and gradient there, and the
         estimate of the inverse Hessian.
@@ -165,17 +153,7 @@ def minimize_lbfgs(
     """Minimize a function by L-BFGS, which remembers the last steps in place of the inverse Hessian.
 
     Arguments:
-        objective_func: function of a tensor with one number as its result.
-        initial_position: where to begin, a tensor of one dimension.
         history_size: steps that are remembered.
-        max_iters: most iterations.
-        tolerance_grad: end when no element of the gradient is larger.
-        tolerance_change: end when no element of a step is larger.
-        initial_inverse_hessian_estimate: symmetric positive definite matrix; None: the identity.
-        line_search_fn: "strong_wolfe".
-        max_line_search_iters: no effect: the line search has a limit of its own.
-        initial_step_length: first distance that each line search tries.
-        dtype: dtype of the position, "float32" or "float64".
 
     Returns:
         Whether it converged, the number of calls, the position, and the function's value and gradient there.

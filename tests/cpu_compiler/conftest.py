@@ -17,3 +17,12 @@ def all_are_large(monkeypatch, tmp_path):
     monkeypatch.setattr(baseline_tier, "on", False)
     if not out_of_process.serves():
         pytest.skip("programs are compiled by another process on one CPU with glibc")
+
+
+@pytest.fixture
+def traces(monkeypatch):
+    """Of which function each trace was."""
+    found = []
+    new = out_of_process.TracedFunction
+    monkeypatch.setattr(out_of_process, "TracedFunction", lambda fn, args: found.append(fn.__name__) or new(fn, args))
+    return found

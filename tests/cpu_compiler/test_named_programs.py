@@ -13,21 +13,12 @@ import paddle_lite_py as paddle
 from paddle_lite_py import amp
 from paddle_lite_py.core.config import user_secret
 from paddle_lite_py.core.private_files import read_signed, write_signed
-from paddle_lite_py.cpu_compiler import named_programs, out_of_process
+from paddle_lite_py.cpu_compiler import named_programs
 from paddle_lite_py.host.tier import program_jit
 
 X = np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3)
 
 pytestmark = pytest.mark.usefixtures("all_are_large")
-
-
-@pytest.fixture
-def traces(monkeypatch):
-    """Of which function each trace was."""
-    found = []
-    new = out_of_process.TracedFunction
-    monkeypatch.setattr(out_of_process, "TracedFunction", lambda fn, args: found.append(fn.__name__) or new(fn, args))
-    return found
 
 
 def pair(a, b):

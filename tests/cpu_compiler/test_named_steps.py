@@ -10,20 +10,10 @@ import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py import amp
-from paddle_lite_py.cpu_compiler import out_of_process
 from paddle_lite_py.eager import lazy_program, record_text
 from paddle_lite_py.nn import functional as F
 
 pytestmark = [pytest.mark.usefixtures("all_are_large"), pytest.mark.counts]
-
-
-@pytest.fixture
-def traces(monkeypatch):
-    """Of which function each trace was."""
-    found = []
-    new = out_of_process.TracedFunction
-    monkeypatch.setattr(out_of_process, "TracedFunction", lambda fn, args: found.append(fn.__name__) or new(fn, args))
-    return found
 
 
 def train(rows=64, axis=-1, scale=2.0, rate=0.1, like=lambda x: x, **settings):
