@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import jax
-from jax.experimental.shard_alike import shard_alike
 from jax.extend.backend import get_backend
+
+try:
+    from jax.experimental.shard_alike import shard_alike
+except ImportError:  # JAX 0.11 and later have none: XLA chooses
+    shard_alike = None
 
 # Events of jax.monitoring, which last as long as that.
 LOWERED, COMPILED = "/jax/core/compile/jaxpr_to_mlir_module_duration", "/jax/core/compile/backend_compile_duration"
@@ -62,5 +66,5 @@ def traced_by() -> dict[str, Any]:
 
 
 def sharded_alike(made: jax.Array, like: jax.Array) -> jax.Array:
-    """Return an array that XLA lays over the devices of a program as it lays another one of its shape."""
-    return shard_alike(made, like)[0]
+    """Return an array that XLA lays over the devices of a program as it lays another one of its shape, where it can."""
+    return made if shard_alike is None else shard_alike(made, like)[0]
