@@ -10,7 +10,7 @@ from jax.extend.backend import get_backend
 try:
     from jax.experimental.shard_alike import shard_alike
 except ImportError:  # JAX 0.11 and later have none: XLA chooses
-    shard_alike = None
+    shard_alike = None  # type: ignore[assignment]
 
 # Events of jax.monitoring, which last as long as that.
 LOWERED, COMPILED = "/jax/core/compile/jaxpr_to_mlir_module_duration", "/jax/core/compile/backend_compile_duration"
