@@ -14,14 +14,16 @@ import pytest
 import house
 import paddle_lite_py as paddle
 from paddle_lite_py.core import argument_docs
+from paddle_lite_py.migrate import module_paths
 
 REFERENCE = runpy.run_path(str(house.ROOT / "docs" / "reference.py"))
 PUBLIC = REFERENCE["PUBLIC"]
 
 
 def names(module: types.ModuleType) -> list[str]:
-    """Functions and classes of the project that a module gives."""
-    found = [n for n in getattr(module, "__all__", dir(module)) if not n.startswith("_")]
+    """Functions and classes of the project that a module gives; not what it lends others once they have asked for it."""
+    lent = module_paths.places(module_paths.table().get(f"{module.__name__}+", ""))
+    found = [n for n in getattr(module, "__all__", dir(module)) if not n.startswith("_") and n not in lent]
     values = {n: getattr(module, n) for n in found}
     return [n for n, v in values.items() if callable(v) and (v.__module__ or "").startswith("paddle_lite_py")]
 

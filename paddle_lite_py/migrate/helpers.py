@@ -397,6 +397,9 @@ class DatasetFactory:
 def check_shape(shape: Any) -> None:
     """Raise an error unless a shape is a list, tuple or tensor of integers that are not negative.
 
+    Args:
+        shape: list, tuple or tensor of ints, the shape.
+
     Raises:
         TypeError: it is none of these, or has something else in it.
         ValueError: a size is negative.
