@@ -71,6 +71,7 @@ def own_settings():
 
     import paddle_lite_py as paddle
     from paddle_lite_py.core import flags, interpreter, small, switches
+    from paddle_lite_py.eager.deferred import Deferred
 
     paddle.seed(0)
     np.random.seed(0)
@@ -78,6 +79,8 @@ def own_settings():
     device, given = jax.config.jax_default_device, flags._flags.copy()
     switched = [(s, s.on) for s in vars(switches).values() if isinstance(s, switches.Switch)]
     yield
+    if isinstance(interpreter.state.interpreter, Deferred):
+        interpreter.state.interpreter.flush()
     if not paddle.in_dynamic_mode():
         paddle.disable_static()
     for name in ("grad_enabled", "casting", "observers", "timer"):
