@@ -129,7 +129,3 @@ def _text(module: str, own: str, name: str) -> str:
             return text
         room = room.rpartition(".")[0]
     return table.get(name, "")
-
-
-def _inherited(value: Any) -> bool:
-    return isinstance(value, type) and "__doc__" not in vars(value)

@@ -21,11 +21,6 @@ Function = Callable[..., Any]
 Sizes = tuple[int, ...]
 
 
-def _reach(sizes: Sequence[int], dilation: Sequence[int]) -> Sizes:
-    """Return the number of elements that dilated windows span."""
-    return tuple([(k - 1) * d + 1 for k, d in zip(sizes, dilation, strict=True)])
-
-
 def _pad(shape: Sizes, pads: Sequence[tuple[int, int]], dilation: Sequence[int], dtype: Any) -> tuple[Any, Function]:
     """The array (shape and dtype) that windows of an axis each slide over, and what makes it with a value around."""
     sizes = tuple([(n - 1) * d + 1 + sum(p) for n, p, d in zip(shape, pads, dilation, strict=True)])

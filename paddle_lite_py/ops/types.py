@@ -8,7 +8,6 @@ import jax
 import numpy as np
 
 from ..core.dtypes import DType
-from ..core.place import Place
 from ..eager.tensor import Tensor
 
 # An array inside of an op; callers pass tensors.
@@ -25,5 +24,3 @@ Shape = int | Sequence[int | Tensor] | Tensor
 Padding = str | int | Sequence[int] | Sequence[Sequence[int]]
 # A dtype by name, as the class of the reference, of NumPy, or of Python; None: the default or that of the argument.
 DTypeLike = str | DType | np.dtype | type | None
-# A device or its name; None: the current one.
-PlaceLike = Place | str | None

@@ -73,10 +73,6 @@ def _per_sample(args: Arguments) -> None:
     args["use_softmax"], args["reduction"] = cst.Name("False"), cst.SimpleString('"none"')
 
 
-def _of_logits(args: Arguments) -> None:
-    args["reduction"] = cst.SimpleString('"none"')
-
-
 _ATTR = {"param_attr": "weight_attr", "act": "", "use_cudnn": "", "dtype": ""}
 _TRAINED = {"parameter_list": "parameters", "regularization": "weight_decay"}
 _CONV = "num_channels num_filters filter_size stride padding dilation groups param_attr bias_attr use_cudnn act dtype"
