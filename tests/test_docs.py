@@ -21,7 +21,7 @@ PUBLIC = REFERENCE["PUBLIC"]
 
 
 def names(module: types.ModuleType) -> list[str]:
-    """Functions and classes of the project that a module gives; not what it lends others once they have asked for it."""
+    """Functions and classes of the project that a module gives, not what it lends others once they ask for it."""
     lent = module_paths.places(module_paths.table().get(f"{module.__name__}+", ""))
     found = [n for n in getattr(module, "__all__", dir(module)) if not n.startswith("_") and n not in lent]
     values = {n: getattr(module, n) for n in found}

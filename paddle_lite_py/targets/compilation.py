@@ -15,6 +15,7 @@ from .findings import Finding
 from .hlo import Buffer, Module
 from .machines import Target, TargetError
 from .portable import Portable, blame_in
+from .products import flops_of_products
 from .report import Memory, Report
 
 SHOWN = 8  # arguments of a report, and other values
@@ -95,9 +96,15 @@ def _report(p: Portable, target: Target, found: dict[str, Any]) -> Report:
         sizes["argument"], sizes["output"], sizes["alias"], sizes["temp"], sizes["generated_code"], target.memory
     )
     return Report(
-        target.name, p.name, True, "", "", p.devices, memory, found["flops"], found["bytes"], module.collectives(),
-        _largest(module), _for(target, p.found), found["seconds"],
+        target.name, p.name, True, "", "", p.devices, memory, _flops(found, module), found["bytes"],
+        module.collectives(), _largest(module), _for(target, p.found), found["seconds"],
     )  # fmt: skip
+
+
+def _flops(found: dict[str, Any], module: Module) -> float:
+    """Return the operations of a run: compilers count those in loops once, and some tell none."""
+    once = flops_of_products(module, loops=False)
+    return (found["flops"] or once) + flops_of_products(module) - once
 
 
 def _largest(module: Module) -> list[Buffer]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 _COMPUTATION = re.compile(r"^(ENTRY )?%?([\w.\-]+) \(.*\{\s*$")
 _INSTRUCTION = re.compile(r"^\s+(ROOT )?%?([\w.\-]+) = (.+?) ([a-z][\w\-]*)\((.*)$")
-_ARRAY = re.compile(r"\b([a-z]\w*)\[([\d,]*)\](?:\{([^}]*)\})?")
+ARRAY = re.compile(r"\b([a-z]\w*)\[([\d,]*)\](?:\{([^}]*)\})?")
 _OPERAND = re.compile(r"%([\w.\-]+)")
 _OP_NAME = re.compile(r'op_name="([^"]*)"')
 _CALLED = re.compile(r"\b(?:body|to_apply|branch_computations|calls)=\{?((?:%[\w.\-]+(?:, )?)+)")
@@ -127,7 +127,7 @@ def arrays(shape: str, everywhere: bool = False) -> Iterator[tuple[str, int]]:
         >>> list(arrays("(f32[2,3]{1,0}, bf16[3,5]{1,0:T(8,128)})"))
         [('f32[2,3]', 24), ('bf16[3,5]', 2048)]
     """
-    for kind, sizes, layout in _ARRAY.findall(shape):
+    for kind, sizes, layout in ARRAY.findall(shape):
         dims = [int(n) for n in sizes.split(",") if n]
         order = [int(n) for n in layout.partition(":")[0].split(",") if n.strip().isdigit()]
         tile = _TILE.search(layout)
@@ -190,7 +190,7 @@ class Module:
     def collectives(self) -> list[Collective]:
         """Return the exchanges of one run of the program, those that send most first."""
         counts: dict[Collective, int] = {}
-        runs = self._runs()
+        runs = self.runs()
         for name, instructions in self.computations.items():
             shapes = {i.name: i.shape for i in instructions}
             for i in instructions:
@@ -207,12 +207,12 @@ class Module:
                 counts[made] = counts.get(made, 0) + runs.get(name, 1)
         return sorted((c._replace(times=n) for c, n in counts.items()), key=lambda c: -c.bytes * c.times)
 
-    def _runs(self) -> dict[str, int]:
-        """Return how often each computation runs; callers come after what they call."""
+    def runs(self, loops: bool = True) -> dict[str, int]:
+        """Return how often each computation runs, or would if each loop ran once; callers come after what they call."""
         runs = {self.entry: 1}
         for name, instructions in reversed(self.computations.items()):
             for i in instructions if name in runs else ():
-                times = runs[name] * (self._trips(i) if i.opcode == "while" else 1)
+                times = runs[name] * (self._trips(i) if loops and i.opcode == "while" else 1)
                 for called in (c for found in _CALLED.findall(i.rest) for c in _OPERAND.findall(found)):
                     runs[called] = runs.get(called, 0) + times
         return runs

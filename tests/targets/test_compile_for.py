@@ -10,7 +10,7 @@ import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py.__main__ import main
-from paddle_lite_py.targets import Report, TargetError, has_compiler, portable, target_of
+from paddle_lite_py.targets import Report, TargetError, compile_all, has_compiler, portable, target_of
 from paddle_lite_py.targets.compiler import work_on_a_cpu
 
 Spec = paddle.static.InputSpec
@@ -187,6 +187,16 @@ def test_python_in_the_middle_is_named_with_its_line():
 
     made = portable(twice, [jax.ShapeDtypeStruct((2,), np.float32)], "cpu")
     assert made.error and [f.kind for f in made.found] == ["host callback"]
+
+
+def test_operations_of_a_loop_count_each_time():
+    looped = portable(
+        lambda x: jax.lax.scan(lambda x, _: (x @ x, None), x, length=9)[0],
+        [jax.ShapeDtypeStruct((64, 64), np.float32)],
+        "cpu",
+    )
+    (report,) = compile_all([looped], target_of("cpu"))
+    assert 9 * 2 * 64**3 <= report.flops < 10 * 2 * 64**3
 
 
 def test_the_work_of_a_program_that_was_saved_for_any_sizes():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paddle_lite_py.targets.hlo import Module, arrays, source
+from paddle_lite_py.targets.products import flops_of_products
 
 HEAD = (
     "HloModule jit_step, is_scheduled=true, input_output_alias={ {0}: (0, {}, may-alias) }, entry_computation_layout={}"
@@ -129,3 +130,34 @@ def test_sizes(shape, bytes_):
 def test_lines():
     assert source("jit(f)/grad.1:train.py:3/jvp(conv2d.0:net.py:12)/conv") == ("conv2d", "net.py:12")
     assert source("jit(f)/add") == ("add", "")
+
+
+# Shapes of two operands, the product of them, and its operations.
+PRODUCTS = {
+    "matrices": ("f32[2,3]", "f32[3,4]", "f32[2,4] dot(%a, %b), lhs_contracting_dims={1}", 48),
+    "batches": ("bf16[5,2,3]", "bf16[5,3,4]", "bf16[5,2,4] dot(%a, %b), lhs_contracting_dims={2}", 240),
+    "two axes": ("f32[2,3,7]", "f32[3,7,4]", "f32[2,4] dot(%a, %b), lhs_contracting_dims={1,2}", 336),
+    "an outer one": ("f32[2]", "f32[3]", "f32[2,3] dot(%a, %b)", 12),
+    "matrices of cuBLAS": (
+        *("f32[2,3]", "f32[3,4]", '(f32[2,4], s8[64]) custom-call(%a, %b), custom_call_target="__cublas$gemm", '),
+        *('backend_config={"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"]}}', 48),
+    ),
+    "pictures": ("f32[1,8,8,3]", "f32[3,3,3,4]", "f32[1,6,6,4] convolution(%a, %b), dim_labels=b01f_01io->b01f", 7776),
+    "by channel": (
+        *("f32[1,8,8,4]", "f32[3,3,1,4]", "f32[1,6,6,4] convolution(%a, %b), "),
+        *("dim_labels=b01f_01io->b01f, feature_group_count=4", 2592),
+    ),
+    "no product": ("f32[2]", "f32[2]", "f32[2] add(%a, %b)", 0),
+}
+
+
+@pytest.mark.parametrize("product", PRODUCTS.values(), ids=PRODUCTS)
+def test_operations_of_products(product):
+    a, b, *made, flops = product
+    given = f"ENTRY %e (a: {a}) -> {a} {{\n  %a = {a} parameter(0)\n  %b = {b} parameter(1)\n"
+    assert flops_of_products(Module(f"HloModule m\n\n{given}  ROOT %c = {''.join(made)}\n}}\n")) == flops
+
+
+def test_products_in_loops_count_each_time():
+    module = Module(LOOPS.replace("all-reduce(%p), replica_groups={}", "dot(%p, %p)"))
+    assert flops_of_products(module) == 2 * 64 * (5 * 3 + 1) and flops_of_products(module, loops=False) == 2 * 64 * 2
