@@ -15,7 +15,7 @@ from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.arrays import spec_of
 from paddle_lite_py.core.dtypes import is_inexact
 from paddle_lite_py.core.interpreter import state as mode
-from paddle_lite_py.cpu_compiler import prepare
+from paddle_lite_py.cpu_compiler import inline_device, prepare
 from paddle_lite_py.custom.kernel import unknown_kernels
 from paddle_lite_py.eager.execute import EAGER, failure
 from paddle_lite_py.eager.tensor import Tensor, wrap
@@ -102,10 +102,12 @@ class Method:
         """Drop what is compiled."""
         self._jitted: Any = self._compute
         if self._bound is not None and self.parts is None:
-            text = None if any(op.bound.op.custom for op in self.program.ops()) else self._text
-            self._jitted = program_jit(prepare(self._bound.fn), len(self.program.ops()), text=text)
+            self._jitted = self._compiled()
         self._kinds: list[Any] | None = None  # shape and dtype of each input of the last call
-        self._array_kinds: list[Any] | None = None  # the same, where nothing is to be done but compute all results
+
+    def _compiled(self, device: Any = None) -> Callable[..., Any]:
+        text = None if any(op.bound.op.custom for op in self.program.ops()) else self._text
+        return program_jit(prepare(self._bound.fn), len(self.program.ops()), text=text, device=device)
 
     def _text(self) -> str:
         """Return the program's text, as far as the file has it."""
@@ -133,23 +135,16 @@ class Method:
         """Return all its results as tensors, what it gives as a number of Python too."""
         found: list[Tensor] = []
         nested.flatten(self._run(inputs, self._tensors), lambda v: isinstance(v, Tensor), found)
-        if self._bound is not None and len(found) == self._n and not (self._state or self._checks or self._room):
-            self._array_kinds = [(x._data.shape, x._data.dtype) for x in inputs]
         return found
 
-    def run_arrays(self, arrays: Sequence[Any]) -> tuple[Any, ...] | None:
-        """Run flat() on arrays like those of its last call; None for others."""
-        kinds = self._array_kinds
-        if kinds is None or [(a.shape, a.dtype) for a in arrays] != kinds:
-            return None
-        if self._reads:
-            look_at_indices(self._reads, (*map(wrap, arrays), *self.handles))
-        found = self._jitted(*arrays, *[for_xla(h._data) for h in self.handles])
-        return found if isinstance(found, tuple) else (found,)
+    @property
+    def gives_what_it_computes(self) -> bool:
+        """Whether its results are all that the program computes, and no argument or weight as it is."""
+        return not any(isinstance(value, Tensor | Argument) for value in nested.statics(self._tensors))
 
     def _run(self, inputs: Sequence[Any], structure: Any = None) -> Any:
         structure = self._result if structure is None else structure
-        tensors = self._check(inputs)
+        tensors = self.check(inputs)
         if self._plain:
             self._kinds = [(t._data.shape, t._data.dtype) for t in tensors]
         building = mode.interpreter
@@ -234,7 +229,7 @@ class Method:
         specs = [self._as_xla_spec(s, size) for s in (args or self.inputs)]
         if len(specs) != len(self.inputs):
             raise TypeError(f"`{self.name}` takes {len(self.inputs)} arguments, got {len(specs)}")
-        self._check([wrap(s) for s in specs])
+        self.check([wrap(s) for s in specs])
         arrays = [*specs, *[spec_of(h._data) for h in self.handles]]
         names = [*[str(s.name) for s in self.inputs], *[str(h.name) for h in self.handles]]
         if self._bound is None:
@@ -271,9 +266,10 @@ class Method:
             inputs = tuple(range(len(self.inputs)))  # the caller's, who may refill them: none is identified by identity
             jitted = xla_jit(self._bound.fn)
             compiled = Tiers(self._bound.fn, jitted, jitted.trace, inputs).entry(len(inputs) + len(weights))
-        else:
-            weights = [jax.device_put(h._data) for h in self.handles]
-            compiled = self._jitted
+        else:  # on the thread of the caller, who waits for the results
+            device = inline_device()
+            weights = [jax.device_put(np.asarray(h._data) if device else h._data, device) for h in self.handles]
+            compiled = self._compiled(device)
 
         def run(*arrays: Any) -> tuple[Any, ...]:
             if self._reads:
@@ -309,7 +305,13 @@ class Method:
             for handle, data in zip(state, before, strict=True):
                 handle._set_payload(data)
 
-    def _check(self, inputs: Sequence[Any]) -> list[Tensor]:
+    def check(self, inputs: Sequence[Any]) -> list[Tensor]:
+        """Return tensors or arrays as tensors.
+
+        Raises:
+            TypeError: there are more or fewer than it takes, or one has another dtype.
+            ValueError: one has another shape, or all together do not fit.
+        """
         if len(inputs) != len(self.inputs):
             names = ", ".join(str(s.name) for s in self.inputs)
             raise TypeError(f"the loaded program takes {len(self.inputs)} arguments ({names}), got {len(inputs)}")

@@ -6,9 +6,10 @@ convolution is wanted.
 """
 
 from .convolution_choice import takes
+from .inline import inline_device
 from .layouts import transposes_are_free
 from .onednn import KINDS
 from .out_of_process import OutOfProcessJit, may_be_large
 from .rewriting import prepare
 
-__all__ = ["KINDS", "OutOfProcessJit", "may_be_large", "prepare", "takes", "transposes_are_free"]
+__all__ = ["KINDS", "OutOfProcessJit", "inline_device", "may_be_large", "prepare", "takes", "transposes_are_free"]

@@ -61,9 +61,9 @@ class ExecutableFile:
         said = [program, self.name, self.donated, self.options, os.environ.get("XLA_FLAGS"), JAX, traced_by()]
         return folder() / f"{alike(self.name, self.traced.specs)}-{digest(said)}.executable"
 
-    def loaded(self) -> Any:
-        """It, if it is in its file."""
-        return None if self.path is None else loaded(self.path, self.structures)
+    def loaded(self, device: Any = None) -> Any:
+        """It, if it is in its file; for a device, or the default one."""
+        return None if self.path is None else loaded(self.path, self.structures, device)
 
     def job(self) -> dict[str, Any] | None:
         """Return what the compiler process needs, which also identifies the program's file; None for what cannot
@@ -108,12 +108,12 @@ def digest(said: Any) -> str:
     return hashlib.sha256(repr(said).encode()).hexdigest()[:32]
 
 
-def loaded(path: Path, structures: Structures) -> Any:
+def loaded(path: Path, structures: Structures, device: Any = None) -> Any:
     """Return the executable in a file; None where there is none, or none that is whole and was signed by this user."""
     content = read_signed(path, user_secret())
     if content is None:
         return None
     try:
-        return load(zlib.decompress(content), structures)
+        return load(zlib.decompress(content), structures, device)
     except Exception:  # jaxlib names no class for what another version has written
         return None

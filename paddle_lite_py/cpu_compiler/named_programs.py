@@ -104,8 +104,8 @@ class NamedExecutable:
     def __init__(self, name: str, path: Path | None, args: Sequence[Any]) -> None:
         self.name, self.path, self.args = name, path, args
 
-    def loaded(self) -> Any:
-        """It, or None."""
+    def loaded(self, device: Any = None) -> Any:
+        """It, or None; for a device, or the default one."""
         content = None if self.path is None else read_signed(self.path, user_secret())
         if content is None:
             return None
@@ -116,4 +116,4 @@ class NamedExecutable:
         leaf = np.float32(0)
         results = leaf if known["results"] is None else (leaf,) * known["results"]
         structures = jax.tree.structure((tuple(self.args), {})), jax.tree.structure(results)
-        return executables.loaded(executables.folder() / known["file"], structures)
+        return executables.loaded(executables.folder() / known["file"], structures, device)

@@ -29,6 +29,7 @@ from ..core.switches import baseline_tier, compiler_process
 from . import executables
 from .compiler_process import CompilerJob, process
 from .executables import ExecutableFile
+from .inline import spec_on
 from .named_programs import NamedExecutable, NamedPrograms
 from .traced import TracedFunction
 
@@ -77,6 +78,7 @@ class OutOfProcessJit:
         operators: how many it is made of.
         baseline: what runs a jaxpr without a compiler, if anything does in so many seconds; see host/baseline.py.
         text: what the function computes, if that has a text of its own; see named_programs.py.
+        device: that it runs on, with arrays of the host and its own; None: the default one.
     """
 
     def __init__(
@@ -88,9 +90,10 @@ class OutOfProcessJit:
         operators: int,
         baseline: Callable[[Any, Any, float], Function | None],
         text: Callable[[], str | None] | None = None,
+        device: Any = None,
     ) -> None:
         self.fn, self.donated, self.jit, self.options, self.baseline = fn, tuple(donated), jit, options, baseline
-        self.small = jit(fn, False)
+        self.small, self.device = jit(fn, False), device
         self.name = self.small.__name__
         self.lower, self.trace = self.small.lower, self.small.trace
         self.named = NamedPrograms(text, self.name, self.donated)
@@ -133,7 +136,7 @@ class OutOfProcessJit:
         key = _kinds(arrays)
         run = self._known.get(key)
         if run is None:
-            run = loaded(self.named.of(arrays)) or self._warming(TracedFunction(self.fn, arrays))
+            run = loaded(self.named.of(arrays), self.device) or self._warming(TracedFunction(self.fn, arrays))
             if run is not None:
                 self._known.put(key, run)
         return run.baseline if isinstance(run, Warming) else run
@@ -147,7 +150,7 @@ class OutOfProcessJit:
         # jax.jit distinguishes devices, and checks for NaN if that is enabled.
         if jax.default_backend() != "cpu" or jax.device_count() > 1 or _looks_for_nan():
             return self.small
-        found: Any = loaded(self.named.of(args))
+        found: Any = loaded(self.named.of(args), self.device)
         if found is not None:
             return found
         is_alike = executables.is_any_alike(self.name, args)
@@ -159,7 +162,8 @@ class OutOfProcessJit:
         found = self._warming(traced, SHARE_IF_ALIKE if is_alike else SHARE)
         if found is None and serves() and (traced.size >= LARGE or (is_alike and traced.size >= BASELINE)):
             executable = self.executable(traced)
-            found = loaded(executable) or (self._warming(traced) if is_alike else None) or self._awaited(executable)
+            found = loaded(executable, self.device) or (self._warming(traced) if is_alike else None)
+            found = found or self._awaited(executable)
             self.named.note(executable)
         return found or self.compiled_here(traced)
 
@@ -182,11 +186,12 @@ class OutOfProcessJit:
             process.do(job)
         finally:
             executable.drop_source()
-        return loaded(executable, since)
+        return loaded(executable, self.device, since)
 
     def compiled_here(self, traced: TracedFunction) -> Any:
         """Compile in this process for one kind of arguments; all others are refused."""
-        compiled = self.jit(traced.function(), traced.size >= LARGE).lower(*traced.specs).compile()
+        specs = traced.specs if self.device is None else [spec_on(self.device, s) for s in traced.specs]
+        compiled = self.jit(traced.function(), traced.size >= LARGE).lower(*specs).compile()
         if traced.size >= BASELINE and self.named.has_text():
             self.named.note(self.executable(traced), compiled)
         return compiled
@@ -210,7 +215,7 @@ class Warming:
         if self._executable is None:
             self._executable = self._owner.executable(self.traced)
             self._owner.named.note(self._executable)
-            found = loaded(self._executable)
+            found = loaded(self._executable, self._owner.device)
             if found is not None:
                 return found
             job = self._executable.job()
@@ -220,17 +225,18 @@ class Warming:
         if self._job is not None and not process.is_done(self._job):
             return None
         self._executable.drop_source()
-        return loaded(self._executable) or self._owner.compiled_here(self.traced)
+        return loaded(self._executable, self._owner.device) or self._owner.compiled_here(self.traced)
 
 
-def loaded(executable: ExecutableFile | NamedExecutable, since: float | None = None) -> Any:
+def loaded(executable: ExecutableFile | NamedExecutable, device: Any = None, since: float | None = None) -> Any:
     """An executable from its file, if it is there; JAX tells of it as of what it compiles itself, or finds on the disk.
 
     Arguments:
+        device: that it runs on; None: the default one.
         since: when its compilation began, if it did.
     """
     since = since or time.perf_counter()
-    found = executable.loaded()
+    found = executable.loaded(device)
     if found is not None:
         seconds = time.perf_counter() - since
         monitoring.record_event_duration_secs(COMPILED, seconds, fun_name=f"jit({executable.name})")

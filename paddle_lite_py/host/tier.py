@@ -59,11 +59,13 @@ def program_jit(
     windows: bool = False,
     plain: bool = False,
     text: Callable[[], str | None] | None = None,
+    device: Any = None,
     **options: Any,
 ) -> Any:
     """The same for what is made of so many operators: where that is a large program, another process compiles it.
 
     Arguments:
+        device: that it runs on, where its arrays lie; None: the default one.
         text: what the function computes, if that has a text of its own: it leads to what was compiled before.
     """
     if not may_be_large(operators):
@@ -77,6 +79,7 @@ def program_jit(
         operators,
         baseline,
         text,
+        device,
     )
 
 

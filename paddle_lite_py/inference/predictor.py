@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..core.arrays import from_host
 from ..core.interpreter import no_grad, use
 from ..core.no_effect import no_effect
 from ..core.place import as_place
@@ -121,6 +122,8 @@ class Predictor:
         self._inputs = {str(s.name): Handle(str(s.name), s.dtype) for s in self._method.inputs}
         self._outputs = {str(s.name): Handle(str(s.name), s.dtype) for s in self._method.outputs}
         self._hooks: list[Callable[..., Any]] = []
+        self._bare = self._method.bare() if self._is_plain and self._method.gives_what_it_computes else None
+        self._kinds: list[Any] | None = None  # shapes and dtypes that were checked
 
     def get_input_names(self) -> list[str]:
         """Return the names of the inputs."""
@@ -157,20 +160,27 @@ class Predictor:
             ValueError: if an input has a wrong shape or dtype.
         """
         given = list(map(_own, inputs)) if inputs is not None else [self._held(h) for h in self._inputs.values()]
-        found = self._again(given) if self._is_plain else None
-        if found is None:
-            with use(EAGER), no_grad():  # in static mode too, where it was saved perhaps
-                found = self._method.flat([self._placed(a) for a in given])
-        for handle, tensor in zip(self._outputs.values(), found, strict=False):
-            handle._data = tensor._data
+        found = self._computed(given)
+        for handle, data in zip(self._outputs.values(), found, strict=False):
+            handle._data = data
+        if inputs is None and not self._hooks:
+            return True
+        tensors = [wrap(from_host(np.asarray(a)) if self._bare else a) for a in found]
+        for name, tensor in zip(self._outputs, tensors, strict=False):
             for hook in self._hooks:
-                hook(handle.name(), tensor)
-        return True if inputs is None else found
+                hook(name, tensor)
+        return True if inputs is None else tensors
 
-    def _again(self, given: list[Any]) -> list[Tensor] | None:
-        """Return the results for arrays like those of the last run, without what only the first of a kind needs."""
-        found = self._method.run_arrays(given)
-        return None if found is None else list(map(wrap, found))
+    def _computed(self, given: list[Any]) -> Sequence[Any]:
+        """Return the arrays of the results."""
+        if self._bare is not None:
+            arrays = [np.asarray(a) for a in given]
+            if (kinds := [(a.shape, a.dtype) for a in arrays]) != self._kinds:
+                self._method.check(list(map(wrap, arrays)))
+                self._kinds = kinds
+            return self._bare(*arrays)
+        with use(EAGER), no_grad():  # in static mode too, where it was saved perhaps
+            return [t._data for t in self._method.flat([self._placed(a) for a in given])]
 
     def _placed(self, given: Any) -> Tensor:
         """Return an input as a tensor on the predictor's device."""

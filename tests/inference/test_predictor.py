@@ -15,6 +15,7 @@ from paddle_lite_py.jit import ArtifactError, InputSpec
 import paddle_lite_py as paddle
 from paddle_lite_py import nn
 from paddle_lite_py.core.no_effect import NoEffectWarning
+from paddle_lite_py.cpu_compiler import inline_device
 from paddle_lite_py.inference import (
     Config,
     DataType,
@@ -189,25 +190,26 @@ def test_runs_on_arrays_like_the_last_ones_give_what_the_first_would(saved):
         given[:] = -1  # what XLA reads is its own
         for a, b in zip(found, expected(net, X + k), strict=True):
             np.testing.assert_allclose(a.numpy(), b, rtol=1e-5)
-    like_these = predictor._method.run_arrays
-    assert like_these([X, SCALE]) is not None
-    assert like_these([X[:2], SCALE]) is None and like_these([X.astype("float64"), SCALE]) is None
     for a, b in zip(predictor.run([X[:2], SCALE]), expected(net, X[:2]), strict=True):
         np.testing.assert_allclose(a.numpy(), b, rtol=1e-5)
     with pytest.raises(ValueError, match="`x`"):
         predictor.run([X[:, :2], SCALE])
 
 
-def test_runs_read_weights_as_they_are_now(saved):
-    layer = paddle.jit.load(saved[1])
-    method = layer._methods["forward"]["eval"]
-    arrays = [paddle.to_tensor(X), paddle.to_tensor(SCALE)]
-    with paddle.no_grad():
-        before = method.flat(arrays)[0].numpy()
-        layer.parameters()[0].set_value(layer.parameters()[0] * 2)
-        (after, _), fresh = method.run_arrays([X, SCALE]), method.flat(arrays)[0].numpy()
-    assert not np.allclose(before, after)
-    np.testing.assert_array_equal(np.asarray(after), fresh)
+@pytest.mark.parametrize(("width", "tier"), [(2, np.ndarray), (64, jax.Array)])
+def test_a_program_runs_on_the_thread_that_waits_for_it(width, tier, tmp_path):
+    net = paddle.nn.Sequential(paddle.nn.Linear(3, width * 64), paddle.nn.Tanh(), paddle.nn.Linear(width * 64, width))
+    paddle.jit.save(net, str(tmp_path / "m"), input_spec=[paddle.static.InputSpec([None, 3], name="x")])
+    predictor = create_predictor(Config(str(tmp_path / "m")))
+    predictor.get_input_handle("x").copy_from_cpu(X)
+    predictor.run()
+    handle = predictor.get_output_handle(predictor.get_output_names()[0])
+    assert isinstance(handle._data, tier)
+    assert tier is np.ndarray or handle._data.devices() == {inline_device()}
+    (found,) = predictor.run([X])
+    np.testing.assert_array_equal(found.numpy(), handle.copy_to_cpu())
+    # What it gives lies where all other tensors do.
+    np.testing.assert_allclose((found + paddle.ones([1])).numpy(), (net(paddle.to_tensor(X)) + 1).numpy(), 1e-5)
 
 
 def test_a_predictor_compiles_for_a_shape_once(saved):

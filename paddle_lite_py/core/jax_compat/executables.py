@@ -15,13 +15,17 @@ CALLBACKS = (
 )
 
 
-def load(content: bytes, structures: tuple[Any, Any]) -> Any:
+def load(content: bytes, structures: tuple[Any, Any], device: Any = None) -> Any:
     """Return a compiled program from its bytes, with the structures of its arguments and results.
+
+    Arguments:
+        device: that it runs on; None: the default one.
 
     Raises:
         Exception: of any class, since jaxlib names none, for what another version has written.
     """
-    return serialize_executable.deserialize_and_load(content, *structures)
+    place = {} if device is None else {"backend": device.client, "execution_devices": [device]}
+    return serialize_executable.deserialize_and_load(content, *structures, **place)
 
 
 def unchecked_calls(names: Iterable[str]) -> list[Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 from jax.extend.backend import get_backend
+from jaxlib.xla_client import make_cpu_client
 
 try:
     from jax.experimental.shard_alike import shard_alike
@@ -46,6 +47,14 @@ def _are_known(wanted: dict[str, Any]) -> bool:
 def on_devices(count: int) -> str:
     """Return the flag, for XLA_FLAGS, by which one CPU is several devices."""
     return f"--xla_force_host_platform_device_count={count}"
+
+
+def synchronous_cpu() -> Any:
+    """Return the CPU as a device whose programs run on the thread that calls them, which jax.devices() has not.
+
+    Elsewhere XLA hands a program over to a thread of its own, so that Python may go on.
+    """
+    return make_cpu_client(asynchronous=False).devices()[0]
 
 
 def live_modules() -> list[Any]:
