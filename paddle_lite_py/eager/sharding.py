@@ -13,7 +13,7 @@ from .pending import payload_of
 def with_sharding_of(made: Any, like: Any) -> Any:
     """Return a new tensor, laid over the mesh of another tensor of its shape; as it is where that lies over none.
 
-    What waits, or belongs to a program, is laid by XLA, which knows how the other lies.
+    Where the other waits, or belongs to a program, XLA lays both alike.
     """
     if not (meshes and state.interpreter.has_placements):
         return made
@@ -28,4 +28,6 @@ def with_sharding_of(made: Any, like: Any) -> Any:
         return out
     if not all(isinstance(n, int) for n in data.shape):
         return made
+    if is_spread(other):
+        return state.interpreter.run(REGISTRY["_laid"].bind((other.sharding,)), (made,))
     return state.interpreter.run(REGISTRY["_with_sharding_of"].bind(()), (made, like.detach()))

@@ -14,7 +14,6 @@ from ..core.no_effect import Immaterial, Refused, no_effect
 from ..core.traced_number import TracedNumber, current
 from ..core.versioned import Versioned
 from ..eager.pending import payload_of, put_together
-from ..eager.sharding import with_sharding_of
 from ..eager.tensor import ZEROS, Parameter, Tensor, wrap
 from ..nn import unique_name
 from ..ops.placement import lay
@@ -201,10 +200,10 @@ class Optimizer(Versioned):
         recipe = Recipe(self.type, made._rule, group.slots, settings, key, skip is not None, made._numbers, alike)
         handles = group.handles(active)
         flags = () if skip is None else (skip,)
+        # XLA chooses how results lie, and parameters keep their places.
+        laid = [(t, payload_of(t).sharding) for t in handles if is_spread(payload_of(t))] if meshes else ()
         if state.interpreter.is_eager:
             rule = UpdateRule(recipe.name, partial(operator, recipe), partial(compiled, recipe))
-            # XLA chooses how results lie, and parameters keep their places.
-            laid = [(t, payload_of(t).sharding) for t in handles if is_spread(payload_of(t))] if meshes else ()
             state.interpreter.update(rule, self._rate(), grads, handles, flags)
             for t, where in laid:
                 lay(t, where)
@@ -217,7 +216,9 @@ class Optimizer(Versioned):
             held = builder.run(operator(recipe), (rate, *values, *rows.split_rows(handles, grads), *flags))
             new = rows.put(handles, grads, held)
         for handle, tensor in zip(handles, new, strict=True):
-            handle._set_payload(with_sharding_of(tensor, handle)._data)
+            handle._set_payload(tensor._data)
+        for t, where in laid:
+            lay(t, where)
 
     def _clip_of(self, group: ParameterGroup) -> Any:
         return group.options.get("grad_clip", self._grad_clip)
