@@ -266,6 +266,27 @@ def updated():
         assert len(moments) == 2 and all(m.placements == [S1] for m in moments), is_static
 
 
+def exchanged():
+    """A step with sharded states sums gradients and gathers parameters: nothing else moves."""
+    if dist.get_world_size() > 1:
+        return
+    mesh = dist.ProcessMesh([0, 1, 2, 3], ["dp"])
+    net = nn.Linear(64, 64)
+    dist.shard_layer(net, mesh)
+    adam = paddle.optimizer.AdamW(parameters=net.parameters())
+    adam = dist.shard_optimizer(adam, dist.ShardingStage1("dp", mesh))
+
+    @paddle.jit.to_static
+    def step(x):
+        net(dist.reshard(x, mesh, [S0])).square().mean().backward()
+        adam.step()
+        adam.clear_grad()
+
+    found = step.compile_for("cpu", paddle.static.InputSpec([8, 64])).collectives
+    assert {c.kind for c in found} <= {"all-reduce", "reduce-scatter", "all-gather"}, found
+    assert sum(c.bytes * c.times for c in found if c.kind == "all-gather") == 4 * 65 * 64, found
+
+
 def merged():
     """Gradients of two steps for one update, as Strategy has it."""
     strategy = dist.Strategy({"gradient_merge": {"enable": True, "k_steps": 2, "avg": True}})
@@ -469,6 +490,7 @@ CHECKS = (
         larger_than_the_world,
         accumulators,
         updated,
+        exchanged,
         merged,
         layouts,
     ),
