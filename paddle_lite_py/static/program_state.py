@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any, TypeVar
 
 from ..core.memo import Memo
@@ -20,7 +21,8 @@ class ProgramState:
     """The data of a Program, as the modules read and change it that save, clone, differentiate and run programs."""
 
     def __init__(self, builder: RecordingBuilder) -> None:
-        self.builder = builder
+        self._builder = builder
+        self.description: Any = None  # of it in the reference's earlier terms, with edits: see model_files.describing
         self.feeds: dict[str, Value] = {}
         self.parameters: dict[str, Parameter] = {}
         self.initials: dict[str, Initial] = {}  # the values that it creates, if it is a startup program
@@ -36,6 +38,18 @@ class ProgramState:
         # run.
         self.compiled: Memo[Any, Any] = Memo("compiled programs", MAX_COMPILED)
         self._seed = 0
+
+    @property
+    def builder(self) -> RecordingBuilder:
+        """What the program has recorded, with all edits of its description."""
+        if self.description is not None and self.description.edited:
+            self.described("views").settle(self)
+        return self._builder
+
+    @staticmethod
+    def described(name: str) -> Any:
+        """Return a module of model_files.describing, which lies above this one."""
+        return importlib.import_module(f"{__package__.rpartition('.')[0]}.model_files.describing.{name}")
 
     def states(self, mode: str = "all") -> dict[str, ScopeVariable]:
         """Return the state by name: parameters ("param"), other state ("opt"), or both ("all")."""
