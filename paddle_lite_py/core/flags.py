@@ -104,6 +104,11 @@ def get_flags(flags: str | Iterable[str]) -> dict[str, Any]:
     return found
 
 
+def is_earlier_generation() -> bool:
+    """Whether static programs are to be those of the reference's earlier generation, which are edited in place."""
+    return not get_flags("FLAGS_enable_pir_api")["FLAGS_enable_pir_api"]
+
+
 class FlagsStay(NamedTuple):
     """A guard of a program that read flags: they still have the values that it saw."""
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.arrays import as_array
 from ..core.errors import user_frame
-from ..core.flags import get_flags
+from ..core.flags import is_earlier_generation
 from ..core.no_effect import Immaterial, no_effect
 from ..eager.tensor import Tensor, wrap
 from ..ir.block import Operator, Value
@@ -31,9 +31,6 @@ from .scope_variable import ScopeVariable
 from .snapshot import snapshot
 
 __all__ = ["Program"]
-
-
-_NEWEST = "FLAGS_enable_pir_api"
 
 
 def _alike(held: Any, shape: list[Any]) -> bool:
@@ -83,7 +80,7 @@ class Program(ProgramState):
         With FLAGS_enable_pir_api=0 it is a block of PaddlePaddle's earlier generation: operators have slots and the
         reference's attributes, and can be edited, inserted and removed.
         """
-        return BlockView(self) if get_flags(_NEWEST)[_NEWEST] else self.described("views").DescribedBlock(self)
+        return self.described("views").DescribedBlock(self) if is_earlier_generation() else BlockView(self)
 
     block = current_block = lambda self, index=0: self.global_block()
 

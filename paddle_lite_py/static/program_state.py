@@ -46,6 +46,10 @@ class ProgramState:
             self.described("views").settle(self)
         return self._builder
 
+    def _sync_with_cpp(self) -> None:
+        """Record all edits of the description."""
+        _ = self.builder
+
     @staticmethod
     def described(name: str) -> Any:
         """Return a module of model_files.describing, which lies above this one."""

@@ -8,18 +8,19 @@ from typing import Any
 from jax.errors import InconclusiveDimensionOperation
 
 from ...core.symbolic import is_symbolic
-from ...eager.tensor import Parameter
+from ...eager.tensor import Parameter, Tensor
 from ...ir.block import Operator, Value
 from ...ir.control import GRAD
 from ...optimizer.operators import Update
 from ...static.program_state import ProgramState
 from ..graph import ModelNode
 from ..program_desc import OperatorDescription
+from ..weights import NUMBERS
 from ..writing.emitter import Emitter, Unwritable
 from ..writing.pir_text import FileValue
 from ..writing.programs import ProgramWriter, type_of
 from . import kinds
-from .description import RECORDED, ProgramDescription, Recorded, RecordedUpdate
+from .description import RECORDED, ProgramDescription, Recorded, RecordedConstant, RecordedUpdate
 from .differentiated import backward
 from .rows import ROWS
 
@@ -94,13 +95,18 @@ class Describer(ProgramWriter):
         name = value.name or self.description.unused("provided")
         handle = self.builder.shown(value) if state is not None else None
         made = self.named(value, name)
+        self.note_sizes(made)
+        if isinstance(state, Tensor) and state._name is None and not isinstance(state, Parameter):
+            self.description.declare(name, value.shape, value.dtype.name, stops_gradient=not value.requires_grad)
+            attrs = {"shape": list(value.shape), "dtype": NUMBERS[value.dtype], RECORDED: RecordedConstant(state)}
+            self.description.operators.append(OperatorDescription("assign_value", {}, {"Out": [name]}, attrs))
+            return
         trained = isinstance(handle, Parameter)
         variable = self.description.declare(
             name, value.shape, value.dtype.name, is_persistable=state is not None, is_parameter=trained,
             stops_gradient=not value.requires_grad, needs_check=state is None,
         )  # fmt: skip
         variable.is_parameter = trained or name in self.program.parameters
-        self.note_sizes(made)
 
     def named(self, value: Value, name: str) -> FileValue:
         """Return the file's value of a new one here, under a name."""

@@ -67,6 +67,13 @@ class Recorded:
     is_random: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class RecordedConstant:
+    """A tensor from outside of the program, which operators read; there it is made by an operator."""
+
+    tensor: Any
+
+
 @dataclass(eq=False)
 class RecordedUpdate:
     """The update of all parameters of an optimizer, which is one operator here and one for each parameter there.

@@ -22,7 +22,7 @@ from ..legacy import GRADIENT, gradient_of, normalized
 from ..operators.table import P, operator, tensor
 from ..operators.training import IN_TRAINING
 from ..program_desc import OperatorDescription, VariableDescription, differentiated
-from .description import EMPTY, RECORDED, ProgramDescription, Recorded, RecordedUpdate
+from .description import EMPTY, RECORDED, ProgramDescription, Recorded, RecordedConstant, RecordedUpdate
 
 # What a builder keeps when what it has recorded is replaced.
 _KEPT = frozenset(
@@ -157,6 +157,9 @@ def _nodes(operators: list[OperatorDescription]) -> Iterator[ModelNode]:
                 updates.add(id(held))
                 yield _update(held, [o for o in operators if o.attrs.get(RECORDED) is held])
             continue
+        if isinstance(held, RecordedConstant):
+            yield ModelNode("captured", [], {"held": held}, op.outputs["Out"])
+            continue
         if isinstance(held, Recorded) and op.kind.endswith("_grad"):
             yield _gradient(op, made)
             continue
@@ -210,3 +213,9 @@ def recorded(*operands: Any, held: Recorded) -> Any:
     if any(map(has_symbolic, bound.attrs)):
         bound = bound.rebound(tuple([substitute(a, builder.unknown.symbols) for a in bound.attrs]))
     return builder.run_random(bound, args) if held.is_random else builder.run(bound, args)
+
+
+@operator("captured")
+def captured(*, held: RecordedConstant) -> Any:
+    """Return a tensor from outside."""
+    return held.tensor

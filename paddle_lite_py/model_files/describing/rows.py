@@ -54,3 +54,13 @@ def split(w: Emitter, x: Any, parts: Any, axis: int) -> tuple[FileValue, ...]:
 @row("square_error_cost", table=ROWS)
 def square_error_cost(w: Emitter, x: Any, y: Any) -> FileValue:
     return w.op("square", w.op("subtract", x, y, to=w.out[0]))
+
+
+@row("_mul", table=ROWS)
+def mul(w: Emitter, x: Any, y: Any, x_num_col_dims: int) -> FileValue:
+    return w.op("mul", x, y, to=w.out[0], x_num_col_dims=x_num_col_dims, y_num_col_dims=1)
+
+
+@row("_add_along", table=ROWS)
+def add_along(w: Emitter, x: Any, y: Any, axis: int) -> FileValue:
+    return w.op("elementwise_add", x, y, axis=axis)

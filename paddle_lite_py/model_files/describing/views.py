@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from ...core.dtypes import DType, as_dtype
 from ...eager.tensor import Tensor, wrap
 from ...static.program import Program
+from ...static.scope import Scope
 from ...tracing.frame import TracedValue
-from ..graph import ModelFileError
 from ..program_desc import OperatorDescription, VariableDescription
 from .describer import describe
 from .description import RECORDED, ProgramDescription, Recorded, RecordedUpdate
@@ -40,6 +40,25 @@ def settle(program: Program) -> None:
     except BaseException:
         held.edited = True
         raise
+
+
+def fitted(program: Program, scope: Scope) -> Program:
+    """Return the program, or one like it whose state has the shapes that it has in a scope.
+
+    Raises:
+        ModelFileError: if an operator cannot have such operands.
+    """
+    found = {n: tuple(scope.homes[n].shape) for n, s in program.states().items() if n in scope.homes}
+    others = {n: shape for n, shape in found.items() if shape != program.states()[n].shape}
+    if not others:
+        return program
+    out = program.clone()
+    held = description_of(out)
+    for name, shape in others.items():
+        held.variables[name].shape = shape
+    held.edited = True
+    settle(out)
+    return out
 
 
 class DescribedOperator(OperatorDescription):
@@ -411,7 +430,3 @@ def _names(given: Any) -> dict[str, list[str]]:
     listed = {slot: v if isinstance(v, list | tuple) else [v] for slot, v in (given or {}).items()}
     return {slot: [v if isinstance(v, str) else v.name for v in each if v is not None] for slot, each in listed.items()}
 
-
-def refused(what: str) -> NoReturn:
-    """Raise for an edit that cannot be made."""
-    raise ModelFileError(what)
