@@ -21,7 +21,7 @@ class ProgramState:
     """The data of a Program, as the modules read and change it that save, clone, differentiate and run programs."""
 
     def __init__(self, builder: RecordingBuilder) -> None:
-        self._builder = builder
+        self.recorder = builder  # what has been recorded, without edits of the description that nobody has used yet
         self.description: Any = None  # of it in the reference's earlier terms, with edits: see model_files.describing
         self.feeds: dict[str, Value] = {}
         self.parameters: dict[str, Parameter] = {}
@@ -40,15 +40,17 @@ class ProgramState:
         self._seed = 0
 
     @property
-    def builder(self) -> RecordingBuilder:
+    def builder(self) -> Any:
         """What the program has recorded, with all edits of its description."""
+        self.settle()
+        return self.recorder
+
+    def settle(self) -> None:
+        """Record all edits of the description."""
         if self.description is not None and self.description.edited:
             self.described("views").settle(self)
-        return self._builder
 
-    def _sync_with_cpp(self) -> None:
-        """Record all edits of the description."""
-        _ = self.builder
+    _sync_with_cpp = settle
 
     @staticmethod
     def described(name: str) -> Any:

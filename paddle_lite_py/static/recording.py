@@ -202,6 +202,7 @@ class RecordingBuilder(Builder):
     # -- values ----------------------------------------------------------------------------------------------------
     def value_of(self, tensor: Tensor) -> TracedValue:
         """Return the value of a tensor in the current frame; of one of the cloned program, its clone."""
+        self.program.settle()
         data = tensor._data
         if isinstance(data, TracedValue) and (data in self.clone_map or not self._knows(data.frame)):
             return super().value_of(self.handle(self.clone_of(data)))
@@ -233,6 +234,7 @@ class RecordingBuilder(Builder):
 
     def emit(self, bound: BoundOp, inputs: tuple[Any, ...], requires_grad: bool) -> tuple[TracedValue, ...]:
         """Append an operator, whose outputs get names."""
+        self.program.settle()
         values = self.unknown.settled(self, lambda op: super(RecordingBuilder, self).emit(op, inputs, requires_grad),
                                       bound, inputs)  # fmt: skip
         self.appended(bound, values)

@@ -32,6 +32,23 @@ def describe(program: ProgramState) -> ProgramDescription:
     return Describer(program).whole()
 
 
+def extend(program: ProgramState, held: ProgramDescription) -> list[OperatorDescription] | None:
+    """Return what has been appended to a program since it was described; None if that is not all that changed."""
+    ops, n = program.builder.root.block.ops, len(held.seen)
+    if held.seen != ops[:n] or any(op.bound.op is GRAD for op in ops[n:]):
+        return None
+    maker = Describer(program)
+    maker.description = held
+    before, held.operators = held.operators, []
+    try:
+        maker.go_on(ops[n:])
+        return held.operators
+    except KeyError:  # it reads what has no name
+        return None
+    finally:
+        held.operators = before
+
+
 class Describer(ProgramWriter):
     """Describes the operators of one program, in order."""
 
@@ -64,15 +81,37 @@ class Describer(ProgramWriter):
                 self.averaged[op.inputs[1]] = op
         ops = self.needed()
         inner = [op for op in ops if op.bound.op is GRAD]
-        for op in [*ops, *[o for op in inner for o in op.bound.attrs[0].ops]]:
-            self.read_later.update(v for v in op.inputs if isinstance(v, Value))
-        self.read_later.update(self.final)
+        every = [*ops, *[o for op in inner for o in op.bound.attrs[0].ops]]
+        self.read_later = {v for op in every for v in op.inputs if isinstance(v, Value)} | set(self.final)
         for op in ops:
             out.operators += self.described(op)
-        out.feeds = list(self.program.feeds)
-        out.finals = {s: out.values[v] for v, s in self.final.items() if v in out.values and out.values[v] != s}
-        out.version = builder.version
+        self.close()
         return out
+
+    def go_on(self, ops: Sequence[Operator]) -> None:
+        """Describe operators that were appended to what has a description."""
+        builder, out = self.builder, self.description
+        builder.name_values()
+        self.final = {v: name for name, (_, v) in builder.finals().items()}
+        out.reserved.update(v.name for op in ops for v in op.outputs if v.name)
+        for value, name in out.values.items():
+            self.env[value] = made = FileValue(type_of(value))
+            self.names[made] = name
+            self.note_sizes(made)
+        for value in builder.root.block.inputs:
+            if value not in self.env and value not in self.drawn:
+                self.input(value)
+        self.read_later = {v for op in ops for v in op.inputs if isinstance(v, Value)} | set(self.final)
+        for op in ops:
+            out.operators += self.described(op)
+        self.close()
+
+    def close(self) -> None:
+        """Note what has been described."""
+        out = self.description
+        out.feeds = list(self.program.feeds)
+        out.finals |= {s: out.values[v] for v, s in self.final.items() if v in out.values and out.values[v] != s}
+        out.version, out.seen = self.builder.version, list(self.builder.root.block.ops)
 
     def needed(self) -> list[Operator]:
         """Return the operators without those that a gradient has again, and that nothing else reads."""
@@ -156,8 +195,8 @@ class Describer(ProgramWriter):
     ) -> list[OperatorDescription]:
         """Return operators of the newest generation as those of the one before."""
         for node in nodes:
-            if (value := kinds.constant(node)) is not None:
-                self.known[node.results[0]] = value
+            if (found_constant := kinds.constant(node)) is not None:
+                self.known[node.results[0]] = found_constant
             if node.op == "builtin.combine":
                 self.lists[node.results[0]] = list(node.operands)
             if node.op == "builtin.split":
@@ -177,7 +216,7 @@ class Describer(ProgramWriter):
         for value, file_value, name in copies:
             if value not in self.read_later and len(op.outputs) > 1:
                 continue  # a result that nobody reads
-            out += [*self.settled(file_value), OperatorDescription(
+            out += [*self.constants_of(file_value), OperatorDescription(
                 "assign", {"X": [self.names[file_value]]}, {"Out": [name]}, {"op_role": FORWARD})]  # fmt: skip
             self.named(value, name)
             self.description.declare(name, value.shape, value.dtype.name)
@@ -203,7 +242,7 @@ class Describer(ProgramWriter):
                 out.attrs[attribute] = self.known[operand][0]
                 continue
             for value in values or [operand]:
-                before += self.settled(value)
+                before += self.constants_of(value)
             out.inputs[kinds.slot_of(token, values is not None)] = [self.names[v] for v in values or [operand]]
         for token, result in zip(row.results.split(), node.results, strict=False):
             values = self.lists.get(result, [result])
@@ -225,7 +264,7 @@ class Describer(ProgramWriter):
         self.names[value] = name
         return name
 
-    def settled(self, value: FileValue) -> list[OperatorDescription]:
+    def constants_of(self, value: FileValue) -> list[OperatorDescription]:
         """Return the operator that makes a constant, where it has not been made."""
         if value in self.names:
             return []
@@ -247,7 +286,7 @@ class Describer(ProgramWriter):
             inputs, (following, _) = inputs[1:], outputs.pop()
             self.drawn.add(following)
         read = [v for v in inputs if isinstance(v, Value)]
-        before = [each for v in read for each in self.settled(self.env[v])]
+        before = [each for v in read for each in self.constants_of(self.env[v])]
         assert not before, "inputs of operators are variables"
         template = tuple([None if isinstance(v, Value) else v for v in inputs])
         attrs = {RECORDED: Recorded(op.bound, template, random), "op_role": FORWARD}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...core.symbolic import is_symbolic
-from ...ir.block import Value
+from ...ir.block import Operator, Value
 from ...registry.bound import BoundOp
 from ..program_desc import VariableDescription
 
@@ -23,6 +23,7 @@ class ProgramDescription:
         values: the names of the program's values.
         finals: state that a run leaves changed, with the value that it then has.
         version: that of the builder whose operators are described.
+        seen: these operators.
         reserved: names that values of the program have, whether or not they are described yet.
         edited: it differs from what the program has recorded.
         handles: tensors by name, of what has been rebuilt from it.
@@ -34,6 +35,7 @@ class ProgramDescription:
     values: dict[Value, str] = field(default_factory=dict)
     finals: dict[str, str] = field(default_factory=dict)
     version: int = -1
+    seen: list[Operator] = field(default_factory=list)
     reserved: set[str] = field(default_factory=set)
     edited: bool = False
     handles: dict[str, Any] = field(default_factory=dict)

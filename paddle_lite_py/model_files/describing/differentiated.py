@@ -1,4 +1,4 @@
-"""The gradients of described operators: operators `kind_grad` from the last to the first, as the reference appends them."""
+"""The gradients of described operators: `kind_grad` for each, from the last to the first, as the reference has them."""
 
 from __future__ import annotations
 

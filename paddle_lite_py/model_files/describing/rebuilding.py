@@ -56,7 +56,7 @@ def rebuild(program: Program, description: ProgramDescription) -> None:
         vars(builder).update({k: v for k, v in vars(made.builder).items() if k not in _KEPT})
         builder.version, builder.word_home.home = builder.version + 1, stream
         program.feeds, program.parameters = made.feeds, made.parameters
-    description.version = builder.version
+    description.version, description.seen = builder.version, list(builder.root.block.ops)
 
 
 @contextmanager
@@ -64,12 +64,12 @@ def _left() -> Iterator[None]:
     """While handles hold what they did before the program under construction."""
     entered = isinstance(state.interpreter, StaticBuilder)
     if entered:
-        current.main.builder.leave()
+        current.main.recorder.leave()
     try:
         yield
     finally:
         if entered:
-            current.main.builder.enter()
+            current.main.recorder.enter()
 
 
 @contextmanager
@@ -192,7 +192,7 @@ def _update(held: RecordedUpdate, parts: list[OperatorDescription]) -> ModelNode
     if len(parts) != held.size:
         raise ModelFileError(
             f"an optimizer updates {held.size} parameters by one operator here, of which {len(parts)} are left: "
-            "remove the operators of all of them, and minimize() with parameter_list for those that are trained"
+            "remove the operators of all of them, and minimize() with parameters= for those that are trained"
         )
     changed: list[str] = []
     for slot, own in held.slots:

@@ -7,8 +7,7 @@ from typing import Any
 from ...core.symbolic import has_symbolic
 from ..writing.emitter import Emitter, Unwritable
 from ..writing.pir_text import FileValue
-from ..writing.rows import detection, elementwise, indexing, layers, library, places, recurrent, shaping  # noqa: F401  (they enter their rows)
-from ..writing.rows import table
+from ..writing.rows import detection, elementwise, indexing, layers, library, places, recurrent, shaping, table  # noqa: F401  (they enter their rows)
 from ..writing.rows.table import row
 
 ROWS: dict[str, Any] = dict(table.ROWS)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...core.dtypes import DType, as_dtype
+from ...core.no_effect import Immaterial, no_effect
 from ...eager.tensor import Tensor, wrap
 from ...static.program import Program
 from ...static.scope import Scope
 from ...tracing.frame import TracedValue
 from ..program_desc import OperatorDescription, VariableDescription
-from .describer import describe
+from .describer import describe, extend
 from .description import RECORDED, ProgramDescription, Recorded, RecordedUpdate
 from .rebuilding import rebuild
 
@@ -20,10 +22,14 @@ from .rebuilding import rebuild
 def description_of(program: Program) -> ProgramDescription:
     """Return the description of a program, made where there is none of what it has recorded."""
     held = program.description
-    if held is None or not (held.edited or held.version == program.builder.version):
-        held = program.description = describe(program)
-        block = DescribedBlock(program)
-        held.operators = [DescribedOperator(block, op) for op in held.operators]
+    if held is not None and (held.edited or held.version == program.builder.version):
+        return held
+    block = DescribedBlock(program)
+    if held is not None and (more := extend(program, held)) is not None:
+        held.operators += [DescribedOperator(block, op) for op in more]
+        return held
+    held = program.description = describe(program)
+    held.operators = [DescribedOperator(block, op) for op in held.operators]
     return held
 
 
@@ -207,8 +213,8 @@ class DescribedVariable(Tensor):
         self.block._rename_var(self._of, value)
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """The sizes; -1 for one that is not known."""
+    def shape(self) -> Any:
+        """The sizes, a tuple; -1 for one that is not known."""
         return self._description.shape
 
     @property
@@ -310,15 +316,25 @@ class DescribedBlock:
         self, index: int, type: str, inputs: Any = None, outputs: Any = None, attrs: Any = None
     ) -> DescribedOperator:
         """Insert an operator at a place."""
-        made = OperatorDescription(type, _names(inputs), _names(outputs), dict(attrs or {}))
+        read, given = ({k: self._named(v) for k, v in (slots or {}).items()} for slots in (inputs, outputs))
+        made = OperatorDescription(type, read, given, dict(attrs or {}))
         out = DescribedOperator(self, made)
         self.ops.insert(index, out)
         self.change()
         return out
 
-    def _remove_op(self, index: int, sync: bool = True) -> None:
+    def _named(self, given: Any) -> list[str]:
+        """Return the names of variables in a slot; what the program has not read yet is captured."""
+        out = []
+        for v in given if isinstance(given, list | tuple) else [given]:
+            if isinstance(v, Tensor) and not isinstance(v, DescribedVariable):
+                out.append(str(self.program.builder.value_of(v).name))
+            elif v is not None:
+                out.append(v if isinstance(v, str) else v.name)
+        return out
+
+    def _remove_op(self, index: int, _sync: bool = True) -> None:
         """Remove the operator at a place."""
-        del sync
         del self.ops[index]
         self.change()
 
@@ -349,12 +365,12 @@ class DescribedBlock:
         """Return the variable of a name, or None."""
         return self.var(name) if self.has_var(name) else None
 
+    @no_effect(type=Immaterial("variables are tensors"))
     def create_var(
         self, name: str | None = None, dtype: Any = "float32", shape: Sequence[Any] = (), *, type: Any = None,
         persistable: bool = False, stop_gradient: bool = False,
     ) -> DescribedVariable:  # fmt: skip
         """Declare a variable, which an operator is to give, or with persistable a scope."""
-        del type
         held = description_of(self.program)
         name = name or held.unused("_generated_var")
         sizes = [-1 if n is None else n for n in shape]
@@ -365,7 +381,7 @@ class DescribedBlock:
         """Declare a variable like one of another program."""
         held, known = description_of(self.program), description_of(var.block.program).variables[var.name]
         if var.name not in held.variables:
-            held.variables[var.name] = VariableDescription(**vars(known))
+            held.variables[var.name] = replace(known)
         made = held.variables[var.name]
         made.is_persistable = made.is_persistable or force_persistable
         return self.var(var.name)
@@ -385,9 +401,8 @@ class DescribedBlock:
         held.edited = True
         return self.var(new)
 
-    def _remove_var(self, name: str, sync: bool = True) -> None:
+    def _remove_var(self, name: str, _sync: bool = True) -> None:
         """Forget a variable."""
-        del sync
         description_of(self.program).variables.pop(name)
         self.change()
 
@@ -409,8 +424,10 @@ class DescribedBlock:
             sizes = [None if n < 0 else n for n in v.shape]
             value = TracedValue(builder.unknown.shape(name, sizes), as_dtype(v.dtype).np, builder.root)
             value.name = name
-            held.handles[name] = wrap(value)
-        return builder.shown(value) or builder.handle(value)
+            held.handles[name] = made = wrap(value)
+            return made
+        shown = builder.shown(value)
+        return builder.handle(value) if shown is None else shown
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self.ops))
@@ -423,10 +440,3 @@ def _all(slots: Mapping[str, list[str]]) -> list[str]:
 def _rename(slots: dict[str, list[str]], old: str, new: str) -> None:
     for slot, names in slots.items():
         slots[slot] = [new if n == old else n for n in names]
-
-
-def _names(given: Any) -> dict[str, list[str]]:
-    """Return variables in slots by their names."""
-    listed = {slot: v if isinstance(v, list | tuple) else [v] for slot, v in (given or {}).items()}
-    return {slot: [v if isinstance(v, str) else v.name for v in each if v is not None] for slot, each in listed.items()}
-

@@ -41,10 +41,11 @@ def _convolved(layer: Any, input: Any, name: str | None, act: str | None, *more:
     bias = layer.bias
     if bias is not None and is_earlier_generation():
         layer.bias = None
-        out = biased(layer(input, *more), bias, 1 if layer._data_format.startswith("NC") else input.ndim - 1)
+        out = named(layer(input, *more), name)
+        out = named(biased(out, bias, 1 if layer._data_format.startswith("NC") else input.ndim - 1), name)
     else:
-        out = layer(input, *more)
-    return named(_activated(out, act), name, 1 + (bias is not None) + (act is not None))
+        out = named(layer(input, *more), name, 1 + (bias is not None))
+    return out if act is None else named(_activated(out, act), name)
 
 
 def _known(size: Any, what: str) -> int:
@@ -94,9 +95,11 @@ def fc(
     for more in outs[1:]:
         out = out + more
     bias = layer.create_parameter([size], bias_attr, inputs[0].dtype, is_bias=True)
+    out = named(out, name)
     if bias is not None:
-        out = biased(out, bias, num_flatten_dims % inputs[0].ndim) if is_earlier_generation() else out + bias
-    return named(_activated(out, activation), name, 1 + (bias is not None) + (activation is not None))
+        axis = num_flatten_dims % inputs[0].ndim
+        out = named(biased(out, bias, axis) if is_earlier_generation() else out + bias, name)
+    return out if activation is None else named(_activated(out, activation), name)
 
 
 @no_effect(is_distributed=Immaterial("with servers, they keep what is_sparse says"))
