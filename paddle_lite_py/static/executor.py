@@ -54,6 +54,7 @@ class PreparedProgram:
         self.unknown = program.builder.unknown
         self.broadcasting = broadcasting(made.program)
         self.executable = Executable(made, "program")
+        self.builder = program.builder if program.builder.adopted() else None
         self.kinds: list[Any] = []  # shape and dtype of each feed of the last run
 
     def run(self, feed: dict[str, Any]) -> list[Tensor]:
@@ -76,7 +77,11 @@ class PreparedProgram:
             args.append(wrap(array))
         if not same:
             self._check(args)
+        if self.builder is not None:
+            self.builder.read_handles()
         out: list[Tensor] = self.executable.run(args)
+        if self.builder is not None:
+            self.builder.tell_handles()
         return out
 
     def _check_names(self, feed: dict[str, Any]) -> None:
