@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from ..core.memo import Memo
 from ..eager.random import Generator, default_generator
@@ -51,6 +51,19 @@ class ProgramState:
             self.described("views").settle(self)
 
     _sync_with_cpp = settle
+
+    @property
+    def desc(self) -> NoReturn:
+        """Not available.
+
+        Raises:
+            AttributeError: always.
+        """
+        raise AttributeError(
+            "a Program has no desc, of which core.Graph and IrGraph are made: with FLAGS_enable_pir_api=0 edit "
+            "program.global_block(), and quantize layers with paddle.quantization",
+            name="desc", obj=self,
+        )  # fmt: skip
 
     @staticmethod
     def described(name: str) -> Any:

@@ -62,6 +62,7 @@ class Describer(ProgramWriter):
         self.names: dict[FileValue, str] = {}
         self.known: dict[FileValue, tuple[Any, bool]] = {}  # constants, and whether each is one number
         self.lists: dict[FileValue, list[FileValue]] = {}
+        self.captured = {}  # nothing is written that has no name
         self.drawn: set[Value] = set()  # states of the stream of random numbers
         self.averaged: dict[Value, Operator] = {}  # statistics of a batch, by the running ones' updates
         self.final: dict[Value, str] = {}

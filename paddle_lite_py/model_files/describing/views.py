@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...core.dtypes import DType, as_dtype
-from ...core.no_effect import Immaterial, no_effect
+from ...core.no_effect import only_known
 from ...eager.tensor import Tensor, wrap
 from ...static.program import Program
 from ...static.scope import Scope
@@ -328,7 +328,11 @@ class DescribedBlock:
         out = []
         for v in given if isinstance(given, list | tuple) else [given]:
             if isinstance(v, Tensor) and not isinstance(v, DescribedVariable):
-                out.append(str(self.program.builder.value_of(v).name))
+                # State has its name though an operator may have changed it.
+                state = self.program.recorder.variable_of(v)
+                if state is None or not self.has_var(state.name):
+                    state = self.program.builder.value_of(v)
+                out.append(str(state.name))
             elif v is not None:
                 out.append(v if isinstance(v, str) else v.name)
         return out
@@ -365,12 +369,12 @@ class DescribedBlock:
         """Return the variable of a name, or None."""
         return self.var(name) if self.has_var(name) else None
 
-    @no_effect(type=Immaterial("variables are tensors"))
     def create_var(
-        self, name: str | None = None, dtype: Any = "float32", shape: Sequence[Any] = (), *, type: Any = None,
-        persistable: bool = False, stop_gradient: bool = False,
+        self, name: str | None = None, dtype: Any = "float32", shape: Sequence[Any] = (), *, persistable: bool = False,
+        stop_gradient: bool = False, **kwargs: Any,
     ) -> DescribedVariable:  # fmt: skip
         """Declare a variable, which an operator is to give, or with persistable a scope."""
+        only_known(DescribedBlock.create_var, kwargs, "type")
         held = description_of(self.program)
         name = name or held.unused("_generated_var")
         sizes = [-1 if n is None else n for n in shape]
