@@ -155,6 +155,8 @@ class Program(ProgramState):
         out.served = None if for_test else self.served
         if for_test:
             evaluation.evaluate(out)
+        elif self.description is not None and self.description.version == self.builder.version:
+            self.described("views").copied(self, out)
         return out
 
     def transformed(self, change: Callable[[IRProgram], IRProgram]) -> Program:

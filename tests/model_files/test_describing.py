@@ -108,7 +108,7 @@ def test_training_goes_on_as_it_was(name):
     for n, array in after.items():
         np.testing.assert_allclose(scope.homes[n].numpy(), array, rtol=2e-5, atol=1e-6, err_msg=n)
     assert abs(after["first.w_0"] - before["first.w_0"]).max() > 1e-4
-    assert kinds(main)[-1] == name and f"{name}_grad" not in kinds(main)
+    assert kinds(main)[-1] == name and kinds(main.clone()) == kinds(main) and "running_average" not in kinds(main)
 
 
 def test_operators_have_the_slots_of_the_reference():
@@ -144,7 +144,15 @@ def test_channels_are_pruned_in_place():
         op.desc.infer_shape(block.desc)
     assert block.var("first.w_0").shape == (4, 4, 3, 3) and block.var(deep.output("Output")[0]).shape == (-1, 4, 6, 6)
     assert [p.shape for p in main.all_parameters() if p.name == "first.w_0"] == [[8, 4, 3, 3]]
+    again = pruned.clone()  # as it is described, so that it can be pruned once more
+    assert (
+        kinds(again) == kinds(pruned) == [op.type for op in block.ops]
+        and again.global_block().ops[0] is not block.ops[0]
+    )
     (found,) = exe.run(pruned, images(), [y])
+    np.testing.assert_array_equal(exe.run(again, images(), [y])[0], found)
+    again.global_block().change()
+    np.testing.assert_allclose(exe.run(again, images(), [y])[0], found, rtol=1e-6, atol=1e-7)
     zeroed = {n: np.where(np.arange(8).reshape([-1 if i == axis else 1 for i in range(full[n].ndim)]) < 4, full[n], 0)
               for n, axis in keep.items()}  # fmt: skip
     for n, array in zeroed.items():
@@ -270,6 +278,17 @@ def test_what_does_not_fit_is_told_at_the_next_use(name):
     change(block)
     with pytest.raises(ModelFileError, match=message):
         started().run(feed=images())
+
+
+def test_a_program_is_not_edited_from_within():
+    block, x = edits(), static.data("y", [2])
+
+    def branch():
+        block.change()
+        return x * 2.0
+
+    with pytest.raises(RuntimeError, match="while a branch or loop of it is built; edit it before or after"):
+        static.nn.cond(x.sum() > 0, branch, lambda: x)
 
 
 def test_other_programs_have_no_slots():

@@ -38,14 +38,36 @@ def settle(program: Program) -> None:
 
     Raises:
         ModelFileError: if it cannot be.
+        RuntimeError: while a branch or loop of it is built.
     """
-    held = program.description
+    held, builder = program.description, program.recorder
+    if builder.frame is not builder.root:
+        raise RuntimeError("a program is edited while a branch or loop of it is built; edit it before or after that")
     held.edited = False
     try:
         rebuild(program, held)
     except BaseException:
         held.edited = True
         raise
+
+
+def copied(program: Program, out: Program) -> None:
+    """Let a clone of a program have a copy of its description, which says more than what was recorded by it."""
+    held, clones, builder = program.description, out.builder.clone_map, out.builder
+    made = out.description = replace(
+        held,
+        variables={n: replace(v) for n, v in held.variables.items()},
+        values={clones[v]: n for v, n in held.values.items() if v in clones},
+        handles={n: builder.handle(clones[h._data]) for n, h in held.handles.items() if h._data in clones},
+        feeds=list(held.feeds), finals=dict(held.finals), reserved=set(held.reserved),
+        version=builder.version, seen=list(builder.root.block.ops),
+    )  # fmt: skip
+    made.operators = [
+        DescribedOperator(
+            DescribedBlock(out), OperatorDescription(op.kind, dict(op.inputs), dict(op.outputs), dict(op.attrs))
+        )
+        for op in held.operators
+    ]
 
 
 def fitted(program: Program, scope: Scope) -> Program:
