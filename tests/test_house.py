@@ -73,6 +73,7 @@ DYNAMIC = {
     "ops.bounds": "the checks of indices and results, by the names of the ops they belong to",
     "optimizer.operators": "programs in files name updates, which are made again from their recipes",
     "quantization.base": "quanter() puts a recipe beside the class that it decorates",
+    "static.program_state": "operators of the reference are told by the tables of model files, which lie above it",
     "static": "data sets are those of paddle.distributed, which is loaded with the first of them",
     "tensor": "the module is a function, too, as in the reference",
     "utils.tools": "try_import() imports what the user names",

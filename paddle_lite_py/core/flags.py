@@ -53,6 +53,7 @@ _ACTING = {"FLAGS_check_nan_inf": _check_nan_inf, "FLAGS_host_tier": small.use_h
 _ACTING |= {"FLAGS_compile_progress": progress.show_progress, "FLAGS_compiler_process": compiler_process.set}
 _ACTING |= {"FLAGS_defer_ops": deferral.set, "FLAGS_check_indices": index_checks.set}
 _ACTING |= {"FLAGS_baseline_tier": baseline_tier.set}
+_ACTING |= {"FLAGS_enable_pir_api": lambda _: None}  # read where it matters: is_earlier_generation()
 _ACTING |= {"FLAGS_cudnn_deterministic": lambda wanted: baseline_tier.set(not wanted)}
 
 
@@ -61,8 +62,8 @@ def set_flags(flags: dict[str, Any]) -> None:
     is small on the CPU, FLAGS_defer_ops lets the ops of an eager training step wait and be one program,
     FLAGS_check_indices has compiled programs refuse indices out of range, FLAGS_compile_progress says what XLA compiles
     when that takes seconds, FLAGS_compiler_process has large programs compiled by a process of their own,
-    FLAGS_baseline_tier has NumPy run these until they are compiled, and these six are on by default. Others are kept,
-    and warn.
+    FLAGS_baseline_tier has NumPy run these until they are compiled, and these six are on by default.
+    FLAGS_enable_pir_api=0 gives static programs operators that are edited in place. Others are kept, and warn.
 
     Raises:
         TypeError: if `flags` is not a dict of names that begin with "FLAGS_".
@@ -102,6 +103,11 @@ def get_flags(flags: str | Iterable[str]) -> dict[str, Any]:
     found = _values([flags] if isinstance(flags, str) else [*flags])
     state.interpreter.assumes(FlagsStay(found))
     return found
+
+
+def is_earlier_generation() -> bool:
+    """Whether static programs are to be those of the reference's earlier generation, which are edited in place."""
+    return not get_flags("FLAGS_enable_pir_api")["FLAGS_enable_pir_api"]
 
 
 class FlagsStay(NamedTuple):

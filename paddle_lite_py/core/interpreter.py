@@ -232,6 +232,16 @@ def begin_with(interpreter: Interpreter) -> None:
     _State.interpreter = interpreter
 
 
+def is_building() -> bool:
+    """Whether a static program is under construction.
+
+    Example:
+        >>> is_building()
+        False
+    """
+    return getattr(state.interpreter, "program", None) is not None
+
+
 @contextmanager
 def use(interpreter: Interpreter) -> Iterator[None]:
     """Make `interpreter` the current one for the block."""

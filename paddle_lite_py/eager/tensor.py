@@ -25,6 +25,7 @@ from ..core.size import Size, TensorSize
 from ..core.unknown_size import Shape
 from ..core.versioned import VersionedDict
 from . import constructor, views
+from .contents import TensorContents
 from .pending import DataOnDemand, payload_of
 from .remove_handle import RemoveHandle
 from .sharding import with_sharding_of
@@ -211,11 +212,13 @@ class Tensor(TensorData):
         self.set_value(other)
         return self
 
-    def get_tensor(self) -> Tensor:
+    def get_tensor(self) -> TensorContents:
+        """Return what the tensor holds, to read and to replace."""
+        return TensorContents(self)
+
+    def value(self) -> Tensor:
         """Return the tensor itself."""
         return self
-
-    value = get_tensor
 
     # -- gradient --------------------------------------------------------------------------------------------------
     @property

@@ -62,7 +62,7 @@ def build(graph: ModelGraph, weights: dict[str, Tensor]) -> tuple[Program, list[
     with use(program.builder), program_guard(program):
         env, feeds = _begun(graph, weights)
         try:
-            _run(graph.block, env)
+            run_block(graph.block, env)
             fetches = [_fetch(tensor(_operand(ref, env))) for ref in graph.fetches]
             return program, feeds, fetches
         except ModelFileError:
@@ -95,7 +95,7 @@ def build_training(graph: ModelGraph, program: Program) -> None:
         states = {w.name: _state(w) for w in graph.weights}
         program.parameters.update({n: s for n, s in states.items() if isinstance(s, Parameter)})
         env, _ = _begun(graph, states)
-        _run(graph.block, env)
+        run_block(graph.block, env)
         for weight in graph.weights:
             if (new := env[weight.ref]) is not states[weight.name]:
                 states[weight.name]._set_payload(P.cast(tensor(new), weight.dtype)._data)
@@ -150,7 +150,12 @@ def _nodes(block: ModelBlock) -> Any:
             yield from _nodes(inner)
 
 
-def _run(block: ModelBlock, env: Env) -> None:
+def run_block(block: ModelBlock, env: Env) -> None:
+    """Append the operators of a block to the program under construction; `env` has its values by name.
+
+    Raises:
+        ModelFileError: an operator cannot be what it says.
+    """
     for i, node in enumerate(block.nodes):
         try:
             _node(of_operator(node, block.nodes[:i], env) if is_gradient(node.op) else node, env)
@@ -208,7 +213,7 @@ def _gradient_of_block(node: GradientNode, env: Env) -> None:
             return [tensor(inner[ref]) for ref in node.results]
 
         def taken() -> Any:
-            _run(node.forward.blocks[0], inner)
+            run_block(node.forward.blocks[0], inner)
             return [tensor(inner[ref]) for ref in node.results]
 
         condition = tensor(_operand(node.forward.operands[0], before))
@@ -257,7 +262,7 @@ def _branch(node: ModelNode, operands: list[Any], env: Env) -> Any:
     def side(block: ModelBlock) -> Callable[[], Any]:
         def run() -> Any:
             inner = dict(env)
-            _run(block, inner)
+            run_block(block, inner)
             return [tensor(inner[ref]) for ref in (*block.results, *changed)]
 
         return run
@@ -281,7 +286,7 @@ class PendingValue(NamedTuple):
     def build(self) -> Any:
         """Return the value."""
         inner = dict(self.env)
-        _run(self.block, inner)
+        run_block(self.block, inner)
         return tensor(inner[self.name])
 
 
@@ -325,7 +330,7 @@ def _loop(node: ModelNode, operands: list[Any], env: Env) -> Any:
     def step(*carried: Any) -> Any:
         inner = env | dict(zip(changed, carried[n:], strict=True)) | {node.operands[0]: carried[0]}
         inner |= dict(zip(body.arguments, carried[1:n], strict=True))
-        _run(body, inner)
+        run_block(body, inner)
         return [tensor(inner[ref]) for ref in (*body.results, *changed)]
 
     first = _shaped(step, [*operands, *[env[ref] for ref in changed]])
@@ -340,7 +345,7 @@ def _element(body: ModelBlock, ref: Any, env: Env) -> tuple[list[int], str]:
     builder: Any = state.interpreter
     with builder.inner():
         inner = {k: list(v) if isinstance(v, list) else v for k, v in env.items()}
-        _run(body, inner)
+        run_block(body, inner)
         found = tensor(inner[writes[0].operands[1]])
     return list(found._data.shape), found.dtype.name
 
@@ -369,6 +374,6 @@ def _unroll(node: ModelNode, operands: list[Any], env: Env) -> Any:
         if not number(going):
             return tuple(carried)
         env |= dict(zip(body.arguments, carried, strict=True))
-        _run(body, env)
+        run_block(body, env)
         going, *carried = [env[ref] for ref in body.results]
     raise ModelFileError(f"{node} runs for more than {MAX_ITERATIONS} times")

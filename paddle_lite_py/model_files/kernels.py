@@ -15,12 +15,12 @@ from ..eager.tensor import Tensor
 from . import operators
 from .building import IN_PLACE
 from .operators.table import OPERATORS, KnownValue, call, tensor
-from .operators.training import REPLACED
+from .operators.training import IN_TRAINING, REPLACED
 
 Function = Callable[..., Any]
 _ROOM = __package__.rpartition(".")[0]
-# Operators that a model file has only in inference form, by the attribute for it.
-_INFERENCE = {"batch_norm": "is_test", "batch_norm_": "is_test"}
+# Operators with another form in training, which changes these operands; what only a gradient needs is None.
+_NORMALIZATIONS = frozenset(("batch_norm", "batch_norm_"))
 # Kernels whose further results are what a gradient asks for.
 _ONE_RESULT = frozenset(("layer_norm", "group_norm", "instance_norm", "huber_loss", "warpctc", "rms_norm", "dropout"))
 
@@ -83,11 +83,11 @@ def _of_operator(name: str, order: str) -> Function:
             )
         found = list(zip(names, is_operand, given, strict=False))
         attrs = {n: _attribute(v) for n, operand, v in found if not operand}
-        if not attrs.get(_INFERENCE.get(of, ""), True):
-            raise NotImplementedError(
-                f"paddle._C_ops.{name} is available for inference alone: call the public function"
-            )
         operands = [_operand(v) for _, operand, v in found if operand]
+        if of in _NORMALIZATIONS:
+            form = of if attrs.get("is_test") else IN_TRAINING[of]
+            made = call(form, operands, attrs)
+            return made[0], *map(_bind, operands[1:3], made[1:3]), None, None, None
         made = call(of, operands, attrs)
         if name in _CHANGED:
             return tuple(_replaced(operands, made, _CHANGED[name]))

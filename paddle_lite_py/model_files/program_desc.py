@@ -119,7 +119,7 @@ def _nodes(blocks: Blocks, number: int, depth: int) -> Iterator[ModelNode]:
     for op in operations:
         if op.kind in ("feed", "fetch"):
             continue
-        if (forward := _differentiated(op, made)) is not None:
+        if (forward := differentiated(op, made)) is not None:
             yield gradient_of(*forward, op)
             continue
         with naming(f"operator `{op.kind}`"):
@@ -132,7 +132,7 @@ def _nodes(blocks: Blocks, number: int, depth: int) -> Iterator[ModelNode]:
         yield node
 
 
-def _differentiated(
+def differentiated(
     op: OperatorDescription, before: list[tuple[OperatorDescription, ModelNode]]
 ) -> tuple[OperatorDescription, ModelNode] | None:
     """Return the operator that one is the gradient of: it has the operands and results of it that are no gradients."""

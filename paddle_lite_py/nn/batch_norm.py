@@ -40,6 +40,8 @@ class _BatchNorm(Layer):
         super().__init_subclass__()
         show_default(cls, cls._default_format)
 
+    _in_place = False  # which subclasses of other packages read
+
     def __init__(
         self,
         num_features: int,

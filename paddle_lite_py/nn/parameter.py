@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 from ..core import dtypes
 from ..core.arrays import as_array
-from ..core.interpreter import state
+from ..core.interpreter import is_building, state
 from ..core.param_attr import ParamAttr, as_attr
 from ..core.versioned import VersionedDict
 from ..eager.tensor import Parameter
 from . import unique_name
 from .initializer import default_for
 from .initializer.base import first_value
+from .initializer.fixed import Assign
 
 
 class Drawing(NamedTuple):
@@ -81,6 +83,13 @@ def make_parameter(
     kind = dtypes.as_dtype(dtype) if dtype is not None else dtypes.default_dtype()
     initializer = attr.initializer or default_for(is_bias, default)
     name = name or attr.name or unique_name.generate(f"{owner}.{'b' if is_bias else 'w'}")
+    if isinstance(initializer, Assign) and initializer.shape() != tuple(sizes) and not is_building():
+        warnings.warn(
+            f"Assign: parameter '{name}' is declared as {sizes}, and gets the shape {list(initializer.shape())} of the "
+            "value that is assigned to it",
+            stacklevel=4,
+        )
+        sizes = list(initializer.shape())
 
     draw: Any = Drawing(initializer, tuple(sizes), kind, device)
     payload = state.interpreter.stored(name, tuple(sizes), kind.np, draw)

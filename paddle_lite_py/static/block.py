@@ -77,8 +77,9 @@ class OperatorView:
 
     def __getattr__(self, name: str) -> NoReturn:
         why = (
-            ": operands have no slots, and programs are not edited in place; read input_arg_names, output_arg_names "
-            "and all_attrs(), and prune or quantize the layer before it is made static"
+            ": operands have no slots, and programs are not edited in place; set FLAGS_enable_pir_api=0 before the "
+            "program is built for operators that have and can, or read input_arg_names, output_arg_names and "
+            "all_attrs(), and prune or quantize the layer before it is made static"
         )
         raise AttributeError(
             f"an operator has no attribute {name!r} here{why if name in _OF_DESCRIPTIONS else ''}", name=name, obj=self
@@ -155,8 +156,8 @@ class BlockView:
             NotImplementedError: always.
         """
         raise NotImplementedError(
-            "append_op: call the function of the op inside paddle.static.program_guard(); one of your own is made by "
-            "paddle.utils.custom_op or paddle.static.py_func"
+            "append_op: call the function of the op inside paddle.static.program_guard(), or set "
+            "FLAGS_enable_pir_api=0; one of your own is made by paddle.utils.custom_op or paddle.static.py_func"
         )
 
     def all_parameters(self) -> list[Parameter]:

@@ -14,6 +14,7 @@ import numpy as np
 from ..core import symbolic
 from ..core.arrays import as_array
 from ..core.dtypes import from_numpy
+from ..core.flags import is_earlier_generation
 from ..core.no_effect import Immaterial, no_effect
 from ..core.place import as_place
 from ..eager.random import default_generator
@@ -53,6 +54,7 @@ class PreparedProgram:
         self.unknown = program.builder.unknown
         self.broadcasting = broadcasting(made.program)
         self.executable = Executable(made, "program")
+        self.builder = program.builder if program.builder.adopted() else None
         self.kinds: list[Any] = []  # shape and dtype of each feed of the last run
 
     def run(self, feed: dict[str, Any]) -> list[Tensor]:
@@ -75,7 +77,11 @@ class PreparedProgram:
             args.append(wrap(array))
         if not same:
             self._check(args)
+        if self.builder is not None:
+            self.builder.read_handles()
         out: list[Tensor] = self.executable.run(args)
+        if self.builder is not None:
+            self.builder.tell_handles()
         return out
 
     def _check_names(self, feed: dict[str, Any]) -> None:
@@ -217,7 +223,7 @@ class Executor:
 
     def _run_alone(self, program: Program, feed: Any, fetch_list: Any, where: Scope, return_numpy: bool) -> list[Any]:
         listed = _flat(fetch_list)
-        key = (id(where), True, *[f if f.__class__ is str else id(f) for f in listed])
+        key = (id(where), where.reshaped, True, *[f if f.__class__ is str else id(f) for f in listed])
         compiled = program.compiled.get(key)
         if compiled is None or compiled.version != program.builder.version:
             if not listed and not program.builder.root.block.ops:
@@ -258,7 +264,7 @@ class Executor:
 
     def computed(self, program: Program, feed: dict[str, Any], fetch_list: Sequence[Any], scope: Scope) -> list[Tensor]:
         """Run a program without its updates."""
-        key = (id(scope), False, *[f if f.__class__ is str else id(f) for f in fetch_list])
+        key = (id(scope), scope.reshaped, False, *[f if f.__class__ is str else id(f) for f in fetch_list])
         made: PreparedProgram | None = program.compiled.get(key)
         if made is None or made.version != program.builder.version:
             made = self._compiled(program, fetch_list, key, scope, False)
@@ -302,8 +308,11 @@ class Executor:
 
     def _compiled(self, program: Program, listed: Any, key: Any, scope: Scope, updates: bool = True) -> PreparedProgram:
         with _making:
-            made = PreparedProgram(program, [fetched(program, f) for f in listed], scope, updates)
-            made.kept = tuple(listed)
+            fits = program
+            if scope.reshaped and is_earlier_generation():  # programs of that generation run with what a scope has
+                fits = program.described("views").fitted(program, scope)
+            made = PreparedProgram(fits, [fetched(fits, f) for f in listed], scope, updates)
+            made.kept, made.version = tuple(listed), program.builder.version
             return program.compiled.put(key, made)
 
     def compile_for(

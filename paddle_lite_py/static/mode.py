@@ -45,8 +45,8 @@ def enable_static() -> None:
         return
     if not state.interpreter.is_eager:
         raise RuntimeError("enable_static: a static function is being traced here; call it outside static functions")
-    current.main.builder.enter()
-    state.interpreter = current.main.builder
+    current.main.recorder.enter()
+    state.interpreter = current.main.recorder
 
 
 def disable_static(place: Any = None) -> None:
@@ -70,7 +70,7 @@ def disable_static(place: Any = None) -> None:
         return
     if not isinstance(state.interpreter, StaticBuilder):
         raise RuntimeError("disable_static: a static function is being traced here; call it outside static functions")
-    current.main.builder.leave()
+    current.main.recorder.leave()
     state.interpreter = EAGER
 
 
@@ -136,9 +136,9 @@ def program_guard(main_program: Program, startup_program: Program | None = None)
 
 def _switch(main: Program, startup: Program) -> None:
     if isinstance(state.interpreter, StaticBuilder) and main is not current.main:
-        current.main.builder.leave()
-        main.builder.enter()
-        state.interpreter = main.builder
+        current.main.recorder.leave()
+        main.recorder.enter()
+        state.interpreter = main.recorder
     current.main, current.startup = main, startup
 
 

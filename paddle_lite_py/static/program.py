@@ -11,6 +11,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.arrays import as_array
 from ..core.errors import user_frame
+from ..core.flags import is_earlier_generation
 from ..core.no_effect import Immaterial, no_effect
 from ..eager.tensor import Tensor, wrap
 from ..ir.block import Operator, Value
@@ -54,8 +55,6 @@ class Program(ProgramState):
         (['sum'], ['x'])
     """
 
-    builder: StaticBuilder
-
     def __init__(self) -> None:
         super().__init__(StaticBuilder(self))
 
@@ -75,16 +74,20 @@ class Program(ProgramState):
         return wrap(value)
 
     # -- looking inside --------------------------------------------------------------------------------------------
-    def global_block(self) -> BlockView:
-        """Return the outermost block, with its operators and variables."""
-        return BlockView(self)
+    def global_block(self) -> Any:
+        """Return the outermost block, with its operators and variables.
 
-    block = current_block = lambda self, index=0: BlockView(self)
+        With FLAGS_enable_pir_api=0 it is a block of PaddlePaddle's earlier generation: operators have slots and the
+        reference's attributes, and can be edited, inserted and removed.
+        """
+        return self.described("views").DescribedBlock(self) if is_earlier_generation() else BlockView(self)
+
+    block = current_block = lambda self, index=0: self.global_block()
 
     @property
-    def blocks(self) -> list[BlockView]:
+    def blocks(self) -> list[Any]:
         """A list of the outermost block; the blocks of branches and loops are parts of their operators."""
-        return [BlockView(self)]
+        return [self.global_block()]
 
     num_blocks = property(lambda self: 1)
 
@@ -143,7 +146,7 @@ class Program(ProgramState):
             >>> [op.type for op in main.clone(for_test=True).global_block().ops]
             ['identity']
         """
-        out = Program()
+        out, _ = Program(), self.builder
         out.parameters = dict(self.parameters)
         out.initials, out._seed, out.optimizers = dict(self.initials), self._seed, list(self.optimizers)
         self._copy_into(out.builder)
@@ -152,6 +155,8 @@ class Program(ProgramState):
         out.served = None if for_test else self.served
         if for_test:
             evaluation.evaluate(out)
+        elif self.description is not None and self.description.version == self.builder.version:
+            self.described("views").copied(self, out)
         return out
 
     def transformed(self, change: Callable[[IRProgram], IRProgram]) -> Program:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+import importlib
+from typing import Any, NoReturn, TypeVar
 
 from ..core.memo import Memo
 from ..eager.random import Generator, default_generator
@@ -20,7 +21,8 @@ class ProgramState:
     """The data of a Program, as the modules read and change it that save, clone, differentiate and run programs."""
 
     def __init__(self, builder: RecordingBuilder) -> None:
-        self.builder = builder
+        self.recorder = builder  # what has been recorded, without edits of the description that nobody has used yet
+        self.description: Any = None  # of it in the reference's earlier terms, with edits: see model_files.describing
         self.feeds: dict[str, Value] = {}
         self.parameters: dict[str, Parameter] = {}
         self.initials: dict[str, Initial] = {}  # the values that it creates, if it is a startup program
@@ -36,6 +38,37 @@ class ProgramState:
         # run.
         self.compiled: Memo[Any, Any] = Memo("compiled programs", MAX_COMPILED)
         self._seed = 0
+
+    @property
+    def builder(self) -> Any:
+        """What the program has recorded, with all edits of its description."""
+        self.settle()
+        return self.recorder
+
+    def settle(self) -> None:
+        """Record all edits of the description."""
+        if self.description is not None and self.description.edited:
+            self.described("views").settle(self)
+
+    _sync_with_cpp = settle
+
+    @property
+    def desc(self) -> NoReturn:
+        """Not available.
+
+        Raises:
+            AttributeError: always.
+        """
+        raise AttributeError(
+            "a Program has no desc, of which core.Graph and IrGraph are made: with FLAGS_enable_pir_api=0 edit "
+            "program.global_block(), and quantize layers with paddle.quantization",
+            name="desc", obj=self,
+        )  # fmt: skip
+
+    @staticmethod
+    def described(name: str) -> Any:
+        """Return a module of model_files.describing, which lies above this one."""
+        return importlib.import_module(f"{__package__.rpartition('.')[0]}.model_files.describing.{name}")
 
     def states(self, mode: str = "all") -> dict[str, ScopeVariable]:
         """Return the state by name: parameters ("param"), other state ("opt"), or both ("all")."""

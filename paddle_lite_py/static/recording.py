@@ -56,6 +56,7 @@ class RecordingBuilder(Builder):
     # -- coming and going ------------------------------------------------------------------------------------------
     def enter(self) -> None:
         """Give handles the values that they have in this program."""
+        self.read_handles()
         for write, now in self.away:
             write.put(now)
         self.away = []
@@ -65,6 +66,24 @@ class RecordingBuilder(Builder):
         self.away = [(w, w.get()) for w in self.root.log.values()]
         for write, _ in reversed(self.away):
             write.put(write.before)
+        self.tell_handles()
+
+    def adopted(self) -> list[tuple[Tensor, Tensor]]:
+        """Return tensors of dynamic mode that the program changes, with what holds their values meanwhile."""
+        held = [(w.owner, w.before) for w in self.root.log.values() if isinstance(w.before, ScopeVariable)]
+        return [(owner, v.home) for owner, v in held if v.home is not None and owner is not self.word]
+
+    def read_handles(self) -> None:
+        """Take over what eager code has put into tensors that the program changes."""
+        for handle, home in self.adopted():
+            if is_array(handle._data):
+                home._data = handle._data
+
+    def tell_handles(self) -> None:
+        """Give such tensors the values that they now have, which eager code reads."""
+        for handle, home in self.adopted():
+            if not isinstance(handle._data, TracedValue):
+                handle._data = home._data
 
     def finals(self) -> dict[str, tuple[ScopeVariable, Any]]:
         """State that a run changes, by name, with its last value."""
@@ -202,6 +221,7 @@ class RecordingBuilder(Builder):
     # -- values ----------------------------------------------------------------------------------------------------
     def value_of(self, tensor: Tensor) -> TracedValue:
         """Return the value of a tensor in the current frame; of one of the cloned program, its clone."""
+        self.program.settle()
         data = tensor._data
         if isinstance(data, TracedValue) and (data in self.clone_map or not self._knows(data.frame)):
             return super().value_of(self.handle(self.clone_of(data)))
@@ -233,6 +253,7 @@ class RecordingBuilder(Builder):
 
     def emit(self, bound: BoundOp, inputs: tuple[Any, ...], requires_grad: bool) -> tuple[TracedValue, ...]:
         """Append an operator, whose outputs get names."""
+        self.program.settle()
         values = self.unknown.settled(self, lambda op: super(RecordingBuilder, self).emit(op, inputs, requires_grad),
                                       bound, inputs)  # fmt: skip
         self.appended(bound, values)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core.arrays import as_array
 from ..core.dtypes import from_numpy
+from ..core.flags import is_earlier_generation
 from ..eager.pending import set_payload
 from ..eager.tensor import Tensor, wrap
 
@@ -32,6 +33,7 @@ class Scope:
         self.homes: dict[str, Tensor] = {}
         self._erased: dict[str, Tensor] = {}  # compiled programs still write to these
         self._kids: list[Scope] = []
+        self.reshaped = 0  # grows where a value gets another shape: programs fit it
 
     def var(self, name: str) -> ScopeEntry:
         """Return the variable of a name, made if it is not there."""
@@ -102,12 +104,14 @@ class ScopeTensor:
         """Replace the value.
 
         Raises:
-            ValueError: if there is one of another shape.
+            ValueError: if there is one of another shape, except with FLAGS_enable_pir_api=0, where programs that are
+                edited in place change shapes.
         """
         held = self._scope.homes.get(self._name)
         value = as_array(array, None if held is None else held.dtype, place)
-        if held is not None and tuple(value.shape) != tuple(held.shape):
+        if held is not None and tuple(value.shape) != tuple(held.shape) and not is_earlier_generation():
             raise ValueError(f"variable '{self._name}': shape {[*held.shape]} expected, got {list(value.shape)}")
+        self._scope.reshaped += held is not None and tuple(value.shape) != tuple(held.shape)
         self._scope.set(self._name, value)
 
     def shape(self) -> list[int]:
@@ -121,6 +125,8 @@ class ScopeTensor:
         return self._home().numpy()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if self._name not in self._scope.homes and is_earlier_generation():
+            return np.zeros([0], dtype or "float32")  # as there
         return np.array(self._home().numpy(), dtype=dtype)
 
     def __repr__(self) -> str:

@@ -144,7 +144,7 @@ def _fill(out: P, data: dict[str, Any]) -> P:
     out.optimizers, out.builder.checks, out.builder.loop_buffer = list(optimizers), checks, loop_buffer
     if data["random"] is not None:
         out.random_seed = _number(data["random"], 0)
-        out.builder.word_home.find(None).set_value(np.array(data["random"], np.uint32))  # type: ignore[arg-type]
+        out.builder.word_home.find(None).set_value(np.array(data["random"], np.uint32))
     return out
 
 

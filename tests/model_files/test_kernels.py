@@ -115,7 +115,13 @@ def test_what_is_not_there_is_said():
         _C_ops.sparse_acos  # noqa: B018
     with pytest.raises(TypeError, match="scale takes 4 arguments"):
         _C_ops.scale(X, 1.0, 0.0, True, None, None)
-    image = paddle.ones([1, 2, 1, 1])
-    per = paddle.ones([2])
-    with pytest.raises(NotImplementedError, match="inference alone"):
-        kernel("batch_norm_")(image, per, per, per, per, False, 0.9, 1e-5, "NCHW", False, False)
+
+
+def test_normalization_moves_its_statistics_in_training():
+    x, mean, variance, one = X.reshape([3, 2]) * 2.0, paddle.zeros([2]), paddle.ones([2]), paddle.ones([2])
+    for in_test in (True, False):
+        found = kernel("batch_norm")(x, mean, variance, one, one, in_test, 0.5, 1e-5, "NCHW", False, False)
+        assert len(found) == 6 and found[1] is mean and found[2] is variance
+        public = paddle.nn.functional.batch_norm(x, paddle.zeros([2]), paddle.ones([2]), one, one, not in_test, 0.5)
+        np.testing.assert_allclose(found[0].numpy(), public.numpy(), rtol=1e-6)
+    np.testing.assert_allclose(mean.numpy(), x.numpy().mean(0) / 2, rtol=1e-6)

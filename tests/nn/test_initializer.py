@@ -166,3 +166,20 @@ def test_wrong_arguments_are_named(make, part):
 def test_gains():
     assert init.calculate_gain("relu") == math.sqrt(2) and init.calculate_gain("conv2d") == 1.0
     assert init.calculate_gain("leaky_relu", 1.0) == 1.0 and init.calculate_gain("selu") == 0.75
+
+
+def test_a_parameter_takes_the_shape_of_the_value_that_it_is_assigned():
+    value = np.arange(6, dtype="float32").reshape(2, 3)
+    with pytest.warns(UserWarning, match=r"declared as \[3\], and gets the shape \[2, 3\]"):
+        found = paddle.create_parameter([3], "float32", default_initializer=paddle.nn.initializer.Assign(value))
+    assert found.tolist() == value.tolist()
+    paddle.enable_static()
+    startup = paddle.static.Program()
+    with (
+        paddle.static.program_guard(paddle.static.Program(), startup),
+        paddle.static.scope_guard(paddle.static.Scope()),
+    ):
+        paddle.static.create_parameter([3], "float32", default_initializer=paddle.nn.initializer.Assign(value))
+        with pytest.raises(ValueError, match=r"the value has the shape \[2, 3\], the parameter \[3\]"):
+            paddle.static.Executor().run(startup)
+    paddle.disable_static()

@@ -33,7 +33,8 @@ class Assign(Initializer):
     """Initialize with given values.
 
     Arguments:
-        value: an array, a tensor or nested lists, of the shape of the parameter.
+        value: an array, a tensor or nested lists, of the shape of the parameter. In dynamic mode a parameter takes the
+            shape of a value of another one, as in PaddlePaddle, with a warning.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -44,6 +45,10 @@ class Assign(Initializer):
 
     def __init__(self, value: Any, name: str | None = None) -> None:
         self.value = value
+
+    def shape(self) -> Shape:
+        """Return the shape of the value."""
+        return tuple(self.value.shape) if isinstance(self.value, Tensor) else np.shape(self.value)
 
     def _values(self, shape: Shape) -> Any:
         found = self.value.numpy() if isinstance(self.value, Tensor) else np.asarray(self.value)

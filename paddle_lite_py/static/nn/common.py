@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import nn
+from ...core.flags import is_earlier_generation
 from ...core.interpreter import state
 from ...core.no_effect import KERNELS, MEMORY, Immaterial, no_effect
 from ...core.processes import job
@@ -17,6 +18,7 @@ from ...nn.norm import GroupNorm, InstanceNorm1D, InstanceNorm2D, InstanceNorm3D
 from ...ops.manipulation import reshape
 from ..builder import StaticBuilder
 from ..lookups import look_up
+from .named import biased, named, named_attrs, product
 
 __all__ = [
     *("batch_norm", "bilinear_tensor_product", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"),
@@ -32,6 +34,18 @@ def _activated(out: Tensor, act: str | None) -> Any:
     if function is None:
         raise ValueError(f"act is {act!r}; expected the name of an activation of paddle.nn.functional, such as 'relu'")
     return function(out)
+
+
+def _convolved(layer: Any, input: Any, name: str | None, act: str | None, *more: Any) -> Any:
+    """Return the result of a convolution, whose bias is an operator of its own where programs edit operators."""
+    bias = layer.bias
+    if bias is not None and is_earlier_generation():
+        layer.bias = None
+        out = named(layer(input, *more), name)
+        out = named(biased(out, bias, 1 if layer._data_format.startswith("NC") else input.ndim - 1), name)
+    else:
+        out = named(layer(input, *more), name, 1 + (bias is not None))
+    return out if act is None else named(_activated(out, act), name)
 
 
 def _known(size: Any, what: str) -> int:
@@ -69,17 +83,23 @@ def fc(
     """
     inputs = list(x) if isinstance(x, list | tuple) else [x]
     attrs = weight_attr if isinstance(weight_attr, list | tuple) else [weight_attr] * len(inputs)
+    weights, bias_attr = named_attrs(name, attrs[0], bias_attr)
+    attrs = attrs if len(attrs) > 1 else [weights]
     layer, outs = nn.Layer(name or "fc"), []
     for each, attr in zip(inputs, attrs, strict=True):
         axis = num_flatten_dims % each.ndim
         width = math.prod(_known(n, "fc: a size that the weight depends on") for n in each.shape[axis:])
         weight = layer.create_parameter([width, size], attr, each.dtype)
-        outs.append(reshape(each, [*each.shape[:axis], width]).matmul(weight))
+        outs.append(product(each, weight, axis))
     out = outs[0]
     for more in outs[1:]:
         out = out + more
     bias = layer.create_parameter([size], bias_attr, inputs[0].dtype, is_bias=True)
-    return _activated(out if bias is None else out + bias, activation)
+    out = named(out, name)
+    if bias is not None:
+        axis = num_flatten_dims % inputs[0].ndim
+        out = named(biased(out, bias, axis) if is_earlier_generation() else out + bias, name)
+    return out if activation is None else named(_activated(out, activation), name)
 
 
 @no_effect(is_distributed=Immaterial("with servers, they keep what is_sparse says"))
@@ -202,11 +222,12 @@ def conv2d(
         (1, 3, 2, 2)
         >>> paddle.disable_static()
     """
+    param_attr, bias_attr = named_attrs(name, param_attr, bias_attr)
     layer = nn.Conv2D(
         _channels(input, data_format), num_filters, filter_size, stride, padding, dilation, groups or 1,
         weight_attr=param_attr, bias_attr=bias_attr, data_format=data_format,
     )  # fmt: skip
-    return _activated(layer(input), act)
+    return _convolved(layer, input, name, act)
 
 
 @no_effect(use_cudnn=KERNELS)
@@ -236,15 +257,16 @@ def conv3d(
         (1, 3, 2, 2, 2)
         >>> paddle.disable_static()
     """
+    param_attr, bias_attr = named_attrs(name, param_attr, bias_attr)
     layer = nn.Conv3D(
         _channels(input, data_format), num_filters, filter_size, stride, padding, dilation, groups or 1,
         weight_attr=param_attr, bias_attr=bias_attr, data_format=data_format,
     )  # fmt: skip
-    return _activated(layer(input), act)
+    return _convolved(layer, input, name, act)
 
 
 def _transposed(made: Any, input: Any, output_size: Any, filter_size: Any, stride: Any, padding: Any, dilation: Any,
-                rest: dict[str, Any], act: str | None) -> Any:  # fmt: skip
+                rest: dict[str, Any], act: str | None, name: str | None) -> Any:  # fmt: skip
     data_format = rest["data_format"]
     if filter_size is None:
         if output_size is None:
@@ -257,7 +279,7 @@ def _transposed(made: Any, input: Any, output_size: Any, filter_size: Any, strid
         ]
     num_filters = rest.pop("num_filters")
     layer = made(_channels(input, data_format), num_filters, filter_size, stride, padding, dilation=dilation, **rest)
-    return _activated(layer(input, output_size), act)
+    return _convolved(layer, input, name, act, output_size)
 
 
 @no_effect(use_cudnn=KERNELS)
@@ -291,9 +313,10 @@ def conv2d_transpose(
         (1, 3, 5, 5)
         >>> paddle.disable_static()
     """
+    param_attr, bias_attr = named_attrs(name, param_attr, bias_attr)
     rest = {"num_filters": num_filters, "groups": groups or 1, "weight_attr": param_attr, "bias_attr": bias_attr}
     rest["data_format"] = data_format
-    return _transposed(nn.Conv2DTranspose, input, output_size, filter_size, stride, padding, dilation, rest, act)
+    return _transposed(nn.Conv2DTranspose, input, output_size, filter_size, stride, padding, dilation, rest, act, name)
 
 
 @no_effect(use_cudnn=KERNELS)
@@ -327,9 +350,10 @@ def conv3d_transpose(
         (1, 3, 4, 4, 4)
         >>> paddle.disable_static()
     """
+    param_attr, bias_attr = named_attrs(name, param_attr, bias_attr)
     rest = {"num_filters": num_filters, "groups": groups or 1, "weight_attr": param_attr, "bias_attr": bias_attr}
     rest["data_format"] = data_format
-    return _transposed(nn.Conv3DTranspose, input, output_size, filter_size, stride, padding, dilation, rest, act)
+    return _transposed(nn.Conv3DTranspose, input, output_size, filter_size, stride, padding, dilation, rest, act, name)
 
 
 @no_effect(im2col_step=KERNELS)
@@ -414,11 +438,12 @@ def batch_norm(
         (1, 2, 4, 4)
         >>> paddle.disable_static()
     """
+    param_attr, bias_attr = named_attrs(name, param_attr, bias_attr)
     layer = nn.BatchNorm(
         _channels(input, data_layout), act, is_test, momentum, epsilon, param_attr, bias_attr, input.dtype.name,
         data_layout, False, moving_mean_name, moving_variance_name, True, use_global_stats,
     )  # fmt: skip
-    return layer(input)
+    return named(layer(input), name, 3 + (act is not None))
 
 
 def layer_norm(

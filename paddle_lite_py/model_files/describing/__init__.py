@@ -1,0 +1,1 @@
+"""Static programs as operators of the reference, which can be edited, and back."""
