@@ -81,8 +81,10 @@ def prior_box(
 
 
 # Where public functions are that stand for kernels of their names.
-_ROOMS = ("", ".nn.functional", ".linalg", ".fft", ".vision.ops", ".incubate.nn.functional", ".nn.quant")
-_ROOMS += (".sparse", ".sparse.nn.functional", ".distributed", ".tensor")
+_ROOMS = [
+    *("", ".nn.functional", ".linalg", ".fft", ".vision.ops", ".incubate.nn.functional", ".nn.quant"),
+    *(".sparse", ".sparse.nn.functional", ".distributed", ".tensor"),
+]
 
 
 def instead_of(name: str) -> str:
