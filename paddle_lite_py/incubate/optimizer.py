@@ -131,6 +131,11 @@ class ModelAverage:
         self._count, self._old_count, self._updates = _count(), _count(), _count()
         self._kept: list[Any] = []
 
+    def clear_grad(self, set_to_zero: bool = True) -> None:
+        """Clear the gradients of the parameters; True sets them to zero, False removes them."""
+        for p in self._parameters:
+            p.clear_gradient(set_to_zero)
+
     def state_dict(self) -> dict[str, Tensor]:
         """Return the sums and counts, by which set_state_dict() goes on.
 

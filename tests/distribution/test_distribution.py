@@ -114,3 +114,8 @@ def test_a_rule_of_ones_own():
 
     assert Mine(0.0, 1.0).kl_divergence(Mine(0.0, 1.0)).item() == 7.0
     assert D.Normal(0.0, 1.0).kl_divergence(Mine(0.0, 1.0)).item() == 0.0
+
+
+def test_divergence_of_continuous_bernoulli():
+    p, q = (D.ContinuousBernoulli(t(*v)) for v in ((0.2, 0.6), (0.7, 0.6)))
+    np.testing.assert_allclose(D.kl_divergence(p, q).numpy(), [0.201036, 0.0], atol=1e-5)  # PaddlePaddle's

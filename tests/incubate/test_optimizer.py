@@ -71,3 +71,11 @@ def test_averages_go_on_from_a_saved_state(tmp_path):
     assert found[0] == found[1] != 5.0
     with pytest.raises(KeyError, match="the state has no"):
         averages[0].set_state_dict({})
+
+
+def test_averages_clear_the_gradients_of_their_parameters():
+    w = paddle.create_parameter([1], "float32")
+    average = paddle.incubate.ModelAverage(0.9, [w])
+    (w * 2).sum().backward()
+    average.clear_grad()
+    assert w.grad.tolist() == [0.0]
