@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -79,10 +80,36 @@ def prior_box(
     return _vision.prior_box(input, image, min_sizes, max_sizes, aspect_ratios, variances, *settings)
 
 
+# Where public functions are that stand for kernels of their names.
+_ROOMS = [
+    *("", ".nn.functional", ".linalg", ".fft", ".vision.ops", ".incubate.nn.functional", ".nn.quant"),
+    *(".sparse", ".sparse.nn.functional", ".distributed", ".tensor"),
+]
+
+
+def instead_of(name: str) -> str:
+    """Return what to call instead of a kernel that there is not.
+
+    Examples:
+        >>> instead_of("tanh_grad")
+        'call paddle.grad(), which computes gradients'
+        >>> instead_of("coalesce_tensor")
+        'no public function has its name; write it with the functions of paddle, which XLA places and fuses'
+    """
+    if name.rstrip("_").endswith("_grad"):
+        return "call paddle.grad(), which computes gradients"
+    package = __name__.partition(".")[0]
+    for room in _ROOMS:
+        public = name.removeprefix("sparse_") if room.startswith(".sparse") else name
+        if hasattr(sys.modules.get(package + room), public):
+            return f"call paddle{room}.{public}()"
+    return "no public function has its name; write it with the functions of paddle, which XLA places and fuses"
+
+
 def __getattr__(name: str) -> Any:
     if (found := kernel(name)) is not None:
         return found
-    raise AttributeError(f"paddle._C_ops has no kernel {name!r} here: call the public function of that name")
+    raise AttributeError(f"paddle._C_ops has no kernel {name!r} here: {instead_of(name)}")
 
 
 def __dir__() -> list[str]:

@@ -41,5 +41,5 @@ def __getattr__(name: str) -> Any:
     """
     kernel = getattr(_C_ops, _KERNELS.get(name, name), None)
     if name.startswith("_") or kernel is None:
-        raise AttributeError(f"paddle._legacy_C_ops has no kernel {name!r} here: call the public function of that name")
+        raise AttributeError(f"paddle._legacy_C_ops has no kernel {name!r} here: {_C_ops.instead_of(name)}")
     return lambda *given: _call(kernel, given)

@@ -119,7 +119,7 @@ HOMONYMS = {
     "distributed.auto_parallel.cluster": "Cluster Device Link",
     "distributed.utils.launch_utils": "Trainer",
     "distributed.ps": "Rule Server",  # not the reference's: each is one of its package, and called by its name
-    "compat.nn": "AvgPool1D AvgPool2D AvgPool3D Linear Softmax Unfold",
+    "compat.nn": "AvgPool1D AvgPool2D AvgPool3D GRU GRUCell LSTM LSTMCell Linear RNN Softmax Unfold",
     "nn.initializer": "Bilinear Normal Uniform",
     "sparse.nn": "BatchNorm Conv2D Conv3D LeakyReLU MaxPool3D ReLU ReLU6 Softmax SyncBatchNorm",
     "static": "Program",  # the other one is the program of the intermediate representation, ir.Program

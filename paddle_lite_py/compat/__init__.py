@@ -12,9 +12,11 @@ from ..dispatch.codegen import into
 from ..eager import random
 from ..eager.tensor import Tensor
 from ..ops import decomposition, gather, logic, math, reduction, search, splitting, statistics
-from . import nn
+from . import nn, torchvision
 
-__all__ = ["equal", "max", "median", "min", "nanmedian", "nn", "seed", "slogdet", "sort", "split", "unique"]
+__all__ = [
+    *("equal", "max", "median", "min", "nanmedian", "nn", "seed", "slogdet", "sort", "split", "torchvision", "unique"),
+]
 
 
 class MinMaxRetType(NamedTuple):

@@ -57,6 +57,8 @@ def as_array(data: Any, dtype: Any = None, place: Any = None) -> Any:
         data = data._data
     kind = None if dtype is None else dtypes.as_dtype(dtype).np
     if not isinstance(data, jax.Array | np.ndarray | np.generic):
+        if hasattr(data, "to_dense"):
+            raise TypeError("a sparse tensor is given; call its to_dense(), or the function of paddle.sparse")
         data = _from_python(data)
         if kind is None and data.dtype == np.float64:
             kind = dtypes.default_dtype().np

@@ -83,8 +83,9 @@ def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codege
     calls = template.at_once(still, _jitted(among), run, "_kind is not _T", viewed=noted)
     others, lines = codegen.respelling(function.__dict__["__aliases__"], [p.name for p in params])
     checks = [f"_expect_same(_function, _made, lambda: _again({given}))"] * bool(cache_checks.EVERY)
-    return f"""({", ".join(_heads(params, others, env))}):
-{lines}    if _rest or _more{away}{lacks}:
+    heads, placed = _heads(function.__name__, params, others, env)
+    return f"""({", ".join(heads)}):
+{placed}{lines}    if _rest or _more{away}{lacks}:
         return _again({given}, _rest, _more)
     if _state.interpreter is not _eager:
         return _function({", ".join(passed)})
@@ -123,18 +124,15 @@ def _jitted(among: list[_Part]) -> str:
 _ASIDE = ("name", "out", "device", "requires_grad", "pin_memory")  # which a cached call leaves at their defaults
 
 
-def _heads(params: list[inspect.Parameter], others: list[str], env: codegen.Env) -> list[str]:
-    """Return the parameters as text, and what catches other spellings of them; their defaults go into `env`."""
+def _heads(name: str, params: list[inspect.Parameter], others: list[str], env: codegen.Env) -> tuple[list[str], str]:
+    """Return the parameters as text and what catches other spellings of them; their defaults go into `env`. Also the
+    lines for one that changes its place."""
     env |= {f"_d_{p.name}": codegen.ABSENT if p.default is p.empty else p.default for p in params}
     env |= {"_absent": codegen.ABSENT, "_one_of": codegen.one_of}
     heads = [f"{p.name}=_d_{p.name}" for p in params if p.kind is not p.KEYWORD_ONLY]
-    return [
-        *heads,
-        "*_rest",
-        *others,
-        *[f"{p.name}=_d_{p.name}" for p in params if p.kind is p.KEYWORD_ONLY],
-        "**_more",
-    ]
+    heads, moved, placed = codegen.placing(name, heads, env)
+    keywords = [f"{p.name}=_d_{p.name}" for p in params if p.kind is p.KEYWORD_ONLY]
+    return [*heads, "*_rest", *moved, *others, *keywords, "**_more"], placed
 
 
 class _Part(NamedTuple):

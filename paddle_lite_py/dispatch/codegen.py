@@ -17,6 +17,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.errors import PACKAGE_DIR
 from ..core.interpreter import state
+from ..core.keywords import other_place
 from ..core.size import Size
 from ..eager import template
 from ..eager.execute import EAGER
@@ -115,6 +116,17 @@ def one_of(default: Any, value: Any, name: str, key: str, other: Any) -> Any:
     if value is not default:
         raise given_twice(name, key)
     return other
+
+
+def in_place_of(name: str, given: Any, other: str, default: Any, value: Any) -> Any:
+    """Return what stands in the place of a parameter that is a keyword, as the value of another parameter.
+
+    Raises:
+        TypeError: it cannot be that value.
+    """
+    if not isinstance(given, int) or value is not default:
+        raise TypeError(f"{name} is given by position and as a keyword; {other} in its place is an int or a bool")
+    return given
 
 
 def _as_wanted(
@@ -331,13 +343,14 @@ def _with_aliases(op: Op, slow: Function, front: CallSpelling, env: Env) -> str:
     lacks += " or out is not None" if front.out_first else ""
     first, keywords = _heads(op, env, front, "=_absent")
     others, lines = respelling(front.aliases, names)
-    star, rest = ["*"] * bool(others or keywords), "()"
+    first, moved, placed = placing(op.name, first, env)
+    star, rest = ["*"] * bool(others or keywords or moved), "()"
     if front.variadic is not None:
         star, rest, lacks = ["*_rest"], "(name, *_rest)", f"{lacks} or _rest or name is not None"
     env |= {"_absent": ABSENT, "_one_of": one_of, "_respelt": functools.partial(_respelt, slow)}
     again = f"_respelt({{{', '.join(f'{n!r}: {n}' for n in names)}}}, {rest}, _more)"
-    heads = ", ".join([*first, *star, *others, *keywords, "**_more"])
-    return f"({heads}):\n{lines}    if {lacks}:\n        return {again}\n{_body(op, env, '_made')}"
+    heads = ", ".join([*first, *star, *moved, *others, *keywords, "**_more"])
+    return f"({heads}):\n{placed}{lines}    if {lacks}:\n        return {again}\n{_body(op, env, '_made')}"
 
 
 def respelling(aliases: Mapping[str, str], names: Iterable[str]) -> tuple[list[str], str]:
@@ -347,6 +360,22 @@ def respelling(aliases: Mapping[str, str], names: Iterable[str]) -> tuple[list[s
         f"    if {k} is not _absent:\n        {n} = _one_of(_d_{n}, {n}, {n!r}, {k!r}, {k})\n" for k, n in known.items()
     ]
     return [f"{k}=_absent" for k in known], "".join(lines)
+
+
+def placing(name: str, heads: list[str], env: Env) -> tuple[list[str], list[str], str]:
+    """Parameters where one changes its place (see `core.keywords.other_place`): those by position, the one that is a
+    keyword then, and the lines that give both their values."""
+    if (pair := other_place(name)) is None:
+        return heads, [], ""
+    n, other = pair
+    env.update(_absent=ABSENT, _in_place_of=in_place_of)
+    lines = [
+        f"if {n} is _absent:",
+        f"    {n} = _at_{n}",
+        f"elif _at_{n} is not _d_{n}:",
+        f"    {other} = _in_place_of({n!r}, _at_{n}, {other!r}, _d_{other}, {other})",
+    ]
+    return [f"_at_{h}" if h.partition("=")[0] == n else h for h in heads], [f"{n}=_absent"], indented(lines)
 
 
 def quick_kind(p: inspect.Parameter) -> str:

@@ -10,7 +10,7 @@ from ..ops.creation import full_like
 from ..ops.search import where
 from ..ops.softmax import log_softmax
 from .base import Distribution
-from .discrete import Bernoulli, Categorical, Geometric, Poisson
+from .discrete import Bernoulli, Categorical, ContinuousBernoulli, Geometric, Poisson
 from .divergence import Rule, divergence, register
 from .location import Cauchy, Laplace, LogNormal, Normal, Uniform
 from .positive import Beta, Dirichlet, Exponential, Gamma, MultivariateNormal, log_beta
@@ -84,6 +84,11 @@ def _uniform(p: Any, q: Any) -> Tensor:
     out = ((q.high - q.low) / (p.high - p.low)).log()
     inside = (q.low <= p.low).logical_and(p.high <= q.high)
     return where(inside, out, full_like(out, float("inf")))
+
+
+@register_kl(ContinuousBernoulli, ContinuousBernoulli)
+def _continuous_bernoulli(p: Any, q: Any) -> Tensor:
+    return p.log_prob(p.mean) - q.log_prob(p.mean)  # both are linear in the value
 
 
 @register_kl(Bernoulli, Bernoulli)

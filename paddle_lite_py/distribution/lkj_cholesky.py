@@ -76,7 +76,7 @@ def _onion(key: Any, concentration: Any, /, shape: Any) -> Any:
     beta_key, normal_key = jax.random.split(key)
     order = jnp.arange(n - 1, dtype=concentration.dtype)
     a, b = 0.5 + 0.5 * order, jnp.broadcast_to(concentration, lead)[..., None] + 0.5 * (n - 2) - 0.5 * order
-    share = jax.random.beta(beta_key, jnp.broadcast_to(a, b.shape), b)
+    share = jax.random.beta(beta_key, jnp.broadcast_to(a, b.shape), b, dtype=b.dtype)
     noise = jnp.tril(jax.random.normal(normal_key, (*lead, n - 1, n), concentration.dtype))
     noise = jnp.where(jnp.arange(n) <= jnp.arange(n - 1)[:, None], noise, 0)
     rows = noise / jnp.linalg.norm(noise, axis=-1, keepdims=True) * jnp.sqrt(share)[..., None]

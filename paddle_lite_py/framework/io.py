@@ -173,6 +173,8 @@ def _plain(value: Any, where: str) -> Any:
         return value
     if isinstance(value, np.bool_ | np.number) or type(value) in _PLAIN:
         return value
+    if hasattr(value, "_get_dims"):  # a variable of a scope
+        return np.array(value)
     if hasattr(value, "state_dict"):
         raise UnsavableError(
             f"paddle.save: obj{where} is a {type(value).__name__}, which a file cannot hold; "

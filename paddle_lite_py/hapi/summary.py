@@ -97,7 +97,7 @@ def summary(net: nn.Layer, input_size: Any = None, dtypes: Any = None, input: An
         net: the network.
         input_size: shape of the input, or a list of shapes; unknown sizes are None or -1.
         dtypes: dtype of each input; None: float32.
-        input: an input, instead of input_size.
+        input: what the layer is called with, instead of input_size: a tensor, or a list or dictionary of tensors.
 
     Returns:
         A dict with "total_params" and "trainable_params".
@@ -115,13 +115,7 @@ def summary(net: nn.Layer, input_size: Any = None, dtypes: Any = None, input: An
     else:
         given = _inputs(input_size, dtypes)
 
-    def run() -> None:
-        if isinstance(given, dict):
-            net(**given)
-        else:
-            net(*(given if isinstance(given, list | tuple) else [given]))
-
-    rows = _record(net, run)
+    rows = _record(net, lambda: net(input) if input is not None else net(*given))
     total, trained = count_parameters(net)
     inputs = shape_of(list(given.values()) if isinstance(given, dict) else given)
     sizes = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -130,6 +130,33 @@ class ModelAverage:
         self._old = [p.detach() * 0 for p in self._parameters]  # of the window before
         self._count, self._old_count, self._updates = _count(), _count(), _count()
         self._kept: list[Any] = []
+
+    def clear_grad(self, set_to_zero: bool = True) -> None:
+        """Clear the gradients of the parameters; True sets them to zero, False removes them."""
+        for p in self._parameters:
+            p.clear_gradient(set_to_zero)
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """Return the sums and counts, by which set_state_dict() goes on.
+
+        Returns:
+            Tensors by the names of the parameters and of what they are, such as "w_0_sum_1".
+        """
+        counts = {"num_accumulates": self._count, "old_num_accumulates": self._old_count, "num_updates": self._updates}
+        sums = {f"{p.name}_sum_1": total for p, total in zip(self._parameters, self._sums, strict=True)}
+        old = {f"{p.name}_sum_3": total for p, total in zip(self._parameters, self._old, strict=True)}
+        return {**sums, **old, **counts}
+
+    def set_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Go on from what state_dict() returned.
+
+        Raises:
+            KeyError: the state of a parameter is missing.
+        """
+        for name, kept in self.state_dict().items():
+            if name not in state_dict:
+                raise KeyError(f"ModelAverage: the state has no {name!r}; it has {sorted(state_dict)[:6]}")
+            kept.set_value(state_dict[name])
 
     @no_grad()
     def step(self) -> None:

@@ -315,6 +315,14 @@ class Layer(StateDict, Tree):
         """Move all parameters and buffers to a GPU; return the layer."""
         return self.to("gpu" if device is None else f"gpu:{device}" if isinstance(device, int) else device)
 
+    def xpu(self, device: Any = None) -> Layer:
+        """Move all parameters and buffers to a Kunlun XPU, which raises an error where there is none."""
+        return self.to("xpu" if device is None else f"xpu:{device}" if isinstance(device, int) else device)
+
+    def get_extra_state(self) -> Any:
+        """Raise RuntimeError: a state_dict has the parameters and buffers of a layer only."""
+        raise RuntimeError(f"{type(self).__name__} has no extra state; register what state_dict() saves as a buffer")
+
     # -- how it looks ----------------------------------------------------------------------------------------------
     def full_name(self) -> str:
         """Return the unique name of the layer, such as `linear_0`."""

@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..core.no_effect import no_effect
-
 __all__ = ["generate", "guard", "switch"]
 
 _counts: Counter[str] = Counter()
+_checker: object = None  # which switch() was given
 _prefix = ""
 
 
@@ -21,12 +20,18 @@ def generate(key: str) -> str:
     return f"{_prefix}{key}_{_counts[key] - 1}"
 
 
-@no_effect(new_para_name_checker="names of parameters are not checked")
-def switch(new_generator: Counter[str] | None = None, new_para_name_checker: object = None) -> Counter[str]:
-    """Count from zero again, or with another counter; returns the old one."""
-    global _counts
+def switch(
+    new_generator: Counter[str] | None = None, new_para_name_checker: object = None
+) -> tuple[Counter[str], object]:
+    """Count from zero again, or with another counter; names of parameters are not checked.
+
+    Returns:
+        The counter and the checker that were in use, as the arguments that switch back.
+    """
+    global _counts, _checker
     before, _counts = _counts, Counter() if new_generator is None else new_generator
-    return before
+    checker, _checker = _checker, new_para_name_checker
+    return before, checker
 
 
 @contextmanager
@@ -43,7 +48,7 @@ def guard(new_generator: Counter[str] | str | bytes | None = None) -> Iterator[N
     try:
         yield
     finally:
-        switch(before)
+        switch(*before)
         _prefix = prefix
 
 

@@ -233,6 +233,18 @@ def _choices(attrs: dict[str, Any]) -> Check:
     return lambda *args: _within(args[-1], 0, len(args) - 1, "index", ValueError)
 
 
+def _enough(attrs: dict[str, Any]) -> Check:
+    """Check that there is a value for each position of a mask."""
+
+    def check(x: Any, mask: Any, value: Any) -> None:
+        if _at_hand(mask) and (size := math.prod(np.broadcast_shapes(x.shape, mask.shape))):
+            places = int(np.count_nonzero(mask)) * (size // mask.size)
+            if places > value.size:
+                raise ValueError(f"mask is True at {places} positions, but value has {value.size} elements")
+
+    return check
+
+
 # From the attributes of an op to the check of its arrays; None if no check is needed.
 CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
     "gather": _along("index", IndexError),
@@ -242,6 +254,7 @@ CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
     "getitem": _index_operands,
     "setitem": lambda attrs: _index_operands(attrs, 2),
     "index_put": _put,
+    "masked_scatter": _enough,
     "multiplex": _choices,
     "take": _flat,
     "index_sample": _columns,

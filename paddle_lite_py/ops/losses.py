@@ -57,6 +57,8 @@ def _cross_entropy(
     label_smoothing: float,
 ) -> Any:
     axis = from_start(axis, x.ndim)
+    # Smoothed labels are shares of the classes, and may be given as such.
+    soft_label = soft_label or (label_smoothing > 0 and label.shape == x.shape and label.shape[axis] > 1)
     _fits(x, label, weight, axis, soft_label)
     ids: Any = None if soft_label else jnp.expand_dims(_ids(label, x, axis), axis)
     keep: Any = None if ids is None else ids != ignore_index

@@ -134,6 +134,8 @@ def _exchanged(x: Any, *axes: int) -> tuple[int, ...]:
 
 
 def _by_dims(x: Any, perm: Any = None, name: Any = None, *, dim0: int | None = None, dim1: int | None = None) -> Any:
+    if isinstance(perm, int):
+        perm, dim0 = None, perm
     return transpose(x, perm=_exchanged(x, dim0, dim1) if perm is None else perm)  # type: ignore[arg-type]
 
 

@@ -246,8 +246,14 @@ def group_norm(
     bias: Any = None,
     data_format: str = "NCHW",
     name: str | None = None,
+    *,
+    eps: float | None = None,
 ) -> Any:
     """Apply group normalization: normalize each group of channels of each sample by its mean and variance.
+
+    Arguments:
+        epsilon, weight, bias: also in the order weight, bias, epsilon.
+        eps: epsilon by another name.
 
     Returns:
         A tensor with the shape and dtype of `x`.
@@ -262,8 +268,13 @@ def group_norm(
         >>> paddle.nn.functional.group_norm(paddle.to_tensor([[1.0, 3.0, 5.0, 9.0]]), 2).round(3).tolist()
         [[-1.0, 1.0, -1.0, 1.0]]
     """
-    if isinstance(epsilon, Tensor):  # PyTorch's order: weight, bias, eps
-        epsilon, weight, bias = 1e-5 if bias is None else bias, epsilon, weight
+    if epsilon is None or isinstance(epsilon, Tensor):  # PyTorch's order: weight, bias, eps
+        given, weight = weight, epsilon
+        if bias is None or isinstance(bias, Tensor):
+            epsilon, bias = 1e-5, given if bias is None else bias
+        else:
+            epsilon, bias = bias, given
+    epsilon = epsilon if eps is None else eps
     op_fn: Any = _group_norm
     return op_fn(x, weight, bias, groups=num_groups, epsilon=epsilon, data_format=data_format)
 

@@ -245,6 +245,8 @@ def avg_pool3d(
 
 @op(name="lp_pool", windows=True)
 def _lp(x: Any, /, n: int, p: float, kernel: Any, stride: Any, padding: Any, ceil: bool, first: bool) -> Any:
+    if isinstance(padding, bool):  # ceil_mode is the fifth argument in PyTorch
+        padding, ceil = 0, padding
     w = windows(x, n, kernel, stride, padding, ceil, first)
     if p == math.inf:
         return max_of_windows(jnp.abs(x), w)

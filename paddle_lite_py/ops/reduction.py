@@ -30,7 +30,7 @@ def sum(x: Array, /, axis: Axis = None, dtype: DTypeLike = None, keepdim: bool =
     Arguments:
         axis: int or list of ints, the dimensions to reduce; None reduces all.
         dtype: dtype of the result. Default: int64 for booleans and signed integers up to 32 bits, else that of `x`. A
-            bool given here is taken as `keepdim`.
+            bool given here is taken as `keepdim`, and what follows it as dtype.
         keepdim: keep the reduced dimensions with size 1. Default: False.
 
     Returns:
@@ -42,7 +42,7 @@ def sum(x: Array, /, axis: Axis = None, dtype: DTypeLike = None, keepdim: bool =
         [4, 6]
     """
     if isinstance(dtype, bool):
-        dtype, keepdim = None, dtype
+        dtype, keepdim = keepdim or None, dtype
     return jnp.sum(x, axis=axes(axis), dtype=_sum_dtype(x, dtype), keepdims=keepdim)
 
 

@@ -212,7 +212,7 @@ def masked_scatter(x: Array, mask: Array, value: Array, /) -> Any:
     """Replace the elements where `mask` is True by consecutive elements of `value`.
 
     Returns:
-        A tensor with the shape and dtype of `x`.
+        A tensor with the dtype of `x`, and the shape to which `x` and `mask` broadcast.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -220,7 +220,7 @@ def masked_scatter(x: Array, mask: Array, value: Array, /) -> Any:
         >>> paddle.masked_scatter(x, mask, paddle.to_tensor([7, 8, 9])).tolist()
         [7, 2, 8]
     """
-    mask = jnp.broadcast_to(mask, x.shape)
+    x, mask = jnp.broadcast_arrays(x, mask)
     order = jnp.cumsum(mask.reshape(-1)) - 1
     return jnp.where(mask, jnp.take(value.reshape(-1), order, mode="clip").reshape(x.shape).astype(x.dtype), x)
 

@@ -161,7 +161,8 @@ def _fetch_in_tries(url: str, path: Path, part: Path, is_whole: Callable[[Path],
             error = e
     if isinstance(error, RuntimeError):
         raise error
-    raise RuntimeError(f"{url} cannot be fetched ({error}); put the file at {path} yourself") from error
+    there = "the file there has another checksum" if path.exists() else "put the file there yourself"
+    raise RuntimeError(f"{url} cannot be fetched to {path} ({error}); {there}") from error
 
 
 def _fetch_rest(url: str, part: Path) -> None:

@@ -87,7 +87,7 @@ def test_choices_and_correlations():
     x = D.Categorical(t(1, 3)).sample([4000])
     assert x.dtype == "int64" and abs(x.astype("float32").mean().item() - 0.75) < 0.04
     root = D.LKJCholesky(3, t(1.0, 2.0)).sample([5])
-    assert root.shape == [5, 2, 3, 3]
+    assert root.shape == [5, 2, 3, 3] and root.dtype == "float32"
     np.testing.assert_allclose((root @ root.mT).diagonal(axis1=-2, axis2=-1).numpy(), 1.0, rtol=1e-5)
     relaxed = D.Bernoulli(t(0.3)).rsample([1000], temperature=0.1)
     assert 0 <= relaxed.min().item() and relaxed.max().item() <= 1
@@ -114,3 +114,8 @@ def test_a_rule_of_ones_own():
 
     assert Mine(0.0, 1.0).kl_divergence(Mine(0.0, 1.0)).item() == 7.0
     assert D.Normal(0.0, 1.0).kl_divergence(Mine(0.0, 1.0)).item() == 0.0
+
+
+def test_divergence_of_continuous_bernoulli():
+    p, q = (D.ContinuousBernoulli(t(*v)) for v in ((0.2, 0.6), (0.7, 0.6)))
+    np.testing.assert_allclose(D.kl_divergence(p, q).numpy(), [0.201036, 0.0], atol=1e-5)  # PaddlePaddle's

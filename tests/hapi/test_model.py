@@ -212,3 +212,17 @@ def test_evaluations_are_written_by_epoch(tmp_path: Path):
     assert [line["step"] for line in lines if "eval/loss" in line] == [0, 1, 1]
     steps = [line["step"] for line in lines if "train/loss" in line]
     assert steps == list(range(1, len(steps) + 1)) and len(steps) == 2 * len(range(0, len(Data()), 16))
+
+
+def test_a_summary_calls_the_layer_with_its_input(capsys):
+    class Net(paddle.nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.linear = paddle.nn.Linear(2, 3)
+
+        def forward(self, x):
+            return self.linear(x["a"] if isinstance(x, dict) else x[0])
+
+    for given in ([paddle.ones([1, 2])], {"a": paddle.ones([1, 2])}):
+        assert paddle.summary(Net(), input=given)["total_params"] == 9
+    assert "Linear-1" in capsys.readouterr().out

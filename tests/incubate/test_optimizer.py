@@ -51,3 +51,31 @@ def test_steps_under_a_condition_in_a_static_function(make):
         return found
 
     assert np.allclose(run(True), run(False), rtol=1e-6)
+
+
+def test_averages_go_on_from_a_saved_state(tmp_path):
+    w = paddle.create_parameter([1], "float32")
+    averages = [paddle.incubate.ModelAverage(0.9, [w], 2, 3) for _ in range(2)]
+    for value in (1.0, 2.0, 6.0, 5.0):
+        w.set_value(paddle.to_tensor([value]))
+        averages[0].step()
+        if value == 2.0:
+            paddle.save(averages[0].state_dict(), str(tmp_path / "average.pdopt"))
+            averages[1].set_state_dict(paddle.load(str(tmp_path / "average.pdopt")))
+        elif value > 2.0:
+            averages[1].step()
+    found = []
+    for average in averages:
+        with average.apply():
+            found.append(w.item())
+    assert found[0] == found[1] != 5.0
+    with pytest.raises(KeyError, match="the state has no"):
+        averages[0].set_state_dict({})
+
+
+def test_averages_clear_the_gradients_of_their_parameters():
+    w = paddle.create_parameter([1], "float32")
+    average = paddle.incubate.ModelAverage(0.9, [w])
+    (w * 2).sum().backward()
+    average.clear_grad()
+    assert w.grad.tolist() == [0.0]

@@ -324,3 +324,12 @@ def test_a_property_is_set_by_its_setter():
         assert "scale" not in {*layer._parameters, *layer._buffers, *layer._sub_layers}
     assert layer.kept == ["Tensor", "Parameter", "ReLU", "float"]
     assert layer.scale == 6.0
+
+
+def test_names_are_counted_anew_and_again_where_they_were():
+    with unique_name.guard():
+        first = unique_name.generate("fc")
+        before = paddle.utils.unique_name.switch()
+        assert paddle.utils.unique_name.generate("fc") == first
+        paddle.utils.unique_name.switch(*before)
+        assert unique_name.generate("fc") == "fc_1"

@@ -42,6 +42,11 @@ def test_the_error_names_the_index(error, call):
         call(paddle.to_tensor(X))
 
 
+def test_a_mask_needs_a_value_for_each_position():
+    with pytest.raises(ValueError, match="True at 6 positions, but value has 2 elements"):
+        paddle.masked_scatter(paddle.to_tensor(X), paddle.to_tensor([True]), paddle.ones([2]))
+
+
 def test_what_is_in_range_passes():
     x = paddle.to_tensor(X)
     assert paddle.gather(x, i(-1)).tolist() == [X[1].tolist()]

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import paddle_lite_py as paddle
 from paddle_lite_py.core.config import exporting
 from paddle_lite_py.registry.op import REGISTRY
 
@@ -35,3 +36,11 @@ def test_a_label_that_is_no_class_is_not_passed_over_on_tpus():
     with exporting(("tpu",)):
         loss = REGISTRY["cross_entropy"].fn(jnp.ones((2, 3)), jnp.array([1, 3]), axis=1, ignore_index=-100, **SETTINGS)
     assert np.isnan(np.ravel(loss)).tolist() == [False, True]
+
+
+def test_labels_that_are_smoothed_may_be_shares():
+    x, shares = paddle.to_tensor([[1.0, 2.0, 0.5]]), paddle.to_tensor([[0.2, 0.5, 0.3]])
+    loss = paddle.nn.functional.cross_entropy
+    smooth = loss(x, shares, label_smoothing=0.4)
+    assert smooth.item() == loss(x, shares, label_smoothing=0.4, soft_label=True).item()
+    assert smooth.item() == pytest.approx(loss(x, shares * 0.6 + 0.4 / 3, soft_label=True).item(), rel=1e-6)

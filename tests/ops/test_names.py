@@ -102,6 +102,19 @@ FIRST = paddle.to_tensor([0])
         (lambda: X.index_select(1, FIRST), [[1], [4]]),
         (lambda: X.index_select(FIRST, 1), [[1], [4]]),
         (lambda: X.index_add(1, FIRST, X[:, :1]), [[2, 2, 3], [8, 5, 6]]),
+        (lambda: X.index_add(1, index=FIRST, value=X[:, :1]), [[2, 2, 3], [8, 5, 6]]),
+        (lambda: X.index_select(1, index=FIRST), [[1], [4]]),
+        (lambda: paddle.gather(X, 1, index=paddle.to_tensor([[2], [0]])), [[3], [4]]),
+        (lambda: X.scatter(0, index=paddle.to_tensor([[1, 0, 1]]), src=X[:1] * 0), [[1, 0, 3], [0, 5, 0]]),
+        (lambda: X.sum(1, True, dtype="float64"), [[6], [15]]),
+        (lambda: X.transpose(0, dim1=1), [[1, 4], [2, 5], [3, 6]]),
+        (lambda: FIRST.masked_scatter(X > 4, paddle.to_tensor([7, 8])), [[0, 0, 0], [0, 7, 8]]),
+        (lambda: paddle.nn.functional.lp_pool1d(X[None], 1, 2, 2, True), [[[3, 3], [9, 6]]]),
+        (lambda: paddle.nn.LPPool1D(1, 2, 2, True)(X[None]), [[[3, 3], [9, 6]]]),
+        (lambda: paddle.nn.functional.group_norm(X, 1, None, X[0], eps=1.0), [[0.2254, 2.0, 3.7746]] * 2),
+        (lambda: paddle.nn.functional.group_norm(X, 1, None, bias=X[0], eps=1.0), [[0.2254, 2.0, 3.7746]] * 2),
+        (lambda: paddle.nn.functional.group_norm(X, 1, None, X[0], 1.0), [[0.2254, 2.0, 3.7746]] * 2),
+        (lambda: paddle.nn.functional.group_norm(X, 1, 1.0, None, X[0]), [[0.2254, 2.0, 3.7746]] * 2),
         (lambda: X.topk(1).values, [[3], [6]]),
         (lambda: paddle.nn.functional.cosine_similarity(x1=X, x2=X, dim=1), [1, 1]),
         (lambda: paddle.nn.functional.embedding(input=FIRST, weight=X), [[1, 2, 3]]),
@@ -113,7 +126,17 @@ FIRST = paddle.to_tensor([0])
 )
 def test_calls_spelt_in_other_ways(call, expected):
     for _ in range(3):  # the third is the cached one
-        np.testing.assert_allclose(call().numpy(), expected, rtol=1e-6)
+        np.testing.assert_allclose(call().numpy(), expected, rtol=1e-4)
+
+
+def test_a_sum_takes_its_dtype_after_keepdim_too():
+    for made in (X.sum(1, True, "float64"), X.sum(1, "float64", True), X.sum(1, True, dtype="float64")):
+        assert made.dtype == paddle.float64 and made.shape == [2, 1]
+
+
+def test_a_keyword_for_what_stands_there_already():
+    with pytest.raises(TypeError, match="index is given by position and as a keyword; axis in its place is an int"):
+        X.index_select(FIRST, index=FIRST)
 
 
 def test_the_size_is_a_number_and_called_the_sizes():

@@ -36,6 +36,8 @@ class Imports(cst.CSTVisitor):
         super().__init__()
         self.bound: dict[str, str] = {}  # a local name: its former meaning
         self.modules: dict[str, str] = {}  # a local name of a module: the module here
+        self.others: set[str] = set()  # local names that other imports bind
+        self.layers: set[str] = set()  # what has parameters
         self.notes: set[tuple[int, str, str, bool]] = set()
         self.torch = self.static = self.dynamic = False
         self._statements: dict[int, list[str]] = {}  # by line
@@ -51,17 +53,24 @@ class Imports(cst.CSTVisitor):
             ]
             self._statements[line] = [*dict.fromkeys(text for m in made if m for text in m), *kept]
 
+    def visit_Call(self, node: cst.Call) -> None:
+        if isinstance(node.func, cst.Attribute) and node.func.attr.value in ("parameters", "state_dict"):
+            self.layers.add(str(dotted(node.func.value)))
+
     def _import(self, part: Any, line: int) -> list[str] | None:
         """Return the statements in the place of one; None if it is not of a framework."""
         if isinstance(part, cst.Import):
             found = [(str(dotted(a.name)), a.asname) for a in part.names]
             if not any(names.is_foreign(n) for n, _ in found):
+                self.others |= {str(dotted(a.name)) if a else n.split(".")[0] for n, a in found}
                 return None
             return [text for name, asname in found for text in self._module(name, asname, line)]
         if isinstance(part, cst.ImportFrom) and not part.relative and part.module is not None:
             source = str(dotted(part.module))
             if names.is_foreign(source):
                 return self._names(source, part.names, line)
+            if not isinstance(part.names, cst.ImportStar):
+                self.others |= {str(dotted(a.asname.name if a.asname else a.name)) for a in part.names}
         return None
 
     def _module(self, name: str, asname: Any, line: int) -> list[str]:

@@ -31,6 +31,11 @@ def rule_for(name: str) -> Rule | None:
     name = re.sub(r"^torch\.nn\.modules\.(\w+\.)?(?=[A-Z])", "torch.nn.", name)  # where the classes are defined
     if name in RULES:
         return RULES[name]
+    if name in TODO:
+        return None
+    room, _, leaf = name.replace("torch", "paddle.compat", 1).rpartition(".")
+    if name.startswith("torch.") and name not in MODULES and leaf in getattr(_module(room), "__all__", ()):
+        return Rule(f"{room}.{leaf}")
     parent = max((m for m in MODULES if name.startswith(m + ".")), key=len, default="")
     moved = MODULES[parent] + name[len(parent) :] if parent else name
     for new in (moved, re.sub(r"(\d)d$", r"\1D", moved)):

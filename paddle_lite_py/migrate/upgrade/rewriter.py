@@ -9,8 +9,8 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 
 from . import names
 from .imports import Imports, dotted
-from .rule import Misfit, apply_rule, code
-from .torch_rules import NOT_ASSIGNED, PAIRS, SCHEDULES
+from .rule import Misfit, apply_rule, code, filled
+from .torch_rules import AS_FUNCTIONS, LEFT_OUT, NEVER, NOT_ASSIGNED, OTHER_METHODS, PAIRS, SAVED, SCHEDULES
 
 
 class Note(NamedTuple):
@@ -63,6 +63,7 @@ class Rewriter(cst.CSTTransformer):
         self.imports = imports
         self._inner: set[cst.CSTNode] = set()  # parts of a longer name
         self._called: set[cst.CSTNode] = set()
+        self._callees: set[cst.CSTNode] = set()
         self._assigned: dict[cst.CSTNode, tuple[str, str]] = {}  # schedules of optimizers: these, and their own names
 
     def _line(self, node: cst.CSTNode) -> int:
@@ -82,13 +83,18 @@ class Rewriter(cst.CSTTransformer):
     def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
         if original_node in self._inner or original_node in self._called:
             return updated_node
+        if self.imports.torch and original_node.attr.value in NEVER:
+            self._told(original_node, f".{original_node.attr.value}", "False")
+            return cst.Name("False")
         name = dotted(original_node)
+        if self.imports.torch and original_node.attr.value in ("real", "imag") and original_node not in self._callees:
+            self._told(original_node, f".{original_node.attr.value}", "of a tensor: a method here", True)
         full = self.imports.full(name) if name else None
         return updated_node if full is None else self._renamed(original_node, updated_node, str(name), full)
 
     def _renamed(self, node: Any, updated: Any, name: str, full: str) -> Any:
         rule = names.rule_for(full)
-        if rule is None or not rule.new or rule.new.startswith("{"):
+        if rule is None or not rule.new or rule.template or rule.new.startswith("{"):
             self._told(node, name, names.todo_for(full), True)
             return updated
         if rule.order or rule.todo:
@@ -116,7 +122,7 @@ class Rewriter(cst.CSTTransformer):
     def leave_SimpleStatementLine(self, original_node: Any, updated_node: Any) -> Any:
         first = original_node.body[0]
         if self._is_of_backends(first):
-            self._told(first, code(first), "left out: XLA chooses its kernels")
+            self._told(first, code(first), "left out: XLA chooses its kernels and threads")
             return cst.RemoveFromParent()
         if isinstance(first, cst.Assign) and first.value in self._assigned:
             optimizer, schedule = self._assigned[first.value]
@@ -126,6 +132,8 @@ class Rewriter(cst.CSTTransformer):
         return self.imports.replaced(self._line(original_node), original_node, updated_node)
 
     def _is_of_backends(self, node: Any) -> bool:
+        if isinstance(node, cst.Expr) and isinstance(node.value, cst.Call) and (name := dotted(node.value.func)):
+            return self.imports.full(name) in LEFT_OUT
         name = dotted(node.targets[0].target) if isinstance(node, cst.Assign) else None
         return name is not None and str(self.imports.full(name)).startswith("torch.backends.")
 
@@ -141,6 +149,7 @@ class Rewriter(cst.CSTTransformer):
     # -- calls -----------------------------------------------------------------------------------------------------
     def visit_Call(self, node: cst.Call) -> None:
         name = dotted(node.func)
+        self._callees.add(node.func)
         if name and self.imports.full(name):
             self._called.add(node.func)
 
@@ -148,9 +157,8 @@ class Rewriter(cst.CSTTransformer):
         name = dotted(original_node.func)
         full = self.imports.full(name) if name else None
         if full is None:
-            return (
-                self._next(original_node, updated_node) if name == "next" else self._method(original_node, updated_node)
-            )
+            special = {"next": self._next, "getattr": self._getattr}.get(str(name), self._method)
+            return special(original_node, updated_node)
         rule = names.rule_for(full)
         if rule is None:
             self._told(original_node, str(name), names.todo_for(full), True)
@@ -161,10 +169,16 @@ class Rewriter(cst.CSTTransformer):
         if full in SCHEDULES and original_node not in self._assigned:
             self._told(original_node, str(name), NOT_ASSIGNED, True)
             return updated_node
+        if full == "torch.save" and original_node.args and dotted(original_node.args[0].value) in self.imports.layers:
+            self._told(original_node, str(name), SAVED, True)
         return self._call(original_node, updated_node, str(name), rule)
 
     def _call(self, node: cst.Call, updated: cst.Call, name: str, rule: Any) -> cst.BaseExpression:
         try:
+            if rule.template:
+                text = self.imports.reached(filled(rule, updated.args))
+                self._told(node, " ".join(code(node).split()), text)
+                return cst.parse_expression(f"({text})")
             new, args, after = apply_rule(rule, updated.args)
         except Misfit as e:
             self._told(node, name, f"{e}; compare with {rule.new or 'its successor'}", True)
@@ -192,28 +206,64 @@ class Rewriter(cst.CSTTransformer):
         changed = updated.args[0].with_changes(value=cst.Call(cst.Name("iter"), [cst.Arg(first)]))
         return updated.with_changes(args=[changed, *updated.args[1:]])
 
+    def _getattr(self, node: cst.Call, updated: cst.Call) -> cst.BaseExpression:
+        """Of a layer whose name is computed: paddle.compat.nn has those whose arguments differ."""
+        module = dotted(node.args[0].value) if len(node.args) == 2 else None
+        if module is None or self.imports.full(module) != "torch.nn":
+            return updated
+        self._told(node, code(node), "only the layers of paddle.compat.nn are found by a name that is computed", True)
+        compat = cst.parse_expression(self.imports.reached("paddle.compat.nn"))
+        return updated.with_changes(args=[updated.args[0].with_changes(value=compat), updated.args[1]])
+
     def _method(self, node: cst.Call, updated: cst.Call) -> cst.BaseExpression:
         """Return a method of a tensor or module of PyTorch."""
         if not self.imports.torch or not isinstance(updated.func, cst.Attribute):
             return updated
         method, owner = updated.func.attr.value, updated.func.value
+        if str(dotted(owner)).partition(".")[0] in self.imports.others:
+            return updated  # a function of another package
+        if (
+            _is_function(method, updated, owner)
+            or (method in PAIRS and updated.args)
+            or (method == "split" and _of_sizes(updated))
+        ):
+            function = AS_FUNCTIONS.get(method, f"paddle.compat.{method}")
+            self._told(node, f".{method}(...)", f"{function}(..., ...)")
+            comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if updated.args else cst.MaybeSentinel.DEFAULT
+            called = cst.parse_expression(self.imports.reached(function))
+            return cst.Call(called, [cst.Arg(owner, comma=comma), *updated.args])
+        if method in OTHER_METHODS:
+            self._told(node, f".{method}(...)", f".{OTHER_METHODS[method]}(...)")
+            return updated.with_changes(func=updated.func.with_changes(attr=cst.Name(OTHER_METHODS[method])))
+        return self._other_method(node, updated, method, owner)
+
+    def _other_method(self, node: cst.Call, updated: cst.Call, method: str, owner: Any) -> cst.BaseExpression:
         if method == "size" and len(updated.args) <= 1:
             self._told(node, ".size()", ".shape")
             shape = cst.Attribute(owner, cst.Name("shape"))
             at = [cst.SubscriptElement(cst.Index(a.value)) for a in updated.args]
             return cst.Subscript(shape, at) if at else shape
-        if method == "cuda" and not updated.args:
-            self._told(node, ".cuda()", "left out: tensors are made where they are needed")
-            return owner
-        if method in PAIRS and updated.args:
-            self._told(node, f".{method}(...)", f"paddle.compat.{method}(..., ...)")
-            first = cst.Arg(owner, comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
-            text = self.imports.reached(f"paddle.compat.{method}")
-            return cst.Call(cst.parse_expression(text), [first, *updated.args])
-        if method == "get_last_lr" and not updated.args:
-            self._told(node, ".get_last_lr()", "[....last_lr]")
-            return cst.List([cst.Element(cst.Attribute(owner, cst.Name("last_lr")))])
+        if method == "split" and updated.args and not isinstance(updated.args[0].value, cst.SimpleString):
+            self._told(node, ".split(...)", "of a tensor: write paddle.compat.split(tensor, ...)", True)
         if method == "type" and len(updated.args) == 1:
             self._told(node, ".type(...)", ".astype(...)")
             return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("astype")))
+        if method == "cuda" and not updated.args:
+            self._told(node, ".cuda()", "left out: tensors are made where they are needed")
+            return owner
+        if method == "get_last_lr" and not updated.args:
+            self._told(node, ".get_last_lr()", "[....last_lr]")
+            return cst.List([cst.Element(cst.Attribute(owner, cst.Name("last_lr")))])
         return updated
+
+
+def _is_function(method: str, call: cst.Call, owner: Any) -> bool:
+    """Whether a method is one of tensors that is a function here, and not a layer that a module has."""
+    alone = AS_FUNCTIONS.get(method, "").startswith("paddle.nn.functional.") and method != "log_softmax"
+    return method in AS_FUNCTIONS and code(owner) != "self" and not (alone and call.args)
+
+
+def _of_sizes(call: cst.Call) -> bool:
+    """Whether split() has the arguments of a tensor's, and not those of a text's."""
+    named = any(a.keyword is not None and a.keyword.value in ("dim", "split_size") for a in call.args)
+    return named or isinstance(call.args[0].value if call.args else None, cst.Integer | cst.List | cst.BinaryOperation)

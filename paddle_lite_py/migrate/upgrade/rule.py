@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -22,6 +23,8 @@ class Rule(NamedTuple):
         listed: the arguments are one list here.
         todo: what is left to do by hand.
         after: what a call is put into, as text with {} for the call: a function of the arguments by name.
+        template: `new` is an expression with {a} for the argument a, or {a:1} where it may be left out.
+        unpacks: ** arguments stay, though edit() knows some of them.
     """
 
     new: str
@@ -32,6 +35,8 @@ class Rule(NamedTuple):
     listed: bool = False
     todo: str = ""
     after: Callable[[Arguments], str] | None = None
+    template: bool = False
+    unpacks: bool = False
 
 
 class Misfit(Exception):
@@ -73,10 +78,30 @@ def apply_rule(rule: Rule, args: Any) -> tuple[str, list[cst.Arg], str]:
     return new, made, rule.after(old) if rule.after else ""
 
 
+def filled(rule: Rule, args: Any) -> str:
+    """Return the expression of a rule with its arguments.
+
+    Raises:
+        Misfit: an argument is missing, or not known.
+    """
+    given = {k: a.value for k, a in by_old_names(rule, args).items()}
+    if unknown := sorted({*given} - {*rule.order.split()}):
+        raise Misfit(f"{unknown[0]} is not known here")
+
+    def value(found: re.Match[str]) -> str:
+        name, default = found[1], found[2]
+        if name not in given and default is None:
+            raise Misfit(f"{name} is not given")
+        text = code(given[name]) if name in given else default
+        return text if re.fullmatch(r"[\w.]+", text) else f"({text})"
+
+    return re.sub(r"\{(\w+)(?::(\w+))?\}", value, rule.new)
+
+
 def _unpacked(rule: Rule, arg: cst.Arg) -> cst.Arg:
     """Return a dictionary of arguments, without those that are left out here."""
     left_out = [old for old, new in rule.names.items() if not new]
-    if rule.edit or len(left_out) < len(rule.names):
+    if (rule.edit and not rule.unpacks) or len(left_out) < len(rule.names):
         raise Misfit("the call has ** arguments, some of which have other names here")
     names = ", ".join(f'"{name}"' for name in left_out)
     condition = f"k != {names}" if len(left_out) == 1 else f"k not in ({names})"

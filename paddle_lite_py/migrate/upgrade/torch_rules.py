@@ -7,6 +7,7 @@ from collections.abc import Callable
 import libcst as cst
 
 from .rule import Arguments, Misfit, Rule, code
+from .torch_table import read
 
 MODULES = {
     "torch.nn.functional": "paddle.nn.functional",
@@ -22,9 +23,12 @@ MODULES = {
     "torch.cuda": "paddle.cuda",
     "torch.distributions": "paddle.distribution",
     "torch.distributed": "paddle.distributed",
+    "torch.multiprocessing": "paddle.incubate.multiprocessing",
+    "torch.profiler": "paddle.profiler",
     "torch.sparse": "paddle.sparse",
     "torchvision.transforms": "paddle.vision.transforms",
     "torchvision.datasets": "paddle.vision.datasets",
+    "torchvision.utils": "paddle.compat.torchvision",
     "torchvision.models": "paddle.vision.models",
     "torchvision": "paddle.vision",
     "torch": "paddle",
@@ -80,6 +84,48 @@ def _batch_norm(args: Arguments) -> None:
         args["weight_attr"] = args["bias_attr"] = cst.parse_expression(f"None if {code(off)} else False")
 
 
+def _loader(args: Arguments) -> None:
+    """With batches of a sampler, where there is one."""
+    if "sampler" not in args:
+        return
+    sampler = code(args.pop("sampler"))
+    settings = {k: code(args.pop(k)) for k in ("batch_size", "shuffle", "drop_last") if k in args}
+    given = ", ".join([f"{k}={v}" for k, v in settings.items() if k != "shuffle"])
+    args["batch_sampler"] = cst.parse_expression(
+        f"None if {sampler} is None else paddle.io.BatchSampler(sampler={sampler}{', ' * bool(given)}{given})"
+    )
+    for name, value in settings.items():
+        args[name] = cst.parse_expression(f"{value} if {sampler} is None else {1 if name == 'batch_size' else False}")
+
+
+def _model(args: Arguments) -> None:
+    """Without weights of PyTorch's."""
+    for name in ("weights", "pretrained"):
+        if code(args.pop(name, cst.Name("None"))) not in ("None", "False"):
+            raise Misfit(f"weights of PyTorch are not known here: load them with set_state_dict(); {name} is not None")
+    args.pop("progress", None)
+
+
+def _instance_norm(args: Arguments) -> None:
+    """Without weights by default, there."""
+    if code(args.pop("track_running_stats", cst.Name("False"))) != "False":
+        raise Misfit("track_running_stats is not known here")
+    args.setdefault("affine", cst.Name("False"))
+    _batch_norm(args)
+
+
+def _average(args: Arguments) -> None:
+    """With what is padded, by default, there."""
+    counted = args.pop("count_include_pad", cst.Name("True"))
+    args["exclusive"] = cst.parse_expression(f"not {code(counted)}")
+
+
+def _categorical(args: Arguments) -> None:
+    """From probabilities here."""
+    if "logits" in args:
+        args["probs"] = cst.parse_expression(f"paddle.nn.functional.softmax({code(args.pop('logits'))}, -1)")
+
+
 def _data_set(args: Arguments) -> None:
     """Files are found in the cache here, and the part is named."""
     if "target_transform" in args:
@@ -117,6 +163,11 @@ def _recurrent(args: Arguments) -> None:
         raise Misfit("bias is given for each weight here: bias_ih_attr, bias_hh_attr")
 
 
+_MODELS = (
+    "alexnet vgg11 vgg13 vgg16 vgg19 resnet18 resnet34 resnet50 resnet101 resnet152 wide_resnet50_2 wide_resnet101_2 "
+    "resnext50_32x4d resnext101_64x4d densenet121 densenet161 densenet169 densenet201 mobilenet_v2 mobilenet_v3_large "
+    "mobilenet_v3_small shufflenet_v2_x0_5 shufflenet_v2_x1_0 squeezenet1_0 squeezenet1_1 googlenet inception_v3"
+).split()
 _LOADER = "dataset batch_size shuffle sampler batch_sampler num_workers collate_fn pin_memory drop_last timeout"
 _NORM = {"eps": "epsilon", "track_running_stats": "", "device": "", "dtype": ""}
 _INPLACE = {"inplace": ""}
@@ -127,6 +178,8 @@ STATISTICS = (
     "batch, where PyTorch multiplies it by n / (n - 1)"
 )
 _BATCH = "num_features eps momentum affine track_running_stats"
+CATEGORICAL = "log_prob() has one more dimension here where there are several rows, and entropy() reads its logits"
+_POOL = "input kernel_size stride padding ceil_mode count_include_pad divisor_override"
 _SPARSE = "indices values size dtype device requires_grad"
 _DATA_SET = "root train transform target_transform download"
 _TURNED = "in_channels out_channels kernel_size stride padding output_padding groups bias dilation padding_mode"
@@ -134,13 +187,12 @@ _FIRST = "the batch comes first here, as with batch_first=True there; attention 
 _ADAGRAD = "params lr lr_decay weight_decay initial_accumulator_value eps"
 _RMS = "params lr alpha eps weight_decay momentum centered"
 _LBFGS = "params lr max_iter max_eval tolerance_grad tolerance_change history_size line_search_fn"
-_ATTENTION = "embed_dim num_heads dropout bias batch_first"
 _SGD = "params lr momentum dampening weight_decay nesterov"
 _RNN = "input_size hidden_size num_layers bias batch_first dropout bidirectional"
 
-RULES: dict[str, Rule] = {
+RULES, _BY_HAND = read(MODULES)
+RULES |= {
     "torch.nn.Module": Rule("paddle.nn.Layer"),
-    "torch.nn.Linear": Rule("paddle.compat.nn.Linear"),  # whose weight is [out, in], as there
     **{f"torch.nn.BatchNorm{n}d": Rule(f"paddle.nn.BatchNorm{n}D", _BATCH, 1, _NORM, _batch_norm,
                                        todo=STATISTICS) for n in (1, 2, 3)},
     "torch.nn.LayerNorm": Rule("paddle.nn.LayerNorm", "normalized_shape eps elementwise_affine", 1, _NORM),
@@ -148,11 +200,10 @@ RULES: dict[str, Rule] = {
     **{f"torch.nn.{n}": Rule(f"paddle.nn.{n}", "inplace", 0, _INPLACE) for n in ("ReLU", "ReLU6", "SiLU", "Hardswish")},
     "torch.nn.LeakyReLU": Rule("paddle.nn.LeakyReLU", "negative_slope inplace", 1, _INPLACE),
     "torch.nn.Dropout": Rule("paddle.nn.Dropout", "p inplace", 1, _INPLACE),
-    "torch.nn.Softmax": Rule("paddle.nn.Softmax", "dim", 1, {"dim": "axis"}),
     "torch.nn.LogSoftmax": Rule("paddle.nn.LogSoftmax", "dim", 1, {"dim": "axis"}),
     **{f"torch.nn.{n}": Rule(f"paddle.nn.{n}", _RNN, 3, {}, _recurrent) for n in ("LSTM", "GRU")},
     **{f"torch.nn.{kind}Pool{n}d": Rule(f"paddle.nn.{kind}Pool{n}D") for n in (1, 2, 3) for kind in
-       ("Max", "Avg", "AdaptiveAvg", "AdaptiveMax")},
+       ("Max", "AdaptiveAvg", "AdaptiveMax")},
     "torch.nn.functional.relu": Rule("paddle.nn.functional.relu", "input inplace", 1, {"input": "x", **_INPLACE}),
     "torch.optim.SGD": Rule("paddle.optimizer.SGD", _SGD, 0, _TRAINED, _sgd),
     **{f"torch.optim.{n}": Rule(f"paddle.optimizer.{n}", "params lr betas eps weight_decay amsgrad", 0, _TRAINED, _adam)
@@ -169,18 +220,32 @@ RULES: dict[str, Rule] = {
         todo="epsilon is added under the root here",
     ),
     "torch.optim.LBFGS": Rule("paddle.optimizer.LBFGS", _LBFGS, 0, _TRAINED),
+    **{f"torch.nn.InstanceNorm{n}d": Rule(f"paddle.nn.InstanceNorm{n}D", _BATCH, 1, _NORM, _instance_norm)
+       for n in (1, 2, 3)},
+    "torch.nn.SyncBatchNorm": Rule("paddle.nn.SyncBatchNorm", f"{_BATCH} process_group", 1,
+                                   {**_NORM, "process_group": ""}, _batch_norm, todo=STATISTICS),
+    **{f"torch.nn.functional.avg_pool{n}d": Rule(f"paddle.nn.functional.avg_pool{n}d", _POOL, 4, {"input": "x"},
+                                                 _average) for n in (1, 2, 3)},
+    "torch.nn.functional.batch_norm": Rule(
+        "paddle.nn.functional.batch_norm", "input running_mean running_var weight bias training momentum eps", 6,
+        {"input": "x", "eps": "epsilon"}, _batch_norm),
+    "torch.distributions.Categorical": Rule("paddle.distribution.Categorical", "probs logits validate_args", 0,
+                                            {"probs": "logits", "validate_args": ""}, _categorical,
+                                            todo=CATEGORICAL),
     **{f"torch.nn.ConvTranspose{n}d": Rule(f"paddle.nn.Conv{n}DTranspose", _TURNED, 5,
                                           {"bias": "bias_attr", "padding_mode": ""}) for n in (1, 2, 3)},
     **{f"torch.nn.{n}": Rule(f"paddle.nn.{n}", todo=_FIRST) for n in
        ("Transformer", "TransformerEncoderLayer", "TransformerDecoderLayer")},
-    "torch.nn.MultiheadAttention": Rule("paddle.nn.MultiHeadAttention", _ATTENTION, 3,
-                                        {"bias": "bias_attr", "batch_first": ""}, todo=_FIRST),
     "torch.sparse_coo_tensor": Rule("paddle.sparse.sparse_coo_tensor", _SPARSE, 2,
                                     {"size": "shape", "device": "place", "requires_grad": ""}),
     **dict.fromkeys(("torch.spmm", "torch.sparse.mm"), Rule("paddle.sparse.matmul")),
-    **{f"torchvision.datasets.{n}": Rule(f"paddle.vision.datasets.{new}", _DATA_SET, 0, {"root": "", "download": ""},
-                                         _data_set) for n, new in
-       {"MNIST": "MNIST", "FashionMNIST": "FashionMNIST", "CIFAR10": "Cifar10", "CIFAR100": "Cifar100"}.items()},
+    "torchvision.datasets.MNIST": Rule("paddle.compat.torchvision.IndexedMNIST"),
+    "torchvision.datasets.FashionMNIST": Rule("paddle.compat.torchvision.IndexedFashionMNIST"),
+    "torchvision.datasets.FakeData": Rule("paddle.compat.torchvision.FakeImages"),
+    **{f"torchvision.datasets.CIFAR{n}": Rule(f"paddle.vision.datasets.Cifar{n}", _DATA_SET, 0,
+                                              {"root": "", "download": ""}, _data_set) for n in (10, 100)},
+    **{f"torchvision.models.{n}": Rule(f"paddle.vision.models.{n}", "weights progress", 0, {}, _model)
+       for n in _MODELS},
     "torchvision.transforms.Lambda": Rule("{0}"),  # Compose takes any function
     "torch.distributed.init_process_group": Rule(
         "paddle.distributed.init_parallel_env", "backend init_method timeout world_size rank", 0, {}, _process_group,
@@ -193,16 +258,11 @@ RULES: dict[str, Rule] = {
     "torch.accelerator.current_accelerator": Rule("paddle.get_default_device"),
     "torch.accelerator.device_count": Rule("paddle.device.device_count"),
     "torch.accelerator.synchronize": Rule("paddle.device.synchronize"),
-    "torch.utils.data.DataLoader": Rule("paddle.io.DataLoader", _LOADER, 1, {"pin_memory": ""}),
+    "torch.utils.data.DataLoader": Rule("paddle.io.DataLoader", _LOADER, 1, {"pin_memory": ""}, _loader, unpacks=True),
     "torch.utils.data.TensorDataset": Rule("paddle.io.TensorDataset", listed=True),
     "torch.utils.data.ConcatDataset": Rule("paddle.io.ConcatDataset"),
     "torch.device": Rule("paddle.device"),
     "torch.load": Rule("paddle.load", "f map_location", 1, {"map_location": "", "weights_only": ""}),
-    "torch.max": Rule("paddle.compat.max"),
-    "torch.min": Rule("paddle.compat.min"),
-    "torch.sort": Rule("paddle.compat.sort"),
-    "torch.median": Rule("paddle.compat.median"),
-    "torch.split": Rule("paddle.compat.split"),
     "torch.topk": Rule("paddle.topk", "input k dim largest sorted", 2, {"input": "x", "dim": "axis"}),
     "torch.cuda.manual_seed": Rule("paddle.seed"),
     "torch.cuda.manual_seed_all": Rule("paddle.seed"),
@@ -234,11 +294,10 @@ RULES |= {
     f"torch.optim.lr_scheduler.{n}": Rule(f"paddle.optimizer.lr.{n}", edit=_unlike) for n in ("OneCycleLR", "CyclicLR")
 }
 NOT_ASSIGNED = "assign the schedule to a name, so that it can be given to the optimizer by set_lr_scheduler()"
-TODO = {
+TODO = _BY_HAND | {
     "torch.utils.data.distributed": "give the DataLoader batch_sampler=paddle.io.DistributedBatchSampler(...)",
     "torch.multiprocessing.spawn": "paddle.distributed.spawn(f, args, nprocs) calls f(*args) without the number of the "
     "process, which is paddle.distributed.get_rank()",
-    "torchvision.utils": "write images with PIL: Image.fromarray(array).save(file)",
     "torch.onnx": "paddle.onnx.export writes a layer",
     "torch.nn.DataParallel": "one process for each device here: paddle.DataParallel under paddle.distributed.launch",
     "torch.backends": "there is nothing to set: XLA chooses its kernels",
@@ -248,5 +307,20 @@ TODO = {
     "torch.utils.tensorboard": "paddle.callbacks.TensorBoard writes what Model.fit finds",
 }  # fmt: skip
 
-# Methods that give (values, indices) there.
-PAIRS = {"max", "min", "median", "sort"}
+# Methods that give (values, indices) there, or whose arguments differ.
+PAIRS = {"max", "min", "median", "sort", "unique", "equal"}
+# Methods that are functions here, and those with another name.
+AS_FUNCTIONS = {
+    **{n: f"paddle.nn.functional.{n}" for n in ("relu", "log_softmax", "selu", "hardshrink")},
+    "movedim": "paddle.moveaxis", "det": "paddle.linalg.det", "pinverse": "paddle.linalg.pinv",
+    "matrix_power": "paddle.linalg.matrix_power",
+}  # fmt: skip
+OTHER_METHODS = {"retain_grad": "retain_grads", "to_sparse": "to_sparse_coo"}
+# Attributes of tensors that are False here: there are no such devices.
+NEVER = {"is_xpu", "is_mps"}
+SAVED = "a file holds no layers here: save its state_dict(), and give what is loaded to set_state_dict()"
+# Calls that set what XLA chooses by itself.
+LEFT_OUT = {
+    *("torch.set_num_threads", "torch.set_num_interop_threads", "torch.set_float32_matmul_precision"),
+    *("torch.use_deterministic_algorithms", "torch.set_flush_denormal", "torch.autograd.set_detect_anomaly"),
+}

@@ -1,0 +1,123 @@
+"""Recurrent layers with torch's signatures and results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import nn as _nn
+
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
+nn: Any = _nn  # whose lists of names mypy cannot read
+
+
+def _biases(bias: bool) -> dict[str, Any]:
+    return {} if bias else {"bias_ih_attr": False, "bias_hh_attr": False}
+
+
+def _of_batches(bias: bool, batch_first: bool, dropout: float, bidirectional: bool) -> dict[str, Any]:
+    direction = "bidirect" if bidirectional else "forward"
+    return {"direction": direction, "time_major": not batch_first, "dropout": dropout, **_biases(bias)}
+
+
+class RNNCell(nn.SimpleRNNCell):
+    """paddle.nn.SimpleRNNCell, but it returns the new state alone.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.RNNCell(2, 3)(paddle.ones([1, 2])).shape
+        paddle.Size([1, 3])
+    """
+
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh") -> None:
+        super().__init__(input_size, hidden_size, nonlinearity, **_biases(bias))
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """Return the state [batch, hidden_size] after one more step."""
+        return super().forward(input, hx)[1]
+
+
+class GRUCell(nn.GRUCell):
+    """paddle.nn.GRUCell, but it returns the new state alone.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.GRUCell(2, 3, bias=False)(paddle.ones([1, 2])).shape
+        paddle.Size([1, 3])
+    """
+
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True) -> None:
+        super().__init__(input_size, hidden_size, **_biases(bias))
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """Return the state [batch, hidden_size] after one more step."""
+        return super().forward(input, hx)[1]
+
+
+class LSTMCell(nn.LSTMCell):
+    """paddle.nn.LSTMCell, but it returns the pair of new states alone.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> h, c = paddle.compat.nn.LSTMCell(2, 3)(paddle.ones([1, 2]))
+        >>> h.shape, c.shape
+        (paddle.Size([1, 3]), paddle.Size([1, 3]))
+    """
+
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True) -> None:
+        super().__init__(input_size, hidden_size, **_biases(bias))
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """Return the hidden and the cell state, each [batch, hidden_size], after one more step."""
+        return super().forward(input, hx)[1]
+
+
+class RNN(nn.SimpleRNN):
+    """paddle.nn.SimpleRNN, but time comes first by default.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> outputs, h = paddle.compat.nn.RNN(2, 3, nonlinearity="relu")(paddle.ones([5, 1, 2]))
+        >>> outputs.shape, h.shape
+        (paddle.Size([5, 1, 3]), paddle.Size([1, 1, 3]))
+    """
+
+    def __init__(
+        self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh", bias: bool = True,
+        batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
+    ) -> None:  # fmt: skip
+        settings = _of_batches(bias, batch_first, dropout, bidirectional)
+        super().__init__(input_size, hidden_size, num_layers, activation=nonlinearity, **settings)
+
+
+class GRU(nn.GRU):
+    """paddle.nn.GRU, but time comes first by default.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.GRU(2, 3, batch_first=True, bidirectional=True)(paddle.ones([1, 5, 2]))[0].shape
+        paddle.Size([1, 5, 6])
+    """
+
+    def __init__(
+        self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False,
+        dropout: float = 0.0, bidirectional: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(input_size, hidden_size, num_layers, **_of_batches(bias, batch_first, dropout, bidirectional))
+
+
+class LSTM(nn.LSTM):
+    """paddle.nn.LSTM, but time comes first by default.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> outputs, (h, c) = paddle.compat.nn.LSTM(2, 3, num_layers=2)(paddle.ones([5, 1, 2]))
+        >>> outputs.shape, h.shape
+        (paddle.Size([5, 1, 3]), paddle.Size([2, 1, 3]))
+    """
+
+    def __init__(
+        self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False,
+        dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0,
+    ) -> None:  # fmt: skip
+        settings = _of_batches(bias, batch_first, dropout, bidirectional)
+        super().__init__(input_size, hidden_size, num_layers, proj_size=proj_size, **settings)
