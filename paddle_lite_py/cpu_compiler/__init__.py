@@ -7,8 +7,9 @@ convolution is wanted.
 
 from .convolution_choice import takes
 from .layouts import transposes_are_free
+from .named_programs import file_of_traced
 from .onednn import KINDS
 from .out_of_process import OutOfProcessJit, may_be_large
 from .rewriting import prepare
 
-__all__ = ["KINDS", "OutOfProcessJit", "may_be_large", "prepare", "takes", "transposes_are_free"]
+__all__ = ["KINDS", "OutOfProcessJit", "file_of_traced", "may_be_large", "prepare", "takes", "transposes_are_free"]

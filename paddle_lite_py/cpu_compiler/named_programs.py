@@ -43,6 +43,18 @@ _PLANS = {
 }
 
 
+def file_of_traced(said: Sequence[Any], ending: str, like: str = "") -> Path:
+    """Return the file of what was found by tracing; its name has all that this depends on.
+
+    Arguments:
+        said: the function, its arguments and the context. like: how the name begins.
+    """
+    flags = sorted((n, v) for n, v in os.environ.items() if n.startswith(("FLAGS_", "XLA_FLAGS")))
+    passes, calls_onednn = [p.name for p in CHOSEN], find_spec("llvmlite") is not None
+    name = executables.digest([*said, package_stamp(), JAX, traced_by(), flags, passes, calls_onednn])
+    return executables.folder() / f"{like}{name}.{ending}"
+
+
 class NamedPrograms:
     """The executables of a function by its text; a file says which one is that of a text and arguments.
 
@@ -90,12 +102,9 @@ class NamedPrograms:
         settings = context()
         if settings.casting is not None or settings.platforms or not self.has_text():
             return None
-        flags = sorted((n, v) for n, v in os.environ.items() if n.startswith(("FLAGS_", "XLA_FLAGS")))
         weak = [not a.shape and getattr(a, "weak_type", False) for a in args]
-        passes, calls_onednn = [p.name for p in CHOSEN], find_spec("llvmlite") is not None
-        said = [self._written, package_stamp(), JAX, traced_by(), settings.default_dtype.name, flags]
-        name = executables.digest([*said, passes, calls_onednn, self.name, self.donated, weak])
-        return executables.folder() / f"{executables.alike(self.name, args)}-{name}.known"
+        said = [self._written, settings.default_dtype.name, self.name, self.donated, weak]
+        return file_of_traced(said, "known", f"{executables.alike(self.name, args)}-")
 
 
 class NamedExecutable:

@@ -9,6 +9,7 @@ Nobody waits for it where the baseline tier (`host/baseline.py`) can run the pro
 
 from __future__ import annotations
 
+import functools
 import time
 import weakref
 from collections.abc import Callable, Sequence
@@ -90,15 +91,27 @@ class OutOfProcessJit:
         text: Callable[[], str | None] | None = None,
     ) -> None:
         self.fn, self.donated, self.jit, self.options, self.baseline = fn, tuple(donated), jit, options, baseline
-        self.small = jit(fn, False)
-        self.name = self.small.__name__
-        self.lower, self.trace = self.small.lower, self.small.trace
+        self.name = fn.__name__
         self.named = NamedPrograms(text, self.name, self.donated)
         self._may_be_large = operators >= MANY
         self._last: Any = None
         # Key: shapes, dtypes and structure of the arguments; the function is pure.
         self._known: Memo[Any, Any] = Memo(f"kinds of {self.name}", MAX_KINDS)
         _all.add(self)
+
+    # Key: the object itself, whose function stays. Made when it is needed: XLA's options are tried out by compiling.
+    @functools.cached_property
+    def small(self) -> Any:
+        """The function under jax.jit."""
+        return self.jit(self.fn, False)
+
+    def lower(self, *args: Any) -> Any:
+        """Lower the function, as jax.jit does."""
+        return self.small.lower(*args)
+
+    def trace(self, *args: Any) -> Any:
+        """Trace the function, as jax.jit does."""
+        return self.small.trace(*args)
 
     def __call__(self, *args: Any) -> Any:
         """Run the program; arrays of the same kind as in the last call skip all checks."""

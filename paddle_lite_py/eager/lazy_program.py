@@ -79,6 +79,10 @@ class LazyProgram(tape.Recurring):
         run = program.without_compiler(*arrays) if isinstance(program, OutOfProcessJit) else None
         return None if run is None else self._nested(run(*arrays))
 
+    def has_run(self) -> bool:
+        """Whether it has run as one program, which it will again."""
+        return bool(self._compiled)
+
     def _nested(self, out: Any) -> tuple[dict[int, Any], dict[int, Any]]:
         """Return what a program gives as run() does: it gives only results where no gradient is left to come."""
         return out if self._wanted.kept else (dict(zip(self._wanted.results, out, strict=True)), {})

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..core.dtypes import DType
 from ..registry.bound import BoundOp
-from .recorded_ops import Steps
 
 _PLAIN = (type(None), bool, int, float, complex, str)
 
@@ -19,13 +18,13 @@ class NoText(TypeError):
     """What an op is made of differs between processes, such as a function of the user's."""
 
 
-def text_of(steps: Steps, *others: Any) -> str:
-    """Return a digest of recorded steps and of what else a program is made of.
+def text_of(*said: Any) -> str:
+    """Return a digest of recorded steps, of ops and of what else a program is made of.
 
     Raises:
-        NoText: if a step is none of the framework's own ops.
+        NoText: if an op is none of the framework's own.
     """
-    return hashlib.sha256("\n".join(_parts((*steps, *others))).encode()).hexdigest()
+    return hashlib.sha256("\n".join(_parts(said)).encode()).hexdigest()
 
 
 def _parts(value: Any) -> Iterator[str]:

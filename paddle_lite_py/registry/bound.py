@@ -160,12 +160,21 @@ def check_memory(fn: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fn)
     def fitting(*args: Any) -> Any:
         out = fn(*args)
-        needed = sum(o.size * o.dtype.itemsize for o in (out if isinstance(out, tuple) else (out,)))
-        if needed > (there := os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")):
-            raise MemoryError(f"the result takes {needed / 2**30:.3g} GiB, and this machine has {there / 2**30:.3g}")
+        require_memory(out if isinstance(out, tuple) else (out,))
         return out
 
     return fitting
+
+
+def require_memory(results: Sequence[Any]) -> None:
+    """Check that results fit into memory.
+
+    Raises:
+        MemoryError: if they do not.
+    """
+    needed = sum(o.size * o.dtype.itemsize for o in results)
+    if needed > (there := os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")):
+        raise MemoryError(f"the result takes {needed / 2**30:.3g} GiB, and this machine has {there / 2**30:.3g}")
 
 
 def _checked(run: Callable[..., Any], check: Callable[..., None], n_args: int) -> Callable[..., Any]:
