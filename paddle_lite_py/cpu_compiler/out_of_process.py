@@ -21,6 +21,7 @@ import numpy as np
 from jax import monitoring
 
 from ..core import memory, progress, small
+from ..core.jax_compat.executables import programs_from_disk
 from ..core.jax_compat.versions import warn_unknown
 from ..core.jax_compat.xla import COMPILED
 from ..core.mappings import dropping
@@ -77,7 +78,7 @@ class OutOfProcessJit:
         jit: compiles functions here, if they are large or not; options: XLA's for either.
         operators: how many it is made of.
         baseline: what runs a jaxpr without a compiler, if anything does in so many seconds; see host/baseline.py.
-        text: what the function computes, if that has a text of its own; see named_programs.py.
+        text, results: what the function computes, and gives, if that has a text of its own; see named_programs.py.
     """
 
     def __init__(
@@ -89,10 +90,11 @@ class OutOfProcessJit:
         operators: int,
         baseline: Callable[[Any, Any, float], Function | None],
         text: Callable[[], str | None] | None = None,
+        results: Callable[[Sequence[Any]], Any] | None = None,
     ) -> None:
         self.fn, self.donated, self.jit, self.options, self.baseline = fn, tuple(donated), jit, options, baseline
         self.name = fn.__name__
-        self.named = NamedPrograms(text, self.name, self.donated)
+        self.named = NamedPrograms(text, self.name, self.donated, results)
         self._may_be_large = operators >= MANY
         self._last: Any = None
         # Key: shapes, dtypes and structure of the arguments; the function is pure.
@@ -199,8 +201,9 @@ class OutOfProcessJit:
 
     def compiled_here(self, traced: TracedFunction) -> Any:
         """Compile in this process for one kind of arguments; all others are refused."""
-        compiled = self.jit(traced.function(), traced.size >= LARGE).lower(*traced.specs).compile()
-        if traced.size >= BASELINE and self.named.has_text():
+        with programs_from_disk() as found:
+            compiled = self.jit(traced.function(), traced.size >= LARGE).lower(*traced.specs).compile()
+        if traced.size >= BASELINE and not found and self.named.has_text():
             self.named.note(self.executable(traced), compiled)
         return compiled
 

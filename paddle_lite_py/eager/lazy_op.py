@@ -14,7 +14,7 @@ from ..host.tier import OP_STEPS, choose_tier
 from ..registry.bound import BoundOp, require_memory
 from .abstract_results import AbstractResult, EarlierResults
 from .execute import NUMBERS, flows_of
-from .record_text import NoText, text_of
+from .record_text import text_or_none
 
 MAX_KNOWN = 1024  # of one op: shapes may keep changing
 MAX_TOLD = 64  # elements
@@ -22,10 +22,7 @@ MAX_TOLD = 64  # elements
 
 def text_of_call(bound: BoundOp, kinds: tuple[Any, ...]) -> str | None:
     """Return the text of an op with the kinds of its arguments; None if the op has none."""
-    try:
-        return text_of(bound, [k.__name__ if k.__class__ is type else k for k in kinds])
-    except NoText:
-        return None
+    return text_or_none(bound, [k.__name__ if k.__class__ is type else k for k in kinds])
 
 
 def kinds_of(data: Sequence[Any]) -> tuple[Any, ...]:

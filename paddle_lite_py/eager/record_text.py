@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.dtypes import DType
 from ..registry.bound import BoundOp
+from .residuals import ResidualPullback
 
 _PLAIN = (type(None), bool, int, float, complex, str)
 
@@ -25,6 +26,14 @@ def text_of(*said: Any) -> str:
         NoText: if an op is none of the framework's own.
     """
     return hashlib.sha256("\n".join(_parts(said)).encode()).hexdigest()
+
+
+def text_or_none(*said: Any) -> str | None:
+    """Return the same, or None where there is no text."""
+    try:
+        return text_of(*said)
+    except NoText:
+        return None
 
 
 def _parts(value: Any) -> Iterator[str]:
@@ -48,6 +57,12 @@ def _parts(value: Any) -> Iterator[str]:
 
 
 def _bound(bound: BoundOp) -> Iterator[str]:
+    if isinstance(bound, ResidualPullback):
+        said = bound.said()
+        if said is None:
+            raise NoText(bound.op.name)
+        yield from _parts(("pullback", *said))
+        return
     op = bound.op
     if op.recorded is None and not op.is_builtin():
         raise NoText(op.name)

@@ -59,12 +59,14 @@ def program_jit(
     windows: bool = False,
     plain: bool = False,
     text: Callable[[], str | None] | None = None,
+    results: Callable[[Sequence[Any]], Any] | None = None,
     **options: Any,
 ) -> Any:
     """The same for what is made of so many operators: where that is a large program, another process compiles it.
 
     Arguments:
         text: what the function computes, if that has a text of its own: it leads to what was compiled before.
+        results: gives something nested as its results for arguments, where these are more than lists and tuples.
     """
     if not may_be_large(operators):
         return xla_jit(fn, windows, plain, **options)
@@ -77,6 +79,7 @@ def program_jit(
         operators,
         baseline,
         text,
+        results,
     )
 
 
