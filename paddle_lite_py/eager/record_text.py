@@ -10,7 +10,6 @@ import numpy as np
 
 from ..core.dtypes import DType
 from ..registry.bound import BoundOp
-from .residuals import ResidualPullback
 
 _PLAIN = (type(None), bool, int, float, complex, str)
 
@@ -57,14 +56,8 @@ def _parts(value: Any) -> Iterator[str]:
 
 
 def _bound(bound: BoundOp) -> Iterator[str]:
-    if isinstance(bound, ResidualPullback):
-        said = bound.said()
-        if said is None:
-            raise NoText(bound.op.name)
-        yield from _parts(("pullback", *said))
-        return
-    op = bound.op
-    if op.recorded is None and not op.is_builtin():
-        raise NoText(op.name)
-    yield f"op {op.name}"
-    yield from _parts((*bound.parts(), op.recorded))
+    said = bound.said()
+    if said is None:
+        raise NoText(bound.op.name)
+    yield f"op {bound.__class__.__qualname__}"
+    yield from _parts(said)

@@ -54,7 +54,7 @@ class ResidualPullback(BoundOp):
         self.source, self.traced_for = of.source, traced
 
     def said(self) -> tuple[Any, ...] | None:
-        """Return what its function follows from, the same in each process; None if the forward is no op."""
+        """Return what its function follows from; None if the forward is no op."""
         op = None if self.source is None else self.source()
         leaves = [at if at.__class__ is int else None for at in self.leaves]
         return None if op is None else (op, self.traced_for, self.kept, leaves)

@@ -95,6 +95,11 @@ class BoundOp:
         """Return all that its function depends on, besides the op."""
         return self.attrs, self.layout, self.default
 
+    def said(self) -> tuple[Any, ...] | None:
+        """Return what its function follows from in each process with this source; None where that cannot be told."""
+        op = self.op
+        return (op.name, *self.parts(), op.recorded) if op.recorded is not None or op.is_builtin() else None
+
     def rebound(self, attrs: tuple[Any, ...]) -> BoundOp:
         """Return the op with other attributes, under the same default dtype."""
         with nullcontext() if self.default is None else bound_default(self.default):
