@@ -9,9 +9,12 @@ Nobody waits for it where the baseline tier (`host/baseline.py`) can run the pro
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import functools
 import time
 import weakref
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,6 +24,7 @@ import numpy as np
 from jax import monitoring
 
 from ..core import memory, progress, small
+from ..core.config import kept_in
 from ..core.jax_compat.executables import programs_from_disk
 from ..core.jax_compat.versions import warn_unknown
 from ..core.jax_compat.xla import COMPILED
@@ -217,6 +221,9 @@ class Warming:
         self._executable: ExecutableFile | None = None
         self._job: CompilerJob | None = None
         self._calls = 0
+        self._changed = Counter([(s.shape, s.dtype) for s in (traced.specs[i] for i in owner.donated)])
+        if not _steps:
+            _steps.append(self)
 
     def compiled(self) -> Any:
         """Return the compiled program once it exists; None while the baseline tier runs it."""
@@ -229,14 +236,38 @@ class Warming:
             found = loaded(self._executable)
             if found is not None:
                 return found
-            job = self._executable.job()
-            progress.cancel()  # nothing waits for it
-            if job is not None:
-                self._job = process.submit(CompilerJob(job, stays=True))
+            self._submit(self._executable)
+            if self._changed and self._changed == _steps[0]._changed and self is not _steps[0]:
+                _steps[1:] = [self]
         if self._job is not None and not process.is_done(self._job):
             return None
         self._executable.drop_source()
         return loaded(self._executable) or self._owner.compiled_here(self.traced)
+
+    def _submit(self, executable: ExecutableFile) -> None:
+        job = executable.job()
+        progress.cancel()  # nothing waits for it
+        if job is not None:
+            self._job = process.submit(CompilerJob(job, stays=True))
+
+    def leave(self) -> None:
+        """Have it compiled for the next process, which begins with it too, if this one has called it once."""
+        with contextlib.suppress(ReferenceError):  # the function is gone
+            executable = self._owner.executable(self.traced)
+            if self._calls == 1 and self._owner.named.has_text() and executable.path and not executable.path.exists():
+                self._owner.named.note(executable)
+                self._submit(executable)
+
+
+# The first step of this process that the baseline tier runs, and the next that changes the same arrays: the first one
+# differs where it begins with parameters that NumPy holds.
+_steps: list[Warming] = []
+
+
+@atexit.register  # before the process of the compiler is left
+def _leave_first_step() -> None:
+    if len(_steps) > 1 and kept_in() is not None and serves():
+        _steps[0].leave()
 
 
 def loaded(executable: ExecutableFile | NamedExecutable, since: float | None = None) -> Any:
