@@ -360,7 +360,7 @@ class Deferred(Eager):
         for r in self._nodes.values():
             if (node := r()) is not None:
                 node.queue = None
-        self._open, self._updated = False, []
+        self._open, self._updated, self._first, self._earlier = False, [], None, None
         self._steps, self._outside, self._place, self._results, self._nodes = [], [], {}, [], {}
         if state.interpreter is self:
             state.interpreter = eager_interpreter()
