@@ -176,3 +176,46 @@ def test_the_next_process_traces_no_first_step_that_differs_from_the_others(tmp_
         assert time.monotonic() < until
         time.sleep(0.2)
     assert said()[1] == "[]"
+
+
+# The factor is a global that the function reads.
+STATIC = f"""{COUNTING}
+import sys
+factor = float(sys.argv[1])
+net = nn.Sequential(nn.Conv2D(8, 8, 3), nn.BatchNorm2D(8), nn.Flatten(), nn.Linear(16928, 9))
+opt = paddle.optimizer.Adam(parameters=net.parameters())
+
+def step(x):
+    loss = (net(x) * factor).square().mean()
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+    return loss
+
+compiled = paddle.jit.to_static(step) if len(sys.argv) < 3 else step
+for _ in range(2):
+    loss = compiled(paddle.arange(36864, dtype="float32").reshape([2, 8, 48, 48]).sin())
+print(float(loss))
+print(traced)
+"""
+
+
+def test_the_next_process_lowers_no_static_step_and_takes_none_for_another(tmp_path):
+    environment = {"PADDLE_LITE_CACHE_DIR": str(tmp_path / "cache"), "FLAGS_baseline_tier": "0", "PATH": ""}
+
+    def said(*given):
+        file = tmp_path / "trained.py"
+        file.write_text(STATIC)
+        command = [sys.executable, str(file), *given]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        loss, traced = done.stdout.splitlines()
+        return float(loss), traced
+
+    first, traced = said("2")
+    assert "'step'" in traced
+    again, traced = said("2")
+    assert (again, "'step'" in traced) == (first, False)
+    other, traced = said("3")
+    assert "'step'" in traced
+    assert other == pytest.approx(said("3", "eager")[0], rel=1e-3)
+    assert other != first
