@@ -77,7 +77,7 @@ def as_array(data: Any, dtype: Any = None, place: Any = None) -> Any:
 
 # Key: shape and dtype; which of two ways to the same array is taken.
 _met: Memo[Any, int] = Memo("shapes that came from the host", 1024)
-_OFTEN = 4
+_OFTEN = 256
 
 
 def from_host(data: np.ndarray) -> Any:

@@ -8,8 +8,18 @@ convolution is wanted.
 from .convolution_choice import takes
 from .inline import inline_device
 from .layouts import transposes_are_free
+from .named_programs import file_of_traced
 from .onednn import KINDS
 from .out_of_process import OutOfProcessJit, may_be_large
 from .rewriting import prepare
 
-__all__ = ["KINDS", "OutOfProcessJit", "inline_device", "may_be_large", "prepare", "takes", "transposes_are_free"]
+__all__ = [
+    "KINDS",
+    "OutOfProcessJit",
+    "file_of_traced",
+    "inline_device",
+    "may_be_large",
+    "prepare",
+    "takes",
+    "transposes_are_free",
+]

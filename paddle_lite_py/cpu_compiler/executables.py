@@ -25,6 +25,7 @@ from .machine_code import TARGETS
 from .traced import TracedFunction
 
 Structures = tuple[Any, Any]  # of arguments and results
+FORMAT = 2  # of the files: some of the first lack their kernels
 
 
 @once
@@ -58,7 +59,7 @@ class ExecutableFile:
         program = fingerprint(self.traced.rewritten())
         if program is None or self.traced.closed.effects:
             return None
-        said = [program, self.name, self.donated, self.options, os.environ.get("XLA_FLAGS"), JAX, traced_by()]
+        said = [FORMAT, program, self.name, self.donated, self.options, os.environ.get("XLA_FLAGS"), JAX, traced_by()]
         return folder() / f"{alike(self.name, self.traced.specs)}-{digest(said)}.executable"
 
     def loaded(self, device: Any = None) -> Any:

@@ -43,16 +43,35 @@ _PLANS = {
 }
 
 
+def file_of_traced(said: Sequence[Any], ending: str, like: str = "") -> Path:
+    """Return the file of what was found by tracing; its name has all that this depends on.
+
+    Arguments:
+        said: the function, its arguments and the context. like: how the name begins.
+    """
+    flags = sorted((n, v) for n, v in os.environ.items() if n.startswith(("FLAGS_", "XLA_FLAGS")))
+    passes, calls_onednn = [p.name for p in CHOSEN], find_spec("llvmlite") is not None
+    name = executables.digest([*said, package_stamp(), JAX, traced_by(), flags, passes, calls_onednn])
+    return executables.folder() / f"{like}{name}.{ending}"
+
+
 class NamedPrograms:
     """The executables of a function by its text; a file says which one is that of a text and arguments.
 
     Arguments:
         text: gives what the function computes; None, or what gives None, where it has no text.
         name: of the function. donated: of its arguments.
+        results: gives something nested as its results for arguments, where these are more than lists and tuples.
     """
 
-    def __init__(self, text: Callable[[], str | None] | None, name: str, donated: Sequence[int]) -> None:
-        self.text, self.name, self.donated = text, name, donated
+    def __init__(
+        self,
+        text: Callable[[], str | None] | None,
+        name: str,
+        donated: Sequence[int],
+        results: Callable[[Sequence[Any]], Any] | None = None,
+    ) -> None:
+        self.text, self.name, self.donated, self.results = text, name, donated, results
 
     @functools.cached_property
     def _written(self) -> str | None:
@@ -65,21 +84,19 @@ class NamedPrograms:
 
     def of(self, args: Sequence[Any]) -> NamedExecutable:
         """That for arguments like these."""
-        return NamedExecutable(self.name, self._path(args), args)
+        return NamedExecutable(self.name, self._path(args), args, self.results)
 
     def note(self, executable: ExecutableFile, compiled: Any = None) -> None:
         """Let the text lead to an executable, which may be written later, or is what was compiled here."""
         traced = executable.traced
-        results = traced.shapes
-        is_single = isinstance(results, jax.ShapeDtypeStruct)
-        is_flat = is_single or isinstance(results, tuple) and all(isinstance(r, jax.ShapeDtypeStruct) for r in results)
+        results = _described(traced.shapes)
         path, plans = self._path(traced.specs), {}
         for name, key in traced.foreign_calls():
             plans[name, key] = _PLANS[name].planned(key) if name in _PLANS else None
-        if path is None or executable.path is None or not is_flat or None in plans.values():
+        if path is None or executable.path is None or None in plans.values():
             return
         planned = [[name, plan] for (name, _), plan in plans.items()]
-        known = {"file": executable.path.name, "results": None if is_single else len(results), "planned": planned}
+        known = {"file": executable.path.name, "results": results, "planned": planned}
         with contextlib.suppress(OSError, ValueError):  # of a full disk, and of what cannot be written
             if compiled is not None:
                 keep(compiled, executable.path, user_secret())
@@ -90,19 +107,18 @@ class NamedPrograms:
         settings = context()
         if settings.casting is not None or settings.platforms or not self.has_text():
             return None
-        flags = sorted((n, v) for n, v in os.environ.items() if n.startswith(("FLAGS_", "XLA_FLAGS")))
         weak = [not a.shape and getattr(a, "weak_type", False) for a in args]
-        passes, calls_onednn = [p.name for p in CHOSEN], find_spec("llvmlite") is not None
-        said = [self._written, package_stamp(), JAX, traced_by(), settings.default_dtype.name, flags]
-        name = executables.digest([*said, passes, calls_onednn, self.name, self.donated, weak])
-        return executables.folder() / f"{executables.alike(self.name, args)}-{name}.known"
+        said = [self._written, settings.default_dtype.name, self.name, self.donated, weak]
+        return file_of_traced(said, "known", f"{executables.alike(self.name, args)}-")
 
 
 class NamedExecutable:
     """The executable for a text and arguments, if a file says which one that is."""
 
-    def __init__(self, name: str, path: Path | None, args: Sequence[Any]) -> None:
-        self.name, self.path, self.args = name, path, args
+    def __init__(
+        self, name: str, path: Path | None, args: Sequence[Any], results: Callable[[Sequence[Any]], Any] | None
+    ) -> None:
+        self.name, self.path, self.args, self.results = name, path, args, results
 
     def loaded(self, device: Any = None) -> Any:
         """It, or None; for a device, or the default one."""
@@ -113,7 +129,30 @@ class NamedExecutable:
         # XLA calls our functions by the keys of plans, which each process makes.
         if None in [_PLANS[name].plan_again(plan) for name, plan in known["planned"]]:
             return None
-        leaf = np.float32(0)
-        results = leaf if known["results"] is None else (leaf,) * known["results"]
-        structures = jax.tree.structure((tuple(self.args), {})), jax.tree.structure(results)
+        results = known["results"]
+        tree: Any = jax.tree.structure(self.results(self.args) if self.results else _nested(results))
+        if _described(tree.unflatten([np.float32(0)] * tree.num_leaves)) != results:
+            return None
+        structures = jax.tree.structure((tuple(self.args), {})), tree
         return executables.loaded(executables.folder() / known["file"], structures, device)
+
+
+_CONTAINERS = {"list": list, "tuple": tuple}
+
+
+def _described(results: Any) -> Any:
+    """Return the structure of results as a file has it: a text where containers are others than lists and tuples."""
+    if results is None:
+        return None
+    if results.__class__ in _CONTAINERS.values():
+        return [results.__class__.__name__, *map(_described, results)]
+    tree = jax.tree.structure(results)
+    return "*" if jax.tree_util.treedef_is_leaf(tree) else str(tree)
+
+
+def _nested(described: Any) -> Any:
+    """Return something of a structure; what is no list or tuple is a leaf."""
+    if not isinstance(described, list):
+        return None if described is None else np.float32(0)
+    kind, *parts = described
+    return _CONTAINERS[kind](map(_nested, parts))

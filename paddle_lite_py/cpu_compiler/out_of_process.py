@@ -9,8 +9,12 @@ Nobody waits for it where the baseline tier (`host/baseline.py`) can run the pro
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import functools
 import time
 import weakref
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +24,8 @@ import numpy as np
 from jax import monitoring
 
 from ..core import memory, progress, small
+from ..core.config import kept_in
+from ..core.jax_compat.executables import programs_from_disk
 from ..core.jax_compat.versions import warn_unknown
 from ..core.jax_compat.xla import COMPILED
 from ..core.mappings import dropping
@@ -77,7 +83,7 @@ class OutOfProcessJit:
         jit: compiles functions here, if they are large or not; options: XLA's for either.
         operators: how many it is made of.
         baseline: what runs a jaxpr without a compiler, if anything does in so many seconds; see host/baseline.py.
-        text: what the function computes, if that has a text of its own; see named_programs.py.
+        text, results: what the function computes, and gives, if that has a text of its own; see named_programs.py.
         device: that it runs on, with arrays of the host and its own; None: the default one.
     """
 
@@ -90,18 +96,31 @@ class OutOfProcessJit:
         operators: int,
         baseline: Callable[[Any, Any, float], Function | None],
         text: Callable[[], str | None] | None = None,
+        results: Callable[[Sequence[Any]], Any] | None = None,
         device: Any = None,
     ) -> None:
         self.fn, self.donated, self.jit, self.options, self.baseline = fn, tuple(donated), jit, options, baseline
-        self.small, self.device = jit(fn, False), device
-        self.name = self.small.__name__
-        self.lower, self.trace = self.small.lower, self.small.trace
-        self.named = NamedPrograms(text, self.name, self.donated)
+        self.name, self.device = fn.__name__, device
+        self.named = NamedPrograms(text, self.name, self.donated, results)
         self._may_be_large = operators >= MANY
         self._last: Any = None
         # Key: shapes, dtypes and structure of the arguments; the function is pure.
         self._known: Memo[Any, Any] = Memo(f"kinds of {self.name}", MAX_KINDS)
         _all.add(self)
+
+    # Key: the object itself, whose function stays. Made when it is needed: XLA's options are tried out by compiling.
+    @functools.cached_property
+    def small(self) -> Any:
+        """The function under jax.jit."""
+        return self.jit(self.fn, False)
+
+    def lower(self, *args: Any) -> Any:
+        """Lower the function, as jax.jit does."""
+        return self.small.lower(*args)
+
+    def trace(self, *args: Any) -> Any:
+        """Trace the function, as jax.jit does."""
+        return self.small.trace(*args)
 
     def __call__(self, *args: Any) -> Any:
         """Run the program; arrays of the same kind as in the last call skip all checks."""
@@ -191,8 +210,9 @@ class OutOfProcessJit:
     def compiled_here(self, traced: TracedFunction) -> Any:
         """Compile in this process for one kind of arguments; all others are refused."""
         specs = traced.specs if self.device is None else [spec_on(self.device, s) for s in traced.specs]
-        compiled = self.jit(traced.function(), traced.size >= LARGE).lower(*specs).compile()
-        if traced.size >= BASELINE and self.named.has_text():
+        with programs_from_disk() as found:
+            compiled = self.jit(traced.function(), traced.size >= LARGE).lower(*specs).compile()
+        if traced.size >= BASELINE and not found and self.named.has_text():
             self.named.note(self.executable(traced), compiled)
         return compiled
 
@@ -206,6 +226,9 @@ class Warming:
         self._executable: ExecutableFile | None = None
         self._job: CompilerJob | None = None
         self._calls = 0
+        self._changed = Counter([(s.shape, s.dtype) for s in (traced.specs[i] for i in owner.donated)])
+        if not _steps:
+            _steps.append(self)
 
     def compiled(self) -> Any:
         """Return the compiled program once it exists; None while the baseline tier runs it."""
@@ -218,14 +241,38 @@ class Warming:
             found = loaded(self._executable, self._owner.device)
             if found is not None:
                 return found
-            job = self._executable.job()
-            progress.cancel()  # nothing waits for it
-            if job is not None:
-                self._job = process.submit(CompilerJob(job, stays=True))
+            self._submit(self._executable)
+            if self._changed and self._changed == _steps[0]._changed and self is not _steps[0]:
+                _steps[1:] = [self]
         if self._job is not None and not process.is_done(self._job):
             return None
         self._executable.drop_source()
         return loaded(self._executable, self._owner.device) or self._owner.compiled_here(self.traced)
+
+    def _submit(self, executable: ExecutableFile) -> None:
+        job = executable.job()
+        progress.cancel()  # nothing waits for it
+        if job is not None:
+            self._job = process.submit(CompilerJob(job, stays=True))
+
+    def leave(self) -> None:
+        """Have it compiled for the next process, which begins with it too, if this one has called it once."""
+        with contextlib.suppress(ReferenceError):  # the function is gone
+            executable = self._owner.executable(self.traced)
+            if self._calls == 1 and self._owner.named.has_text() and executable.path and not executable.path.exists():
+                self._owner.named.note(executable)
+                self._submit(executable)
+
+
+# The first step of this process that the baseline tier runs, and the next that changes the same arrays: the first one
+# differs where it begins with parameters that NumPy holds.
+_steps: list[Warming] = []
+
+
+@atexit.register  # before the process of the compiler is left
+def _leave_first_step() -> None:
+    if len(_steps) > 1 and kept_in() is not None and serves():
+        _steps[0].leave()
 
 
 def loaded(executable: ExecutableFile | NamedExecutable, device: Any = None, since: float | None = None) -> Any:

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -27,13 +28,15 @@ from ..core.interpreter import UpdateRule, state
 from ..core.memo import Memo
 from ..core.references import is_shared
 from ..core.switches import deferral
+from ..cpu_compiler import may_be_large
 from ..host.varying import sizes_vary
 from ..registry.bound import BoundOp
 from . import gradients, tape
+from .abstract_results import EarlierResults
 from .casting import eager_interpreter, is_watched
 from .execute import EAGER, HOSTED, NUMBERS, Eager, begin, failure, forward_of, payload
 from .growing import is_growing
-from .lazy_op import LazyOpInfo
+from .lazy_op import LazyOpInfo, kinds_of, text_of_call
 from .lazy_program import Wanted, checked, program_of
 from .pending import Failed, Pending, payload_of, set_payload
 from .recorded_ops import BackwardStep, CallStep, one_by_one
@@ -63,6 +66,9 @@ class Deferred(Eager):
         self._nodes: dict[int, weakref.ref[Node]] = {}  # by step
         self._has_backward = self._loops = False
         self._operators = 0
+        # The text of the first op with its arguments, or what gives it, and what earlier processes know of its like.
+        self._first: Callable[[], str | None] | None = None
+        self._earlier: EarlierResults | None = None
         # The effects of an update: the tensor, its new payload, and the index of its old array among those outside.
         self._updated: list[tuple[Tensor, Pending, int]] = []
         self._donated: tuple[int, ...] = ()
@@ -134,7 +140,7 @@ class Deferred(Eager):
         try:
             if waiting.check is not None:
                 waiting.check(*data)
-            specs, several, flows, on_xla, known = waiting.results(data)
+            specs, several, flows, on_xla, known = waiting.results(data, self._known_earlier)
         except Exception as e:
             if state.interpreter is self:  # the next op starts a new queue: this one is computed when it is read
                 state.interpreter = eager_interpreter()
@@ -160,11 +166,19 @@ class Deferred(Eager):
             link(args[0], out, bound, args[1:])
         return out
 
+    def _known_earlier(self, text: str | None) -> EarlierResults:
+        """Return what earlier processes know of such records, given the text of an op that may be their first."""
+        if self._earlier is None:
+            self._earlier = EarlierResults(text if self._first is None else self._first())
+        return self._earlier
+
     def _own_payload(self, tensor: Tensor) -> Any:
         pending = tensor._pending
         return pending if pending is not None and pending.queue is self else tensor._data
 
     def _record_call(self, bound: BoundOp, data: Sequence[Any], takes: Any, specs: Sequence[Any]) -> list[Tensor]:
+        if self._first is None:
+            self._first = partial(text_of_call, bound, kinds_of(data))
         self._step(bound, data, takes, len(specs))
         return [self._result(s.shape, s.dtype) for s in specs]
 
@@ -294,6 +308,8 @@ class Deferred(Eager):
             if results:
                 kept = tuple([n.place for n in self._live() if n.bound.keeps])
                 failed = self._compute(Wanted(results, kept, self._donated))
+                if self._earlier is not None and may_be_large(self._operators):
+                    self._earlier.write()
             self._close()
         if failed is not None:
             raise failed.error
@@ -328,7 +344,7 @@ class Deferred(Eager):
 
     def _run(self, wanted: Wanted) -> tuple[dict[int, Any], dict[int, Any]]:
         program = program_of(self._steps, self._outside, wanted)
-        if self._operators >= MOST_REPEATED and not program.traces and is_growing(self._steps, self._outside):
+        if self._operators >= MOST_REPEATED and not program.has_run() and is_growing(self._steps, self._outside):
             with sizes_vary():
                 return one_by_one(self._steps, self._outside)
         if not program.should_compile(self._outside):
@@ -344,7 +360,7 @@ class Deferred(Eager):
         for r in self._nodes.values():
             if (node := r()) is not None:
                 node.queue = None
-        self._open, self._updated = False, []
+        self._open, self._updated, self._first, self._earlier = False, [], None, None
         self._steps, self._outside, self._place, self._results, self._nodes = [], [], {}, [], {}
         if state.interpreter is self:
             state.interpreter = eager_interpreter()

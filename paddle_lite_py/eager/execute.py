@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -215,7 +216,7 @@ def forward_of(bound: BoundOp) -> Forward:
     """Return the function of an op with what its gradient needs."""
     if bound.keeping is None:
         found = functools.partial(_with_differentiable_outputs, check_memory(bound.fn))
-        forward = Forward(bound.op.name, found, bound.windows, plain=bound.plain)
+        forward = Forward(bound.op.name, found, bound.windows, plain=bound.plain, source=weakref.ref(bound))
         bound.keeping = forward, bound.evaluate_rule(bound.op.input_check)
     return bound.keeping[0]
 

@@ -224,7 +224,15 @@ def custom_gradient(layer: Any, ctx: Any, inputs: list[Tensor], out: Any) -> Any
 class _Pullback(BoundOp):
     """The gradient of an op, as an op: arguments are the forward's inputs, then the cotangents that are there."""
 
-    __slots__ = ()
+    __slots__ = ("of",)
+
+    def __init__(self, bound: BoundOp, mask: tuple[bool, ...], has: tuple[bool, ...], fn: Callable[..., Any]) -> None:
+        super().__init__(Op(fn, f"{bound.op.name}_grad"), fn)
+        self.of = bound, mask, has
+
+    def said(self) -> tuple[Any, ...]:
+        """Return what its function follows from."""
+        return self.of
 
 
 # Key: the bound op, which arguments take gradients and which cotangents are there.
@@ -242,7 +250,7 @@ def _pullback(bound: BoundOp, mask: tuple[bool, ...], has: tuple[bool, ...]) -> 
                 grads = bound.vjp(data, tuple([next(cts) if h else None for h in has]), mask)
             return tuple([jnp.zeros(()) if g.dtype == jax.dtypes.float0 else g for g in grads])
 
-        found = _pullbacks.put(key, _Pullback(Op(fn, f"{bound.op.name}_grad"), fn))
+        found = _pullbacks.put(key, _Pullback(bound, mask, has, fn))
     return found
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 import numpy as np
@@ -11,22 +11,24 @@ import numpy as np
 from ..core import small
 from ..core.memo import Memo
 from ..host.tier import OP_STEPS, choose_tier
-from ..registry.bound import BoundOp, check_memory
+from ..registry.bound import BoundOp, require_memory
+from .abstract_results import AbstractResult, EarlierResults
 from .execute import NUMBERS, flows_of
+from .record_text import text_or_none
 
 MAX_KNOWN = 1024  # of one op: shapes may keep changing
 MAX_TOLD = 64  # elements
 
 
-class AbstractResult(NamedTuple):
-    """The results of an op: shapes and dtypes, whether they are a tuple, which of them carry gradients (none: out
-    of no one), whether XLA makes them of small arrays too, and the array if shapes alone tell it."""
+def text_of_call(bound: BoundOp, kinds: tuple[Any, ...]) -> str | None:
+    """Return the text of an op with the kinds of its arguments; None if the op has none."""
+    return text_or_none(bound, [k.__name__ if k.__class__ is type else k for k in kinds])
 
-    specs: list[Any]
-    several: bool
-    flows: tuple[bool, ...]
-    on_xla: bool
-    known: np.ndarray | None
+
+def kinds_of(data: Sequence[Any]) -> tuple[Any, ...]:
+    """Return what the results of an op depend on: the size up to which NumPy computes, shapes and dtypes of arrays,
+    classes of numbers."""
+    return small.most(), *[d.__class__ if d.__class__ in NUMBERS else (d.shape, d.dtype) for d in data]
 
 
 class LazyOpInfo:
@@ -47,25 +49,43 @@ class LazyOpInfo:
             bound.compiled and not op.effect and op.across is None and bound.evaluate_rule(op.output_check) is None
         )
         self.check = bound.evaluate_rule(op.input_check)
-        self._fn, self.may_need_xla, self._has_gradient = check_memory(bound.fn), bound.plain, op.grad
-        # Key: shapes and dtypes, classes of numbers, and the size up to which NumPy computes.
+        self._fn, self.may_need_xla, self._has_gradient = bound.fn, bound.plain, op.grad
+        # Key: kinds_of() the arguments.
         self._known: Memo[Any, AbstractResult] = Memo(f"results of {op.name}, deferred", MAX_KNOWN)
 
-    def results(self, data: Sequence[Any]) -> AbstractResult:
-        """Return the abstract results for such arguments."""
-        key = small.most(), *[d.__class__ if d.__class__ in NUMBERS else (d.shape, d.dtype) for d in data]
+    def results(
+        self, data: Sequence[Any], earlier: Callable[[str | None], EarlierResults] = EarlierResults
+    ) -> AbstractResult:
+        """Return the abstract results for such arguments.
+
+        Arguments:
+            earlier: those that earlier processes have found, given the text of this call, which may be the first one.
+
+        Raises:
+            MemoryError: there is not as much memory as they take.
+        """
+        key = kinds_of(data)
         found = self._known.get(key)
         if found is None:
-            specs = [d if d.__class__ in NUMBERS else jax.ShapeDtypeStruct(d.shape, d.dtype) for d in data]
-            traced = jax.jit(self._fn).trace(*specs)
-            out = traced.out_info
-            on_xla = self.may_need_xla and _all_small(data) and choose_tier(traced, specs, OP_STEPS)[0] is None
-            several = isinstance(out, tuple)
-            made = list(out) if several else [out]
-            flows = tuple(flows_of(self._bound, made))
-            told = None if several or out.size > MAX_TOLD else self._told_by_shapes(specs)
-            found = self._known.put(key, AbstractResult(made, several, flows if any(flows) else (), on_xla, told))
+            text = text_of_call(self._bound, key)
+            kept = earlier(text)
+            found = kept.get(text)
+            if found is None:
+                found = kept.put(text, self._traced(data))
+            require_memory(found.specs)
+            self._known.put(key, found)
         return found
+
+    def _traced(self, data: Sequence[Any]) -> AbstractResult:
+        specs = [d if d.__class__ in NUMBERS else jax.ShapeDtypeStruct(d.shape, d.dtype) for d in data]
+        traced = jax.jit(self._fn).trace(*specs)
+        out = traced.out_info
+        on_xla = self.may_need_xla and _all_small(data) and choose_tier(traced, specs, OP_STEPS)[0] is None
+        several = isinstance(out, tuple)
+        made = list(out) if several else [out]
+        flows = tuple(flows_of(self._bound, made))
+        told = None if several or out.size > MAX_TOLD else self._told_by_shapes(specs)
+        return AbstractResult(made, several, flows if any(flows) else (), on_xla, told)
 
     def _told_by_shapes(self, specs: list[Any]) -> np.ndarray | None:
         """Return the result of an op that looks at shapes alone, such as `shape`."""

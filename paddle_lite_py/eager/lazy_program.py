@@ -16,9 +16,10 @@ from ..cpu_compiler import OutOfProcessJit, prepare
 from ..host.tier import for_xla, program_jit
 from ..registry.bound import BoundOp
 from . import tape
+from .execute import NUMBERS
 from .pending import Failed
-from .record_text import NoText, text_of
-from .recorded_ops import Arrays, BackwardStep, CallStep, Steps, TracedSteps, one_by_one
+from .record_text import text_or_none
+from .recorded_ops import AbstractSteps, Arrays, BackwardStep, CallStep, Steps, TracedSteps, one_by_one
 
 MAX_PROGRAMS = 512
 MIN_ALIKE = 10  # programs of fewer ops may be of the same ones by chance
@@ -79,6 +80,10 @@ class LazyProgram(tape.Recurring):
         run = program.without_compiler(*arrays) if isinstance(program, OutOfProcessJit) else None
         return None if run is None else self._nested(run(*arrays))
 
+    def has_run(self) -> bool:
+        """Whether it has run as one program, which it will again."""
+        return bool(self._compiled)
+
     def _nested(self, out: Any) -> tuple[dict[int, Any], dict[int, Any]]:
         """Return what a program gives as run() does: it gives only results where no gradient is left to come."""
         return out if self._wanted.kept else (dict(zip(self._wanted.results, out, strict=True)), {})
@@ -91,22 +96,30 @@ class LazyProgram(tape.Recurring):
         """Return the program where some of what comes from outside is known."""
         bounds = [s.bound for s in self._steps if isinstance(s, CallStep)]
         bounds += [b for s in self._steps if isinstance(s, BackwardStep) for b in tape.Structure.of(s.key).bounds]
+        numbers = {i: a for i, a in enumerate(outside) if a.__class__ in NUMBERS}
         updated = sum(outside[i].size for i in self._wanted.donated)
         donated = tuple(range(len(self._wanted.donated)))
         return program_jit(
             prepare(self._make_function(known), donated),
             sum(b.operators for b in bounds),
             plain=suits_plain(any(b.plain for b in bounds), updated),
-            text=None if self._wanted.kept else partial(self._text, known),
+            text=partial(text_or_none, self._steps, tuple(self._order), tuple(known.items()), self._wanted),
+            results=partial(self._results, numbers) if self._wanted.kept else None,
             donate_argnums=donated,
         )
 
-    def _text(self, known: dict[int, int]) -> str | None:
-        """Return what the program computes, where that is the same in each process."""
-        try:
-            return text_of(self._steps, tuple(self._order), tuple(known.items()), self._wanted)
-        except NoText:
-            return None
+    def _results(self, numbers: dict[int, Any], arrays: Arrays) -> Any:
+        """Return something nested as what the function gives for such arrays."""
+        specs = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in arrays]
+        outside = dict(zip(self._order, specs, strict=True)) | numbers
+        found = AbstractSteps([outside[i] for i in range(len(outside))], self._steps, frozenset(self._wanted.kept))
+        return self._given(found.run())
+
+    def _given(self, done: TracedSteps) -> Any:
+        """Return what the program gives: results, with residuals where these are wanted."""
+        if not self._wanted.kept:
+            return tuple([done.values[i] for i in self._wanted.results])
+        return {i: done.values[i] for i in sorted({*self._wanted.results, *done.needed})}, done.residuals
 
     def _make_function(self, known: dict[int, int]) -> Callable[..., Any]:
         """Return the function, by what it does: lines about long compilations say its name."""
@@ -116,10 +129,7 @@ class LazyProgram(tape.Recurring):
             outside = dict(zip(self._order, arrays, strict=True)) | known
             given = [outside[i] for i in range(len(arrays))]
             traced = TracedSteps(given, self._steps, frozenset(self._wanted.kept)).run()
-            if not self._wanted.kept:
-                return tuple([traced.values[i] for i in self._wanted.results])
-            results = {i: traced.values[i] for i in sorted({*self._wanted.results, *traced.needed})}
-            return results, traced.residuals
+            return self._given(traced)
 
         if any(isinstance(s, BackwardStep) for s in self._steps):
             eager_ops.__name__ = eager_ops.__qualname__ = "eager_ops_and_backward"

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..core.dtypes import DType
 from ..registry.bound import BoundOp
-from .recorded_ops import Steps
 
 _PLAIN = (type(None), bool, int, float, complex, str)
 
@@ -19,13 +18,21 @@ class NoText(TypeError):
     """What an op is made of differs between processes, such as a function of the user's."""
 
 
-def text_of(steps: Steps, *others: Any) -> str:
-    """Return a digest of recorded steps and of what else a program is made of.
+def text_of(*said: Any) -> str:
+    """Return a digest of recorded steps, of ops and of what else a program is made of.
 
     Raises:
-        NoText: if a step is none of the framework's own ops.
+        NoText: if an op is none of the framework's own.
     """
-    return hashlib.sha256("\n".join(_parts((*steps, *others))).encode()).hexdigest()
+    return hashlib.sha256("\n".join(_parts(said)).encode()).hexdigest()
+
+
+def text_or_none(*said: Any) -> str | None:
+    """Return the same, or None where there is no text."""
+    try:
+        return text_of(*said)
+    except NoText:
+        return None
 
 
 def _parts(value: Any) -> Iterator[str]:
@@ -49,8 +56,8 @@ def _parts(value: Any) -> Iterator[str]:
 
 
 def _bound(bound: BoundOp) -> Iterator[str]:
-    op = bound.op
-    if op.recorded is None and not op.is_builtin():
-        raise NoText(op.name)
-    yield f"op {op.name}"
-    yield from _parts((*bound.parts(), op.recorded))
+    said = bound.said()
+    if said is None:
+        raise NoText(bound.op.name)
+    yield f"op {bound.__class__.__qualname__}"
+    yield from _parts(said)

@@ -103,12 +103,15 @@ class TracedSteps:
 
     def _with_residuals(self, at: int, call: CallStep, takes: tuple[bool, ...], data: tuple[Any, ...]) -> Any:
         """Return the same where a node keeps residuals: arguments and results among them are not given once more."""
-        outs, residuals = forward_of(call.bound).function(takes)(*data)
+        outs, residuals = self._forward(call, takes, data)
         pull, pool, n = residuals.pull(), (*data, *outs, *residuals.arrays), len(data)
         self.residuals[at] = residuals
         self.gradients[at] = lambda cts: pull.vjp([pool[i] for i in pull.kept], cts, ())
         self.needed |= {call.first + i - n for i in pull.kept if n <= i < n + len(outs)}
         return outs
+
+    def _forward(self, call: CallStep, takes: tuple[bool, ...], data: tuple[Any, ...]) -> Any:
+        return forward_of(call.bound).function(takes)(*data)
 
     def backward(self, step: BackwardStep) -> list[Any]:
         """Return the gradients of a graph."""
@@ -123,6 +126,26 @@ class TracedSteps:
 
     def _pull(self, bound: BoundOp, held: Any, cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:
         return held(cotangents) if callable(held) else bound.vjp(held, cotangents, mask)
+
+
+class AbstractSteps(TracedSteps):
+    """The same for shapes and dtypes, to see how what is wanted is nested: it traces only functions with residuals."""
+
+    def do(self, at: int, step: CallStep | BackwardStep) -> None:
+        """Do the step of this number."""
+        if isinstance(step, BackwardStep):
+            self.values += [jax.ShapeDtypeStruct(*leaf) for leaf in step.leaves]
+            return
+        if step.bound.lazy is None:  # an update, which is the last step, so that nothing reads its results
+            self.values += [jax.ShapeDtypeStruct((), bool)] * step.n
+            return
+        data = self.at(step.places)
+        self.values += step.bound.lazy.results(data).specs
+        if step.takes is not None and at in self._kept:
+            self._with_residuals(at, step, step.takes, data)
+
+    def _forward(self, call: CallStep, takes: tuple[bool, ...], data: tuple[Any, ...]) -> Any:
+        return jax.eval_shape(forward_of(call.bound).function(takes), *data)
 
 
 class OneByOne(TracedSteps):

@@ -39,16 +39,25 @@ class ResidualPullback(BoundOp):
         leaves: for each leaf of it which saved array it is, or (a constant,).
         kept: which of the function's arguments, results and residuals, in this order, are the saved arrays.
         specs: of the results that gradients flow out of.
-        of: the forward.
+        of: the forward. traced: what it was traced for: which inputs take a gradient, and shapes and dtypes of all.
     """
 
-    __slots__ = ("hosted", "kept", "leaves", "n_saved", "operators", "specs", "tree")
+    __slots__ = ("hosted", "kept", "leaves", "n_saved", "operators", "source", "specs", "traced_for", "tree")
 
-    def __init__(self, of: Forward, tree: Any, leaves: list[Any], kept: list[int], specs: list[Any]) -> None:
+    def __init__(
+        self, of: Forward, traced: Any, tree: Any, leaves: list[Any], kept: list[int], specs: list[Any]
+    ) -> None:
         super().__init__(Op(_no_forward, of.name), _no_forward)
         self.hosted, self.plain, self.operators = of.hosted, of.plain, of.operators
         self.tree, self.leaves, self.kept, self.specs = tree, leaves, kept, specs
         self.n_saved = len(kept)
+        self.source, self.traced_for = of.source, traced
+
+    def said(self) -> tuple[Any, ...] | None:
+        """Return what its function follows from; None if the forward is no op."""
+        op = None if self.source is None else self.source()
+        leaves = [at if at.__class__ is int else None for at in self.leaves]
+        return None if op is None else (op, self.traced_for, self.kept, leaves)
 
     def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], _mask: tuple[bool, ...]) -> list[Any]:
         """Gradients of the forward's differentiable inputs."""
@@ -60,18 +69,27 @@ def _no_forward(*args: Any) -> Any:
     raise AssertionError("the backward of a compiled call has no forward of its own")
 
 
-class _Residuals:
+class _PullbackRef(weakref.ref[ResidualPullback]):
+    """A weak reference whose text says which arrays the backward takes: it is the same in each process that traces the
+    function for such arguments."""
+
+    def __repr__(self) -> str:
+        pull = self()
+        return "gone" if pull is None else f"{pull.kept} {[at if at.__class__ is int else '*' for at in pull.leaves]}"
+
+
+class Residuals:
     """Arrays on their way out of a compiled function, with the backward that takes them: jax.jit keeps that for the
     shapes and dtypes for which it was traced, and longer: so it holds the backward weakly."""
 
-    def __init__(self, pull: weakref.ref[ResidualPullback], arrays: Sequence[Any]) -> None:
+    def __init__(self, pull: _PullbackRef, arrays: Sequence[Any]) -> None:
         self.pull, self.arrays = pull, arrays
 
 
-jax.tree_util.register_pytree_node(_Residuals, lambda r: (r.arrays, r.pull), _Residuals)
+jax.tree_util.register_pytree_node(Residuals, lambda r: (r.arrays, r.pull), Residuals)
 
 
-def _residuals(of: Forward, found_by_vjp: Any, specs: list[Any], given: Sequence[Any]) -> _Residuals:
+def _residuals(of: Forward, traced: Any, found_by_vjp: Any, specs: list[Any], given: Sequence[Any]) -> Residuals:
     """Split the result of jax.vjp() in two; arguments and results are left out, since XLA would copy them."""
     found, tree = jax.tree.flatten(found_by_vjp)
     saved = {id(a): a for a in found if isinstance(a, jax.core.Tracer)}
@@ -80,8 +98,8 @@ def _residuals(of: Forward, found_by_vjp: Any, specs: list[Any], given: Sequence
     place |= {id(a): i for i, a in enumerate(arrays, len(given))}
     order = {key: i for i, key in enumerate(saved)}
     leaves = [order.get(id(a), (a,)) for a in found]
-    of.pulls.append(pull := ResidualPullback(of, tree, leaves, [place[key] for key in saved], specs))
-    return _Residuals(weakref.ref(pull), arrays)
+    of.pulls.append(pull := ResidualPullback(of, traced, tree, leaves, [place[key] for key in saved], specs))
+    return Residuals(_PullbackRef(pull), arrays)
 
 
 class Forward:
@@ -94,6 +112,7 @@ class Forward:
         hosted: small arrays of it are computed by NumPy.
         deep: it is a whole program: see cpu_compiler.prepare.
         operators: of how many it is made.
+        source: the op that it is, if it is one.
     """
 
     def __init__(
@@ -105,7 +124,9 @@ class Forward:
         plain: bool = False,
         deep: bool = False,
         operators: int = 0,
+        source: weakref.ref[BoundOp] | None = None,
     ) -> None:
+        self.source = source
         self.name, self._flowing, self._windows, self.hosted, self.plain = name, flowing, windows, hosted, plain
         self._deep, self.operators = deep, max(operators, 1)
         self._tiers: dict[Takes, Any] = {}
@@ -131,7 +152,7 @@ class Forward:
         return outs, *self.kept(arrays, outs, residuals)
 
     def kept(
-        self, arrays: Sequence[Any], outs: Sequence[Any], residuals: _Residuals
+        self, arrays: Sequence[Any], outs: Sequence[Any], residuals: Residuals
     ) -> tuple[ResidualPullback, SavedResiduals]:
         """Return the backward of a call, and what it needs of arguments, results and residuals."""
         pull, pool = residuals.pull(), (*arrays, *outs, *residuals.arrays)
@@ -156,10 +177,11 @@ class Forward:
         primal, pull, outs = self._vjp(takes, arrays)
         return outs, lambda cotangents: _gradients(pull, cotangents, primal)
 
-    def _call(self, takes: Takes, *arrays: Any) -> tuple[Any, _Residuals]:
+    def _call(self, takes: Takes, *arrays: Any) -> tuple[Any, Residuals]:
         primal, pull, outs = self._vjp(takes, arrays)
         specs = [jax.ShapeDtypeStruct(p.shape, p.dtype) for p in primal]
-        return outs, _residuals(self, pull, specs, (*arrays, *outs))
+        traced = takes, [(a.shape, a.dtype, getattr(a, "weak_type", False)) for a in arrays]
+        return outs, _residuals(self, traced, pull, specs, (*arrays, *outs))
 
     def _vjp(self, takes: Takes, arrays: Sequence[Any]) -> tuple[Any, Any, Any]:
         diff = [a for a, t in zip(arrays, takes, strict=True) if t]

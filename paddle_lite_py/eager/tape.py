@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Callable, Container, Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -20,6 +21,7 @@ from ..core.errors import GraphFreedError
 from ..core.memo import Memo
 from ..host.tier import added, tiered
 from ..registry.bound import ONES, BoundOp
+from .record_text import text_or_none
 from .recurring import MAX_FORMS, Recurring
 
 Array = Any
@@ -312,7 +314,8 @@ class Form(Recurring):
                 bounds = self.structure.bounds
                 n = len(data) + len(heads) if all(b.hosted for b in bounds) else None
                 plain, operators = any(b.plain for b in bounds), sum(b.operators for b in bounds)
-                self.compiled = tiered(self.backward, n, self.windows, plain, deep=True, operators=operators)
+                text = partial(text_or_none, "backward", self.structure)
+                self.compiled = tiered(self.backward, n, self.windows, plain, deep=True, operators=operators, text=text)
             found: list[Any] = self.compiled(*data, *heads)
             if cache_checks.EVERY and cache_checks.is_due():
                 cache_checks.expect_same("a backward segment", found, lambda: self._one_by_one(data, heads))

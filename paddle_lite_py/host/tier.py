@@ -59,6 +59,7 @@ def program_jit(
     windows: bool = False,
     plain: bool = False,
     text: Callable[[], str | None] | None = None,
+    results: Callable[[Sequence[Any]], Any] | None = None,
     device: Any = None,
     **options: Any,
 ) -> Any:
@@ -67,6 +68,7 @@ def program_jit(
     Arguments:
         device: that it runs on, where its arrays lie; None: the default one.
         text: what the function computes, if that has a text of its own: it leads to what was compiled before.
+        results: gives something nested as its results for arguments, where these are more than lists and tuples.
     """
     if not may_be_large(operators):
         return xla_jit(fn, windows, plain, **options)
@@ -79,6 +81,7 @@ def program_jit(
         operators,
         baseline,
         text,
+        results,
         device,
     )
 

@@ -14,6 +14,7 @@ from ..core.no_effect import Immaterial, Refused, no_effect
 from ..core.traced_number import TracedNumber, current
 from ..core.versioned import Versioned
 from ..eager.pending import payload_of, put_together
+from ..eager.record_text import text_or_none
 from ..eager.tensor import ZEROS, Parameter, Tensor, wrap
 from ..nn import unique_name
 from ..ops.placement import lay
@@ -203,7 +204,8 @@ class Optimizer(Versioned):
         # XLA chooses how results lie, and parameters keep their places.
         laid = [(t, payload_of(t).sharding) for t in handles if is_spread(payload_of(t))] if meshes else ()
         if state.interpreter.is_eager:
-            rule = UpdateRule(recipe.name, partial(operator, recipe), partial(compiled, recipe))
+            bound = partial(operator, recipe)
+            rule = UpdateRule(recipe.name, bound, partial(compiled, recipe, lambda: text_or_none("update", bound())))
             state.interpreter.update(rule, self._rate(), grads, handles, flags)
             for t, where in laid:
                 lay(t, where)

@@ -138,13 +138,17 @@ def _one(recipe: Recipe, setting: Setting, param: Any, grad: Any, state: State, 
 _compiled: Memo[Any, Callable[..., list[Any]]] = Memo("compiled updates", 128)
 
 
-def compiled(recipe: Recipe, n_mutable: int) -> Callable[..., list[Any]]:
-    """The update as one function of the rate, the gradients, what it changes, whose memory it reuses, and the flag."""
+def compiled(recipe: Recipe, text: Callable[[], str | None], n_mutable: int) -> Callable[..., list[Any]]:
+    """The update as one function of the rate, the gradients, what it changes, whose memory it reuses, and the flag.
+
+    Arguments:
+        text: gives that of the update, the same in each process.
+    """
     key = recipe, n_mutable
-    return _compiled.get(key) or _compiled.put(key, _compile(recipe, n_mutable))
+    return _compiled.get(key) or _compiled.put(key, _compile(recipe, text, n_mutable))
 
 
-def _compile(recipe: Recipe, n_mutable: int) -> Callable[..., list[Any]]:
+def _compile(recipe: Recipe, text: Callable[[], str | None], n_mutable: int) -> Callable[..., list[Any]]:
     first = 1 + len(recipe.settings)
     last = first + n_mutable
 
@@ -154,4 +158,5 @@ def _compile(recipe: Recipe, n_mutable: int) -> Callable[..., list[Any]]:
 
     run.__name__ = run.__qualname__ = recipe.name
     operators = len(recipe.settings)
-    return tiered(run, last + recipe.skips, deep=True, operators=operators, donate_argnums=tuple(range(first, last)))
+    donated = tuple(range(first, last))
+    return tiered(run, last + recipe.skips, deep=True, operators=operators, text=text, donate_argnums=donated)

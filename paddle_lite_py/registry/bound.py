@@ -95,6 +95,11 @@ class BoundOp:
         """Return all that its function depends on, besides the op."""
         return self.attrs, self.layout, self.default
 
+    def said(self) -> tuple[Any, ...] | None:
+        """Return what its function follows from in each process with this source; None where that cannot be told."""
+        op = self.op
+        return (op.name, *self.parts(), op.recorded) if op.recorded is not None or op.is_builtin() else None
+
     def rebound(self, attrs: tuple[Any, ...]) -> BoundOp:
         """Return the op with other attributes, under the same default dtype."""
         with nullcontext() if self.default is None else bound_default(self.default):
@@ -160,12 +165,21 @@ def check_memory(fn: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fn)
     def fitting(*args: Any) -> Any:
         out = fn(*args)
-        needed = sum(o.size * o.dtype.itemsize for o in (out if isinstance(out, tuple) else (out,)))
-        if needed > (there := os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")):
-            raise MemoryError(f"the result takes {needed / 2**30:.3g} GiB, and this machine has {there / 2**30:.3g}")
+        require_memory(out if isinstance(out, tuple) else (out,))
         return out
 
     return fitting
+
+
+def require_memory(results: Sequence[Any]) -> None:
+    """Check that results fit into memory.
+
+    Raises:
+        MemoryError: if they do not.
+    """
+    needed = sum(o.size * o.dtype.itemsize for o in results)
+    if needed > (there := os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")):
+        raise MemoryError(f"the result takes {needed / 2**30:.3g} GiB, and this machine has {there / 2**30:.3g}")
 
 
 def _checked(run: Callable[..., Any], check: Callable[..., None], n_args: int) -> Callable[..., Any]:

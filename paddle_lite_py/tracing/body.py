@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from typing import Any
 
+from ..ir import control, serialize
 from ..ir.block import Block, Value
 from ..ir.lower import lower
 from ..ir.program import Program
@@ -30,7 +33,7 @@ class Body:
     """
 
     def __init__(self, program: Program, place: list[int], plain: bool, flows: Sequence[int], traces: int) -> None:
-        self._lowered, self._place, self._plain = lower(program), place, plain
+        self._program, self._lowered, self._place, self._plain = program, lower(program), place, plain
         self._flows = flows
         self.traces = traces
 
@@ -52,6 +55,19 @@ class Body:
         """Return the only result, or all outputs."""
         outs = self.counted(*arrays)
         return outs[0] if self._plain else outs
+
+    def text(self) -> str | None:
+        """Return what call() computes, the same in each process; None where the program cannot be written down.
+
+        It is all that lowering reads; what the user's function reads was read when the program was traced.
+        """
+        if any(op.name not in control.REBUILD and op.bound.said() is None for op in self._program.ops()):
+            return None
+        try:
+            written = serialize.to_json(self._program, bare=True)
+        except (TypeError, ValueError):
+            return None
+        return hashlib.sha256(json.dumps([written, self._place, self._plain]).encode()).hexdigest()
 
     def flowing(self, arrays: list[Any]) -> tuple[list[Any], list[Any]]:
         """Return the outputs that gradients flow out of, and all outputs."""

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-from ..eager.lazy_op import AbstractResult
+from ..eager.abstract_results import AbstractResult
 from ..eager.lazy_program import forget_programs_with
 from ..ir.block import Value
 from ..registry.bound import BoundOp
@@ -45,7 +45,7 @@ class _KnownOutputs:
         flags = tuple([i in flows for i in range(len(outputs))])
         self._promised = AbstractResult([v.spec for v in outputs], True, flags, True, None)
 
-    def results(self, _data: Sequence[Any]) -> AbstractResult:
+    def results(self, _data: Sequence[Any], _earlier: Any = None) -> AbstractResult:
         """Return the abstract results for such arguments."""
         return self._promised
 

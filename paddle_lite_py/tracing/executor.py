@@ -120,7 +120,7 @@ class Executable:
         jit: Any = (
             functools.partial(across[0], operators=operators)
             if across
-            else functools.partial(program_jit, operators=len(operators), plain=plain)
+            else functools.partial(program_jit, operators=len(operators), plain=plain, text=body.text)
         )
         self._across: Any = jit if across else None  # compiles for all processes that run the program at once
         self._pullbacks: dict[tuple[bool, ...], Any] = {}

@@ -5,6 +5,7 @@ Each line that it reads is a job; each that it writes says "" when the executabl
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import hashlib
@@ -86,7 +87,8 @@ def main() -> None:
             answer = ""
         except Exception as e:  # the caller compiles by itself then
             answer = f"{type(e).__name__}: {e}"
-        print(json.dumps(answer), flush=True)
+        with contextlib.suppress(OSError):  # who asked is gone; the jobs after this one are for other processes too
+            print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":

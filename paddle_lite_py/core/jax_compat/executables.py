@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from jax import export
+from jax import export, monitoring
 from jax.experimental import serialize_executable
 
 # By which names programs call Python, and what XLA partitions a program by.
@@ -26,6 +27,26 @@ def load(content: bytes, structures: tuple[Any, Any], device: Any = None) -> Any
     """
     place = {} if device is None else {"backend": device.client, "execution_devices": [device]}
     return serialize_executable.deserialize_and_load(content, *structures, **place)
+
+
+# What JAX reports when it takes a compiled program from its cache on disk.
+_FOUND = "/jax/compilation_cache/cache_hits"
+
+
+@contextmanager
+def programs_from_disk() -> Iterator[list[str]]:
+    """Note in a list when JAX takes a program from its cache on disk; XLA writes such a program without its kernels."""
+    found: list[str] = []
+
+    def told(event: str, **_known: Any) -> None:
+        if event == _FOUND:
+            found.append(event)
+
+    monitoring.register_event_listener(told)
+    try:
+        yield found
+    finally:
+        monitoring.unregister_event_listener(told)
 
 
 def unchecked_calls(names: Iterable[str]) -> list[Any]:
