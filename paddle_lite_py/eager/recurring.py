@@ -33,9 +33,9 @@ class Recurring:
         few = self.alike[0] <= MAX_VARYING
         if self.traces < (MAX_VARYING if self.varies else MAX_TRACES):
             if self.met == 1 and few and len(_lone) < MAX_LONE:
-                _lone.add(self)
+                _lone.put(id(self), self)
                 return True
-            _lone.discard(self)
+            _lone.pop(id(self), None)
             return self.met >= (HOT if few else self.alike[0])
         if self.shapes is None:
             # Key: shapes; whether to compile, not what.
@@ -45,5 +45,5 @@ class Recurring:
         return times >= max(HOT, len(self.shapes) if self.varies else 0)
 
 
-# Those that were compiled when they were met first, and have not come again.
-_lone: set[Recurring] = set()
+# Those that were compiled when they were met first, and have not come again. Key: its identity, while it is kept here.
+_lone: Memo[int, Recurring] = Memo("structures met once", MAX_LONE)

@@ -75,7 +75,7 @@ def test_so_do_a_forward_pass_that_is_looked_at_and_its_backward(traces, monkeyp
     assert len(traces) == before
     found = trained(0.1)
     assert len(traces) > before
-    monkeypatch.setattr(named_programs.NamedExecutable, "loaded", lambda self: None)
+    monkeypatch.setattr(named_programs.NamedExecutable, "loaded", lambda *_: None)
     np.testing.assert_array_equal(found, trained(0.1))
 
 
