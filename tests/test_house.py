@@ -109,7 +109,6 @@ KEEPING = {
     "core.no_effect _told": "what has been said once",
     "core.progress _waiting": "timers under way",
     "distributed.auto_parallel.layouts _met": "the way back from a mesh of XLA's to that of the user",
-    "eager.recurring _lone": "structures that were met once, at most four",
     "eager.view_layout _memory": "one element of each dtype, whose address tells where a view begins",
 }
 

@@ -45,5 +45,6 @@ class Recurring:
         return times >= max(HOT, len(self.shapes) if self.varies else 0)
 
 
-# Those that were compiled when they were met first, and have not come again. Key: its identity, while it is kept here.
+# Those that were compiled when they were met first, and have not come again.
+# Key: the identity of one, which is kept here for as long.
 _lone: Memo[int, Recurring] = Memo("structures met once", MAX_LONE)

@@ -34,7 +34,7 @@ def scenario(fn):
 def all_on_xla(monkeypatch):
     """Small arrays are XLA's too, so that ops on them wait."""
     paddle.set_flags({"FLAGS_host_tier": False})
-    monkeypatch.setattr(recurring, "_lone", set())
+    recurring._lone.clear()
     lazy_program._programs.clear()
     state.interpreter = EAGER
 

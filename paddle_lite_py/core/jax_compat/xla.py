@@ -54,7 +54,8 @@ def synchronous_cpu() -> Any:
 
     Elsewhere XLA hands a program over to a thread of its own, so that Python may go on.
     """
-    return make_cpu_client(asynchronous=False).devices()[0]
+    client: Any = make_cpu_client(asynchronous=False)
+    return client.devices()[0]
 
 
 def live_modules() -> list[Any]:
