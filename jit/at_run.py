@@ -93,6 +93,11 @@ def repeated() -> Iterator[None]:
         trace.loops -= 1
 
 
+def is_repeated() -> bool:
+    """Whether the block under way may run several times."""
+    return bool(_followed and _followed[-1].loops)
+
+
 def is_followed() -> bool:
     """Whether a function is traced whose calls each run makes."""
     return bool(_followed) and mode.interpreter.is_tracing

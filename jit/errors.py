@@ -145,6 +145,14 @@ def acts_now(name: str, why: str, where: Any) -> StagingError:
     )
 
 
+def drawn_once(what: str, where: Any) -> StagingError:
+    """Return random numbers of Python or NumPy that are drawn in a staged loop."""
+    return StagingError(
+        f"{what} at {where} would give the same numbers in each iteration, since the loop depends on a tensor: draw "
+        f"with paddle (paddle.rand, paddle.randn, paddle.randint), or hand the numbers in as an argument{_line(where)}"
+    )
+
+
 def _quote(name: str) -> str:
     """Return the name of a variable as code; words as they are."""
     return name if " " in name else f"`{name}`"

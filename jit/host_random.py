@@ -13,8 +13,12 @@ import numpy as np
 from paddle_lite_py.core.errors import user_frame, warn_user
 from paddle_lite_py.core.interpreter import state as mode
 
+from .at_run import is_repeated
+from .errors import drawn_once
+from .mutations import method_of_container
+
 _KINDS = (np.random.Generator, np.random.RandomState, random.Random)
-_DRAWS = {f: kind.__name__ for kind in _KINDS[:2] for f in vars(kind).values() if callable(f)}
+_DRAWS = {f: kind.__name__ for kind in _KINDS for f in vars(kind).values() if callable(f) and hasattr(f, "__name__")}
 _STILL = ("seed", "get_state", "set_state", "spawn", "getstate", "setstate")
 
 
@@ -62,10 +66,22 @@ def drawing(f: Any) -> Callable[..., Any] | None:
     @functools.wraps(f)
     def draw(*args: Any, **kwargs: Any) -> Any:
         if _found and mode.interpreter.is_tracing:
+            if is_repeated():
+                raise drawn_once(f"{kind}.{f.__name__}()", user_frame())
             _found[-1].note(args[0] if owner is None else owner, f"{kind}.{f.__name__}()")
-        return f(*args, **kwargs)
+        return (_shuffle if f is random.Random.shuffle else f)(*args, **kwargs)
 
     return draw
+
+
+def _shuffle(generator: random.Random, x: Any) -> None:
+    """Shuffle as Random.shuffle() does; a list by a method of its own, which is noted as a change of it."""
+    if not isinstance(x, list):
+        return generator.shuffle(x)
+    order = list(range(len(x)))
+    generator.shuffle(order)
+    places = iter(sorted(order, key=order.__getitem__))
+    return method_of_container(x.sort)(key=lambda _: next(places))  # type: ignore[misc]
 
 
 @contextmanager

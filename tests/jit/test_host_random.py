@@ -16,6 +16,10 @@ DRAWS = {
     "RandomState.randn()": lambda x: x + OLD.randn(2).astype("float32"),
     "RandomState.rand()": lambda x: x + np.random.rand(),
     "Random.random()": lambda x: x + OWN.random(),
+    "Random.uniform()": lambda x: x + OWN.uniform(0, 1),
+    "Random.randint()": lambda x: x + OWN.randint(0, 9),
+    "Random.choice()": lambda x: x + OWN.choice([1.0, 2.0]),
+    "Random.sample()": lambda x: x + OWN.sample([1.0, 2.0], 1)[0],
 }
 
 
@@ -30,9 +34,22 @@ def test_what_is_drawn_is_told_with_its_line(what):
 
 
 def test_what_a_module_draws_within_is_told():
-    f = paddle.jit.to_static(lambda x: x + random.gauss(0, 1))
-    with pytest.warns(UserWarning, match="draws from the numbers of Python or NumPy"):
+    f = paddle.jit.to_static(lambda x: x + random.betavariate(1, 1))
+    with pytest.warns(UserWarning, match=r"draws from Random.betavariate\(\)"):
         f(paddle.ones([2]))
+
+
+def test_a_staged_loop_does_not_draw():
+    def drawn(x):
+        while x.sum() < 20:
+            x = x + OWN.uniform(1, 2)
+        return x
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        paddle.jit.to_static(drawn)(paddle.ones([2]))
+    said = " ".join(str(w.message) for w in told)
+    assert "has no single static program: Random.uniform()" in said and "while it is traced" in said
 
 
 def test_other_methods_and_draws_of_paddle_are_not_told():
