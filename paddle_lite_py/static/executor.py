@@ -122,7 +122,7 @@ class PreparedProgram:
 
     @property
     def compilations(self) -> int:
-        """The number of kinds of feeds that it has been compiled for."""
+        """The number of kinds of feeds that it has been traced and compiled for; others were found on the disk."""
         return self.executable.traces
 
 

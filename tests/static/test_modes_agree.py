@@ -60,7 +60,7 @@ def trained(case: str, steps: int) -> tuple[list[float], dict[str, np.ndarray]]:
         if rate is not None:
             rate.step()
     (compiled,) = static.default_main_program().compiled.values()
-    assert compiled.compilations == 1
+    assert compiled.compilations <= 1  # or an earlier process has
     return losses, {n: p.numpy() for n, p in model.named_parameters()}
 
 
