@@ -948,21 +948,30 @@ class Broken:
     """Makes the function of an op fail where it is compiled, as one does whose gradient JAX does not know."""
 
     def __init__(self, monkeypatch, name: str) -> None:
-        bound = REGISTRY[name].bind(())
-        fn = bound.fn
-
-        def broken(*args):
-            if self.on:
-                raise NotImplementedError("no rule for this")
-            return fn(*args)
-
+        self._bound, self._set = REGISTRY[name].bind(()), monkeypatch.setattr
+        self._fn, self._on = self._bound.fn, False
+        self._set(self._bound, "lazy", None)
+        # Texts do not lead past it, to what an earlier process has found.
+        self._set(lazy_op, "text_of_call", lambda *_: None)
+        self._set(lazy_program, "text_or_none", lambda *_: None)
         self.on = False
-        fresh = {"fn": broken, "jitted": bound._first_call, "lazy": None, "_inferred": None}
-        for attribute, value in fresh.items():
-            monkeypatch.setattr(bound, attribute, value)
-        # Nor do texts lead past it, to what an earlier process has found.
-        monkeypatch.setattr(lazy_op, "text_of_call", lambda *_: None)
-        monkeypatch.setattr(lazy_program, "text_or_none", lambda *_: None)
+
+    @property
+    def on(self) -> bool:
+        """Whether it fails."""
+        return self._on
+
+    @on.setter
+    def on(self, value: bool) -> None:
+        def fn(*args):  # another one each time, of which JAX has no trace yet
+            if value:
+                raise NotImplementedError("no rule for this")
+            return self._fn(*args)
+
+        self._on = value
+        fresh = {"fn": fn, "jitted": self._bound._first_call, "keeping": None, "_inferred": None, "_pullbacks": {}}
+        for attribute, made in fresh.items():
+            self._set(self._bound, attribute, made)
 
 
 def test_an_op_that_fails_takes_no_other_with_it(monkeypatch):
