@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from paddle_lite_py.core import memo
 from paddle_lite_py.core.switches import baseline_tier
 from paddle_lite_py.cpu_compiler import executables, out_of_process
 
@@ -17,6 +18,9 @@ def all_are_large(monkeypatch, tmp_path):
     monkeypatch.setattr(baseline_tier, "on", False)
     if not out_of_process.serves():
         pytest.skip("programs are compiled by another process on one CPU with glibc")
+    memo.clear()
+    yield
+    memo.clear()  # what is compiled so is for these tests alone
 
 
 @pytest.fixture
