@@ -19,7 +19,6 @@ from paddle_lite_py.core.switches import deferral
 from paddle_lite_py.eager import lazy_op, lazy_program, recurring
 from paddle_lite_py.eager.deferred import Deferred
 from paddle_lite_py.eager.execute import EAGER
-from paddle_lite_py.registry.op import REGISTRY
 
 SCENARIOS = {}
 
@@ -948,7 +947,10 @@ class Broken:
     """Makes the function of an op fail where it is compiled, as one does whose gradient JAX does not know."""
 
     def __init__(self, monkeypatch, name: str) -> None:
-        self._bound, self._set = REGISTRY[name].bind(()), monkeypatch.setattr
+        function = getattr(paddle, name)
+        function(paddle.ones([1]))  # its code is written at its first call
+        # The op that the function holds: once memos have been cleared, bind() gives another one.
+        self._bound, self._set = function.__globals__["_bare"], monkeypatch.setattr
         self._fn, self._on = self._bound.fn, False
         self._set(self._bound, "lazy", None)
         # Texts do not lead past it, to what an earlier process has found.
