@@ -18,7 +18,7 @@ from .errors import drawn_once
 from .mutations import method_of_container
 
 _KINDS = (np.random.Generator, np.random.RandomState, random.Random)
-_DRAWS = {f: kind.__name__ for kind in _KINDS for f in vars(kind).values() if callable(f) and hasattr(f, "__name__")}
+_DRAWS = {f: kind.__name__ for kind in _KINDS for f in vars(kind).values() if callable(f)}
 _STILL = ("seed", "get_state", "set_state", "spawn", "getstate", "setstate")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -122,8 +123,13 @@ class Predictor:
         self._inputs = {str(s.name): Handle(str(s.name), s.dtype) for s in self._method.inputs}
         self._outputs = {str(s.name): Handle(str(s.name), s.dtype) for s in self._method.outputs}
         self._hooks: list[Callable[..., Any]] = []
-        self._bare = self._method.bare() if self._is_plain and self._method.gives_what_it_computes else None
         self._kinds: list[Any] | None = None  # shapes and dtypes that were checked
+
+    # Key: the object itself, whose program and weights stay. Made at the first run: a server has one of its own.
+    @functools.cached_property
+    def _bare(self) -> Callable[..., tuple[Any, ...]] | None:
+        """The function of arrays; None where a run does more than compute."""
+        return self._method.bare() if self._is_plain and self._method.gives_what_it_computes else None
 
     def get_input_names(self) -> list[str]:
         """Return the names of the inputs."""

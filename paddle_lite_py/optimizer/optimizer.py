@@ -207,18 +207,16 @@ class Optimizer(Versioned):
             bound = partial(operator, recipe)
             rule = UpdateRule(recipe.name, bound, partial(compiled, recipe, lambda: text_or_none("update", bound())))
             state.interpreter.update(rule, self._rate(), grads, handles, flags)
-            for t, where in laid:
-                lay(t, where)
-            return
-        builder: Any = state.interpreter
-        builder.assumes(Unchanged.of(self, group, active, (key, settings), clip))
-        with no_grad():
-            rate = self._trace_rate(builder)
-            values = [g.values if isinstance(g, rows.RowsGradient) else g for g in grads]
-            held = builder.run(operator(recipe), (rate, *values, *rows.split_rows(handles, grads), *flags))
-            new = rows.put(handles, grads, held)
-        for handle, tensor in zip(handles, new, strict=True):
-            handle._set_payload(tensor._data)
+        else:
+            builder: Any = state.interpreter
+            builder.assumes(Unchanged.of(self, group, active, (key, settings), clip))
+            with no_grad():
+                rate = self._trace_rate(builder)
+                values = [g.values if isinstance(g, rows.RowsGradient) else g for g in grads]
+                held = builder.run(operator(recipe), (rate, *values, *rows.split_rows(handles, grads), *flags))
+                new = rows.put(handles, grads, held)
+            for handle, tensor in zip(handles, new, strict=True):
+                handle._set_payload(tensor._data)
         for t, where in laid:
             lay(t, where)
 

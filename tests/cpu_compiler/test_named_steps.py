@@ -124,15 +124,20 @@ print(traced)
 """
 
 
+def printed(program, folder, *arguments, baseline_tier="0"):
+    """The lines that a program prints in a process of its own, which shares what it keeps with others of the folder."""
+    environment = {"PADDLE_LITE_CACHE_DIR": str(folder / "cache"), "FLAGS_baseline_tier": baseline_tier, "PATH": ""}
+    file = folder / "program.py"
+    file.write_text(program)  # static functions are read from it
+    command = [sys.executable, str(file), *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
 def test_the_next_process_traces_neither_a_step_nor_its_ops(tmp_path):
     """It calls oneDNN and kernels of updates, where these are installed, by plans that it makes anew."""
-    environment = {"PADDLE_LITE_CACHE_DIR": str(tmp_path / "cache"), "FLAGS_baseline_tier": "0", "PATH": ""}
 
     def said():
-        done = subprocess.run(
-            [sys.executable, "-c", TRAINED], env=environment, capture_output=True, text=True, check=True
-        )
-        *losses, traced = done.stdout.splitlines()
+        *losses, traced = printed(TRAINED, tmp_path)
         return losses, traced
 
     first, traced = said()
@@ -162,13 +167,9 @@ print(traced)
 
 def test_the_next_process_traces_no_first_step_that_differs_from_the_others(tmp_path):
     """Both are compiled after the first process has ended."""
-    environment = {"PADDLE_LITE_CACHE_DIR": str(tmp_path / "cache"), "FLAGS_baseline_tier": "1", "PATH": ""}
 
     def said():
-        done = subprocess.run(
-            [sys.executable, "-c", GROWN], env=environment, capture_output=True, text=True, check=True
-        )
-        return done.stdout.splitlines()
+        return printed(GROWN, tmp_path, baseline_tier="1")
 
     assert said()[1].count("eager_ops_and_backward") == 2
     until = time.monotonic() + 120
@@ -201,14 +202,9 @@ print(traced)
 
 
 def test_the_next_process_lowers_no_static_step_and_takes_none_for_another(tmp_path):
-    environment = {"PADDLE_LITE_CACHE_DIR": str(tmp_path / "cache"), "FLAGS_baseline_tier": "0", "PATH": ""}
 
     def said(*given):
-        file = tmp_path / "trained.py"
-        file.write_text(STATIC)
-        command = [sys.executable, str(file), *given]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        loss, traced = done.stdout.splitlines()
+        loss, traced = printed(STATIC, tmp_path, *given)
         return float(loss), traced
 
     first, traced = said("2")

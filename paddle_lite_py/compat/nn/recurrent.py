@@ -19,7 +19,18 @@ def _of_batches(bias: bool, batch_first: bool, dropout: float, bidirectional: bo
     return {"direction": direction, "time_major": not batch_first, "dropout": dropout, **_biases(bias)}
 
 
-class RNNCell(nn.SimpleRNNCell):
+class _Cell(nn.Layer):
+    """A cell that returns its new state alone; beside the class of the cell."""
+
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, **settings: Any) -> None:
+        super().__init__(input_size, hidden_size, **settings, **_biases(bias))
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """Return the state after one more step: [batch, hidden_size], of an LSTM the hidden and the cell state."""
+        return super().forward(input, hx)[1]
+
+
+class RNNCell(_Cell, nn.SimpleRNNCell):
     """paddle.nn.SimpleRNNCell, but it returns the new state alone.
 
     Examples:
@@ -29,14 +40,10 @@ class RNNCell(nn.SimpleRNNCell):
     """
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh") -> None:
-        super().__init__(input_size, hidden_size, nonlinearity, **_biases(bias))
-
-    def forward(self, input: Any, hx: Any = None) -> Any:
-        """Return the state [batch, hidden_size] after one more step."""
-        return super().forward(input, hx)[1]
+        super().__init__(input_size, hidden_size, bias, activation=nonlinearity)
 
 
-class GRUCell(nn.GRUCell):
+class GRUCell(_Cell, nn.GRUCell):
     """paddle.nn.GRUCell, but it returns the new state alone.
 
     Examples:
@@ -45,15 +52,8 @@ class GRUCell(nn.GRUCell):
         paddle.Size([1, 3])
     """
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True) -> None:
-        super().__init__(input_size, hidden_size, **_biases(bias))
 
-    def forward(self, input: Any, hx: Any = None) -> Any:
-        """Return the state [batch, hidden_size] after one more step."""
-        return super().forward(input, hx)[1]
-
-
-class LSTMCell(nn.LSTMCell):
+class LSTMCell(_Cell, nn.LSTMCell):
     """paddle.nn.LSTMCell, but it returns the pair of new states alone.
 
     Examples:
@@ -62,13 +62,6 @@ class LSTMCell(nn.LSTMCell):
         >>> h.shape, c.shape
         (paddle.Size([1, 3]), paddle.Size([1, 3]))
     """
-
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True) -> None:
-        super().__init__(input_size, hidden_size, **_biases(bias))
-
-    def forward(self, input: Any, hx: Any = None) -> Any:
-        """Return the hidden and the cell state, each [batch, hidden_size], after one more step."""
-        return super().forward(input, hx)[1]
 
 
 class RNN(nn.SimpleRNN):
