@@ -11,7 +11,7 @@ NETS = ("mlp", "lenet", "resnet", "bert", "lm", "unet", "wavenet", "video")
 # Rows of one group are measured in the same rounds, so that they can be held against each other.
 GROUPS: dict[str, list[str]] = {
     "import": ["import_time"],
-    "eager": ["eager_add", "eager_add_grad", "eager_matmul", "eager_fwd_bwd4"],
+    "eager": ["eager_add", "eager_add_grad", "eager_matmul", "eager_index", "eager_set_row", "eager_fwd_bwd4"],
     "static_call4": ["static_call4"],
     "program_call4": ["program_call4"],
     "program_build5000": ["program_build5000"],

@@ -388,6 +388,8 @@ def ones(*shape: int):
 WORKLOADS: Workloads = {
     "eager_add": lambda: jitted(lambda a, b: a + b, ones(4, 4), ones(4, 4)),
     "eager_matmul": lambda: jitted(lambda a, b: a @ b, ones(4, 4), ones(4, 4)),
+    "eager_index": lambda: jitted(lambda a: (a[3], a[:, -1], a[2:6, :4]), ones(16, 16)),
+    "eager_set_row": lambda: jitted(lambda a: a.at[3].set(2.0), ones(16, 16)),
     "eager_fwd_bwd4": lambda: jitted(jax.grad(four), ones(4, 4), ones(4, 4)),
     "static_layers160": layers160,
     "loaded_mlp": lambda: infer("mlp"),

@@ -472,6 +472,23 @@ def eager_matmul() -> Call:
     return lambda: a @ b
 
 
+def eager_index() -> Call:
+    """A row, a column and a block of a matrix."""
+    a = ones(16, 16)
+    return lambda: (a[3], a[:, -1], a[2:6, :4])
+
+
+def eager_set_row() -> Call:
+    """A number in each element of a row."""
+    a = ones(16, 16)
+
+    def call():
+        a[3] = 2.0
+        return a
+
+    return call
+
+
 def eager_fwd_bwd4() -> Call:
     """Four ops forward, and backward."""
     a, b, w = ones(4, 4), ones(4, 4), ones(4, 4, grad=True)
@@ -552,6 +569,8 @@ WORKLOADS: Workloads = {
     "eager_add": lambda: eager_add(grad=False),
     "eager_add_grad": lambda: eager_add(grad=True),
     "eager_matmul": eager_matmul,
+    "eager_index": eager_index,
+    "eager_set_row": eager_set_row,
     "eager_fwd_bwd4": eager_fwd_bwd4,
     "static_call4": static_call4,
     "static_layers160": layers160,

@@ -167,16 +167,24 @@ class Eager(Interpreter):
 
 def _unpack_args(bound: BoundOp, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
     """Arrays of the arguments, and where they came from; None if no gradient flows to any."""
+    data: list[Any] = []
+    sources: list[Any] = []
+    flows = False
     try:
-        data = tuple([a._data if isinstance(a, Tensor) else payload(a) for a in args])
+        for a in args:
+            if not isinstance(a, Tensor):
+                data.append(payload(a))
+                sources.append(None)
+                continue
+            data.append(a._data)
+            if a.stop_gradient:
+                sources.append(None)
+            else:
+                flows = True
+                sources.append(a._source or a)
     except (TypeError, ValueError) as e:
         raise explain(bound, args, e) from None
-    for a in args:
-        if isinstance(a, Tensor) and not a.stop_gradient:
-            break
-    else:
-        return data, None
-    return data, tuple([(a._source or a) if isinstance(a, Tensor) and not a.stop_gradient else None for a in args])
+    return tuple(data), tuple(sources) if flows else None
 
 
 def _record_all(bound: BoundOp, data: tuple[Any, ...], sources: Any, outs: tuple[Any, ...]) -> tuple[Tensor, ...]:

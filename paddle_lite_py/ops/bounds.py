@@ -16,7 +16,7 @@ from ..core.errors import DivisorError
 from ..core.memo import IdentityMemo
 from ..registry.op import REGISTRY
 from . import singular
-from .indexing import AT, CUT, MASK, NEW, PICK
+from .index_plans import AT, CUT, MASK, NEW, PICK
 
 Check = Callable[..., None]  # of the arrays of a call
 
@@ -129,7 +129,7 @@ def _flat(attrs: dict[str, Any]) -> Check | None:
 
 
 def _index_operands(attrs: dict[str, Any], first: int = 1) -> Check | None:
-    """Return the index tensors among the operands of a plan (see indexing.py): operand, and dimension."""
+    """Return the index tensors among the operands of a plan (see index_plans.py): operand, and dimension."""
     places, dim, at = [], 0, first
     for kind, *rest in attrs["plan"]:
         if kind in (AT, PICK):

@@ -1,159 +1,28 @@
-"""x[index] and x[index] = value.
-
-An index is parsed into a plan, which is static and hashable, and its operands: index tensors and the starts of slices.
-Starts are operands rather than part of the plan so that x[0], x[1], ... are one compiled function.
-"""
+"""x[index] and x[index] = value; see index_plans.py for what an index is parsed to."""
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core import small
 from ..core.interpreter import state
 from ..core.memo import Memo
 from ..dispatch.define import add_methods, op
+from ..eager.execute import EAGER
 from ..eager.pending import payload_of
-from ..eager.tensor import Tensor
+from ..eager.tensor import Tensor, wrap
+from ..eager.views import link
 from ..registry.op import SINGLE
 from ..registry.view import ViewRule, ViewStep
 from .convert import to_tensor
-from .dynamic import concrete, is_eager
-from .search import coordinates
+from .dynamic import concrete
+from .index_plans import ALL, AT, CUT, FIXED, MASK, NEW, PICK, USE_INSTEAD, Plan, parse, parse_plain
 
-# Kinds of parts. A part is (kind,), but for CUT (kind, length, step), FIXED (kind, start, stop, step) and
-# MASK (kind, number of dimensions). AT, CUT, PICK and MASK take an operand each.
-ALL, AT, CUT, FIXED, NEW, PICK, MASK = "all", "at", "cut", "fixed", "new", "pick", "mask"
-Plan = tuple[tuple[Any, ...], ...]
-USE_INSTEAD = "where(mask, x, 0), a sum over mask * x, or x[mask] = value"
-
-
-class Parsed(NamedTuple):
-    """A parsed index: the plan and its operands."""
-
-    plan: Plan
-    operands: list[Any]
-
-
-def parse(x: Tensor, index: Any, keep_masks: bool = False) -> Parsed:
-    """Parse an index into `x` to a plan; masks become index tensors unless `keep_masks`.
-
-    Raises:
-        IndexError: if there are too many indices, or one is out of range, or a mask does not fit.
-        TypeError: if a part is not a valid index.
-    """
-    shape = tuple(payload_of(x).shape)
-    parts = _without_truths([_plain(p) for p in (index if isinstance(index, tuple) else (index,))])
-    plan: list[tuple[Any, ...]] = []
-    operands: list[Any] = []
-    dims = iter(range(len(shape)))
-    for part in _without_ellipsis(parts, len(shape)):
-        for kind, operand in _parse_part(part, shape, dims, keep_masks):
-            plan.append(kind)
-            if kind[0] in (AT, CUT, PICK, MASK):
-                operands.append(operand)
-    plan.extend([(ALL,) for _ in dims])
-    return Parsed(tuple(plan), operands)
-
-
-def _plain(part: Any) -> Any:
-    """Convert lists and arrays to tensors, numbers and 0-D integer arrays to ints."""
-    if part is None or part is Ellipsis or isinstance(part, slice | Tensor | bool):
-        return part
-    if isinstance(part, list | range | np.ndarray):
-        if isinstance(part, np.ndarray) and not part.ndim:
-            return operator.index(part.item())
-        return to_tensor(part) if len(part) else Tensor(np.zeros(0, np.int64))
-    try:
-        return operator.index(part)
-    except TypeError:
-        raise TypeError(
-            f"a tensor cannot be indexed with {part!r} ({type(part).__name__}); "
-            "expected an integer, a slice, ..., None, or a tensor or list of integers or booleans"
-        ) from None
-
-
-def _without_truths(parts: list[Any]) -> list[Any]:
-    """True among other parts is a new axis of size 1, which broadcasts where index tensors are."""
-    if any(p is False for p in parts):
-        raise TypeError("False among the parts of an index selects nothing; use x[False], or a slice such as 0:0")
-    picked = any(isinstance(p, Tensor) and p.ndim for p in parts)
-    return [None if p is True else p for p in parts if not (picked and p is True)]
-
-
-def _width(part: Any) -> int:
-    """Return the number of dimensions that a part of the index consumes."""
-    if part is None or part is Ellipsis:
-        return 0
-    return part.ndim if isinstance(part, Tensor) and part.dtype == "bool" else 1
-
-
-def _without_ellipsis(parts: list[Any], ndim: int) -> list[Any]:
-    used = sum(map(_width, parts))
-    if used > ndim:
-        raise IndexError(f"too many indices: {used} for a tensor of {ndim} dimensions")
-    at = next((i for i, p in enumerate(parts) if p is Ellipsis), None)
-    if at is None:
-        return parts
-    if any(p is Ellipsis for p in parts[at + 1 :]):
-        raise IndexError("an index can hold only one ...")
-    return parts[:at] + [slice(None)] * (ndim - used) + parts[at + 1 :]
-
-
-def _parse_part(part: Any, shape: tuple[Any, ...], dims: Iterator[int], keep_masks: bool) -> list[Any]:
-    """(part of the plan, operand) for each dimension that a part of the index names."""
-    if part is None:
-        return [((NEW,), None)]
-    if isinstance(part, Tensor) and part.dtype == "bool":
-        return _parse_mask(part, [shape[next(dims)] for _ in range(part.ndim)], keep_masks)
-    dim = next(dims)
-    if isinstance(part, slice):
-        return [_parse_slice(part, shape[dim])]
-    if isinstance(part, Tensor):
-        if not part.dtype.is_integer:
-            raise TypeError(f"an index tensor is {part.dtype.name}; expected integers or booleans")
-        return [((AT,) if part.ndim == 0 else (PICK,), part)]
-    return [_parse_int(part, shape[dim], dim)]
-
-
-def _parse_int(i: int, size: Any, dim: int) -> Any:
-    if not isinstance(size, int):
-        return (AT,), i if i >= 0 else Tensor(np.int64(i))
-    if not -size <= i < size:
-        raise IndexError(f"index {i} is out of range for dimension {dim} of size {size}")
-    return (AT,), i % size
-
-
-def _parse_slice(part: slice, size: Any) -> Any:
-    start, stop, step = [b._static_value("the bound of a slice") if isinstance(b, Tensor) else b for b in _bounds(part)]
-    if start is None and stop is None and step in (None, 1):
-        return (ALL,), None
-    if step == 0:
-        raise ValueError("the step of a slice cannot be 0")
-    if not all(isinstance(b, int | np.integer | None) for b in (size, start, stop, step)):
-        return (FIXED, start, stop, step), None
-    positions = range(*slice(start, stop, step).indices(size))
-    if len(positions) == size and positions.step == 1:
-        return (ALL,), None
-    return (CUT, len(positions), positions.step), positions.start if len(positions) else 0
-
-
-def _bounds(part: slice) -> tuple[Any, Any, Any]:
-    return part.start, part.stop, part.step
-
-
-def _parse_mask(mask: Tensor, sizes: list[Any], keep_masks: bool) -> list[Any]:
-    if all(isinstance(n, int) for n in (*sizes, *payload_of(mask).shape)) and list(mask.shape) != sizes:
-        raise IndexError(f"the mask has shape {[*mask.shape]}, but the dimensions it stands for have sizes {sizes}")
-    if keep_masks:
-        return [((MASK, mask.ndim), mask)]
-    if not is_eager():
-        return [((PICK,), found) for found in coordinates(mask, "x[mask]", USE_INSTEAD)]
-    return [((PICK,), to_tensor(found)) for found in np.nonzero(concrete(mask, "x[mask]", USE_INSTEAD))]
+_LARGE = 1e38  # from here on a number may overflow as a float32
 
 
 class Box(NamedTuple):
@@ -350,32 +219,53 @@ def getitem(x: Tensor, index: Any) -> Any:
         return getitem(x.unsqueeze(0), slice(0, int(index))).clone()
     if isinstance(index, Tensor) and index.ndim == 0 and index.dtype == "bool":
         return getitem(x, bool(concrete(index, "x[mask]", USE_INSTEAD)))
-    if (bound := _bound_of_one(x, index)) is not None:
-        return state.interpreter.run(bound, (x, index))
+    shape = payload_of(x).shape
+    if index.__class__ is Tensor and shape and payload_of(index).shape and payload_of(index).dtype.kind in "iu":
+        return state.interpreter.run(_along(PICK, len(shape)), (x, index))
+    parts = index if index.__class__ is tuple else (index,)
+    plain = parse_plain(shape, parts)
+    if plain is not None:
+        return _part_of(x, parts, *plain)
     plan, operands = parse(x, index)
     return _getitem(x, operands, plan)
 
 
-def _bound_of_one(x: Tensor, index: Any) -> Any:
-    """The op for one number or one tensor of integers, the most frequent indices, without a look at the rest."""
-    shape = payload_of(x).shape
-    if index.__class__ is int:
-        at_hand = shape and isinstance(shape[0], int) and 0 <= index < shape[0]
-        return _along(AT, len(shape)) if at_hand else None
-    if index.__class__ is Tensor and shape and payload_of(index).shape and payload_of(index).dtype.kind in "iu":
-        return _along(PICK, len(shape))
-    return None
+def _part_of(x: Tensor, parts: tuple[Any, ...], plan: Plan, operands: list[Any]) -> Any:
+    """Return the part of x that an index selects; `plan` and `operands` are what its parts were parsed to."""
+    bound = _bound.get(plan)
+    if bound is None:
+        bound = _bound.put(plan, _getitem.__op__.bind((plan,), (SINGLE, len(operands))))
+    array = _at_hand(x)
+    if array is not None:
+        part = np.asarray(array[parts])
+        made = wrap(part if part.flags.c_contiguous else part.copy())
+        link(x, made, bound, tuple(operands))
+        return made
+    return state.interpreter.run(bound, (x, *operands))
 
 
-# Key: the kind, the number of dimensions and the axis; indexing does not depend on the default dtype.
-_bound: Memo[Any, Any] = Memo("indices along one axis", 1024)
+def _at_hand(x: Tensor) -> np.ndarray | None:
+    """Return the array of a tensor if indexing it is one step of NumPy: it is small and takes no gradient."""
+    if x.__class__ is not Tensor or not x.stop_gradient or state.interpreter is not EAGER or state.timer is not None:
+        return None
+    array = x._data
+    usual = array.__class__ is np.ndarray and array.size <= small.most() and array.dtype in small.DTYPES
+    return array if usual else None
+
+
+# Key: the plan; indexing does not depend on the default dtype.
+_bound: Memo[Any, Any] = Memo("indices by numbers", 1024)
+
+
+# Key: the kind, the number of dimensions and the axis.
+_along_axis: Memo[Any, Any] = Memo("indices along one axis", 1024)
 
 
 def _along(kind: str, ndim: int, axis: int = 0) -> Any:
-    found = _bound.get((kind, ndim, axis))
+    found = _along_axis.get((kind, ndim, axis))
     if found is None:
         plan = (*[(ALL,)] * axis, (kind,), *[(ALL,)] * (ndim - axis - 1))
-        found = _bound.put((kind, ndim, axis), _getitem.__op__.bind((plan,), (SINGLE, 1)))
+        found = _along_axis.put((kind, ndim, axis), _getitem.__op__.bind((plan,), (SINGLE, 1)))
     return found
 
 
@@ -390,10 +280,40 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
 
 def set_items(x: Tensor, index: Any, value: Any) -> Any:
     """Return `x` with the elements at an index replaced."""
+    parts = index if index.__class__ is tuple else (index,)
+    plain = parse_plain(payload_of(x).shape, parts)
+    if plain is not None:
+        array = _with_part(x, parts, value)
+        return _setitem(x, value, plain.operands, plain.plan) if array is None else wrap(array)
     plan, operands = parse(x, index, keep_masks=True)
     if _has(plan, MASK) and not _fills(value, plan):
         plan, operands = parse(x, index)
     return _setitem(x, value, operands, plan)
+
+
+def _with_part(x: Tensor, parts: tuple[Any, ...], value: Any) -> np.ndarray | None:
+    """Return the array of x with a part replaced; None where that takes more than a step of NumPy, or fails."""
+    array = _at_hand(x)
+    if array is None:
+        return None
+    kind = value.__class__
+    if kind is Tensor:
+        value = _at_hand(value)
+        if value is None or value.dtype != array.dtype:
+            return None
+    elif not _is_exact(value, kind, array.dtype.kind):
+        return None
+    out = array.copy()
+    try:
+        out[parts] = value
+    except (ValueError, OverflowError):
+        return None
+    return out
+
+
+def _is_exact(value: Any, kind: type, of: str) -> bool:
+    """Whether NumPy puts a number into an array of a kind of dtypes as XLA does, or raises OverflowError."""
+    return kind is bool or (kind is int and of in "iu") or (of == "f" and kind in (int, float) and abs(value) < _LARGE)
 
 
 add_methods([("__getitem__", getitem), ("__setitem__", setitem)])

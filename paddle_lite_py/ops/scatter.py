@@ -14,7 +14,8 @@ from ..eager.pending import payload_of
 from ..eager.tensor import Tensor
 from .convert import to_tensor
 from .gather import crop_others
-from .indexing import parse, set_items
+from .index_plans import parse
+from .indexing import set_items
 from .manipulation import as_tuple
 from .promote import from_start
 from .types import Array, Shape, TensorLike

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import paddle_lite_py as paddle
+from paddle_lite_py.ops import indexing
 from paddle_lite_py.registry.op import REGISTRY
 from paddle_lite_py.tracing.trace import trace
 
@@ -97,6 +98,30 @@ def test_any_basic_index_is_as_in_numpy(index):
     x[index] = 7
     want[index] = 7
     np.testing.assert_array_equal(x.numpy(), want)
+
+
+def outcome(index, value, dtype):
+    """The part, its memory and what the tensor is with the part replaced, or the error."""
+    x = paddle.to_tensor(X).astype(dtype)
+    try:
+        part = x[index]
+        x[index] = value
+        return part.numpy().tobytes(), part.shape, part.dtype, x.numpy().tobytes()
+    except (IndexError, TypeError, ValueError) as error:
+        return type(error), str(error)
+
+
+VALUES = [0, 2.5, True, -300, 1e39, 1e-42, float("inf"), float("nan"), 2**40, paddle.ones([2]), paddle.ones([3, 1])]
+quick = st.lists(slices | st.integers(-3, 2) | st.none() | st.just(...) | st.just(slice(0, 1, 0)), max_size=5)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(quick.map(tuple), st.sampled_from(VALUES), st.sampled_from(["float32", "int64", "uint8", "bool", "bfloat16"]))
+def test_the_quick_way_gives_what_the_general_one_gives(index, value, dtype):
+    found = outcome(index, value, dtype)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(indexing, "parse_plain", lambda shape, parts: None)
+        assert found == outcome(index, value, dtype)
 
 
 def test_set_broadcasts_and_casts():

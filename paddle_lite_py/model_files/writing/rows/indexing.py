@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....core.symbolic import is_symbolic
-from ....ops.indexing import ALL, AT, CUT, FIXED, MASK, NEW, PICK
+from ....ops.index_plans import ALL, AT, CUT, FIXED, MASK, NEW, PICK
 from ..emitter import Emitter, Unwritable
 from ..pir_text import FileValue, Long, TensorType
 from .shaping import cut, taken, wrapped

@@ -1,0 +1,191 @@
+"""What an index is parsed to: a plan, which is static and hashable, and operands: index tensors, starts of slices.
+
+Starts are operands rather than part of the plan so that x[0], x[1], ... are one compiled function.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..eager.pending import payload_of
+from ..eager.tensor import Tensor
+from .convert import to_tensor
+from .dynamic import concrete, is_eager
+from .search import coordinates
+
+# Kinds of parts. A part is (kind,), but for CUT (kind, length, step), FIXED (kind, start, stop, step) and
+# MASK (kind, number of dimensions). AT, CUT, PICK and MASK take an operand each.
+ALL, AT, CUT, FIXED, NEW, PICK, MASK = "all", "at", "cut", "fixed", "new", "pick", "mask"
+Plan = tuple[tuple[Any, ...], ...]
+_BOUNDS = {int, type(None)}  # of slices that need no look at a tensor
+USE_INSTEAD = "where(mask, x, 0), a sum over mask * x, or x[mask] = value"
+
+
+class Parsed(NamedTuple):
+    """A parsed index: the plan and its operands."""
+
+    plan: Plan
+    operands: list[Any]
+
+
+def parse(x: Tensor, index: Any, keep_masks: bool = False) -> Parsed:
+    """Parse an index into `x` to a plan; masks become index tensors unless `keep_masks`.
+
+    Raises:
+        IndexError: if there are too many indices, or one is out of range, or a mask does not fit.
+        TypeError: if a part is not a valid index.
+    """
+    shape = tuple(payload_of(x).shape)
+    parts = _without_truths([_plain(p) for p in (index if isinstance(index, tuple) else (index,))])
+    plan: list[tuple[Any, ...]] = []
+    operands: list[Any] = []
+    dims = iter(range(len(shape)))
+    for part in _without_ellipsis(parts, len(shape)):
+        for kind, operand in _parse_part(part, shape, dims, keep_masks):
+            plan.append(kind)
+            if kind[0] in (AT, CUT, PICK, MASK):
+                operands.append(operand)
+    plan.extend([(ALL,) for _ in dims])
+    return Parsed(tuple(plan), operands)
+
+
+def _plain(part: Any) -> Any:
+    """Convert lists and arrays to tensors, numbers and 0-D integer arrays to ints."""
+    if part is None or part is Ellipsis or isinstance(part, slice | Tensor | bool):
+        return part
+    if isinstance(part, list | range | np.ndarray):
+        if isinstance(part, np.ndarray) and not part.ndim:
+            return operator.index(part.item())
+        return to_tensor(part) if len(part) else Tensor(np.zeros(0, np.int64))
+    try:
+        return operator.index(part)
+    except TypeError:
+        raise TypeError(
+            f"a tensor cannot be indexed with {part!r} ({type(part).__name__}); "
+            "expected an integer, a slice, ..., None, or a tensor or list of integers or booleans"
+        ) from None
+
+
+def _without_truths(parts: list[Any]) -> list[Any]:
+    """True among other parts is a new axis of size 1, which broadcasts where index tensors are."""
+    if any(p is False for p in parts):
+        raise TypeError("False among the parts of an index selects nothing; use x[False], or a slice such as 0:0")
+    picked = any(isinstance(p, Tensor) and p.ndim for p in parts)
+    return [None if p is True else p for p in parts if not (picked and p is True)]
+
+
+def _width(part: Any) -> int:
+    """Return the number of dimensions that a part of the index consumes."""
+    if part is None or part is Ellipsis:
+        return 0
+    return part.ndim if isinstance(part, Tensor) and part.dtype == "bool" else 1
+
+
+def _without_ellipsis(parts: list[Any], ndim: int) -> list[Any]:
+    used = sum(map(_width, parts))
+    if used > ndim:
+        raise IndexError(f"too many indices: {used} for a tensor of {ndim} dimensions")
+    at = next((i for i, p in enumerate(parts) if p is Ellipsis), None)
+    if at is None:
+        return parts
+    if any(p is Ellipsis for p in parts[at + 1 :]):
+        raise IndexError("an index can hold only one ...")
+    return parts[:at] + [slice(None)] * (ndim - used) + parts[at + 1 :]
+
+
+def _parse_part(part: Any, shape: tuple[Any, ...], dims: Iterator[int], keep_masks: bool) -> list[Any]:
+    """(part of the plan, operand) for each dimension that a part of the index names."""
+    if part is None:
+        return [((NEW,), None)]
+    if isinstance(part, Tensor) and part.dtype == "bool":
+        return _parse_mask(part, [shape[next(dims)] for _ in range(part.ndim)], keep_masks)
+    dim = next(dims)
+    if isinstance(part, slice):
+        return [_parse_slice(part, shape[dim])]
+    if isinstance(part, Tensor):
+        if not part.dtype.is_integer:
+            raise TypeError(f"an index tensor is {part.dtype.name}; expected integers or booleans")
+        return [((AT,) if part.ndim == 0 else (PICK,), part)]
+    return [_parse_int(part, shape[dim], dim)]
+
+
+def _parse_int(i: int, size: Any, dim: int) -> Any:
+    if not isinstance(size, int):
+        return (AT,), i if i >= 0 else Tensor(np.int64(i))
+    if not -size <= i < size:
+        raise IndexError(f"index {i} is out of range for dimension {dim} of size {size}")
+    return (AT,), i % size
+
+
+def _parse_slice(part: slice, size: Any) -> Any:
+    bounds = part.start, part.stop, part.step
+    start, stop, step = [b._static_value("the bound of a slice") if isinstance(b, Tensor) else b for b in bounds]
+    if start is None and stop is None and step in (None, 1):
+        return (ALL,), None
+    if step == 0:
+        raise ValueError("the step of a slice cannot be 0")
+    if not all(isinstance(b, int | np.integer | None) for b in (size, start, stop, step)):
+        return (FIXED, start, stop, step), None
+    return _cut(slice(start, stop, step), size)
+
+
+def _cut(part: slice, size: int) -> Any:
+    start, stop, step = part.indices(size)
+    n = len(range(start, stop, step))
+    if n == size and step == 1:
+        return (ALL,), None
+    return (CUT, n, step), start if n else 0
+
+
+def parse_plain(shape: tuple[Any, ...], parts: tuple[Any, ...]) -> Parsed | None:
+    """Parse what most indices are: numbers in range, slices by numbers, None and `...`, into a shape that is known.
+
+    It gives what parse() gives, in a third of the time; None where that has to look, or to raise.
+    """
+    plan: list[tuple[Any, ...]] = []
+    operands: list[Any] = []
+    dim, ndim, gap = 0, len(shape), None
+    for part in parts:
+        if part is None:
+            plan.append((NEW,))
+            continue
+        if part is Ellipsis and gap is None:
+            gap = ndim - sum([p is not None for p in parts]) + 1
+            if gap < 0:
+                return None
+            plan.extend([(ALL,)] * gap)
+            dim += gap
+            continue
+        if dim >= ndim or (size := shape[dim]).__class__ is not int:
+            return None
+        dim += 1
+        if part.__class__ is int:
+            if not -size <= part < size:
+                return None
+            plan.append((AT,))
+            operands.append(part if part >= 0 else part + size)
+        elif part.__class__ is slice and {part.start.__class__, part.stop.__class__, part.step.__class__} <= _BOUNDS:
+            if part.step == 0:
+                return None
+            kind, start = _cut(part, size)
+            plan.append(kind)
+            if start is not None:
+                operands.append(start)
+        else:
+            return None
+    plan.extend([(ALL,)] * (ndim - dim))
+    return Parsed(tuple(plan), operands)
+
+
+def _parse_mask(mask: Tensor, sizes: list[Any], keep_masks: bool) -> list[Any]:
+    if all(isinstance(n, int) for n in (*sizes, *payload_of(mask).shape)) and list(mask.shape) != sizes:
+        raise IndexError(f"the mask has shape {[*mask.shape]}, but the dimensions it stands for have sizes {sizes}")
+    if keep_masks:
+        return [((MASK, mask.ndim), mask)]
+    if not is_eager():
+        return [((PICK,), found) for found in coordinates(mask, "x[mask]", USE_INSTEAD)]
+    return [((PICK,), to_tensor(found)) for found in np.nonzero(concrete(mask, "x[mask]", USE_INSTEAD))]
