@@ -21,6 +21,7 @@ from .search import coordinates
 # MASK (kind, number of dimensions). AT, CUT, PICK and MASK take an operand each.
 ALL, AT, CUT, FIXED, NEW, PICK, MASK = "all", "at", "cut", "fixed", "new", "pick", "mask"
 Plan = tuple[tuple[Any, ...], ...]
+_ALL, _AT, _NEW = (ALL,), (AT,), (NEW,)
 _BOUNDS = {int, type(None)}  # of slices that need no look at a tensor
 USE_INSTEAD = "where(mask, x, 0), a sum over mask * x, or x[mask] = value"
 
@@ -137,11 +138,11 @@ def _cut(part: slice, size: int) -> Any:
     start, stop, step = part.indices(size)
     n = len(range(start, stop, step))
     if n == size and step == 1:
-        return (ALL,), None
+        return _ALL, None
     return (CUT, n, step), start if n else 0
 
 
-def parse_plain(shape: tuple[Any, ...], parts: tuple[Any, ...]) -> Parsed | None:
+def parse_plain(shape: tuple[Any, ...], parts: tuple[Any, ...]) -> tuple[Plan, list[Any]] | None:
     """Parse what most indices are: numbers in range, slices by numbers, None and `...`, into a shape that is known.
 
     It gives what parse() gives, in a third of the time; None where that has to look, or to raise.
@@ -151,13 +152,13 @@ def parse_plain(shape: tuple[Any, ...], parts: tuple[Any, ...]) -> Parsed | None
     dim, ndim, gap = 0, len(shape), None
     for part in parts:
         if part is None:
-            plan.append((NEW,))
+            plan.append(_NEW)
             continue
         if part is Ellipsis and gap is None:
             gap = ndim - sum([p is not None for p in parts]) + 1
             if gap < 0:
                 return None
-            plan.extend([(ALL,)] * gap)
+            plan.extend([_ALL] * gap)
             dim += gap
             continue
         if dim >= ndim or (size := shape[dim]).__class__ is not int:
@@ -166,7 +167,7 @@ def parse_plain(shape: tuple[Any, ...], parts: tuple[Any, ...]) -> Parsed | None
         if part.__class__ is int:
             if not -size <= part < size:
                 return None
-            plan.append((AT,))
+            plan.append(_AT)
             operands.append(part if part >= 0 else part + size)
         elif part.__class__ is slice and {part.start.__class__, part.stop.__class__, part.step.__class__} <= _BOUNDS:
             if part.step == 0:
@@ -177,8 +178,8 @@ def parse_plain(shape: tuple[Any, ...], parts: tuple[Any, ...]) -> Parsed | None
                 operands.append(start)
         else:
             return None
-    plan.extend([(ALL,)] * (ndim - dim))
-    return Parsed(tuple(plan), operands)
+    plan.extend([_ALL] * (ndim - dim))
+    return tuple(plan), operands
 
 
 def _parse_mask(mask: Tensor, sizes: list[Any], keep_masks: bool) -> list[Any]:

@@ -284,7 +284,7 @@ def set_items(x: Tensor, index: Any, value: Any) -> Any:
     plain = parse_plain(payload_of(x).shape, parts)
     if plain is not None:
         array = _with_part(x, parts, value)
-        return _setitem(x, value, plain.operands, plain.plan) if array is None else wrap(array)
+        return _setitem(x, value, plain[1], plain[0]) if array is None else wrap(array)
     plan, operands = parse(x, index, keep_masks=True)
     if _has(plan, MASK) and not _fills(value, plan):
         plan, operands = parse(x, index)
