@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..core.interpreter import no_grad
 from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
 from ..ops.joining import broadcast_tensors
+from ..tracing.builder import is_traced
 from .divergence import divergence
 
 
@@ -26,6 +28,8 @@ def as_parameters(*values: Any) -> list[Tensor]:
 
 def _array(value: Any) -> np.ndarray:
     array = np.asarray(value)
+    if array.dtype.kind not in "biufc":
+        raise TypeError(f"{value!r} is no parameter or value of a distribution; expected numbers or a tensor")
     return array if isinstance(value, np.ndarray) and array.dtype.kind == "f" else array.astype(np.float32)
 
 
@@ -33,6 +37,13 @@ def as_value(value: Any, like: Tensor) -> Tensor:
     """Convert a value to a tensor in the dtype of the parameters."""
     value = value if isinstance(value, Tensor) else to_tensor(_array(value))
     return value if value.dtype == like.dtype else value.astype(like.dtype)
+
+
+def check_positive(distribution: str, **parameters: Tensor) -> None:
+    """Raise a ValueError if a value that is known is not positive; while code is traced none is."""
+    for name, tensor in parameters.items():
+        if not is_traced(tensor) and not bool((tensor > 0).all()):
+            raise ValueError(f"{distribution}: {name} is {tensor.tolist()}; expected positive numbers")
 
 
 class Distribution:
@@ -156,7 +167,7 @@ class ExponentialFamily(Distribution):
 def _shape(shape: Any) -> list[int]:
     if isinstance(shape, int):
         return [shape]
-    return [int(n) for n in (shape.tolist() if isinstance(shape, Tensor) else shape)]
+    return [operator.index(n) for n in (shape.tolist() if isinstance(shape, Tensor) else shape)]
 
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)

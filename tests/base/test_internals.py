@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
-from paddle_lite_py.migrate import internals
+from paddle_lite_py.base import internals
 
 
 @pytest.fixture
