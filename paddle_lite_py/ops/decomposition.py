@@ -14,6 +14,7 @@ from ..eager.tensor import Tensor
 from . import elimination
 from .norms import of_matrices
 from .promote import promote
+from .reduction import mean
 from .svd import compilable, full_svd, singular_values
 from .types import Array, TensorLike
 
@@ -267,7 +268,7 @@ def pca_lowrank(x: Tensor, q: int | None = None, center: bool = True, niter: int
         >>> [part.shape for part in paddle.linalg.pca_lowrank(paddle.ones([4, 3]), q=2)]
         [paddle.Size([4, 2]), paddle.Size([2]), paddle.Size([3, 2])]
     """
-    return svd_lowrank(x - x.mean(-2, keepdim=True) if center else x, q)
+    return svd_lowrank(x - mean(x, -2, True) if center else x, q)
 
 
 @op(name="qr", amp="black")
