@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..autograd import grad
 from ..core.interpreter import no_grad
 from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
@@ -162,6 +163,26 @@ class ExponentialFamily(Distribution):
         >>> isinstance(paddle.distribution.Gamma(1.0, 1.0), paddle.distribution.ExponentialFamily)
         True
     """
+
+    _natural_parameters: tuple[Tensor, ...]
+    _log_normalizer: Callable[..., Tensor]
+    _mean_carrier_measure: Any
+
+    def entropy(self) -> Tensor:
+        """Compute the entropy from the log normalizer A of the natural parameters: `A - sum(theta * dA / dtheta)`.
+
+        A class of yours that has no entropy() defines `_natural_parameters`, a tuple of tensors, `_log_normalizer()` of
+        these, and `_mean_carrier_measure`, the expectation of the logarithm of the carrier measure.
+        """
+        if not hasattr(self, "_natural_parameters") or not hasattr(self, "_log_normalizer"):
+            return super().entropy()
+        given = [theta.detach() for theta in self._natural_parameters]
+        for theta in given:
+            theta.stop_gradient = False
+        log_norm = self._log_normalizer(*given)
+        slopes = grad(log_norm.sum(), given, create_graph=True)
+        inner: Any = sum((theta * slope for theta, slope in zip(given, slopes, strict=True)), start=0)
+        return log_norm - inner - self._mean_carrier_measure
 
 
 def _shape(shape: Any) -> list[int]:
