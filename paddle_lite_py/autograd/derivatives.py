@@ -22,6 +22,8 @@ def _like(template: Any, found: list[Any]) -> Any:
 
 
 def _gradient(y: Tensor, x: Tensor, create_graph: bool = True) -> Tensor:
+    if y.stop_gradient and not x.stop_gradient:  # it depends on nothing
+        return zeros_like(x)
     (found,) = grad(y, x, retain_graph=True, create_graph=create_graph, allow_unused=True)
     return zeros_like(x) if found is None else found
 
@@ -105,6 +107,14 @@ def _inputs(xs: Any) -> list[Tensor]:
     return out
 
 
+def _like_all(name: str, kind: str, templates: list[Tensor], v: Any) -> list[Tensor]:
+    """Return the vectors of v as a list, which have the shapes of some tensors."""
+    vectors = _listed(v)
+    if [[*x.shape] for x in vectors] != (shapes := [[*x.shape] for x in templates]):
+        raise ValueError(f"{name}: v has the shapes {[[*x.shape] for x in vectors]}; those of each {kind} are {shapes}")
+    return vectors
+
+
 def vjp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
     """Compute the outputs of a function, and its vector-Jacobian product `v @ J` (reverse mode).
 
@@ -125,7 +135,7 @@ def vjp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
     inputs = _inputs(xs)
     ys = func(*inputs)
     outs = _listed(ys)
-    weights = [ones_like(y) for y in outs] if v is None else _listed(v)
+    weights = [ones_like(y) for y in outs] if v is None else _like_all("vjp", "output", outs, v)
     found = grad(outs, inputs, weights, create_graph=True, allow_unused=True)
     return ys, _like(xs, [zeros_like(x) if g is None else g for x, g in zip(inputs, found, strict=True)])
 
@@ -138,7 +148,7 @@ def jvp_by_gradients(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[
     # The gradient is linear in its weights u; its derivative by u, weighted by v, is the forward product.
     weights = _inputs([zeros_like(y) for y in outs])
     backward: Sequence[Any] = grad(outs, inputs, weights, create_graph=True, allow_unused=True)
-    tangents = [ones_like(x) for x in inputs] if v is None else _listed(v)
+    tangents = [ones_like(x) for x in inputs] if v is None else _like_all("jvp", "input", inputs, v)
     pairs = [(g, t) for g, t in zip(backward, tangents, strict=True) if g is not None]
     found = grad([g for g, _ in pairs], weights, [t for _, t in pairs], allow_unused=True)
     return ys, _like(ys, [zeros_like(y) if g is None else g for y, g in zip(outs, found, strict=True)])

@@ -105,6 +105,16 @@ def get_flags(flags: str | Iterable[str]) -> dict[str, Any]:
     return found
 
 
+def flag_names() -> list[str]:
+    """Return the names of all flags: those of the reference, and others that were set.
+
+    Example:
+        >>> "FLAGS_check_nan_inf" in flag_names()
+        True
+    """
+    return sorted({*_defaults(), *_flags})
+
+
 def is_earlier_generation() -> bool:
     """Whether static programs are to be those of the reference's earlier generation, which are edited in place."""
     return not get_flags("FLAGS_enable_pir_api")["FLAGS_enable_pir_api"]

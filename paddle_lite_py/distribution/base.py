@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..autograd import grad
 from ..core.interpreter import no_grad
 from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
 from ..ops.joining import broadcast_tensors
+from ..tracing.builder import is_traced
 from .divergence import divergence
 
 
@@ -26,6 +29,8 @@ def as_parameters(*values: Any) -> list[Tensor]:
 
 def _array(value: Any) -> np.ndarray:
     array = np.asarray(value)
+    if array.dtype.kind not in "biufc":
+        raise TypeError(f"{value!r} is no parameter or value of a distribution; expected numbers or a tensor")
     return array if isinstance(value, np.ndarray) and array.dtype.kind == "f" else array.astype(np.float32)
 
 
@@ -33,6 +38,13 @@ def as_value(value: Any, like: Tensor) -> Tensor:
     """Convert a value to a tensor in the dtype of the parameters."""
     value = value if isinstance(value, Tensor) else to_tensor(_array(value))
     return value if value.dtype == like.dtype else value.astype(like.dtype)
+
+
+def check_positive(distribution: str, **parameters: Tensor) -> None:
+    """Raise a ValueError if a value that is known is not positive; while code is traced none is."""
+    for name, tensor in parameters.items():
+        if not is_traced(tensor) and not bool((tensor > 0).all()):
+            raise ValueError(f"{distribution}: {name} is {tensor.tolist()}; expected positive numbers")
 
 
 class Distribution:
@@ -152,11 +164,31 @@ class ExponentialFamily(Distribution):
         True
     """
 
+    _natural_parameters: tuple[Tensor, ...]
+    _log_normalizer: Callable[..., Tensor]
+    _mean_carrier_measure: Any
+
+    def entropy(self) -> Tensor:
+        """Compute the entropy from the log normalizer A of the natural parameters: `A - sum(theta * dA / dtheta)`.
+
+        A class of yours that has no entropy() defines `_natural_parameters`, a tuple of tensors, `_log_normalizer()` of
+        these, and `_mean_carrier_measure`, the expectation of the logarithm of the carrier measure.
+        """
+        if not hasattr(self, "_natural_parameters") or not hasattr(self, "_log_normalizer"):
+            return super().entropy()
+        given = [theta.detach() for theta in self._natural_parameters]
+        for theta in given:
+            theta.stop_gradient = False
+        log_norm = self._log_normalizer(*given)
+        slopes = grad(log_norm.sum(), given, create_graph=True)
+        inner: Any = sum((theta * slope for theta, slope in zip(given, slopes, strict=True)), start=0)
+        return log_norm - inner - self._mean_carrier_measure
+
 
 def _shape(shape: Any) -> list[int]:
     if isinstance(shape, int):
         return [shape]
-    return [int(n) for n in (shape.tolist() if isinstance(shape, Tensor) else shape)]
+    return [operator.index(n) for n in (shape.tolist() if isinstance(shape, Tensor) else shape)]
 
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)

@@ -270,6 +270,8 @@ class Binomial(Distribution):
     """
 
     def __init__(self, total_count: Any, probs: Any) -> None:
+        if isinstance(total_count, float):
+            raise ValueError(f"Binomial: total_count is {total_count}; expected an int, or a tensor")
         self.total_count, self.probs = as_parameters(total_count, probs)  # type: ignore[assignment]
         super().__init__(self.total_count.shape)
 
@@ -326,6 +328,8 @@ class Multinomial(Distribution):
         if not isinstance(total_count, int) or total_count < 1:
             raise ValueError(f"Multinomial: total_count is {total_count!r}; expected a positive int")
         (p,) = as_parameters(probs)
+        if p.ndim < 1:
+            raise ValueError("Multinomial: probs is a number; expected at least one dimension")
         self.total_count = total_count
         self.probs: Any = p / p.sum(-1, keepdim=True)
         super().__init__(p.shape[:-1], p.shape[-1:])

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from ..core.interpreter import no_grad
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
-from .base import Distribution, as_parameters, as_value
+from .base import Distribution, as_parameters, as_value, check_positive
 
 
 class LKJCholesky(Distribution):
@@ -33,11 +33,14 @@ class LKJCholesky(Distribution):
     """
 
     def __init__(self, dim: int = 2, concentration: Any = 1.0, sample_method: str = "onion") -> None:
+        if not isinstance(dim, int):
+            raise TypeError(f"LKJCholesky: dim is {dim!r}; expected an int")
         if dim < 2:
             raise ValueError(f"LKJCholesky: dim is {dim}; expected at least 2")
         if sample_method not in ("onion", "cvine"):
             raise ValueError(f"LKJCholesky: sample_method is {sample_method!r}; expected 'onion' or 'cvine'")
         (self.concentration,) = as_parameters(concentration)
+        check_positive("LKJCholesky", concentration=self.concentration)
         self.dim, self.sample_method = dim, sample_method
         super().__init__(self.concentration.shape, (dim, dim))
 

@@ -13,7 +13,7 @@ from ..core.interpreter import no_grad
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from ..ops.joining import broadcast_tensors
-from .base import Distribution, ExponentialFamily, as_parameters, as_value
+from .base import Distribution, ExponentialFamily, as_parameters, as_value, check_positive
 from .location import draw
 
 
@@ -136,6 +136,7 @@ class Chi2(Gamma):
 
     def __init__(self, df: Any) -> None:
         (self.df,) = as_parameters(df)
+        check_positive("Chi2", df=self.df)
         super().__init__(self.df / 2, 0.5)
 
 
@@ -249,6 +250,7 @@ class StudentT(Distribution):
 
     def __init__(self, df: Any, loc: Any, scale: Any, name: str | None = None) -> None:
         self.df, self.loc, self.scale = as_parameters(df, loc, scale)
+        check_positive("StudentT", df=self.df, scale=self.scale)
         super().__init__(self.df.shape)
 
     @property

@@ -10,6 +10,7 @@ from .. import autograd
 from ..autograd import grad, vjp, vmap
 from ..core.argument_docs import document as _document
 from ..eager.tensor import Tensor
+from ..ops.creation import zeros_like
 from ..ops.joining import concat
 
 __all__ = [
@@ -59,7 +60,8 @@ def Hessian(func: Callable[..., Any], xs: Any, is_batched: bool = False) -> Tens
     found = func(*leaves)
     if found.size != (found.shape[0] if is_batched else 1):
         raise ValueError(f"Hessian: func gives the shape {[*found.shape]}; expected one number (for each sample)")
-    return _matrix(autograd.grad(found.sum(), leaves, create_graph=True), leaves, is_batched)
+    first = autograd.grad(found.sum(), leaves, create_graph=True, allow_unused=True)
+    return _matrix([zeros_like(x) if g is None else g for g, x in zip(first, leaves, strict=True)], leaves, is_batched)
 
 
 def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:

@@ -21,6 +21,7 @@ from ..distributed import InMemoryDataset, QueueDataset, all_gather
 from ..eager.random import default_generator
 from ..eager.tensor import Tensor, wrap
 from ..jit import enable_to_static as enable_to_static_of_jit
+from ..jit.options import settings as settings_of_jit
 from ..ops.convert import to_tensor
 from ..ops.dynamic import is_eager
 from ..ops.joining import concat
@@ -314,6 +315,11 @@ class ProgramTranslator:
     def get_instance(cls) -> ProgramTranslator:
         """Return the switch."""
         return cls()
+
+    @property
+    def enable_to_static(self) -> bool:
+        """Whether static functions run as programs."""
+        return settings_of_jit.enabled
 
     def enable(self, enable_to_static: bool) -> None:
         """Run static functions as they are (False), or as programs."""

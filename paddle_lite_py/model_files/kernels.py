@@ -57,15 +57,52 @@ def kernel(name: str) -> Function | None:
     line = _table().get(name)
     if line is None:
         return None
-    made = _public(name, line.partition("=")[2].strip()) if "=" in line else _of_operator(name, line.split(": ")[1])
+    made = _public(name) if "=" in line else _of_operator(name, line.split(": ")[1])
     made.__name__ = made.__qualname__ = name
     made.__doc__ = f"The kernel `{name}`, with its attributes in order."
     return made
 
 
-def _public(name: str, room: str) -> Function:
-    function: Any = getattr(importlib.import_module(f"{_ROOM}.{room}" if room else _ROOM), name)
-    return lambda *given: function(*given)
+def _place(name: str) -> tuple[str, str]:
+    """The module of the public function that stands for a kernel ("." for a method), and its name there."""
+    room, function = ([*_table()[name].partition("=")[2].partition(":")[0].split(), ""] + [""])[:2]
+    return room, function or name
+
+
+def public_places() -> dict[str, tuple[str, str]]:
+    """Return the module and the name of each public function that stands for a kernel.
+
+    Example:
+        >>> public_places()["sparse_abs"]
+        ('sparse', 'abs')
+    """
+    return {name: _place(name) for name, line in _table().items() if "=" in line}
+
+
+def _public(name: str) -> Function:
+    room, other = _place(name)
+    order = _table()[name].partition("=")[2].partition(":")[2].strip()
+    names = order.split()
+
+    def kernel_function(*given: Any) -> Any:
+        if room == ".":  # a method
+            function: Any = getattr(given[0], other)
+            given, taken = given[1:], names[1:]
+        else:
+            function = getattr(importlib.import_module(f"{_ROOM}.{room}" if room else _ROOM), other)
+            taken = names
+        if not names:
+            return function(*given)
+        if len(given) > len(taken):
+            raise TypeError(f"paddle._C_ops.{name} takes {len(names)} arguments ({order}); more were given")
+        for argument, value in zip(taken, given, strict=False):
+            if argument.startswith("!") and not isinstance(value, Tensor) and not value:
+                continue
+            if argument.startswith("!"):
+                raise NotImplementedError(f"paddle._C_ops.{name}: {argument[1:]}={value!r} is not available here")
+        return function(**{n: v for n, v in zip(taken, given, strict=False) if n[0] not in "!-"})
+
+    return kernel_function
 
 
 def _of_operator(name: str, order: str) -> Function:

@@ -5,14 +5,20 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..eager.tensor import Tensor
-from ..ops.creation import zeros
+from ..ops.creation import ones_like, zeros
 from ..ops.joining import concat, stack
+from ..ops.search import where
 from . import functional as F
 from .base import Layer
 from .container import LayerList
 from .rnn_cells import GRUCell, LSTMCell, SimpleRNNCell
 
 __all__ = ["GRU", "LSTM", "RNN", "BiRNN", "SimpleRNN"]
+
+
+def _is_known(*sizes: Any) -> bool:
+    """Whether all sizes are numbers; the op says of others that they are the same."""
+    return all(isinstance(n, int) for n in sizes)
 
 
 def _swap(x: Tensor) -> Tensor:
@@ -33,7 +39,7 @@ class RNN(Layer):
 
     Arguments:
         cell: a cell such as LSTMCell, or any layer called as `cell(inputs, states)` that returns outputs and new
-            states. The built-in cells run as a single op if all sequences have the same length.
+            states. The built-in cells run as a single op.
         is_reverse: run from the last time step to the first. Default: False.
         time_major: the input is [time, batch, ...] instead of [batch, time, ...]. Default: False.
 
@@ -72,18 +78,24 @@ class RNN(Layer):
         if states is None:
             states = self.cell.get_initial_states(x, dtype=x.dtype, batch_dim_idx=1)
         kind = _KINDS.get(type(self.cell))
-        if kind is not None and sequence_length is None and not kwargs and not getattr(self.cell, "proj_size", 0):
-            out, states = self._fused(kind, x, states)
+        if kind is not None and not kwargs and not getattr(self.cell, "proj_size", 0):
+            out, states = self._fused(kind, x, states, sequence_length)
         else:
             out, states = self._steps(x, states, sequence_length, kwargs)
         return out if self.time_major else _map(_swap, out), states
 
-    def _fused(self, kind: str, x: Tensor, states: Any) -> tuple[Tensor, Any]:
+    def _fused(self, kind: str, x: Tensor, states: Any, lengths: Any) -> tuple[Tensor, Any]:
         cell: Any = self.cell
         given = tuple(states) if kind == "lstm" else (states,)
         attrs = {"activation": cell.activation} if kind == "rnn" else {}
         weights = [cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh]
-        out, *last = run_op(kind, x, given, weights, None, reverse=self.is_reverse, **attrs)
+        out, *last = run_op(kind, x, given, weights, lengths, reverse=self.is_reverse, **attrs)
+        if lengths is not None:  # beyond its length, each output is a step from the state that is kept
+            kept = given if self.is_reverse else last
+            kept = [s.unsqueeze(0) for s in kept]
+            beyond = cell(x, tuple(kept) if kind == "lstm" else kept[0])[0]
+            steps = ones_like(x[:, :1, 0]).cumsum(0)  # [time, 1]: 1, 2, ...
+            out = where((steps <= lengths.astype(x.dtype)).unsqueeze(-1), out, beyond)
         return out, tuple(last) if kind == "lstm" else last[0]
 
     def _steps(self, x: Tensor, states: Any, lengths: Any, kwargs: dict[str, Any]) -> tuple[Any, Any]:
@@ -292,7 +304,7 @@ class RNNBase(LayerList):
             return tuple(zeros(shape, x.dtype) for _ in range(self.state_components))
         states = tuple(given) if self.state_components > 1 else (given,)
         for s in states:
-            if list(s.shape) != shape:
+            if len(s.shape) != 3 or any(n != m for n, m in zip(s.shape, shape, strict=True) if _is_known(n, m)):
                 raise ValueError(
                     f"{type(self).__name__}: initial states of the shape {shape} are expected, got {[*s.shape]}"
                 )

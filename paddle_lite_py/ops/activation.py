@@ -107,6 +107,8 @@ def selu(x: Array, /, scale: float = 1.0507009873554805, alpha: float = 1.673263
         >>> paddle.nn.functional.selu(paddle.to_tensor([0.0])).tolist()
         [0.0]
     """
+    if scale <= 1 or alpha < 0:
+        raise ValueError(f"scale is {scale} and alpha {alpha}; expected a scale above 1 and an alpha of at least 0")
     return scale * jnp.where(x > 0, x, alpha * jnp.expm1(jnp.where(x > 0, 0, x)))
 
 

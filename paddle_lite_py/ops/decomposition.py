@@ -14,6 +14,7 @@ from ..eager.tensor import Tensor
 from . import elimination
 from .norms import of_matrices
 from .promote import promote
+from .reduction import mean
 from .svd import compilable, full_svd, singular_values
 from .types import Array, TensorLike
 
@@ -267,7 +268,7 @@ def pca_lowrank(x: Tensor, q: int | None = None, center: bool = True, niter: int
         >>> [part.shape for part in paddle.linalg.pca_lowrank(paddle.ones([4, 3]), q=2)]
         [paddle.Size([4, 2]), paddle.Size([2]), paddle.Size([3, 2])]
     """
-    return svd_lowrank(x - x.mean(-2, keepdim=True) if center else x, q)
+    return svd_lowrank(x - mean(x, -2, True) if center else x, q)
 
 
 @op(name="qr", amp="black")
@@ -341,7 +342,39 @@ def eig(x: Array, /) -> Any:
         >>> paddle.linalg.eig(paddle.to_tensor([[1.0, 0.0], [0.0, 2.0]]))[0].tolist()
         [(1+0j), (2+0j)]
     """
-    return tuple(jnp.linalg.eig(x))
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        raise ValueError(f"eig: x has the shape {list(x.shape)}; expected square matrices [..., n, n]")
+    return _eig(x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(jnp.result_type(float)))
+
+
+@jax.custom_vjp
+def _eig(x: Any) -> tuple[Any, Any]:
+    return tuple(jnp.linalg.eig(x))  # type: ignore[return-value]
+
+
+def _eig_forward(x: Any) -> tuple[Any, Any]:
+    values, vectors = _eig(x)
+    return (values, vectors), (x, values, vectors)
+
+
+def _eig_backward(saved: Any, given: Any) -> tuple[Any]:
+    """The gradient of vectors of length 1, of which a result may not depend on the phases.
+
+    Here JAX's gradients are the conjugates of the reference's, so that they are conjugated on the way in and out.
+    """
+    x, values, vectors = saved
+    by_values, by_vectors = map(jnp.conj, given)
+    gaps = values[..., None, :] - values[..., :, None]
+    same = jnp.eye(values.shape[-1], dtype=bool)
+    across = H(vectors) @ by_vectors
+    lengths = jnp.real(jnp.diagonal(across, axis1=-2, axis2=-1))
+    inner = (across - H(vectors) @ (vectors * lengths[..., None, :])) / jnp.conj(jnp.where(same, 1, gaps))
+    inner = jnp.where(same, by_values[..., None, :], inner)
+    found = jnp.conj(jnp.linalg.solve(H(vectors), inner @ H(vectors)))
+    return (found if jnp.iscomplexobj(x) else jnp.real(found).astype(x.dtype),)
+
+
+_eig.defvjp(_eig_forward, _eig_backward)
 
 
 @op(methods=["eigvals"], amp="black")

@@ -190,25 +190,40 @@ def householder_product(x: Array, tau: Array, /) -> Any:
 
 @op(name="ormqr", amp="black")
 def _ormqr(x: Any, tau: Any, y: Any, /, left: bool, transpose: bool) -> Any:
-    rows, columns = x.shape[-2:]
-    square = jnp.concatenate([x, jnp.zeros((*x.shape[:-1], rows - columns), x.dtype)], -1)
-    scales = jnp.concatenate([tau, jnp.zeros((*tau.shape[:-1], rows - tau.shape[-1]), tau.dtype)], -1)
-    q = jax.lax.linalg.householder_product(square, scales)
-    q = H(q) if transpose else q
+    q = jax.lax.linalg.householder_product(x, tau)
+    q = T(q) if transpose else q
     return q @ y if left else y @ q
 
 
 @composite(methods=["ormqr"])
 def ormqr(x: Tensor, tau: TensorLike, y: TensorLike, left: bool = True, transpose: bool = False) -> Any:
-    """Multiply `y` by the full Q of a QR decomposition given by Householder reflections.
+    """Multiply `y` by the Q of a reduced QR decomposition given by Householder reflections.
+
+    Q is `householder_product(x, tau)`, [..., m, n]; PyTorch multiplies by the square Q.
 
     Returns:
-        `Q @ y`, or `y @ Q` if `left` is False (Q transposed if `transpose`), with the shape of `y`.
+        `Q @ y`, or `y @ Q` if `left` is False (Q transposed, not conjugated, if `transpose`).
+
+    Raises:
+        ValueError: the shapes do not fit.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> x, tau = paddle.to_tensor([[1.0], [0.0]]), paddle.to_tensor([0.0])
-        >>> paddle.linalg.ormqr(x, tau, paddle.to_tensor([[3.0], [4.0]])).tolist()
-        [[3.0], [4.0]]
+        >>> paddle.linalg.ormqr(x, tau, paddle.to_tensor([[3.0]])).abs().tolist()
+        [[3.0], [0.0]]
     """
+    given: list[Any] = [x, tau, y]
+    shapes = [list(tensor.shape) for tensor in given]
+    if not shapes[0][:-1] or shapes[0][-2] < shapes[0][-1] or shapes[1] != [*shapes[0][:-2], shapes[0][-1]]:
+        raise ValueError(
+            f"ormqr: x of shape [..., m, n] with m >= n and tau [..., n] are expected; got {shapes[0]} and {shapes[1]}"
+        )
+    inner = shapes[0][-2 if left == transpose else -1]
+    if len(shapes[2]) != len(shapes[0]) or shapes[2][-2 if left else -1] != inner:
+        side = "rows" if left else "columns"
+        raise ValueError(
+            f"ormqr(left={left}, transpose={transpose}): y has the shape {shapes[2]}; expected one of as many "
+            f"dimensions as x, {shapes[0]}, with {inner} {side}"
+        )
     return _ormqr(x, tau, y, left, transpose)

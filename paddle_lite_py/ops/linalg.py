@@ -258,6 +258,7 @@ def baddbmm(input: Tensor, x: Tensor, y: TensorLike, beta: float = 1.0, alpha: f
 @op(name="addmm", amp="white")
 def _add_product(input: Any, x: Any, y: Any, beta: Any, alpha: Any, /, ndim: int) -> Any:
     _check_ndim(ndim, x=x, y=y)
+    _need_equal(x.shape[-1], y.shape[-2])
     input, x, y = promote_all([input, x, y])
     return jnp.asarray(beta).astype(x.dtype) * input + jnp.asarray(alpha).astype(x.dtype) * jnp.matmul(x, y)
 

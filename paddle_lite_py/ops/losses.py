@@ -323,6 +323,8 @@ def nll_loss(
 def kl_div(input: Array, label: Array, /, reduction: str = "mean", log_target: bool = False) -> Any:
     """Compute the Kullback-Leibler divergence `label * (log(label) - input)`; `input` holds log probabilities.
 
+    Where `label` is 0 or negative, the loss is 0, unless `log_target`.
+
     Returns:
         The loss: 0-D for "mean", "batchmean" and "sum", the broadcast shape for "none".
 
@@ -332,8 +334,14 @@ def kl_div(input: Array, label: Array, /, reduction: str = "mean", log_target: b
         >>> paddle.nn.functional.kl_div(p.log(), q, "sum").item().__round__(4)
         0.1308
     """
-    loss = jnp.exp(label) * (label - input) if log_target else jax.scipy.special.xlogy(label, label) - label * input
-    return jnp.sum(loss) / input.shape[0] if reduction == "batchmean" else reduce(loss, reduction)
+    if log_target:
+        loss = jnp.exp(label) * (label - input)
+    else:
+        known = jnp.where(label > 0, label, 1)
+        loss = jnp.where(label > 0, label * (jnp.log(known) - input), 0)
+    if reduction == "batchmean":
+        return jnp.sum(loss) / (input.shape[0] if input.ndim else 1)
+    return reduce(loss, reduction)
 
 
 @op(amp="black")

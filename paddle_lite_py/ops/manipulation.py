@@ -81,6 +81,7 @@ def flatten(x: Array, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
         paddle.Size([2, 12])
     """
     if not x.ndim:
+        from_start(start_axis, 1, "start_axis"), from_start(stop_axis, 1, "stop_axis")
         return x.reshape(1)
     start, stop = from_start(start_axis, x.ndim, "start_axis"), from_start(stop_axis, x.ndim, "stop_axis")
     if stop < start:

@@ -38,6 +38,8 @@ def _gaussian(key: Any, mean: Any, std: Any, /, shape: Any, dtype: Any) -> Any:
     kind = numpy_dtype(dtype)
     if shape is None:
         shape = jnp.broadcast_shapes(jnp.shape(mean), jnp.shape(std))
+    if not jnp.issubdtype(kind, jnp.complexfloating) and (jnp.iscomplexobj(mean) or jnp.iscomplexobj(std)):
+        raise TypeError(f"a complex mean or std cannot give samples of {dtype}; give a complex dtype or tensor")
     unit = jax.random.normal(key, shape, kind)
     return unit * jnp.asarray(std).astype(kind) + jnp.asarray(mean).astype(kind)
 
@@ -154,6 +156,9 @@ def normal(mean: TensorLike = 0.0, std: TensorLike = 1.0, shape: Shape | None = 
     tensors = [v.dtype for v in (mean, std) if isinstance(v, Tensor)]
     if not tensors and shape is None:
         shape = [1]
+    if isinstance(mean, complex):
+        tensors = [dtypes.complex128 if float_dtype(None) == dtypes.float64 else dtypes.complex64]
+        return _gaussian(mean, std, None if isinstance(std, Tensor) else shape_tuple(shape), tensors[0])
     return _gaussian(mean, std, None if tensors else shape_tuple(shape), (tensors or [float_dtype(None)])[0])
 
 

@@ -193,6 +193,11 @@ def _searchsorted(sequence: Any, values: Any, /, dtype: str, right: bool) -> Any
         return jnp.searchsorted(row, v, side=side)
 
     if sequence.ndim > 1:
+        if sequence.shape[:-1] != values.shape[:-1]:
+            raise ValueError(
+                f"values have the shape {list(values.shape)}; expected [{str(list(sequence.shape[:-1]))[1:-1]}, k], "
+                "with rows as those of the sorted sequence"
+            )
         rows, wanted = (a.reshape(math.prod(a.shape[:-1]), a.shape[-1]) for a in (sequence, values))
         return jax.vmap(find)(rows, wanted).reshape(values.shape).astype(dtype)
     return find(sequence, values).astype(dtype)

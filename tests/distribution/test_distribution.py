@@ -119,3 +119,27 @@ def test_a_rule_of_ones_own():
 def test_divergence_of_continuous_bernoulli():
     p, q = (D.ContinuousBernoulli(t(*v)) for v in ((0.2, 0.6), (0.7, 0.6)))
     np.testing.assert_allclose(D.kl_divergence(p, q).numpy(), [0.201036, 0.0], atol=1e-5)  # PaddlePaddle's
+
+
+class Rates(D.ExponentialFamily):
+    """Exponential distributions by their natural parameters."""
+
+    _mean_carrier_measure = 0.0
+
+    def __init__(self, rate):
+        super().__init__(rate.shape)
+        self.rate = rate
+
+    @property
+    def _natural_parameters(self):
+        return (-self.rate,)
+
+    def _log_normalizer(self, theta):
+        return -(-theta).log()
+
+
+def test_entropy_of_a_family_of_the_users():
+    rate = paddle.to_tensor([1.0, 2.0])
+    np.testing.assert_allclose(Rates(rate).entropy().numpy(), D.Exponential(rate).entropy().numpy(), rtol=1e-6)
+    with pytest.raises(NotImplementedError, match="ExponentialFamily has no entropy"):
+        D.ExponentialFamily().entropy()

@@ -324,8 +324,14 @@ def test_solutions():
     assert close(square @ find("lu_solve")(matrix(3, 2), *find("lu")(square)), matrix(3, 2))
     reflectors, tau = T([[1.0, 0.0], [0.5, 1.0], [0.2, 0.3]], "float64"), T([1.1, 0.7], "float64")
     q = find("householder_product")(reflectors, tau)
-    full = find("ormqr")(reflectors, tau, paddle.eye(3, dtype="float64"))
-    assert q.shape == [3, 2] and close(full[:, :2], q)
+    assert q.shape == [3, 2]
+    for left, transpose, y, want in (
+        (True, False, matrix(2, 3), lambda y: q @ y),
+        (True, True, matrix(3, 2), lambda y: q.T @ y),
+        (False, False, matrix(2, 3), lambda y: y @ q),
+        (False, True, matrix(3, 2), lambda y: y @ q.T),
+    ):
+        assert close(find("ormqr")(reflectors, tau, y, left, transpose), want(y))
 
 
 def test_gradients_at_the_edges():

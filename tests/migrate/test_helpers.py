@@ -168,3 +168,11 @@ def test_copies_of_parameters_have_names_after_theirs():
     layer = nn.Linear(2, 2)
     for copied, own in zip(copy.deepcopy(layer.parameters()), layer.parameters(), strict=True):
         assert re.fullmatch(re.escape(own.name) + r"_deepcopy_\d+", copied.name)
+
+
+def test_the_switch_of_older_programs_tells_its_state():
+    switch = paddle.jit.dy2static.program_translator.ProgramTranslator.get_instance()
+    assert switch.enable_to_static
+    switch.enable(False)
+    assert not switch.enable_to_static
+    switch.enable(True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
+
 import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
+from paddle_lite_py.model_files import kernels
 from paddle_lite_py.nn import functional as F
 
 K = paddle._C_ops
@@ -105,3 +108,22 @@ def test_a_convolution_by_its_name():
     volume, cube = image.reshape([1, 2, 5, 5, 1]), kernel.reshape([3, 2, 3, 3, 1])
     found = paddle.nn.functional.conv._conv_nd(volume, cube, op_type="conv3d", data_format="NCDHW")
     np.testing.assert_allclose(found.numpy(), F.conv3d(volume, cube).numpy(), rtol=1e-5)
+
+
+def test_each_public_function_that_stands_for_a_kernel_is_there():
+    for name, (module, function) in kernels.public_places().items():
+        place = paddle.Tensor if module == "." else importlib.import_module(f"paddle_lite_py.{module}".rstrip("."))
+        assert callable(getattr(place, function)), name
+
+
+WRONG = [
+    (lambda: K.linear_v2(X, X, None, True), NotImplementedError, "linear_v2: transpose_weight=True is not available"),
+    (lambda: K.gaussian_inplace_(X.clone(), 0.0, 1.0, 7), NotImplementedError, "gaussian_inplace_: seed=7 is not"),
+    (lambda: K.linear_v2(X, X, None, False, 1), TypeError, r"takes 4 arguments \(x weight bias !transpose_weight\)"),
+]
+
+
+@pytest.mark.parametrize("call, error, words", WRONG)
+def test_what_a_kernel_does_not_take_is_named(call, error, words):
+    with pytest.raises(error, match=words):
+        call()

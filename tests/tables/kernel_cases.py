@@ -16,6 +16,8 @@ LOSSES = [
     f"graded(lambda x: {F}rnnt_loss(x, {LABELS}, 1, 0.5, 'none'), ramp(2, 3, 3, 4))",
     f"graded(lambda x: {F}rnnt_loss(x, {LABELS}, 0, 0.0, 'sum'), ramp(2, 3, 3, 4))",
     f"{F}class_center_sample(i(0, 5, 7, 5), 10, 3)",
+    *(f"graded(lambda x: {F}kl_div(x, t(.3, -.1, 0), '{r}'), ramp(3))" for r in ("none", "batchmean")),
+    f"{F}kl_div(t(.5).squeeze(0), t(.3).squeeze(0), 'batchmean')",
 ]
 S = "paddle.sparse."
 N = "paddle.sparse.nn.functional."
@@ -68,6 +70,7 @@ DETECTION = [
 ]
 # Kernels that programs call by name: tensors, then attributes by place or as names and values.
 K = "paddle._C_ops."
+AT = "paddle._C_ops.sparse_sparse_coo_tensor(t(3, 2, 5), i(0, 1, 2, 1, 2, 0).reshape([2, 3]), [3, 3])"
 L = "paddle._legacy_C_ops."
 MANY = "t(0, 0, 4, 4, 0, 1, 4, 4, 2, 2, 5, 6, 1, 0, 4, 3, 5, 5, 7, 7, 0, 0, 4, 3.5).reshape([2, 3, 4])"
 MARKS = "t(.9, .3, .8, .5, .2, .7, .6, .9, .4, .1, .8, .85).reshape([2, 2, 3])"
@@ -103,6 +106,24 @@ KERNELS = [
     PROPOSED.replace(f"{V}generate_proposals", f"list({K}generate_proposals") + "8, 3, .3, 2., .8, False))",
     f"list({L}argsort(ramp(2, 3), 'axis', 0, 'descending', True))",
     f"{K}numel(ramp(2, 3))",
+    f"graded(lambda x: {K}sigmoid_cross_entropy_with_logits(x, t(.2, 1, 0), t(2, 3, .5), False, -100), ramp(3))",
+    *(f"{K}sparse_{f}({AT}).to_dense()" for f in ("tanh", "relu", "square", "sqrt")),
+    f"{K}sparse_leaky_relu({AT}, .3).to_dense()",
+    f"{K}sparse_pow({AT}, 2.).to_dense()",
+    f"{K}sparse_divide_scalar({AT}, 4.).to_dense()",
+    f"{K}sparse_add({AT}, {AT}).to_dense()",
+    f"{K}sparse_transpose({AT}, [1, 0]).to_dense()",
+    f"{K}sparse_sum({AT}, 0, None, True).to_dense()",
+    f"{K}sparse_to_dense({AT})",
+    f"{K}sparse_values({AT})",
+    f"{K}linear(ramp(2, 3), ramp(3, 4), ramp(4))",
+    f"{K}tensor_unfold(ramp(6), 0, 3, 2)",
+    f"list({K}reindex_graph(i(3, 1), i(5, 1, 3), i(1, 2).astype('int32'), None, None))",
+    f"{K}fill_(ramp(2), 3.)",
+    f"{K}fill_diagonal_(ramp(3, 3), 9., 1, False)",
+    f"list({K}edit_distance(i(1, 2, 3).reshape([1, 3]), i(1, 4).reshape([1, 2]), i(3), i(2), True))",
+    f"{K}matrix_rank_atol_rtol(ramp(3, 3), t(.1), t(.2), False)",
+    *(f"graded(lambda x, w: {K}prelu(x, w, 'NCHW', 'element'), ramp(2, 3{s}), ramp(1, 3{s}))" for s in ("", ", 2")),
 ]
 FILE = (
     "(lambda f: [paddle.audio.save(f, ramp(2, 5) * .4, 8000), f.seek(0), paddle.audio.load(f%s)[0]][2])(io.BytesIO())"
@@ -127,4 +148,10 @@ COMPAT = [
     *(f"{C}nn.{m}(ramp(1, 2, 6))" for m in ("Softmax()", "AvgPool1d(3, 2, 1)", "AvgPool1D(3, 2, 1, True, False)")),
     *(f"{C}nn.{m}(ramp(1, 2, 4, 4))" for m in ("Unfold(2, 2, 1, 2)", "AvgPool2D(2, 1, 1, divisor_override=3)")),
 ]
-CASES: list[str] = [*LOSSES, *SPARSE, *DETECTION, *KERNELS, *SOUND, *COMPAT]
+FACTORS = [
+    *(f"graded(lambda x: paddle.linalg.eig(x)[{k}].abs(), ramp(3, 3) + paddle.eye(3))" for k in (0, 1)),
+    "paddle.linalg.ormqr(ramp(3, 2), ramp(2), ramp(2, 4))",
+    "paddle.linalg.ormqr(ramp(3, 2), ramp(2), ramp(3, 4), True, True)",
+    "paddle.incubate.autograd.Hessian(lambda a, b: (a * a).sum(), [ramp(2), ramp(3)])[:]",
+]
+CASES: list[str] = [*FACTORS, *LOSSES, *SPARSE, *DETECTION, *KERNELS, *SOUND, *COMPAT]

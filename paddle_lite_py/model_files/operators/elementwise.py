@@ -145,7 +145,10 @@ def maxout(x: Any, *, groups: int, axis: int = 1) -> Any:
 
 
 @operator("prelu")
-def prelu(x: Any, alpha: Any, *, data_format: str = "NCHW") -> Any:
+def prelu(x: Any, alpha: Any, *, data_format: str = "NCHW", mode: str = "all") -> Any:
+    if mode == "element":  # a slope for each element of a sample, [1, ...]
+        x = tensor(x)
+        return P.where(x > 0, x, x * tensor(alpha))
     return F.prelu(tensor(x), tensor(alpha), data_format or "NCHW")
 
 

@@ -275,7 +275,8 @@ def sigmoid_cross_entropy_with_logits(
     x: Any, label: Any, pos_weight: Any = None, *, normalize: bool = False, ignore_index: int = -100
 ) -> Any:
     x, label = tensor(x), tensor(label)
-    loss = F.binary_cross_entropy_with_logits(x, label, None, "none", tensor(pos_weight))
+    soft = F.softplus(-x)  # pos_weight weighs it as it is: the public function makes it of its own and of the label
+    loss = (1 - label) * x + (soft if pos_weight is None else tensor(pos_weight) * soft)
     counted = (label != ignore_index).astype(x.dtype)
     loss = loss * counted
     return loss / counted.sum().clip(min=1) if normalize else loss
