@@ -98,6 +98,13 @@ def lenet(p: Any, x: Any) -> Any:
     return dense(p, nn.relu(dense(p, nn.relu(dense(p, x, 120)), 84)), 10)
 
 
+def sizes(p: Any, x: Any) -> Any:
+    """Three convolutions, and the means over each picture."""
+    for o in (16, 32, 64):
+        x = nn.relu(norm(p, conv(p, x, o, 3, 2) + p(o, value=0.0)))
+    return dense(p, x.mean((1, 2)), 10)
+
+
 def resnet(p: Any, x: Any, plan: tuple[int, ...] = (2, 2, 2, 2), wide: int = 1) -> Any:
     """ResNet-18, and with `wide` 4 the one with bottlenecks."""
     x = pool(nn.relu(norm(p, conv(p, x, 64, 7, 2))), 3, 2, 1)

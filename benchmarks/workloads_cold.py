@@ -26,7 +26,7 @@ import nets_cold  # noqa: E402  (not before the import that is timed)
 nn, F = paddle.nn, paddle.nn.functional
 rs = np.random.RandomState(0)
 Step = Callable[[int], Any]
-STEPS = {"session": 1, "lstm": 20}  # others: 10
+STEPS = {"session": 1, "lstm": 20, "sizes": 30}  # others: 10
 
 
 def floats(*shape: int) -> Any:
@@ -282,6 +282,15 @@ def lstm() -> Step:
     return training(Net(), lambda f, i: F.cross_entropy(f(batches[i][0]), batches[i][1]))
 
 
+def sizes() -> Step:
+    """Batches of pictures of 30 sizes."""
+    convolutions = [nn.Conv2D(i, o, 3, 2, 1) for i, o in ((3, 16), (16, 32), (32, 64))]
+    layers = [m for c in convolutions for m in (c, nn.BatchNorm2D(c.weight.shape[0]), nn.ReLU())]
+    net = nn.Sequential(*layers, nn.AdaptiveAvgPool2D(1), nn.Flatten(), nn.Linear(64, 10))
+    batches = [(floats(4, 3, 24 + i, 24 + i), integers(10, 4)) for i in range(30)]
+    return training(net, lambda f, i: F.cross_entropy(f(batches[i][0]), batches[i][1]))
+
+
 # -- nets of many layers ---------------------------------------------------------------------------------------------
 def vision(name: str, *shape: int, **settings: Any) -> Callable[[], Step]:
     """Training a net of vision.models on pictures of this shape."""
@@ -384,7 +393,7 @@ NETS = (
     *map(pictures, ("EfficientNet", "ViT", "Swin")),
     *(unet, conformer, gpt, gan, pinn),
 )
-WORKLOADS = (session, mlp, lenet, resnet, transformer, gcn, gat, ppo, lstm, *NETS)
+WORKLOADS = (session, mlp, lenet, resnet, transformer, gcn, gat, ppo, lstm, sizes, *NETS)
 
 
 def main() -> None:

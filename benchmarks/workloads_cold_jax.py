@@ -28,7 +28,7 @@ from nets_cold_jax import Parameters, conv, dense, nn, norm, rs, up  # noqa: E40
 
 Net = Callable[[Any, Any], Any]
 Step = Callable[[int], Any]
-STEPS = {"lstm": 20}  # others: 10
+STEPS = {"lstm": 20, "sizes": 30}  # others: 10
 
 
 def floats(*shape: int) -> Any:
@@ -215,6 +215,7 @@ WORKLOADS: dict[str, Callable[[], Step]] = {
     "gat": lambda: walking(nets.gat),
     "ppo": ppo,
     "lstm": lambda: training(nets.lstm, [(integers(100, 8, 5 + i), integers(2, 8)) for i in range(20)]),
+    "sizes": lambda: training(nets.sizes, [(floats(4, 24 + i, 24 + i, 3), integers(10, 4)) for i in range(30)]),
     **{n.__name__: lambda n=n: classifying(n, 4, 64, 64, 3) for n in (nets.mobilenet_v3_small, nets.densenet121)},
     "resnet50": lambda: classifying(nets.resnet50, 4, 64, 64, 3),
     **{n.__name__: lambda n=n: classifying(n, 4, 32, 32, 3) for n in (nets.efficientnet, nets.vit, nets.swin)},

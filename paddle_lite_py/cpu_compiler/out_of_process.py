@@ -236,18 +236,27 @@ class Warming:
         if self._calls == 1:
             return None
         if self._executable is None:
-            self._executable = self._owner.executable(self.traced)
-            self._owner.named.note(self._executable)
-            found = loaded(self._executable, self._owner.device)
+            with memory.paused_collection():
+                found = self._prepared()
             if found is not None:
                 return found
-            self._submit(self._executable)
-            if self._changed and self._changed == _steps[0]._changed and self is not _steps[0]:
-                _steps[1:] = [self]
         if self._job is not None and not process.is_done(self._job):
             return None
+        assert self._executable is not None
         self._executable.drop_source()
         return loaded(self._executable, self._owner.device) or self._owner.compiled_here(self.traced)
+
+    def _prepared(self) -> Any:
+        """Return the compiled program if it is there, or have it compiled."""
+        self._executable = self._owner.executable(self.traced)
+        self._owner.named.note(self._executable)
+        found = loaded(self._executable, self._owner.device)
+        if found is not None:
+            return found
+        self._submit(self._executable)
+        if self._changed and self._changed == _steps[0]._changed and self is not _steps[0]:
+            _steps[1:] = [self]
+        return None
 
     def _submit(self, executable: ExecutableFile) -> None:
         job = executable.job()

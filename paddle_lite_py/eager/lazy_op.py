@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..core import small
+from ..core import memory, small
 from ..core.memo import Memo
 from ..host.tier import OP_STEPS, choose_tier
 from ..registry.bound import BoundOp, require_memory
@@ -71,7 +71,8 @@ class LazyOpInfo:
             kept = earlier(text)
             found = kept.get(text)
             if found is None:
-                found = kept.put(text, self._traced(data))
+                with memory.paused_collection():
+                    found = kept.put(text, self._traced(data))
             require_memory(found.specs)
             self._known.put(key, found)
         return found

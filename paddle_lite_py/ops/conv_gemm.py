@@ -1,4 +1,8 @@
-"""Convolutions with few channels or windows as one matrix product: on CPUs several times as fast as XLA's."""
+"""Convolutions with few channels or windows as one matrix product: on CPUs several times as fast as XLA's.
+
+All of it calls jax.lax, which JAX traces in half the time of jax.numpy: tracing convolutions takes most of the time
+that the first step of a large net does.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,6 @@ import math
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ..cpu_compiler import takes, transposes_are_free
@@ -69,8 +72,10 @@ def _is_pointwise(weight: Any, pads: Pairs) -> bool:
 
 def _pointwise(x: Any, weight: Any, strides: Ints) -> Any:
     """Compute a pointwise convolution as a product with channels last, as in XLA's own convolutions."""
-    x = jnp.moveaxis(x, 1, -1)[(slice(None), *(slice(None, None, s) for s in strides))]
-    return jnp.moveaxis(jnp.tensordot(x, weight.reshape(weight.shape[:2]), (-1, 1)), -1, 1)
+    x = channels_last(x)
+    if any(s > 1 for s in strides):
+        x = jax.lax.slice(x, [0] * x.ndim, x.shape, (1, *strides, 1))
+    return channels_second(_multiplied(x, jax.lax.reshape(weight, weight.shape[:2]), x.ndim - 1, 1))
 
 
 def window_counts(space: Ints, sizes: Ints, strides: Ints, pads: Pairs) -> list[int]:
@@ -101,10 +106,49 @@ def _jvp(strides: Ints, pads: Pairs, primals: Any, tangents: Any) -> Any:
 def _product(x: Any, weight: Any, strides: Ints, pads: Pairs, windows: Any = None) -> Any:
     n, o = x.shape[0], weight.shape[0]
     counts = window_counts(x.shape[2:], weight.shape[2:], strides, pads)
-    x = jnp.pad(jnp.moveaxis(x, 1, 0), ((0, 0), (0, 0), *pads))
+    x = _channels_swapped(x)
+    if any(map(any, pads)):
+        x = jax.lax.pad(x, np.zeros((), x.dtype), [(*p, 0) for p in ((0, 0), (0, 0), *pads)])
     found = (windows or _windows)(x, weight.shape[2:], counts, strides)
-    out = weight.reshape(o, -1) @ found.reshape(-1, n * math.prod(counts))
-    return jnp.moveaxis(out.reshape(o, n, *counts), 0, 1)
+    size = math.prod(weight.shape[1:])
+    columns = jax.lax.reshape(found, (size, n * math.prod(counts)))
+    out = _multiplied(jax.lax.reshape(weight, (o, size)), columns, 1, 0)
+    return _channels_swapped(jax.lax.reshape(out, (o, n, *counts)))
+
+
+def channels_last(x: Any) -> Any:
+    """Move the channels from the second place to the last."""
+    return jax.lax.transpose(x, (0, *range(2, x.ndim), 1))
+
+
+def channels_second(x: Any) -> Any:
+    """Move the channels from the last place to the second."""
+    return jax.lax.transpose(x, (0, x.ndim - 1, *range(1, x.ndim - 1)))
+
+
+def _channels_swapped(x: Any) -> Any:
+    return jax.lax.transpose(x, (1, 0, *range(2, x.ndim)))
+
+
+def kernel_last(weight: Any) -> Any:
+    """Return a weight [o, c, *sizes] as XLA's convolutions with the channels last take it: [*sizes, c, o]."""
+    return jax.lax.transpose(weight, (*range(2, weight.ndim), 1, 0))
+
+
+def _multiplied(a: Any, b: Any, of_a: int, of_b: int) -> Any:
+    """Return the product that sums over an axis of each."""
+    return jax.lax.dot_general(a, b, (((of_a,), (of_b,)), ((), ())), preferred_element_type=a.dtype)
+
+
+def _stacked(parts: list[Any], axis: int) -> Any:
+    parts = [jax.lax.expand_dims(p, (axis,)) for p in parts]
+    return parts[0] if len(parts) == 1 else jax.lax.concatenate(parts, axis)
+
+
+def _taken(x: Any, first: int, starts: Any, counts: Any, strides: Ints) -> Any:
+    """Return so many elements of each axis from the `first` on, from these starts and so far apart."""
+    ends = [start + (n - 1) * s + 1 for start, n, s in zip(starts, counts, strides, strict=True)]
+    return jax.lax.slice(x, [0] * first + [*starts], [*x.shape[:first], *ends], [1] * first + [*strides])
 
 
 def _windows(x: Any, sizes: Ints, counts: list[int], strides: Ints) -> Any:
@@ -114,10 +158,10 @@ def _windows(x: Any, sizes: Ints, counts: list[int], strides: Ints) -> Any:
     """
     if x.shape[1] * math.prod(counts) > FEW_WINDOWS and math.prod(sizes) < MANY_TAPS:
         offsets = itertools.product(*map(range, sizes))
-        return jnp.stack([x[(slice(None), slice(None), *map(strided, at, counts, strides))] for at in offsets], 1)
-    for axis, steps in enumerate(taps(sizes, counts, strides, (1,) * len(sizes))):
-        place = (slice(None),) * (2 + 2 * axis)
-        x = jnp.stack([x[(*place, step)] for step in steps], 1 + axis)
+        return _stacked([_taken(x, 2, at, counts, strides) for at in offsets], 1)
+    for axis, (size, n, stride) in enumerate(zip(sizes, counts, strides, strict=True)):
+        of, span = 2 + 2 * axis, (n - 1) * stride + 1
+        x = _stacked([jax.lax.slice_in_dim(x, i, i + span, stride, of) for i in range(size)], 1 + axis)
     return x
 
 
@@ -127,10 +171,15 @@ def _windows_by_row(x: Any, sizes: Ints, counts: list[int], strides: Ints) -> An
     Fused, the sum over the windows is made again for each element that the op makes of it.
     """
     span = (counts[0] - 1) * strides[0] + 1
-    rows = jax.lax.map(lambda i: jax.lax.dynamic_slice_in_dim(x, i, span, 2)[:, :, :: strides[0]], np.arange(sizes[0]))
+
+    def row(i: Any) -> Any:
+        found = jax.lax.dynamic_slice_in_dim(x, i, span, 2)
+        return found if strides[0] == 1 else jax.lax.slice_in_dim(found, 0, span, strides[0], 2)
+
+    rows = jax.lax.map(row, np.arange(sizes[0]))
     offsets = itertools.product(*map(range, sizes[1:]))
-    taps = [rows[(..., *map(strided, at, counts[1:], strides[1:]))] for at in offsets]
-    return jnp.moveaxis(jnp.stack(taps, 1), 2, 0)
+    found = _stacked([_taken(rows, 4, at, counts[1:], strides[1:]) for at in offsets], 1)
+    return jax.lax.transpose(found, (2, 0, 1, *range(3, found.ndim)))
 
 
 def strided(start: int, count: int, step: int) -> slice:
@@ -154,5 +203,5 @@ def direct(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints | None =
     """Compute XLA's convolution."""
     settings: dict[str, Any] = {"rhs_dilation": steps, "feature_group_count": groups}
     settings["dimension_numbers"] = axes_of(len(strides))
-    x, kernel = jnp.moveaxis(x, 1, -1), jnp.moveaxis(weight, (0, 1), (-1, -2))
-    return jnp.moveaxis(jax.lax.conv_general_dilated(x, kernel, strides, pads, **settings), -1, 1)
+    found = jax.lax.conv_general_dilated(channels_last(x), kernel_last(weight), strides, pads, **settings)
+    return channels_second(found)

@@ -61,7 +61,7 @@ def channels_first(data_format: str, n: int) -> bool:
 def _convolve(x: Any, kernel: Any, bias: Any, first: bool, **options: Any) -> Any:
     """Convolve with a kernel [*sizes, in / groups, out]; the channels of `x` come second or last."""
     numbers = conv_gemm.axes_of(x.ndim - 2)
-    x = jnp.moveaxis(x, 1, -1) if first else x
+    x = conv_gemm.channels_last(x) if first else x
     out = jax.lax.conv_general_dilated(x, kernel, dimension_numbers=numbers, **options)
     return _finish(out, bias, first)
 
@@ -69,7 +69,7 @@ def _convolve(x: Any, kernel: Any, bias: Any, first: bool, **options: Any) -> An
 def _finish(out: Any, bias: Any, first: bool) -> Any:
     """Add the bias, and move the channels from the last dimension to their place."""
     out = out if bias is None else out + bias.reshape(-1)
-    return jnp.moveaxis(out, -1, 1) if first else out
+    return conv_gemm.channels_second(out) if first else out
 
 
 def _conv(
@@ -91,7 +91,7 @@ def _conv(
     options = {"window_strides": strides, "padding": pad, "rhs_dilation": steps, "feature_group_count": groups}
 
     def by_xla(x: Any, weight: Any, bias: Any) -> Any:
-        return _convolve(x, jnp.moveaxis(weight, (0, 1), (-1, -2)), bias, first, **options)
+        return _convolve(x, conv_gemm.kernel_last(weight), bias, first, **options)
 
     def by_onnx(x: Any, weight: Any, bias: Any) -> Any:
         """Channels first is what ONNX has: no transposes to be found and cancelled, which takes jax2onnx minutes."""
@@ -99,7 +99,11 @@ def _conv(
         return out if bias is None else out + bias.reshape(-1, *[1] * n)
 
     others = {"onnx": by_onnx} if first else {}
-    form = None if isinstance(pad, str) else _form_for_cpus(x if first else jnp.moveaxis(x, -1, 1), weight, **options)
+    form = (
+        None
+        if isinstance(pad, str)
+        else _form_for_cpus(x if first else conv_gemm.channels_second(x), weight, **options)
+    )
     return _on_platforms(by_xla, form, x, weight, bias, first, **others)
 
 
@@ -107,8 +111,8 @@ def _on_platforms(by_xla: Any, form: Any, x: Any, weight: Any, bias: Any, first:
     """XLA's form of a convolution, or that for CPUs: a function of x with the channels second, if there is one."""
 
     def on_cpu(x: Any, weight: Any, bias: Any) -> Any:
-        out = form(x if first else jnp.moveaxis(x, -1, 1), weight)
-        return _finish(jnp.moveaxis(out, 1, -1), bias, first)
+        out = form(x if first else conv_gemm.channels_second(x), weight)
+        return out if first and bias is None else _finish(conv_gemm.channels_last(out), bias, first)
 
     forms = others if form is None else {"cpu": on_cpu, **others}
     return by_platform(by_xla, x, weight, bias, **forms)
