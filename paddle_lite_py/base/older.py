@@ -12,7 +12,7 @@ from ..framework import Parameter
 from ..framework.io import load, save
 from ..nn import functional as F
 from ..static import default_main_program
-from ..static.nn import conv2d
+from ..static import nn as static_nn
 from ..static.program import Program
 from ..static.saving import load_inference_model as _load_inference_model
 from ..static.saving import save_inference_model as _save_inference_model
@@ -131,7 +131,8 @@ def simple_img_conv_pool(
     """
     if pool_type not in ("max", "avg"):
         raise ValueError(f"simple_img_conv_pool: pool_type is {pool_type!r}; expected 'max' or 'avg'")
-    x = conv2d(
+    layers: Any = static_nn  # whose functions are looked up by name
+    x = layers.conv2d(
         input, num_filters, filter_size, conv_stride, conv_padding, conv_dilation, conv_groups, param_attr, bias_attr,
         act=act,
     )  # fmt: skip
