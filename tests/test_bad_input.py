@@ -1,4 +1,4 @@
-"""Wrong arguments: an error that names the argument; see bad_input_cases.py and bad_input_library.py."""
+"""Wrong arguments: an error that names the argument; see bad_input_cases.py, _library.py and _reported.py."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ import pytest
 import paddle_lite_py as paddle
 from bad_input_cases import CASES
 from bad_input_library import CASES as MORE
+from bad_input_reported import CASES as REPORTED
+
+ALL = [*CASES, *MORE, *REPORTED]
 
 
 def names() -> dict[str, object]:
@@ -29,7 +32,7 @@ def names() -> dict[str, object]:
     return {"paddle": paddle, "np": np, "F": paddle.nn.functional, "nn": paddle.nn, **small, **images}
 
 
-@pytest.mark.parametrize(("call", "error", "words"), [*CASES, *MORE], ids=[call[:60] for call, *_ in [*CASES, *MORE]])
+@pytest.mark.parametrize(("call", "error", "words"), ALL, ids=[call[:60] for call, *_ in ALL])
 def test_the_error_says_what_is_wrong(call: str, error: str, words: str):
     with pytest.raises(getattr(builtins, error)) as found:
         eval(call, names())

@@ -22,7 +22,7 @@ from ..static import (
     program_guard,
     scope_guard,
 )
-from . import dygraph, framework
+from . import dygraph, framework, older
 
 in_dygraph_mode = in_dynamic_mode
 # Importable under these names as well.
@@ -51,6 +51,7 @@ __all__ = [
     "in_dygraph_mode",
     "in_dynamic_mode",
     "name_scope",
+    "older",
     "program_guard",
     "scope_guard",
     "unique_name",

@@ -77,8 +77,10 @@ class DataFeeder:
     def _batch(self, name: str, shape: list[Any], dtype: DType, column: list[np.ndarray]) -> np.ndarray:
         try:
             made = np.array(column, dtype.np)
-            free = [d is None or d < 0 for d in shape]
-            return made.reshape([-1, *shape[1:]]) if any(free[:1]) and not any(free[1:]) else made
+            free = [not isinstance(d, int) or d < 0 for d in shape]  # None, -1, or a symbol
+            sizes = [-1 if f else d for d, f in zip(shape, free, strict=True)]
+            fits = made.ndim == len(shape) and not (free[:1] == [True] and not any(free[1:]))
+            return made if fits or sum(free) > 1 else made.reshape(sizes)
         except ValueError as e:
             raise ValueError(
                 f"DataFeeder.feed: {name!r} has samples of shapes {sorted({a.shape for a in column})}; "

@@ -292,6 +292,8 @@ def explain(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exceptio
         kind, text = ValueError, _unlike(bound, args, attrs) or text
     elif text.startswith("tuple index"):
         kind, text = ValueError, _unfit(args, attrs) or "the arguments have too few dimensions for this"
+    elif isinstance(error, ZeroDivisionError) and not isinstance(error, DivisorError):
+        kind, text = ValueError, _zeros(attrs) or text
     elif text.startswith(UNSPECIFIC) or "out of bounds for array" in text:
         kind, text = ValueError, _unfit(args, attrs) or text
     return kind(f"{bound.op.name.lstrip('_')}({', '.join(said)}): {text}")
@@ -320,6 +322,18 @@ def _unfit(args: tuple[Any, ...], attrs: dict[str, Any]) -> str:
     if empty:
         return f"there are no elements to choose from in a tensor of the shape {empty[0]}"
     return ""
+
+
+def _zeros(attrs: dict[str, Any]) -> str:
+    """Which attributes are 0, or have a 0, where something is divided by them; empty if none is."""
+    zeros = [
+        f"{name} is {value!r}"
+        for name, value in attrs.items()
+        if any(type(n) in (int, float) and not n for n in (value if isinstance(value, tuple) else (value,)))
+        and not name.startswith("pad")
+        and not name.endswith(("_id", "axis", "offset"))
+    ]
+    return f"{' and '.join(zeros)}; expected numbers of at least 1" if zeros else ""
 
 
 def _unlike(bound: BoundOp, args: tuple[Any, ...], attrs: dict[str, Any]) -> str:

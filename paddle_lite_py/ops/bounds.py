@@ -245,6 +245,51 @@ def _enough(attrs: dict[str, Any]) -> Check:
     return check
 
 
+def _between(at: int, size: Callable[..., int], name: str, error: type[Exception], low: int = 0) -> Any:
+    """Check the operand at a place, whose values are below a size that the arrays and the attributes give."""
+    return lambda attrs: lambda *args: _within(args[at], low, low + size(args, attrs), name, error)
+
+
+def _edges(count: Callable[..., int] | None, x: int = 0, y: int = 0) -> Any:
+    """Check the sources and targets of edges: rows of x, and rows of y or of the result."""
+
+    def prepare(attrs: dict[str, Any]) -> Check:
+        def check(*args: Any) -> None:
+            _within(args[-2], 0, args[x].shape[0], "src_index", IndexError)
+            _within(args[-1], 0, count(attrs) if count else args[y].shape[0], "dst_index", IndexError)
+
+        return check
+
+    return prepare
+
+
+def _chances(most: float, what: str) -> Any:
+    """Check that what is drawn from is not negative, NaN, or above a limit."""
+
+    def check(*args: Any) -> None:
+        x = args[-1]
+        if x.__class__ in (int, float) or (hasattr(x, "dtype") and _at_hand(x)):
+            wrong = ~((values := np.asarray(x)) >= 0) | (values > most)
+            if wrong.any():
+                at = tuple(int(i) for i in np.argwhere(wrong)[0])
+                place = f" at {[*at]}" if at else ""
+                raise ValueError(f"x holds {values[at]}{place}; expected {what}")
+
+    return lambda attrs: check
+
+
+def _weights(attrs: dict[str, Any]) -> Check:
+    """Check the weights of categories, not all of which may be 0."""
+    allowed = _chances(math.inf, "weights of at least 0")(attrs)
+
+    def check(*args: Any) -> None:
+        allowed(*args)
+        if hasattr(args[-1], "dtype") and _at_hand(args[-1]) and not np.asarray(args[-1]).any(-1).all():
+            raise ValueError("x holds 0 in all categories; expected a weight above 0")
+
+    return check
+
+
 # From the attributes of an op to the check of its arrays; None if no check is needed.
 CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
     "gather": _along("index", IndexError),
@@ -267,12 +312,33 @@ CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
     **dict.fromkeys(("floor_divide", "trunc_divide", "remainder"), _divisor),
     "cross_entropy": _labels(IndexError),
     "nll_loss": _labels(ValueError, 1),
+    "margin_cross_entropy": _between(1, lambda args, _: args[0].shape[-1], "label", IndexError),
+    "max_unpool": _between(1, lambda _, attrs: math.prod(attrs["size"]), "indices", ValueError),
+    "shard_index": _between(0, lambda _, attrs: attrs["index_num"], "input", ValueError),
+    "gather_tree": _between(1, lambda args, _: args[0].shape[-1], "parents", ValueError),
+    "lu_unpack": _between(1, lambda args, _: args[0].shape[-2], "y", ValueError, low=1),
+    "multinomial": _weights,
+    "bernoulli": _chances(1, "probabilities from 0 to 1"),
+    "poisson": _chances(math.inf, "rates of at least 0"),
 }
+
+# Of ops whose module is not loaded with the others.
+GRAPH_CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
+    "segment_pool": _between(1, lambda _, attrs: attrs["count"], "segment_ids", ValueError),
+    "send_u_recv": _edges(lambda attrs: attrs["count"]),
+    "send_ue_recv": _edges(lambda attrs: attrs["count"]),
+    "send_uv": _edges(None, 0, 1),
+}
+
+
+def attach(checks: dict[str, Callable[[dict[str, Any]], Check | None]]) -> None:
+    """Attach checks to ops, which are defined."""
+    for name, check in checks.items():
+        REGISTRY[name].input_check = check
 
 
 def install() -> None:
     """Attach the checks to the ops, once all are defined."""
-    for name, check in CHECKS.items():
-        REGISTRY[name].input_check = check
+    attach(CHECKS)
     for name, look in singular.LOOKS.items():
         REGISTRY[name].output_check = look

@@ -155,7 +155,8 @@ def sequence_mask(x: Any, maxlen: Any = None, dtype: Any = "int64", name: Any = 
     """Create a mask from sequence lengths: `mask[..., j] = j < x[...]`.
 
     Returns:
-        A tensor of shape [*x.shape, maxlen] in the dtype `dtype`; `maxlen` is the largest length by default.
+        A tensor of shape [*x.shape, maxlen] in the dtype `dtype`; `maxlen` is the largest length by default, or
+        if it is negative.
 
     Raises:
         DataDependentError: if `maxlen` is missing in a static program that is compiled without a call.
@@ -165,7 +166,8 @@ def sequence_mask(x: Any, maxlen: Any = None, dtype: Any = "int64", name: Any = 
         >>> paddle.nn.functional.sequence_mask(paddle.to_tensor([1, 3])).tolist()
         [[1, 0, 0], [1, 1, 1]]
     """
-    longest = x.max() if maxlen is None else maxlen
+    negative = isinstance(maxlen, int) and maxlen < 0
+    longest = x.max() if maxlen is None or negative else maxlen
     if isinstance(longest, Tensor):
         longest = int(longest) if is_eager() else known(longest, "sequence_mask() without maxlen", "maxlen=n, a number")
     return _sequence_mask(x, longest if is_symbolic(longest) else int(longest), dtype)

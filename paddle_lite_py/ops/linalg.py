@@ -365,6 +365,8 @@ def vander(x: Array, /, n: int | None = None, increasing: bool = False) -> Any:
         >>> paddle.vander(paddle.to_tensor([1, 2, 3])).tolist()
         [[1, 1, 1], [4, 2, 1], [9, 3, 1]]
     """
+    if n is not None and n < 0:
+        raise ValueError(f"n is {n}; expected at least 0")
     power = jnp.arange(x.shape[0] if n is None else n)
     raised = jax.numpy.power(x[:, None], power.astype(x.dtype))
     return raised if increasing else raised[:, ::-1]

@@ -275,5 +275,7 @@ def pixel_shuffle(x: Array, /, upscale_factor: int, data_format: str = "NCHW") -
     r, last = upscale_factor, data_format == "NHWC"
     x = jnp.moveaxis(x, -1, 1) if last else x
     n, c, h, w = x.shape
+    if c % (r * r):
+        raise ValueError(f"x has {c} channels, which upscale_factor={r} squared does not divide")
     x = x.reshape(n, c // (r * r), r, r, h, w).transpose(0, 1, 4, 2, 5, 3).reshape(n, c // (r * r), h * r, w * r)
     return jnp.moveaxis(x, 1, -1) if last else x

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from ..core.symbolic import is_symbolic
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
+from . import bounds
 from .search import where
 
 __all__ = ["segment_max", "segment_mean", "segment_min", "segment_sum", "send_u_recv", "send_ue_recv", "send_uv"]
@@ -182,3 +183,6 @@ def send_uv(
     _one_of("send_uv", "message_op", message_op, _MESSAGES)
     fn: Any = _send_uv
     return fn(x, y, src_index, dst_index, message=message_op)
+
+
+bounds.attach(bounds.GRAPH_CHECKS)

@@ -49,6 +49,8 @@ def overlap_add(x: Array, /, hop_length: int, axis: int = -1) -> Any:
         raise ValueError(f"axis is {axis}; expected 0 or -1")
     frames = jnp.moveaxis(x, (0, 1), (-1, -2)) if axis == 0 else x
     length, count = frames.shape[-2:]
+    if hop_length < 1:
+        raise ValueError(f"hop_length is {hop_length}; expected at least 1")
     at = jnp.arange(length)[:, None] + jnp.arange(count) * hop_length
     out = jnp.zeros((*frames.shape[:-2], (count - 1) * hop_length + length), x.dtype).at[..., at].add(frames)
     return jnp.moveaxis(out, -1, 0) if axis == 0 else out
@@ -120,7 +122,7 @@ def stft(
         raise ValueError(f"stft: x has {x.ndim} dimensions; expected 1 or 2")
     if not 0 < n_fft <= x.shape[-1]:
         raise ValueError(f"stft: n_fft is {n_fft}; expected 1 to {x.shape[-1]}, the length of x")
-    hop, win = hop_length or n_fft // 4, win_length or n_fft
+    hop, win = n_fft // 4 if hop_length is None else hop_length, win_length or n_fft
     if not 0 < win <= n_fft or hop < 1:
         raise ValueError(
             f"stft: win_length is {win} and hop_length {hop}; expected at most n_fft={n_fft}, and 1 or more"
@@ -193,7 +195,9 @@ def istft(
         >>> paddle.signal.istft(paddle.signal.stft(x, 8), 8).allclose(x).item()
         True
     """
-    hop, win = hop_length or n_fft // 4, win_length or n_fft
+    hop, win = n_fft // 4 if hop_length is None else hop_length, win_length or n_fft
+    if hop < 1:
+        raise ValueError(f"istft: hop_length is {hop}; expected at least 1")
     rows = n_fft // 2 + 1 if onesided else n_fft
     if x.shape[-2] != rows:
         raise ValueError(

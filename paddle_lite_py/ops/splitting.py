@@ -27,6 +27,10 @@ def _sections(size: Any, parts: Any) -> list[Any]:
             raise ValueError(f"an axis of size {size} cannot be split into {parts} equal parts")
         return [size // parts] * parts
     known = sum(n for n in parts if n != -1)
+    if parts.count(-1) > 1 or any(isinstance(n, int) and n < -1 for n in parts):
+        raise ValueError(f"sections are {list(parts)}; expected sizes of at least 0, of which one may be -1, the rest")
+    if isinstance(size, int) and -1 in parts and isinstance(known, int) and known > size:
+        raise ValueError(f"sections {list(parts)} leave nothing for -1; the axis has size {size}")
     sizes = [size - known if n == -1 else n for n in parts]
     if isinstance(size, int) and sum(sizes) != size:
         raise ValueError(f"sections {list(parts)} add up to {sum(sizes)}; the axis has size {size}")

@@ -312,13 +312,17 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> An
         A 1-D tensor of length `max(x) + 1`, at least `minlength`.
 
     Raises:
-        ValueError: if an element is negative.
+        ValueError: if an element or `minlength` is negative, or `weights` has another shape than `x`.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.bincount(paddle.to_tensor([1, 2, 1])).tolist()
         [0, 2, 1]
     """
+    if minlength < 0:
+        raise ValueError(f"bincount(): minlength is {minlength}; expected at least 0")
+    if weights is not None and list(weights.shape) != list(x.shape):
+        raise ValueError(f"bincount(): weights has the shape {[*weights.shape]}; expected that of x, {[*x.shape]}")
     if not is_eager() and isinstance(x, Tensor):
         most = (x.max() + 1).clip(min=minlength)
         minlength = known(most, "bincount()", "bincount(x, minlength=n), every number below n")

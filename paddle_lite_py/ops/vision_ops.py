@@ -37,6 +37,8 @@ __all__ = [
 def _patches(space: Any, kernel: Any, stride: Any, pads: Any, dilation: Any) -> tuple[Windows, Any]:
     """Return the dilated windows of unfold and fold."""
     k, s, d = (tuple_of(v, 2, n) for v, n in ((kernel, "kernel_sizes"), (stride, "strides"), (dilation, "dilations")))
+    if min(k) < 1:
+        raise ValueError(f"kernel_sizes is {kernel!r}; expected numbers of at least 1")
     # Four numbers are [top, left, bottom, right].
     p = tuple(pads) if not isinstance(pads, int) and len(pads) == 4 else tuple_of(pads, 2, "paddings") * 2
     pad = ((p[0], p[2]), (p[1], p[3]))
@@ -156,6 +158,8 @@ def channel_shuffle(x: Array, /, groups: int, data_format: str = "NCHW") -> Any:
 @op(name="temporal_shift")
 def _temporal_shift(x: Any, /, seg_num: int, shift_ratio: float, last: bool) -> Any:
     x = jnp.moveaxis(x, -1, 1) if last else x
+    if x.shape[0] % seg_num:
+        raise ValueError(f"x has {x.shape[0]} pictures, which seg_num={seg_num} does not divide")
     c = x.shape[1]
     one, two = int(c * shift_ratio), int(c * 2 * shift_ratio)
     y = jnp.pad(x.reshape(x.shape[0] // seg_num, seg_num, *x.shape[1:]), ((0, 0), (1, 1), *[(0, 0)] * 3))

@@ -43,6 +43,14 @@ def _pair(value: Any) -> tuple[int, int]:
     return (value, value) if isinstance(value, int) else tuple(value)
 
 
+def _bins(value: Any, who: str) -> tuple[int, int]:
+    """Return the height and width of what is made of each region."""
+    size = _pair(value)
+    if min(size) < 1:
+        raise ValueError(f"{who}: output_size is {value!r}; expected numbers of at least 1")
+    return size
+
+
 def _images(boxes: Tensor, boxes_num: Tensor, who: str) -> Tensor:
     """Return the number of its picture for each box."""
     if not is_eager():
@@ -102,7 +110,7 @@ def roi_align(
 
     Source: He et al., Mask R-CNN, 2017.
     """
-    size = _pair(output_size)
+    size = _bins(output_size, "roi_align")
     grid = sampling_ratio
     if sampling_ratio <= 0:
         most: Any = _sampling_grid(boxes, size, spatial_scale, aligned)
@@ -130,7 +138,7 @@ def roi_pool(
     Source: Girshick, Fast R-CNN, 2015.
     """
     fn: Any = regions.roi_pool
-    return fn(x, boxes, _images(boxes, boxes_num, "roi_pool"), size=_pair(output_size), scale=spatial_scale)
+    return fn(x, boxes, _images(boxes, boxes_num, "roi_pool"), size=_bins(output_size, "roi_pool"), scale=spatial_scale)
 
 
 def psroi_pool(
@@ -153,7 +161,7 @@ def psroi_pool(
 
     Source: Dai et al., R-FCN, 2016.
     """
-    size = _pair(output_size)
+    size = _bins(output_size, "psroi_pool")
     if x.shape[1] % (size[0] * size[1]):
         raise ValueError(f"psroi_pool: x has {x.shape[1]} channels, which {size[0]} x {size[1]} bins do not divide")
     fn: Any = regions.psroi_pool

@@ -24,6 +24,14 @@ def test_a_feeder_makes_arrays_of_samples(feeder):
     assert fed["label"].tolist() == [[0], [1]] and fed["label"].dtype == np.int64
 
 
+def test_flat_samples_take_the_shape_of_their_placeholder():
+    paddle.enable_static()
+    with paddle.static.program_guard(paddle.static.Program()):
+        feeder = paddle.base.DataFeeder([paddle.static.data("x", [-1, 1, 2, 2], "float32")])
+    paddle.disable_static()
+    assert feeder.feed([(np.arange(4),), (np.arange(4),)])["x"].shape == (2, 1, 2, 2)
+
+
 BAD_SAMPLES = [
     ([([1, 2],)], "1 fields; expected 2, one for each of x, label"),
     ([([1, 2], [0]), ([3], [1])], "'x' has"),

@@ -179,7 +179,7 @@ def test_rewritings(before):
         ),
         (T + "torch.optim.AdamW(*args)\n", 2, "the call has * arguments"),
         ("from torch.nn import *\n", 1, "name what is imported"),
-        ("import paddle.fluid as fluid\nfluid.DataFeeder(feed_list=[x], place=p)\n", 2, "feed={name: array}"),
+        ("import paddle.fluid as fluid\nfluid.ParallelExecutor(False)\n", 2, "XLA uses all cores"),
         ("import paddle\npaddle.nowhere(1)\n", 2, "there is no such name here"),
     ],
 )

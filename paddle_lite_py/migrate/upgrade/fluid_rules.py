@@ -12,6 +12,11 @@ MODULES = {
     "paddle.fluid.optimizer": "paddle.optimizer",
     "paddle.fluid.regularizer": "paddle.regularizer",
     "paddle.fluid.io": "paddle.static",
+    "paddle.fluid.layers": "paddle.static.nn",
+    "paddle.fluid.core": "paddle.framework.core",
+    "paddle.fluid.framework": "paddle.base.framework",
+    "paddle.fluid.executor": "paddle.static",
+    "paddle.fluid.unique_name": "paddle.utils.unique_name",
     "paddle.fluid": "paddle.static",
 }
 
@@ -139,6 +144,23 @@ RULES: dict[str, Rule] = {
        (("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("div", "divide"), ("max", "maximum"))},
     **{f"paddle.fluid.layers.{n}": _reduction(n) for n in
        ("reduce_mean", "reduce_sum", "reduce_max", "reduce_min", "reduce_prod")},
+    "paddle.fluid.layers.unsqueeze": Rule("paddle.unsqueeze", "input axes name", 2, {"input": "x", "axes": "axis"}),
+    "paddle.fluid.layers.squeeze": Rule("paddle.squeeze", "input axes name", 2, {"input": "x", "axes": "axis"}),
+    "paddle.fluid.layers.shape": Rule("paddle.shape", "input", 1),
+    "paddle.fluid.layers.expand": Rule("paddle.tile", "x expand_times name", 2, {"expand_times": "repeat_times"}),
+    "paddle.fluid.layers.sums": Rule("paddle.add_n({input})", "input", template=True),
+    "paddle.fluid.layers.cos_sim": Rule(
+        "paddle.nn.functional.cosine_similarity({X}, {Y}).unsqueeze(1)", "X Y", template=True),
+    "paddle.fluid.layers.sigmoid_cross_entropy_with_logits": Rule(
+        "paddle.nn.functional.binary_cross_entropy_with_logits({x}, {label}, reduction='none')", "x label",
+        template=True),
+    "paddle.fluid.layers.sequence_mask": Rule("paddle.nn.functional.sequence_mask"),
+    "paddle.fluid.io.batch": Rule("paddle.batch"),
+    "paddle.fluid.io.shuffle": Rule("paddle.reader.shuffle"),
+    "paddle.fluid.nets.simple_img_conv_pool": Rule("paddle.base.older.simple_img_conv_pool"),
+    "paddle.fluid.clip.GradientClipByGlobalNorm": Rule("paddle.nn.ClipGradByGlobalNorm"),
+    "paddle.fluid.clip.GradientClipByNorm": Rule("paddle.nn.ClipGradByNorm"),
+    "paddle.fluid.clip.GradientClipByValue": Rule("paddle.nn.ClipGradByValue", "max min"),
     **_same("exp log sqrt square abs tanh sigmoid argmax scale clip gather stack zeros ones", "paddle"),
     # -- imperative ----------------------------------------------------------------------------------------------
     "paddle.fluid.dygraph.Layer": Rule("paddle.nn.Layer"),
@@ -146,8 +168,11 @@ RULES: dict[str, Rule] = {
     "paddle.fluid.dygraph.LayerList": Rule("paddle.nn.LayerList"),
     "paddle.fluid.dygraph.to_variable": Rule("paddle.to_tensor", "value name", 1, {"name": ""}),
     "paddle.fluid.dygraph.no_grad": Rule("paddle.no_grad"),
-    "paddle.fluid.dygraph.save_dygraph": Rule("paddle.save", todo="paddle.save takes the whole name of the file"),
-    "paddle.fluid.dygraph.load_dygraph": Rule("paddle.load", todo="paddle.load gives one dict, not a pair"),
+    **{f"paddle.fluid.{room}{n}": Rule(f"paddle.base.older.{n}") for room in ("", "dygraph.")
+       for n in ("save_dygraph", "load_dygraph")},
+    **{f"paddle.fluid.io.{n}": Rule(f"paddle.base.older.{n}")
+       for n in ("save_inference_model", "load_inference_model")},
+    "paddle.fluid.DataFeeder": Rule("paddle.base.DataFeeder"),
     "paddle.fluid.dygraph.Linear": Rule(
         "paddle.nn.Linear", "input_dim output_dim param_attr bias_attr act dtype", 2,
         {"input_dim": "in_features", "output_dim": "out_features", **_ATTR}, after=_with_activation),
@@ -180,9 +205,6 @@ RULES: dict[str, Rule] = {
 }  # fmt: skip
 
 TODO = {
-    "paddle.fluid.DataFeeder": "give run() feed={name: array} with the arrays of a batch",
-    "paddle.fluid.io.save_inference_model": "it takes path_prefix, feed_vars, fetch_vars, exe now",
-    "paddle.fluid.io.load_inference_model": "it is paddle.static.load_inference_model(prefix, exe)",
     "paddle.fluid.layers.While": "write paddle.static.nn.while_loop(cond, body, loop_vars)",
     "paddle.fluid.layers.py_reader": "give a paddle.io.DataLoader",
     "paddle.fluid.ParallelExecutor": "write paddle.static.Executor; XLA uses all cores",

@@ -39,7 +39,7 @@ class Imports(cst.CSTVisitor):
         self.others: set[str] = set()  # local names that other imports bind
         self.layers: set[str] = set()  # what has parameters
         self.notes: set[tuple[int, str, str, bool]] = set()
-        self.torch = self.static = self.dynamic = False
+        self.torch = self.static = self.dynamic = self.programs = self.switched = False
         self._statements: dict[int, list[str]] = {}  # by line
         self._needed = False  # `paddle` itself, which no import of the program binds
 
@@ -116,6 +116,10 @@ class Imports(cst.CSTVisitor):
         self.notes.add((line, full, new, False))
         return f"from {own(parent)} import {leaf}" + (f" as {local}" if leaf != local else "")
 
+    def _is_static(self) -> bool:
+        """Whether ops outside of fluid.dygraph.guard() make programs, as those of Paddle 1.x did."""
+        return not self.switched and self.static and (self.programs or not self.dynamic)
+
     # -- asking ----------------------------------------------------------------------------------------------------
     def full(self, name: str) -> str | None:
         """Return the full name that a dotted name of the program refers to, if it is of a framework."""
@@ -124,7 +128,9 @@ class Imports(cst.CSTVisitor):
             return None
         full = self.bound[root] + (f".{rest}" if rest else "")
         self.static |= full.startswith("paddle.fluid.") and full.split(".")[2] in ("layers", "Executor", "data")
-        self.dynamic |= full.startswith("paddle.fluid.dygraph.guard") or full == "paddle.enable_static"
+        self.programs |= full in ("paddle.fluid.Executor", "paddle.fluid.data", "paddle.fluid.layers.data")
+        self.switched |= full == "paddle.enable_static"
+        self.dynamic |= full.startswith("paddle.fluid.dygraph.guard")
         return full
 
     def written(self, name: str, new: str) -> str:
@@ -160,7 +166,7 @@ class Imports(cst.CSTVisitor):
         """With what the program needs besides: `paddle` by that name, and static mode."""
         bound = f"import {OWN} as paddle" in module.code
         added = [f"import {OWN} as paddle"] if self._needed and not bound else []
-        static = ["paddle.enable_static()"] if self.static and not self.dynamic else []
+        static = ["paddle.enable_static()"] if self._is_static() else []
         if static and not bound:
             added = [f"import {OWN} as paddle"]
         body = list(module.body)
