@@ -27,7 +27,7 @@ LAYERS = {
     5: "autograd fft linalg signal special",
     6: "nn custom",
     7: "optimizer amp io metric framework device utils reader distribution sparse geometric profiler"
-    " quantization targets",
+    " quantization targets _typing",
     8: "compat cuda dataset distributed jit passes migrate vision text audio incubate hub",
     9: "static inference tensor",
     # Model runs in either mode; kernels by name are operators of model files.

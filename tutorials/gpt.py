@@ -119,7 +119,7 @@ def adamw(model: Any) -> Any:
 
 def alone() -> dict[str, Any]:
     """The groups of a process that shares nothing."""
-    return dict.fromkeys(("mp", "sep"), dist.collective.Group([dist.get_rank()]))
+    return dict.fromkeys(("mp", "sep"), dist.collective.Group.of([dist.get_rank()]))
 
 
 # -- three ways to train ---------------------------------------------------------------------------------------------

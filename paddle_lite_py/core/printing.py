@@ -32,14 +32,19 @@ def as_text(array: np.ndarray, place: Any, stop_gradient: bool, kind: str = "Ten
     )
 
 
-def text_of(array: np.ndarray, indent: int) -> str:
-    """Return the elements of an array, the lines after the first one indented."""
+def format_tensor(var: Any, summary: Any, indent: int = 0) -> str:
+    """Return the elements of a tensor, as published packages take them; `summary`: only those at the ends."""
+    return text_of(var.numpy(), indent, bool(summary))
+
+
+def text_of(array: np.ndarray, indent: int, brief: bool | None = None) -> str:
+    """Return the elements of an array, the lines after the first one indented; `brief`: only those at the ends."""
     if array.dtype.kind not in "biufcSU":
         array = array.astype(np.float32)  # bfloat16 and its like
     if not array.ndim:
         return _element(array[()])
     ends = _ends(array)
-    brief = array.size > options.threshold
+    brief = array.size > options.threshold if brief is None else brief
     cut = [brief and n > 2 * options.edgeitems for n in array.shape]
     return _listed(ends if brief else array, cut, indent, _Layout(ends))
 

@@ -31,12 +31,14 @@ class ReduceOp:
 
 
 class Group:
-    """Group of processes for collective communication; see new_group().
+    """Group of processes for collective communication; new_group() creates one that all processes know.
 
     Arguments:
+        rank_in_group: the place of this process in the group; -1 outside of it.
+        id: number of the group, the same in all members.
         ranks: ranks of the members among all processes.
-        id: number of the group, the same in all members. Default: 0.
-        patience: seconds that members may be apart before a collective fails.
+        pg: see docs/differences.md.
+        name: name of the group. Default: made of its number.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -45,11 +47,32 @@ class Group:
         (1, 0, True)
     """
 
-    def __init__(self, ranks: list[int], id: int = 0, patience: float = PATIENCE) -> None:
-        self.ranks, self.id, self.patience = ranks, id, patience
-        self.name, self.backend = f"_default_pg{id}", "XLA"
+    patience: float = PATIENCE  # seconds that members may be apart before a collective fails
+
+    @no_effect(pg="a group of processes does its own exchanges")
+    def __init__(
+        self, rank_in_group: int, id: int | None, ranks: list[int], pg: Any = None, name: str | None = None
+    ) -> None:
+        self.rank, self.id, self.ranks = rank_in_group, id or 0, ranks
+        self.name, self.backend = name or f"_default_pg{id}", "XLA"
         # Key: the function and what all agree on, what may be written over, and shapes and dtypes.
         self.programs: Memo[Any, ExchangeProgram] = Memo("exchanges of a group", 1024)
+
+    @classmethod
+    def of(cls, ranks: list[int], id: int = 0) -> Group:
+        """Return a group of these ranks, of which this process may be one.
+
+        Arguments:
+            ranks: ranks of the members among all processes.
+            id: number of the group, the same in all members. Default: 0.
+
+        Examples:
+            >>> import paddle_lite_py as paddle
+            >>> paddle.distributed.collective.Group.of([0, 3]).rank
+            0
+        """
+        here = world().rank
+        return cls(ranks.index(here) if here in ranks else -1, id, ranks)
 
     @property
     def nranks(self) -> int:
@@ -57,11 +80,6 @@ class Group:
         return len(self.ranks)
 
     world_size = nranks
-
-    @property
-    def rank(self) -> int:
-        """The place of this process; -1 outside of the group."""
-        return self.get_group_rank(world().rank)
 
     def is_member(self) -> bool:
         """Whether this process belongs to it."""
@@ -160,7 +178,7 @@ def init_parallel_env(nccl_config: Any = None) -> Group:
     here = world()
     if here.size > 1:
         exchanges()
-    return _groups.setdefault(0, Group(list(range(here.size))))
+    return _groups.setdefault(0, Group.of(list(range(here.size))))
 
 
 def is_initialized() -> bool:
@@ -265,7 +283,8 @@ def new_group(
         )
     init_parallel_env()
     seconds = timeout.total_seconds() if isinstance(timeout, datetime.timedelta) else float(timeout)
-    group = Group(found, max(_groups, default=0) + 1, seconds if seconds > 0 else math.inf)
+    group = Group.of(found, max(_groups, default=0) + 1)
+    group.patience = seconds if seconds > 0 else math.inf
     return _groups.setdefault(group.id, group)
 
 

@@ -78,7 +78,7 @@ def _union(ranks: tuple[int, ...]) -> Group:
     everyone = get_group(0)
     if tuple(everyone.ranks) == ranks:
         return everyone
-    return _unions.setdefault(ranks, Group([*ranks], 1 << 32 | zlib.crc32(repr(ranks).encode())))
+    return _unions.setdefault(ranks, Group.of([*ranks], 1 << 32 | zlib.crc32(repr(ranks).encode())))
 
 
 class SpreadProgram:

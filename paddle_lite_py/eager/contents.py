@@ -25,6 +25,14 @@ class TensorContents:
         found: list[int] = self._of.shape
         return found
 
+    def _share_data_with(self, other: Any) -> None:
+        """Move the tensor to the storage of another one, with its shape and dtype."""
+        self._of._view_of(getattr(other, "_of", other))
+
+    def _set_dims(self, shape: list[int]) -> None:
+        """Give the tensor another shape; it keeps its storage."""
+        self._of._view_of(self._of, [int(n) for n in shape])
+
     def _dtype(self) -> DType:
         """Return the dtype."""
         found: DType = self._of.dtype

@@ -97,7 +97,7 @@ class Eager(Interpreter):
         new = run(*arrays) if state.timer is None else state.timer(rule.name, "update", run, *arrays)
         for tensor, array in zip(changed, new, strict=True):
             tensor.__dict__["_data"] = array  # not through Parameter.__setattr__: the hot path
-            if tensor._views is not None:
+            if tensor._views is not None or tensor._view is not None:
                 replaced(tensor)
 
     def rebind(self, tensor: Tensor, data: Any) -> None:

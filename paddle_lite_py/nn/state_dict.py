@@ -52,7 +52,7 @@ class StateDict:
         if isinstance(include_sublayers, str):  # PyTorch's order: destination, prefix, keep_vars
             keep_vars = structured_name_prefix if isinstance(structured_name_prefix, bool) else False
             include_sublayers, structured_name_prefix = True, include_sublayers
-        return self._collect(destination, include_sublayers, structured_name_prefix, use_hook, False, keep_vars)
+        return self._collect_state(destination, include_sublayers, structured_name_prefix, use_hook, False, keep_vars)
 
     def to_static_state_dict(
         self,
@@ -63,7 +63,7 @@ class StateDict:
         keep_vars: bool = True,
     ) -> dict[str, Tensor]:
         """Return state_dict() together with the buffers that are not persistable."""
-        return self._collect(destination, include_sublayers, structured_name_prefix, use_hook, True, keep_vars)
+        return self._collect_state(destination, include_sublayers, structured_name_prefix, use_hook, True, keep_vars)
 
     def sharded_state_dict(self, structured_name_prefix: str = "") -> dict[str, Any]:
         """Return the parts of the state that this process holds, which is all of it: there is one process.
@@ -76,7 +76,7 @@ class StateDict:
             "use state_dict(), which has all of it"
         )
 
-    def _collect(
+    def _collect_state(
         self: Any, out: Any, sublayers: bool, prefix: str, use_hook: bool, every: bool, own: bool
     ) -> dict[str, Tensor]:
         out = OrderedDict() if out is None else out
@@ -88,7 +88,7 @@ class StateDict:
                 out[prefix + name] = value if own else value.detach()
         for name, layer in self._sub_layers.items() if sublayers else ():
             if layer is not None:
-                layer._collect(out, True, f"{prefix}{name}.", use_hook, every, own)
+                layer._collect_state(out, True, f"{prefix}{name}.", use_hook, every, own)
         for hook in list(self._state_dict_hooks.values()) if use_hook else ():
             changed = hook.call(out)
             out = out if changed is None else changed

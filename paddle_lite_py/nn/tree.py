@@ -37,6 +37,10 @@ class Tree:
         ready = "_parameters" in self.__dict__
         return "" if ready else ": its __init__ must call super().__init__() first"
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over the attributes of a copied or unpickled object; subclasses call it from their own."""
+        self.__dict__.update(state)
+
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(getattr(type(self), name, None), property):
             object.__setattr__(self, name, value)  # its setter decides

@@ -56,5 +56,21 @@ def _clear(self: Tensor) -> None:
     self._rebind(creation.zeros([0], self.dtype), True, assigned=True)
 
 
-add_methods((f.__name__, f) for f in (_copy_to, _slice, _clear))
-add_methods({"_clear_data": _clear})
+def _view_of(self: Tensor, source: Tensor, shape: list[int] | None = None) -> None:
+    """Move the tensor to the storage of `source`, outside of the graph; whether it requires gradient stays."""
+    kept, seen = self.stop_gradient, source.detach()
+    self.set_(seen, shape, None, seen.offset)
+    self.stop_gradient = kept
+
+
+def _share_buffer_to(self: Tensor, dst: Tensor) -> None:
+    """Move `dst` to the storage of this tensor; it keeps its shape and takes the dtype.
+
+    Raises:
+        ValueError: if this tensor has fewer elements than `dst`.
+    """
+    dst._view_of(self, dst.shape)
+
+
+add_methods((f.__name__, f) for f in (_copy_to, _slice, _clear, _view_of, _share_buffer_to))
+add_methods({"_clear_data": _clear, "_unsafe_share_buffer_to": _share_buffer_to})

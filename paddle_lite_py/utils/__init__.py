@@ -5,7 +5,7 @@ import sys
 from ..core.argument_docs import document as _document
 from ..custom import custom_op, numpy_op
 from ..nn import unique_name
-from . import cpp_extension, dlpack, download
+from . import cpp_extension, decorator_utils, dlpack, download
 from .nests import flatten, map_structure, pack_sequence_as
 from .tools import deprecated, require_version, run_check, try_import
 

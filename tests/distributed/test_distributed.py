@@ -54,6 +54,12 @@ def test_what_is_exchanged_comes_back():
     assert x.sum().item() == 10  # what was gathered is a copy
 
 
+def test_a_group_is_created_with_the_arguments_of_the_reference():
+    group = dist.communication.group.Group(0, None, [0], name="alone")
+    assert (dist.get_world_size(group), dist.get_rank(group), group.name) == (1, 0, "alone")
+    assert dist.communication.group.Group(-1, 3, [1, 2]).rank == -1
+
+
 def test_what_one_process_cannot_do_is_said(monkeypatch):
     with pytest.raises(ValueError, match="new_group: ranks is"):
         dist.new_group([0, 1])

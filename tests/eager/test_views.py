@@ -379,3 +379,29 @@ def test_where_in_its_storage_a_view_begins():
     assert found == [0, 16, 8, 32, 40]
     assert x[2:]._is_shared_buffer_with(x) and x.detach()._is_shared_buffer_with(x[1])
     assert not x._is_shared_buffer_with(x.clone())
+
+
+@pytest.mark.parametrize("static", [False, True])
+def test_an_optimizer_updates_the_storage_of_its_parameters(static):
+    storage, net = paddle.arange(8, dtype="float32"), paddle.nn.Linear(2, 2)
+    storage._slice(0, 4)._share_buffer_to(net.weight)
+    net.bias.get_tensor()._share_data_with(storage[4:6])
+    assert [net.weight.tolist(), net.bias.tolist()] == [[[0, 1], [2, 3]], [4, 5]]
+    assert not net.weight.stop_gradient
+    opt = paddle.optimizer.SGD(0.5, parameters=net.parameters())
+
+    def step(x):
+        net(x).sum().backward()
+        opt.step()
+        opt.clear_grad()
+
+    run = paddle.jit.to_static(step) if static else step
+    for _ in range(3):
+        run(paddle.ones([1, 2]))
+    assert storage.tolist() == [-1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 6, 7]
+    storage[0] = 9
+    assert net.weight.tolist() == [[9, -0.5], [0.5, 1.5]]
+    net.weight.get_tensor()._set_dims([4])
+    assert net.weight.tolist() == [9, -0.5, 0.5, 1.5]
+    with pytest.raises(ValueError, match="elements 0 to 3, but x has 2"):
+        paddle.ones([2])._share_buffer_to(paddle.ones([2, 2]))

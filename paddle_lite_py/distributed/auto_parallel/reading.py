@@ -27,7 +27,7 @@ _compared: Memo[Any, bool] = Memo("what processes of a mesh have compared", 4096
 
 def group_of(ranks: tuple[int, ...]) -> Group:
     """Return the group of the processes of a mesh, which has a number of its own."""
-    return _groups.setdefault(ranks, Group([*ranks], 1 << 33 | zlib.crc32(repr(ranks).encode())))
+    return _groups.setdefault(ranks, Group.of([*ranks], 1 << 33 | zlib.crc32(repr(ranks).encode())))
 
 
 def _is_new(group: Group, what: str) -> bool:

@@ -113,7 +113,7 @@ class HybridCommunicateGroup:
         self._groups = {n: self._own([n]) for n in names}
         shared = [n for n in ("data", "sharding", "sep") if n in names]
         # Who has the same weights, and other data. Gradients are means over rows, and sums over parts of sequences.
-        self.gradient_group = self._own(shared) if shared else Group([self.global_rank])
+        self.gradient_group = self._own(shared) if shared else Group.of([self.global_rank])
         self.sequence_parts = self._topo.get_dim("sep") if "sep" in names else 1
         for name, axes in {"dp_sep": ("data", "sep"), "pp_mp": ("pipe", "model")}.items():
             self._groups[name] = self._own([n for n in axes if n in names])
@@ -121,7 +121,7 @@ class HybridCommunicateGroup:
     def _own(self, axes: Sequence[str]) -> Group:
         """Return the group of this process along axes; all processes make all groups, in one order."""
         if math.prod(self._topo.get_dim(n) for n in axes) == 1:
-            return Group([self.global_rank])
+            return Group.of([self.global_rank])
         made: list[Group] = [new_group(ranks) for ranks in self._topo.get_fused_ranks(axes)]
         return next(g for g in made if g.is_member())
 

@@ -30,6 +30,8 @@ class Initializer:
 
     def draw(self, shape: Shape, dtype: dtypes.DType) -> np.ndarray:
         """Return the initial value, an array of this shape and dtype."""
+        if 0 in shape:  # a fan may be 0 then
+            return np.zeros(shape, dtype.np)
         return np.asarray(self._values(shape), np.float64).astype(dtype.np)
 
     def _values(self, shape: Shape) -> Any:

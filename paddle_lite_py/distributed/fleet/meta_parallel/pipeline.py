@@ -278,7 +278,7 @@ def _find_shared(layers: Sequence[Any], parts: list[int], hcg: Any) -> dict[str,
                     stages.append(stage)
     made = {}
     for key, (attribute, stages) in found.items():
-        groups = [Group([hcg.global_rank])]
+        groups = [Group.of([hcg.global_rank])]
         if len(stages) > 1:
             groups += [new_group([ranks[s] for s in stages]) for ranks in hcg.topology().get_comm_list("pipe")]
         made[key] = (attribute, next((g for g in groups[::-1] if g.is_member()), groups[0]))

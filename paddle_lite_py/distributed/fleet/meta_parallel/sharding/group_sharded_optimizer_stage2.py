@@ -20,7 +20,7 @@ class StatesGroup:
 
     def __init__(self, group: Group) -> None:
         self.group, self.nranks = group, group.nranks
-        alone = Group([get_rank()])
+        alone = Group.of([get_rank()])
         self.get_model_parallel_group = self.get_pipe_parallel_group = lambda: alone
         self.get_sharding_parallel_group = lambda: group
 

@@ -59,7 +59,7 @@ class MoELayer(Layer):
         mp_group: Group | None = None, recompute_interval: int = 0, recompute_ctx: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.group, self.mp_group = moe_group or Group([get_rank()]), mp_group
+        self.group, self.mp_group = moe_group or Group.of([get_rank()]), mp_group
         self.world_size, self.num_expert = self.group.nranks, len(experts)
         self.experts = experts if isinstance(experts, LayerList) else LayerList(experts)
         self.recompute_interval, self.d_model = recompute_interval, d_model
