@@ -91,9 +91,10 @@ def only_moves(trace: Callable[..., Any], args: tuple[Any, ...]) -> bool:
     """Whether a function only moves elements: then NumPy gives the same bits, and may run it from the first call on."""
     if not _is_supported() or not all(a.__class__ in _kinds() for a in args):
         return False
+    traced = trace(*args)  # an error of this is the caller's
     try:
         with reading():
-            return all(step.name in MOVES or step.name == "broadcast_in_dim" for step in Steps(trace(*args).jaxpr).list)
+            return all(step.name in MOVES or step.name == "broadcast_in_dim" for step in Steps(traced.jaxpr).list)
     except UnknownStepError:
         return False
 

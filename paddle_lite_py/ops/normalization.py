@@ -66,6 +66,8 @@ def _batch_norm(
 ) -> Any:
     """Normalized x, and the mean and variance that it was normalized with."""
     channel, wide = _channel(x, data_format), _wide(x)
+    if training and _is_single(x.shape, channel):
+        return x, mean, variance
     if training and weight is not None and bias is not None and weight.dtype == bias.dtype == wide.dtype:
         return _by_batch(x, weight, bias, channel, epsilon)
     if training:
@@ -77,6 +79,11 @@ def _batch_norm(
     shifted = (wide - _by_channel(mean, x, channel)) * _by_channel(scale, x, channel)
     out = shifted if bias is None else shifted + _by_channel(bias, x, channel)
     return out.astype(x.dtype), mean, variance
+
+
+def _is_single(shape: tuple[Any, ...], channel: int) -> bool:
+    """Whether each channel has one element, which has no variance: as in the reference, it is left as it is."""
+    return all(isinstance(n, int) and n == 1 for i, n in enumerate(shape) if i != channel)
 
 
 def _anew(x: Any) -> Any:
@@ -151,7 +158,8 @@ def batch_norm(
 ) -> Any:
     """Apply batch normalization per channel: `y = (x - mean) / sqrt(var + epsilon) * weight + bias`.
 
-    In training, mean and var are those of the batch, and the running statistics are updated in place.
+    In training, mean and var are those of the batch, and the running statistics are updated in place. A channel of one
+    element has no variance: `y` is `x` then, and the running statistics stay.
 
     Arguments:
         momentum: fraction of the old running statistics kept: `running = momentum * running + (1 - momentum) * batch`.
@@ -176,7 +184,7 @@ def batch_norm(
     out, mean, var = op_fn(
         x, running_mean, running_var, weight, bias, training=batch, epsilon=epsilon, data_format=data_format
     )
-    if batch and training:
+    if batch and training and not _is_single(payload_of(x).shape, _channel(x, data_format)):
         _update(running_mean, mean, momentum)
         _update(running_var, var, momentum)
     return out

@@ -137,6 +137,14 @@ CASES = {
     "import paddle.fluid as fluid\nh = fluid.layers.reduce_sum(x, dim=1, keep_dim=True)\n": (
         P + "import paddle_lite_py.static as fluid\npaddle.enable_static()\nh = paddle.sum(x, axis=1, keepdim=True)\n"
     ),
+    "from paddle.fluid.dygraph import Dropout\nd = Dropout(0.3)\nf = Dropout(0.3, None, 'upscale_in_train')\n": (
+        'from paddle_lite_py.nn import Dropout\nd = Dropout(0.3, mode="downscale_in_infer")\n'
+        'f = Dropout(0.3, mode="upscale_in_train")\n'
+    ),
+    "import paddle.fluid as fluid\nx = fluid.layers.dropout(x, 0.3, is_test=t)\n": (
+        P + "import paddle_lite_py.static as fluid\npaddle.enable_static()\n"
+        'x = paddle.nn.functional.dropout(x, p=0.3, training=not (t), mode="downscale_in_infer")\n'
+    ),
     "from paddle.fluid.dygraph import Pool2D\np = Pool2D(global_pooling=True, pool_type='avg')\n": (
         P + "p = paddle.nn.AdaptiveAvgPool2D(output_size=1)\n"
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from .rule import Arguments, Misfit, Rule, text_of
+from .rule import Arguments, Misfit, Rule, code, text_of
 
 MODULES = {
     "paddle.fluid.dygraph": "paddle.base.dygraph",
@@ -50,6 +50,23 @@ def _pool(args: Arguments, static: bool) -> str:
     if "output_size" not in args:
         args.setdefault("pool_stride", cst.Integer("1"))
     return "paddle.nn." + "".join(part.title() for part in kind.split("_")) + "Pool2D"
+
+
+_SCALING = {
+    None: "downscale_in_infer",
+    "downgrade_in_infer": "downscale_in_infer",
+    "upscale_in_train": "upscale_in_train",
+}
+
+
+def _dropout(args: Arguments) -> None:
+    """Elements were scaled in inference, unless it was said otherwise."""
+    how = args.pop("dropout_implementation", None)
+    if (text := text_of(how)) not in _SCALING or (how is not None and text is None):
+        raise Misfit("dropout_implementation is not written as a known text")
+    if (is_test := args.pop("is_test", None)) is not None:
+        args["training"] = cst.parse_expression(f"not ({code(is_test)})")
+    args["mode"] = cst.SimpleString(f'"{_SCALING[text]}"')
 
 
 def _batch_first(args: Arguments) -> None:
@@ -132,7 +149,10 @@ RULES: dict[str, Rule] = {
                                         {"input": "x", "use_cudnn": ""}),
     "paddle.fluid.layers.dropout": Rule(
         "paddle.nn.functional.dropout", "x dropout_prob is_test seed name dropout_implementation", 1,
-        {"dropout_prob": "p", "seed": "", "is_test": "", "dropout_implementation": "mode"}),
+        {"dropout_prob": "p", "seed": ""}, _dropout),
+    **{f"paddle.fluid.dygraph.{n}Dropout": Rule(
+        "paddle.nn.Dropout", "p seed dropout_implementation is_test", 1, {"seed": "", "training": ""}, _dropout)
+       for n in ("", "nn.")},
     "paddle.fluid.layers.fill_constant": Rule("paddle.full", "shape dtype value", 1, {"value": "fill_value"}),
     "paddle.fluid.layers.reshape": Rule("paddle.reshape", "x shape actual_shape act inplace name", 2,
                                         {"actual_shape": "", "inplace": ""}),
