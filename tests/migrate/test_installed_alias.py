@@ -29,6 +29,17 @@ def test_programs_modules_and_metadata_find_it(tmp_path: Path):
     assert "--nproc_per_node" in run(tmp_path, "-m", "paddle.distributed.launch", "--help")
 
 
+def test_what_is_missing_is_named(tmp_path: Path):
+    install(tmp_path)
+    code = """import sys
+sys.modules["jax"] = None
+try:
+    import paddle
+except ModuleNotFoundError as e:
+    print(e.name)"""
+    assert run(tmp_path, "-c", code).split() == ["jax"]
+
+
 def test_it_is_removed_with_nothing_else(tmp_path: Path):
     install(tmp_path)
     (tmp_path / "paddle" / "notes.txt").write_text("mine")

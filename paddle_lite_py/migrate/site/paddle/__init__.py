@@ -7,7 +7,9 @@ from pathlib import Path
 
 try:
     from paddle_lite_py.migrate.alias import take_over
-except ModuleNotFoundError:  # an interpreter of another environment, which may have its own Paddle
+except ModuleNotFoundError as e:  # an interpreter of another environment, which may have its own Paddle
+    if not (e.name or "").startswith("paddle_lite_py"):  # what it depends on
+        raise
     site = Path(__file__).resolve().parent.parent
     spec = PathFinder.find_spec("paddle", [p for p in sys.path if Path(p).resolve() != site])
     if spec is None or spec.loader is None:
