@@ -103,6 +103,7 @@ class TracedSteps:
 
     def _with_residuals(self, at: int, call: CallStep, takes: tuple[bool, ...], data: tuple[Any, ...]) -> Any:
         """Return the same where a node keeps residuals: arguments and results among them are not given once more."""
+        data = tuple([jnp.asarray(d) if d.__class__ is int else d for d in data])  # residuals are arrays
         outs, residuals = self._forward(call, takes, data)
         pull, pool, n = residuals.pull(), (*data, *outs, *residuals.arrays), len(data)
         self.residuals[at] = residuals

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax.core import Tracer
 
 from ..core import symbolic
@@ -26,6 +27,7 @@ def lower(program: Program) -> Callable[..., list[Any]]:
     declared = [v.shape for v in block.inputs]
 
     def lowered(*args: Any) -> list[Any]:
+        args = tuple([a if hasattr(a, "shape") else jnp.asarray(a) for a in args])  # numbers, of a program around it
         with symbolic.known(symbolic.solve(declared, [a.shape for a in args])):
             return run_block(block, args)
 
