@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -94,6 +95,19 @@ class _Finder:
         return ModuleSpec(name, loader, origin=own.origin, is_package=loader.is_package(name))
 
 
+def _submodule(package: str, name: str) -> ModuleType:
+    try:
+        return importlib.import_module(f"{package}.{name}")
+    except ModuleNotFoundError:
+        raise AttributeError(f"module {package!r} has no attribute {name!r}") from None
+
+
+def _import_on_demand(package: str) -> None:
+    """Have attributes of a package import its modules, which the reference has imported by now."""
+    with suppress(ImportError):
+        vars(importlib.import_module(package)).setdefault("__getattr__", partial(_submodule, package))
+
+
 def install_as_paddle() -> None:
     """Let `import paddle`, and of every `paddle.x.y`, give this package, in this process only.
 
@@ -113,6 +127,7 @@ def install_as_paddle() -> None:
     sys.modules[ALIAS] = own
     if not any(isinstance(f, type) and f.__name__ == "_Finder" and f.__module__ == __name__ for f in sys.meta_path):
         sys.meta_path.insert(0, _Finder)
+        _import_on_demand("PIL")
 
 
 def take_over() -> None:

@@ -15,6 +15,7 @@ import paddle
 import paddle.nn.functional as F
 from paddle.io import DataLoader
 from paddle.nn import Linear
+import PIL
 
 net = Linear(4, 2)
 opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
@@ -24,6 +25,7 @@ opt.step()
 assert paddle.__version__ >= "2.0.0"
 assert sys.modules["paddle.nn"] is sys.modules["paddle_lite_py.nn"] is paddle.nn
 assert isinstance(net, paddle.nn.layer.Layer)
+assert PIL.Image.__name__ == "PIL.Image" and not hasattr(PIL, "no_such")
 print("trained", sys.argv[1:], __name__)
 """
 
