@@ -133,9 +133,7 @@ def switch_main_program(program: Program) -> Program:
         >>> switch_main_program(before) is before
         False
     """
-    before = mode.default_main_program()
-    mode._switch(program, mode.default_startup_program())
-    return before
+    return mode._switch(program, mode.default_startup_program())[0]
 
 
 def switch_startup_program(program: Program) -> Program:
@@ -149,9 +147,7 @@ def switch_startup_program(program: Program) -> Program:
         >>> switch_startup_program(before) is before
         False
     """
-    before = mode.default_startup_program()
-    mode._switch(mode.default_main_program(), program)
-    return before
+    return mode._switch(mode.default_main_program(), program)[1]
 
 
 def grad_var_name(name: str) -> str:
@@ -182,13 +178,3 @@ def _along(op: Callable[[Any, Any], Tensor]) -> Callable[..., Tensor]:
 
 add_along, subtract_along = _along(math.add), _along(math.subtract)
 multiply_along, divide_along = _along(math.multiply), _along(math.divide)
-
-
-def getitem(x: Tensor, index: Any) -> Tensor:
-    """Return x[index].
-
-    Args:
-        x: a tensor.
-        index: what stands in the brackets.
-    """
-    return x[index]

@@ -107,13 +107,6 @@ def embedding_renorm_(x: Tensor, weight: Tensor, max_norm: float, norm_type: flo
     return weight
 
 
-def as_list(x: Any) -> list[Any]:
-    """Return a sequence as a list, one value as a list of it, and None as an empty one."""
-    if x is None:
-        return []
-    return list(x) if isinstance(x, list | tuple) else [x]
-
-
 def get_logger(name: str, level: int | str, fmt: str | None = None) -> logging.Logger:
     """Return a logger that writes to the error stream by itself.
 

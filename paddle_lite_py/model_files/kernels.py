@@ -65,7 +65,7 @@ def kernel(name: str) -> Function | None:
 
 def _place(name: str) -> tuple[str, str]:
     """The module of the public function that stands for a kernel ("." for a method), and its name there."""
-    room, function = ([*_table()[name].partition("=")[2].partition(":")[0].split(), ""] + [""])[:2]
+    room, function = [*_table()[name].partition("=")[2].partition(":")[0].split(), "", ""][:2]
     return room, function or name
 
 
@@ -83,22 +83,20 @@ def _public(name: str) -> Function:
     room, other = _place(name)
     order = _table()[name].partition("=")[2].partition(":")[2].strip()
     names = order.split()
+    of_module: Any = (
+        None if room == "." else getattr(importlib.import_module(f"{_ROOM}.{room}" if room else _ROOM), other)
+    )
 
     def kernel_function(*given: Any) -> Any:
-        if room == ".":  # a method
-            function: Any = getattr(given[0], other)
-            given, taken = given[1:], names[1:]
-        else:
-            function = getattr(importlib.import_module(f"{_ROOM}.{room}" if room else _ROOM), other)
-            taken = names
+        function, taken = of_module, names
+        if function is None:  # a method
+            function, given, taken = getattr(given[0], other), given[1:], names[1:]
         if not names:
             return function(*given)
         if len(given) > len(taken):
             raise TypeError(f"paddle._C_ops.{name} takes {len(names)} arguments ({order}); more were given")
         for argument, value in zip(taken, given, strict=False):
-            if argument.startswith("!") and not isinstance(value, Tensor) and not value:
-                continue
-            if argument.startswith("!"):
+            if argument.startswith("!") and (isinstance(value, Tensor) or value):
                 raise NotImplementedError(f"paddle._C_ops.{name}: {argument[1:]}={value!r} is not available here")
         return function(**{n: v for n, v in zip(taken, given, strict=False) if n[0] not in "!-"})
 

@@ -250,13 +250,13 @@ def _between(at: int, size: Callable[..., int], name: str, error: type[Exception
     return lambda attrs: lambda *args: _within(args[at], low, low + size(args, attrs), name, error)
 
 
-def _edges(count: Callable[..., int] | None, x: int = 0, y: int = 0) -> Any:
-    """Check the sources and targets of edges: rows of x, and rows of y or of the result."""
+def _edges(count: Callable[..., int] | None = None) -> Any:
+    """Check the sources and targets of edges: rows of x, and rows of the result or, without a count, of y."""
 
     def prepare(attrs: dict[str, Any]) -> Check:
         def check(*args: Any) -> None:
-            _within(args[-2], 0, args[x].shape[0], "src_index", IndexError)
-            _within(args[-1], 0, count(attrs) if count else args[y].shape[0], "dst_index", IndexError)
+            _within(args[-2], 0, args[0].shape[0], "src_index", IndexError)
+            _within(args[-1], 0, count(attrs) if count else args[1].shape[0], "dst_index", IndexError)
 
         return check
 
@@ -327,7 +327,7 @@ GRAPH_CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
     "segment_pool": _between(1, lambda _, attrs: attrs["count"], "segment_ids", ValueError),
     "send_u_recv": _edges(lambda attrs: attrs["count"]),
     "send_ue_recv": _edges(lambda attrs: attrs["count"]),
-    "send_uv": _edges(None, 0, 1),
+    "send_uv": _edges(),
 }
 
 

@@ -126,20 +126,22 @@ def program_guard(main_program: Program, startup_program: Program | None = None)
     for name, given in (("main_program", main_program), ("startup_program", startup_program)):
         if not isinstance(given, Program) and not (given is None and name == "startup_program"):
             raise TypeError(f"program_guard: {name} is a {type(given).__name__}; expected a paddle.static.Program")
-    before = current.main, current.startup
-    _switch(main_program, startup_program or current.startup)
+    before = _switch(main_program, startup_program or current.startup)
     try:
         yield
     finally:
         _switch(*before)
 
 
-def _switch(main: Program, startup: Program) -> None:
+def _switch(main: Program, startup: Program) -> tuple[Program, Program]:
+    """Make these the default programs, and return those before."""
+    before = current.main, current.startup
     if isinstance(state.interpreter, StaticBuilder) and main is not current.main:
         current.main.recorder.leave()
         main.recorder.enter()
         state.interpreter = main.recorder
     current.main, current.startup = main, startup
+    return before
 
 
 @contextmanager

@@ -53,7 +53,6 @@ def _pool(args: Arguments, static: bool) -> str:
 
 
 _SCALING = {
-    None: "downscale_in_infer",
     "downgrade_in_infer": "downscale_in_infer",
     "upscale_in_train": "upscale_in_train",
 }
@@ -62,7 +61,8 @@ _SCALING = {
 def _dropout(args: Arguments) -> None:
     """Elements were scaled in inference, unless it was said otherwise."""
     how = args.pop("dropout_implementation", None)
-    if (text := text_of(how)) not in _SCALING or (how is not None and text is None):
+    text = "downgrade_in_infer" if how is None else text_of(how)
+    if text not in _SCALING:
         raise Misfit("dropout_implementation is not written as a known text")
     if (is_test := args.pop("is_test", None)) is not None:
         args["training"] = cst.parse_expression(f"not ({code(is_test)})")
