@@ -1,6 +1,6 @@
 """Training steps of eight models on a GPU, in float32 and in mixed precision, against PyTorch there in the same run.
 
-usage: python benchmarks/gpu.py [--torch PYTHON] [--out out/gpu.json]       needs an NVIDIA GPU
+usage: python benchmarks/gpu.py [--torch PYTHON] [--out out/gpu.json] [--limit SECONDS]       needs an NVIDIA GPU
        python benchmarks/gpu.py --compile h200                              needs none: compiles all for one
 """
 
@@ -170,19 +170,21 @@ def main() -> None:
     parser.add_argument("--compile", metavar="TARGET")
     parser.add_argument("--check", action="store_true", help="say whether there is a GPU, and end")
     parser.add_argument("--only-torch", action="store_true")
+    parser.add_argument("--limit", type=float, default=240, help="seconds after which no further step is measured")
     given = parser.parse_args()
     if given.compile:
         sys.exit(compile_all_for(given.compile))
     if given.only_torch:
-        print(json.dumps(measure_torch(200)))
+        print(json.dumps(measure_torch(given.limit)))
         return
     if not has_gpu():
         sys.exit("there is no GPU here: `python benchmarks/gpu.py --compile h200` compiles all of it for one")
     if given.check:
         return
-    rows = {name: {"ours": ms} for name, ms in measure_paddle(240).items()}
+    rows = {name: {"ours": ms} for name, ms in measure_paddle(given.limit).items()}
     if given.torch:
-        done = subprocess.run([given.torch, __file__, "--only-torch"], capture_output=True, text=True, check=True)
+        command = [given.torch, __file__, "--only-torch", "--limit", str(given.limit)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
         for name, ms in json.loads(done.stdout.splitlines()[-1]).items():
             rows.setdefault(name, {})["torch"] = ms
     for name, row in rows.items():

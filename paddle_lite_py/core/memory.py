@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import jax
+
 from .memo import once
 
 # Trimming takes up to 0.1 s, so it must be worth it.
@@ -85,6 +87,17 @@ def resident() -> int:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
         return 0
+
+
+def physical() -> int:
+    """Bytes of memory of this machine; 0 where the system does not tell."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
+
+
+def largest() -> int:
+    """Bytes of this machine's memory, or of the device's in use, if that has more; 0 where nobody tells."""
+    device = getattr(jax.config, "jax_default_device", None) or jax.local_devices()[0]
+    return max(physical(), int((device.memory_stats() or {}).get("bytes_limit", 0)))
 
 
 # Key: the name of a function of the C library.

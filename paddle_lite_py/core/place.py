@@ -9,6 +9,8 @@ import jax
 from . import small
 
 _JAX_NAME = {"cpu": "cpu", "gpu": "gpu", "tpu": "tpu", "xpu": "xpu"}
+# The host, once arrays were put there on purpose although there is an accelerator.
+pinned: set[jax.Device] = set()
 
 
 class Place:
@@ -95,6 +97,8 @@ class Place:
         if self.index >= len(devices):
             have = ", ".join(sorted({of_device(d).name for d in jax.local_devices()} | {"cpu"}))
             raise ValueError(f"device '{self.name}' is not there; this machine has {have}")
+        if self.kind == "cpu" and is_accelerator(jax.local_devices()[0]):
+            pinned.add(devices[self.index])
         return devices[self.index]
 
 
@@ -203,6 +207,11 @@ def of_device(device: jax.Device) -> Place:
 def of_array(array: Any) -> Place:
     """Return the Place of a JAX or NumPy array."""
     return of_device(next(iter(array.devices()))) if isinstance(array, jax.Array) else CPUPlace()
+
+
+def is_accelerator(device: jax.Device) -> bool:
+    """True unless a device is the CPU."""
+    return device.platform != "cpu"
 
 
 def is_host(device: jax.Device) -> bool:

@@ -290,6 +290,10 @@ def explain(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exceptio
         kind, text = MemoryError, f"the result needs more memory than there is ({text})"
     elif "ncompatible shapes for broadcasting" in text or "ncompatible types for broadcasting" in text:
         kind, text = ValueError, _unlike(bound, args, attrs) or text
+    elif "No FFI handler registered" in text:
+        kind, text = NotImplementedError, f"it has no kernel for this device; give it tensors on the CPU ({text})"
+    elif "ncompatible devices" in text:
+        kind, text = ValueError, _apart(bound, args) or text
     elif text.startswith("tuple index"):
         kind, text = ValueError, _unfit(args, attrs) or "the arguments have too few dimensions for this"
     elif isinstance(error, ZeroDivisionError) and not isinstance(error, DivisorError):
@@ -297,6 +301,14 @@ def explain(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exceptio
     elif text.startswith(UNSPECIFIC) or "out of bounds for array" in text:
         kind, text = ValueError, _unfit(args, attrs) or text
     return kind(f"{bound.op.name.lstrip('_')}({', '.join(said)}): {text}")
+
+
+def _apart(bound: BoundOp, args: tuple[Any, ...]) -> str:
+    """Describe on which devices the arguments lie."""
+    arrays = {n: payload(a) for n, a in zip(_names(bound, len(args)), args, strict=True) if isinstance(a, Tensor)}
+    found = {n: ", ".join(sorted(map(str, a.devices()))) for n, a in arrays.items() if hasattr(a, "devices")}
+    where = " and ".join(f"{n} on {d}" for n, d in found.items())
+    return f"{where}: move them to one device, as by x.to(y.place)" if len(set(found.values())) > 1 else ""
 
 
 KINDS = (ValueError, TypeError, IndexError, NotImplementedError, MemoryError, DivisorError)

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core import place as places
 from ..core.arrays import full_on_host, is_array, is_spread, laid_over, meshes
 from ..core.errors import warn_no_gradient
 from ..core.interpreter import layer_version, no_grad, state
@@ -56,7 +57,7 @@ def give(leaves: Iterable[Any], grads: Iterable[Tensor | None]) -> None:
     """Accumulate gradients in leaves."""
     for leaf, grad in zip(leaves, grads, strict=True):
         if grad is not None:
-            if meshes:
+            if meshes or places.pinned:
                 _lay_like(grad, leaf)
             if leaf._hooks is None and leaf._grad.__class__ is not Tensor:
                 leaf._grad = grad  # the first gradient: nothing to add, no hook to call
@@ -65,9 +66,10 @@ def give(leaves: Iterable[Any], grads: Iterable[Tensor | None]) -> None:
 
 
 def _lay_like(grad: Tensor, leaf: Tensor) -> None:
-    """Let a gradient lie over a mesh as its leaf does, and not as XLA has chosen for it."""
+    """Let a gradient lie where its leaf was put, over a mesh or on a device, and not where XLA has left it."""
     data, own = payload_of(leaf), payload_of(grad)
-    if is_spread(data) and is_array(own) and getattr(own, "sharding", None) != data.sharding:
+    put = is_spread(data) or getattr(data, "committed", False)
+    if put and is_array(own) and getattr(own, "sharding", None) != data.sharding:
         grad._data = laid_over(own, data.sharding)
 
 

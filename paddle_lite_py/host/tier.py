@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core import place as places
 from ..core import small
 from ..core.arrays import array_class
 from ..core.config import compiler_options
@@ -25,6 +26,7 @@ from ..cpu_compiler import OutOfProcessJit, may_be_large, prepare
 from . import loops  # noqa: F401  (their rules)
 from .across import AcrossProcesses
 from .baseline import baseline
+from .beside import OnOneDevice
 from .generate import FunctionWriter, elements, write_function
 from .rules import AS_THEY_ARE, ELEMENTWISE, cost
 from .steps import HostStep, Steps, UnknownStepError, reading
@@ -49,7 +51,9 @@ def xla_jit(fn: Callable[..., Any], windows: bool = False, plain: bool = False, 
     """jax.jit with the framework's compiler options; see config.compiler_options."""
     if room.due:
         make_room()
-    made = jax.jit(fn, compiler_options=compiler_options(windows, plain), **options)
+    made: Any = jax.jit(fn, compiler_options=compiler_options(windows, plain), **options)
+    if places.is_accelerator(jax.local_devices()[0]):
+        made = OnOneDevice(made)
     return AcrossProcesses(made) if has_joined() else made
 
 

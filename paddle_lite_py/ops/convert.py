@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.arrays import as_array, is_array
+from ..core.capsules import Capsule
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..dispatch.respelling import respelt
@@ -122,19 +123,6 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
     return to_tensor(ndarray)
 
 
-class _Capsule:
-    """Wraps a bare DLPack capsule of CPU data in an object with the DLPack protocol."""
-
-    def __init__(self, capsule: Any) -> None:
-        self._capsule = capsule
-
-    def __dlpack__(self, **options: Any) -> Any:
-        return self._capsule
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return 1, 0
-
-
 def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """Create a tensor from a DLPack capsule or an object with `__dlpack__()`, as a copy.
 
@@ -146,7 +134,8 @@ def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) ->
         A tensor with the shape and dtype of the data.
 
     Raises:
-        BufferError: for copy=False.
+        BufferError: for copy=False, and for data that cannot be taken: of a capsule that has been used before, or on a
+            device that is not there.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -155,7 +144,10 @@ def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) ->
     """
     if copy is False:
         raise BufferError("from_dlpack: copy=False cannot be had, since tensors do not share their data; leave it out")
-    shared = jnp.from_dlpack(dlpack if hasattr(dlpack, "__dlpack__") else _Capsule(dlpack))
+    try:
+        shared = jnp.from_dlpack(dlpack if hasattr(dlpack, "__dlpack__") else Capsule(dlpack))
+    except RuntimeError as e:  # of a device that is not there, or of a version that JAX does not read
+        raise BufferError(f"from_dlpack: {str(e).splitlines()[0]}") from None
     out = wrap(jnp.copy(shared).block_until_ready())  # the owner of the memory may overwrite it
     return out if device is None else out.to(device)
 

@@ -11,7 +11,7 @@ import jax
 
 from ..core import dtypes
 from ..core import place as places
-from ..core.interpreter import no_grad
+from ..core.interpreter import no_grad, state
 from ..dispatch.define import add_methods
 from ..eager import views
 from ..eager.tensor import Tensor, wrap
@@ -101,8 +101,25 @@ def _to_place(x: Tensor, place: places.Place) -> Tensor:
     if not is_eager() or x.place == place:
         return x
     out = wrap(jax.device_put(x._data, place.device))
-    out.stop_gradient, out._source = x.stop_gradient, x._source
-    return out
+    if x.stop_gradient or not state.grad_enabled:
+        out.stop_gradient = x.stop_gradient
+        return out
+    return state.interpreter.custom_gradient(_Move, _Move(getattr(x._data, "sharding", None)), [x], out)
+
+
+class _Move:
+    """A move to another device, in the place of a PyLayer: its gradient moves back."""
+
+    name = "to"
+    _materialize = False
+    _blocked: frozenset[int] = frozenset()
+
+    def __init__(self, home: Any) -> None:
+        self._home = home  # a sharding of JAX's; None: the device in use
+
+    def backward(self, grad: Tensor) -> Tensor:
+        """Return the gradient where the tensor was."""
+        return wrap(jax.device_put(grad._data, self._home))
 
 
 @_method

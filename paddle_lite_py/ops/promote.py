@@ -122,17 +122,24 @@ def quotient(x: Any, y: Any) -> Any:
 
     XLA replaces a division by a constant, or by what it broadcasts, by a product with the reciprocal, which rounds
     twice: 41 / 41 is below 1, and 0 if rounded down. It does not see through a barrier (which is dropped on CPUs before
-    kernels are fused, but keeps an array in memory on accelerators) or a choice.
+    kernels are fused, but keeps an array in memory on accelerators) or a choice. On GPUs it approximates any quotient
+    in float32, but not in float64, of which memory hides the cost.
     """
     x, y = jnp.broadcast_arrays(x, y)
-    forms: dict[str, Any] = dict.fromkeys(("onnx", "other"), lambda _, y: y)
+    forms: dict[str, Any] = dict.fromkeys(("onnx", "other"), jnp.divide)
     if not for_others():  # a program saved for several platforms has a single form
-        forms["cpu"] = lambda _, y: jax.lax.optimization_barrier(y)
-    return x / by_platform(_keep_nan, x, y, **forms)
+        forms["cpu"] = lambda x, y: x / jax.lax.optimization_barrier(y)
+        if x.dtype == y.dtype == jnp.float32:
+            forms["gpu"] = forms["cuda"] = _divided_in_float64
+    return by_platform(_divided, x, y, **forms)
 
 
-def _keep_nan(x: Any, y: Any) -> Any:
-    return jnp.where(x == x, y, jax.lax.stop_gradient(x))  # NaN / NaN is NaN as well
+def _divided(x: Any, y: Any) -> Any:
+    return x / jnp.where(x == x, y, jax.lax.stop_gradient(x))  # NaN / NaN is NaN as well
+
+
+def _divided_in_float64(x: Any, y: Any) -> Any:
+    return (x.astype(jnp.float64) / y.astype(jnp.float64)).astype(jnp.float32)
 
 
 def single(x: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any, TypeAlias
@@ -12,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core import memory
 from ..core.dtypes import DType, bound_default
 from ..core.jax_compat.cotangents import absent, is_absent, materialize
 from ..core.memo import Memo
@@ -178,7 +178,7 @@ def require_memory(results: Sequence[Any]) -> None:
         MemoryError: if they do not.
     """
     needed = sum(o.size * o.dtype.itemsize for o in results)
-    if needed > (there := os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")):
+    if needed > memory.physical() > 0 and needed > (there := memory.largest()):
         raise MemoryError(f"the result takes {needed / 2**30:.3g} GiB, and this machine has {there / 2**30:.3g}")
 
 

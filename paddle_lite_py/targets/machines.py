@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..core.jax_compat.xla import on_devices
+from ..core.memory import physical
 
 GIB = 1 << 30
 # GiB of a chip, the smallest topology, the most operations a second in bfloat16, in 1e12, and the gigabits a second to
@@ -127,8 +128,7 @@ def target_of(given: str | os.PathLike[str] | Target) -> Target:
     name = os.fspath(given)
     if found := _CPUS.fullmatch(name):
         devices = int(found[1]) if found[1] else None
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
-        return Target(name, "cpu", memory=memory // (devices or 1), devices=devices)
+        return Target(name, "cpu", memory=physical() // (devices or 1), devices=devices)
     if found := _GPUS.fullmatch(name):
         hosts, gpus = int(found[1] or 1), int(found[2] or 1)
         one = _gpu(name, Path(__file__).with_name("h200.txt"))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
+from paddle_lite_py.core.capsules import Capsule
 
 
 def test_versions():
@@ -27,6 +30,29 @@ def test_dlpack_both_ways():
     x = paddle.to_tensor([[1.0, 2.0]])
     capsule = paddle.utils.dlpack.to_dlpack(x)
     np.testing.assert_array_equal(paddle.utils.dlpack.from_dlpack(capsule).numpy(), x.numpy())
+
+
+@pytest.mark.parametrize(("version", "at"), [({}, 8), ({"max_version": (1, 0)}, 40)])
+def test_a_capsule_tells_its_device(version, at):
+    capsule = np.arange(3.0).__dlpack__(**version)
+    name = "dltensor_versioned" if version else "dltensor"
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    kind = ctypes.c_int32.from_address(pointer(capsule, name.encode()) + at)
+    assert kind.value == 1
+    kind.value = 2  # of a GPU
+    assert Capsule(capsule).__dlpack_device__() == (2, 0)
+    with pytest.raises(BufferError, match="cuda"):
+        paddle.from_dlpack(capsule)
+
+
+def test_what_is_no_capsule():
+    used = np.arange(3.0).__dlpack__()
+    paddle.from_dlpack(used)
+    with pytest.raises(BufferError, match="serves once"):
+        paddle.from_dlpack(used)
+    with pytest.raises(BufferError, match="3 is no DLPack capsule"):
+        paddle.from_dlpack(3)
 
 
 def test_libraries_of_others_are_not_loaded():
