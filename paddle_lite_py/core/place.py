@@ -10,7 +10,7 @@ from . import small
 
 _JAX_NAME = {"cpu": "cpu", "gpu": "gpu", "tpu": "tpu", "xpu": "xpu"}
 # The host, once arrays were put there on purpose although there is an accelerator.
-pinned: set[jax.Device] = set()
+pinned: list[jax.Device] = []
 
 
 class Place:
@@ -97,8 +97,8 @@ class Place:
         if self.index >= len(devices):
             have = ", ".join(sorted({of_device(d).name for d in jax.local_devices()} | {"cpu"}))
             raise ValueError(f"device '{self.name}' is not there; this machine has {have}")
-        if self.kind == "cpu" and is_accelerator(jax.local_devices()[0]):
-            pinned.add(devices[self.index])
+        if self.kind == "cpu" and not pinned and is_accelerator(jax.local_devices()[0]):
+            pinned.append(devices[self.index])
         return devices[self.index]
 
 
