@@ -32,6 +32,10 @@ import special_cases  # noqa: E402
 import state_programs  # noqa: E402
 import whole_program_runs  # noqa: E402
 
+# Of state_programs: they add a part of a tensor to another part that overlaps it, in place. PaddlePaddle then reads
+# what it has written or not, depending on where the memory begins; recorded is what NumPy gives.
+VARYING = {f"views {i}" for i in (3, 10, 13, 25, 30)}
+
 
 def write(name: str, found: dict[str, Any]) -> None:
     """A JSON file with a line for each case."""
@@ -43,7 +47,8 @@ def compare(name: str, found: dict[str, Any]) -> None:
     """Print the cases whose figures are not those recorded, and fail if there are any."""
     kept = json.loads((HERE / f"{name}.json").read_text())
     found = json.loads(json.dumps(found))
-    changed = [case for case in kept.keys() | found.keys() if not library_cases.close(kept.get(case), found.get(case))]
+    cases = (kept.keys() | found.keys()) - VARYING
+    changed = [case for case in cases if not library_cases.close(kept.get(case), found.get(case))]
     print(f"{name}: {len(kept)} cases, {len(changed)} differ", *sorted(changed), sep="\n  ")
     compare.failed |= bool(changed)  # type: ignore[attr-defined]
 
