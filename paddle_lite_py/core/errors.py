@@ -61,6 +61,10 @@ def is_own(filename: str) -> bool:
     return filename.startswith(tuple(OWN_DIRS))
 
 
+class SparseError(TypeError):
+    """Error: a sparse tensor where a dense one is expected."""
+
+
 class LeafChangeError(RuntimeError, ValueError):
     """A leaf that requires gradient was to be changed in place; PaddlePaddle raises either."""
 

@@ -66,7 +66,7 @@ class Nest(NamedTuple):
 
 def flatten(value: Any, is_leaf: Callable[[Any], bool], leaves: list[Any]) -> Any:
     """Append the leaves of `value` to `leaves`; returns its structure."""
-    if is_leaf(value):
+    if is_leaf(value) and getattr(value, "_dense", True):  # a sparse tensor is an object that holds one
         leaves.append(value)
         return LEAF
     kind = type(value)

@@ -13,7 +13,7 @@ import numpy as np
 from ..core.arrays import as_array, full_on_host, is_array
 from ..core.donation import donatable
 from ..core.dtypes import INEXACT, is_inexact
-from ..core.errors import DivisorError, original
+from ..core.errors import DivisorError, SparseError, original
 from ..core.interpreter import Interpreter, UpdateRule, begin_with, layer_version, state
 from ..core.references import is_shared
 from ..registry.bound import BoundOp, check_memory
@@ -47,7 +47,11 @@ class Eager(Interpreter):
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a bound op; see interpreter.Interpreter."""
         take = _TAKING.get(len(args))
-        data, sources = (take and take(*args)) or _unpack_args(bound, args)
+        try:
+            taken = take and take(*args)
+        except SparseError:  # which the next line tells with the name of the argument's op
+            taken = None
+        data, sources = taken or _unpack_args(bound, args)
         records = sources is not None and state.grad_enabled
         if records:
             xla = bound.plain
@@ -311,7 +315,7 @@ def _apart(bound: BoundOp, args: tuple[Any, ...]) -> str:
     return f"{where}: move them to one device, as by x.to(y.place)" if len(set(found.values())) > 1 else ""
 
 
-KINDS = (ValueError, TypeError, IndexError, NotImplementedError, MemoryError, DivisorError)
+KINDS = (ValueError, TypeError, SparseError, IndexError, NotImplementedError, MemoryError, DivisorError)
 # How messages begin that do not say which argument is meant.
 UNSPECIFIC = (
     *("list index", "list assignment", "Invalid type", "broadcast_in_dim shape", "Shapes must be"),
@@ -371,7 +375,9 @@ def _names(bound: BoundOp, count: int) -> list[str]:
 
 
 def _describe(arg: Any) -> str:
-    return f"{arg.dtype.name}{[*arg.shape]}" if isinstance(arg, Tensor) else repr(arg)[:40]
+    if not isinstance(arg, Tensor):
+        return repr(arg)[:40]
+    return f"{'' if arg._dense else 'sparse '}{arg.dtype.name}{[*arg.shape]}"
 
 
 EAGER = Eager()

@@ -49,6 +49,7 @@ class Tensor(TensorData):
         (True, paddle.Size([1, 2]), paddle.float32)
     """
 
+    _dense = True  # False for sparse tensors, which have no `_data`
     _data: Any = DataOnDemand()
     _pending: Any = None  # placeholder of the data while its op is deferred (pending.Pending)
     # Class attributes are the defaults, so that making a Tensor sets one attribute only.

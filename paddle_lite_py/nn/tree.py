@@ -65,7 +65,7 @@ class Tree:
             return self._need("_sub_layers")
         if "_parameters" not in held:
             return None
-        if name in self._buffers and (value is None or isinstance(value, Tensor)):
+        if name in self._buffers and (value is None or _is_dense(value)):
             return self._buffers
         for store, kind in (("_parameters", "Parameter"), ("_sub_layers", "Layer"), ("_buffers", "Tensor")):
             if name in held[store]:
@@ -75,7 +75,7 @@ class Tree:
                     f"'{type(self).__name__}.{name}' is one of its {store.replace('_', '')}, so it can be set "
                     f"to a {kind} or None, not a {type(value).__name__}; `del` it first to change its kind"
                 )
-        if isinstance(value, Tensor) and is_array(value._data):
+        if _is_dense(value) and is_array(value._data):
             self._non_persistable.add(name)
             return self._buffers
         return None
@@ -170,7 +170,7 @@ class Tree:
             KeyError: if the name has a dot, or another attribute has it.
         """
         self._check_name(name, self._buffers)
-        if tensor is not None and not isinstance(tensor, Tensor):
+        if tensor is not None and not _is_dense(tensor):
             raise TypeError(f"buffer '{name}' of {type(self).__name__} must be a Tensor, got {type(tensor).__name__}")
         self._buffers[name] = tensor
         if persistable:
@@ -325,3 +325,7 @@ class Tree:
 
 
 _ABSENT = object()
+
+
+def _is_dense(value: Any) -> bool:
+    return isinstance(value, Tensor) and value._dense

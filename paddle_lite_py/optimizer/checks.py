@@ -71,7 +71,7 @@ def unique_parameters(who: str, params: list[Any], others: list[Parameter]) -> l
     taken = {id(p): p for p in others}
     out: dict[int, Parameter] = {}
     for p in params:
-        if not isinstance(p, Tensor):
+        if not (isinstance(p, Tensor) and p._dense):
             raise TypeError(f"{who}: a group holds a {type(p).__name__}; expected a Parameter")
         if id(p) in taken:
             raise ValueError(f"{who}: parameter '{p.name}' is in two groups")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.errors import SparseError
 from ..core.no_effect import Immaterial, no_effect
 from ..core.printing import text_of
 from ..core.size import Size
 from ..dispatch.define import op
-from ..eager.tensor import Tensor
+from ..eager.tensor import RemoveHandle, Tensor
 from ..ops.convert import to_tensor
 from ..ops.dynamic import concrete, fresh
 
@@ -47,13 +49,66 @@ def _floating(value: Any, dtype: Any, place: Any = None) -> Tensor:
     return found if place is None else found.to(place)
 
 
-class _Sparse:
-    """Base class of both formats: shape, values, and the indices as host arrays."""
+class _Sparse(Tensor):
+    """Base class of both formats: shape, values, and the indices as host arrays; a Tensor without dense data."""
 
-    shape: Size
     _values: Tensor
     _indices: Any
     _PRINTED: tuple[str, ...]
+
+    _dense = False
+    _shape: Size
+
+    @property
+    def _data(self) -> Any:  # read by whatever is of dense tensors only
+        raise SparseError("a sparse tensor is given; call its to_dense(), or the function of paddle.sparse")
+
+    @property
+    def _source(self) -> Any:  # read by the tape
+        raise SparseError("a sparse tensor has no place on the tape; give its values()")
+
+    @property
+    def shape(self) -> Size:
+        """The shape: the size of each dimension."""
+        return self._shape
+
+    @property
+    def name(self) -> str:
+        """The name, which is that of the values."""
+        return self._values.name
+
+    @name.setter
+    def name(self, value: str) -> None:
+        self._values.name = value
+
+    def register_hook(self, hook: Callable[[Any], Any]) -> RemoveHandle:
+        """Call `hook(grad)` with the sparse gradient in each `backward()`; a returned one replaces it."""
+
+        def of_values(grad: Tensor) -> Any:
+            changed = hook(self._with(grad))
+            return changed.values() if isinstance(changed, _Sparse) else changed
+
+        return self._values.register_hook(of_values)
+
+    def retain_grads(self) -> None:
+        """Keep the gradient of this tensor in `.grad` although it is not a leaf."""
+        self._values.retain_grads()
+
+    def detach_(self) -> Any:
+        """Detach the tensor from the graph in place."""
+        self._values.detach_()
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        memo[id(self)] = out = copy.copy(self)
+        out.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return out
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return object.__new__, (type(self),), self.__dict__
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
 
     def values(self) -> Tensor:
         """Return the stored values."""
@@ -89,6 +144,12 @@ class _Sparse:
         found = self._values.grad
         return None if found is None else self._with(found)
 
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        if value is not None and not isinstance(value, _Sparse):
+            raise TypeError(f"gradient of a sparse tensor: expected a sparse one or None, got {type(value).__name__}")
+        self._values.grad = None if value is None else value.values()
+
     def dim(self) -> int:
         """Return the number of dimensions."""
         return self.ndim
@@ -113,9 +174,9 @@ class _Sparse:
         """Return the number of stored values."""
         return self._values.shape[0]
 
-    def numpy(self) -> np.ndarray:
+    def numpy(self, blocking: bool = True, *, force: bool = False) -> np.ndarray:
         """Convert to a dense NumPy array."""
-        return self.to_dense().numpy()
+        return self.to_dense().numpy(blocking, force=force)
 
     def astype(self, dtype: Any) -> Any:
         """Convert the values to another dtype."""
@@ -150,10 +211,12 @@ class _Sparse:
         """Return the tensor detached from the graph."""
         return self._with(self._values.detach())
 
-    def backward(self, grad_tensor: Any = None, retain_graph: bool = False) -> None:
+    def backward(
+        self, grad_tensor: Any = None, retain_graph: bool = False, *, dump_backward_graph_path: str | None = None
+    ) -> None:
         """Compute the gradients of the values."""
         grad = grad_tensor.values() if isinstance(grad_tensor, _Sparse) else grad_tensor
-        self._values.backward(grad, retain_graph)
+        self._values.backward(grad, retain_graph, dump_backward_graph_path=dump_backward_graph_path)
 
     def _with(self, values: Tensor) -> Any:
         raise NotImplementedError
@@ -183,7 +246,7 @@ class SparseCooTensor(_Sparse):
     _PRINTED = ("indices", "values")
 
     def __init__(self, indices: np.ndarray, values: Tensor, shape: Sequence[int], coalesced: bool = False) -> None:
-        self._indices, self._values, self.shape, self._coalesced = indices, values, Size(shape), coalesced
+        self._indices, self._values, self._shape, self._coalesced = indices, values, Size(shape), coalesced
 
     def indices(self) -> Tensor:
         """Return the indices, an int64 tensor [sparse_dim, nnz]."""
@@ -247,7 +310,7 @@ class SparseCsrTensor(_Sparse):
     _PRINTED = ("crows", "cols", "values")
 
     def __init__(self, crows: np.ndarray, cols: np.ndarray, values: Tensor, shape: Sequence[int]) -> None:
-        self._crows, self._cols, self._values, self.shape = crows, cols, values, Size(shape)
+        self._crows, self._cols, self._values, self._shape = crows, cols, values, Size(shape)
 
     def crows(self) -> Tensor:
         """Return the row offsets, [rows + 1] per matrix."""

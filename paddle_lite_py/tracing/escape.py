@@ -50,7 +50,11 @@ def _children(obj: Any) -> list[Any]:
     if isinstance(obj, list | tuple | set):
         return list(obj)
     held = getattr(obj, "__dict__", None)
-    return list(held.values()) if type(held) is dict and not isinstance(obj, type | Tensor) else []
+    return list(held.values()) if type(held) is dict and not _is_closed(obj) else []
+
+
+def _is_closed(obj: Any) -> bool:
+    return isinstance(obj, type) or isinstance(obj, Tensor) and obj._dense
 
 
 def _within(values: Iterable[Any]) -> Iterable[Any]:

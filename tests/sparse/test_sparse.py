@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
+from paddle_lite_py import nn
 
 
 def matrix():
@@ -88,3 +92,64 @@ def test_what_is_known_to_be_coalesced():
     assert x.grad.values().tolist() == [1.0] * 3
     x.clear_grad()
     assert not x.grad.values().any() and x.cast("float64").cpu().dtype == "float64"
+
+
+def test_a_sparse_tensor_is_a_tensor_without_dense_data():
+    x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2], stop_gradient=False)
+    dense = paddle.ones([2, 2])
+    assert isinstance(x, paddle.Tensor) and paddle.is_tensor(x) and isinstance(x.to_sparse_csr(), paddle.Tensor)
+    # What is true of both kinds, each value with its own text.
+    assert (x.ndimension(), x.size, x.name == x.values().name, f"{x:}" == str(x)) == (2, 4, True, True)
+    refused = {
+        "add": lambda: x + x, "matmul": lambda: dense @ x, "sum": lambda: x.sum(), "exp": lambda: paddle.exp(x),
+        "concat": lambda: paddle.concat([x, x]), "linear": lambda: nn.Linear(2, 2)(x), "cast": lambda: x.to("float64"),
+    }  # fmt: skip
+    for name, call in refused.items():
+        with pytest.raises(TypeError, match=rf"^{name}\(.*sparse float32\[2, 2\].*call its to_dense"):
+            call()
+    for call in (lambda: bool(x), lambda: list(x), lambda: np.asarray(x), lambda: x[0], lambda: dense.set_value(x)):
+        with pytest.raises(TypeError, match="a sparse tensor is given; call its to_dense"):
+            call()
+    for call in (lambda: paddle.grad(x.values().sum(), x), lambda: paddle.autograd.backward([x])):
+        with pytest.raises(TypeError, match=r"give its values\(\)"):
+            call()
+    with pytest.raises(TypeError, match="holds a SparseCooTensor; expected a Parameter"):
+        paddle.optimizer.SGD(parameters=[x])
+    with pytest.raises(TypeError, match="must be a Tensor, got SparseCooTensor"):
+        nn.Linear(1, 1).register_buffer("adjacency", x)
+
+
+class Graph(nn.Layer):
+    """A layer whose attribute is sparse."""
+
+    def __init__(self, adjacency):
+        super().__init__()
+        self.adjacency = adjacency
+
+    def forward(self, x):
+        return paddle.sparse.matmul(self.adjacency, x)
+
+
+def test_a_sparse_tensor_in_layers_copies_and_static_functions(tmp_path):
+    dense, x = matrix()
+    y = np.eye(4, dtype="float32")
+    for copied in (copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x)), x.to_sparse_csr()):
+        assert type(copied).__name__.startswith("Sparse")
+        net = Graph(copied)
+        assert not net.state_dict()
+        np.testing.assert_array_equal(net(paddle.to_tensor(y)).numpy(), dense)
+        np.testing.assert_array_equal(paddle.jit.to_static(net)(paddle.to_tensor(y)).numpy(), dense)
+    product = paddle.jit.to_static(lambda a, b: paddle.sparse.matmul(a, b))
+    for made in (x, paddle.sparse.square(x)):
+        np.testing.assert_array_equal(product(made, paddle.to_tensor(y)).numpy(), made.numpy())
+    with pytest.raises(TypeError, match=r"a sparse tensor; save its indices\(\) and values\(\)"):
+        paddle.save({"adjacency": x}, str(tmp_path / "x.pdparams"))
+
+
+def test_hooks_see_sparse_gradients():
+    values = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], values, [2, 2], stop_gradient=False)
+    seen = []
+    x.register_hook(lambda grad: seen.append(grad.to_dense().tolist()) or paddle.sparse.multiply(grad, 2.0))
+    paddle.sparse.matmul(x, paddle.to_tensor([[3.0], [5.0]])).sum().backward()
+    assert (seen, x.grad.values().tolist()) == ([[[0.0, 5.0], [3.0, 0.0]]], [10.0, 6.0])
