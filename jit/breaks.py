@@ -98,7 +98,7 @@ class Parts:
     def callee(self, f: Any) -> Any:
         """Return what the plain statement calls in place of a user's function or layer: its static form."""
         if isinstance(f, Layer):
-            hooked = f._pre_hooks or f._post_hooks
+            hooked = f._forward_pre_hooks or f._forward_post_hooks
             return f if hooked or not _is_convertible(type(f).forward) else self._static(f.forward)
         plain = isinstance(f, types.FunctionType | types.MethodType) and not inspect.isgeneratorfunction(f)
         return self._static(f) if plain and _is_convertible(f) else f

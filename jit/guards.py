@@ -257,7 +257,9 @@ def of_layers(layers: Iterable[Layer]) -> list[Any]:
             guards += [Guard(store.get, k, v, f"{kind}.{k}") for k, v in store.items()]
             guards.append(Items.of(store, f"what {kind} holds"))
         guards.append(Guard(names_of(held), "", tuple(held), f"the attributes of {kind}"))
-        guards += [Items.of(hooks, f"the hooks of {kind}") for hooks in (layer._pre_hooks, layer._post_hooks)]
+        guards += [
+            Items.of(hooks, f"the hooks of {kind}") for hooks in (layer._forward_pre_hooks, layer._forward_post_hooks)
+        ]
     return guards
 
 

@@ -25,6 +25,7 @@ from paddle_lite_py.core.errors import is_own
 from paddle_lite_py.core.traced_number import TracedNumber
 from paddle_lite_py.core.versioned import Versioned
 from paddle_lite_py.eager.tensor import Parameter, Tensor
+from paddle_lite_py.nn import hooks
 from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.optimizer import Optimizer
 from paddle_lite_py.tracing.frame import is_of_each_run
@@ -365,7 +366,7 @@ class Walk:
                 self.visit(tensor, f"{label}.{name}")
             for name, layer in obj._sub_layers.items():
                 self.visit(layer, f"{label}.{name}")
-            for hook in (*obj._pre_hooks.values(), *obj._post_hooks.values()):
+            for hook in (*hooks.listed(obj._forward_pre_hooks), *hooks.listed(obj._forward_post_hooks)):
                 self.visit(hook.call, f"a hook of {label}")
         for name in slots_of(obj):
             if name in self.names:

@@ -154,7 +154,13 @@ class TranslatedLayer(Layer):
         return modes.get("train" if self.training else "eval") or modes["eval"]
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
-        if mode.interpreter is not EAGER or kwargs or self._pre_hooks or self._post_hooks or not self._forward:
+        if (
+            mode.interpreter is not EAGER
+            or kwargs
+            or self._forward_pre_hooks
+            or self._forward_post_hooks
+            or not self._forward
+        ):
             return super().__call__(*inputs, **kwargs)
         return self._forward[self.training](*inputs)
 

@@ -26,8 +26,8 @@ class Versioned:
             layer_version.number += 1
 
 
-class VersionedDict(dict[str, Any]):
-    """Settings by name.
+class VersionedDict(dict[Any, Any]):
+    """Settings by name or key.
 
     Examples:
         >>> rates, before = VersionedDict(learning_rate=1.0), layer_version.number
@@ -36,12 +36,22 @@ class VersionedDict(dict[str, Any]):
         (True, {'learning_rate': 2.0})
     """
 
-    def __setitem__(self, name: str, value: Any) -> None:
+    def __setitem__(self, name: Any, value: Any) -> None:
         super().__setitem__(name, value)
         layer_version.number += 1
 
-    def __delitem__(self, name: str) -> None:
+    def __delitem__(self, name: Any) -> None:
         super().__delitem__(name)
+        layer_version.number += 1
+
+    def pop(self, *args: Any) -> Any:
+        """As of any dict."""
+        layer_version.number += 1
+        return super().pop(*args)
+
+    def clear(self) -> None:
+        """As of any dict."""
+        super().clear()
         layer_version.number += 1
 
     def update(self, *args: Any, **kwargs: Any) -> None:

@@ -15,6 +15,7 @@ from ..core.arrays import is_array
 from ..core.interpreter import state
 from ..core.no_effect import only_known_settings
 from ..core.param_attr import as_attr
+from ..core.versioned import VersionedDict
 from ..eager.execute import EAGER
 from ..eager.tensor import RemoveHandle, Tensor, wrap
 from ..ops.dynamic import is_eager
@@ -63,9 +64,9 @@ class Layer(StateDict, Tree):
         self.training = True
         self._dtype = dtypes.as_dtype(dtype) if dtype is not None else dtypes.default_dtype()
         self._full_name = unique_name.generate(unique_name.snake_case(name_scope or type(self).__name__))
-        self._pre_hooks: dict[int, Hook] = {}
-        self._post_hooks: dict[int, Hook] = {}
-        self._state_dict_hooks: dict[int, Hook] = {}
+        self._forward_pre_hooks: dict[int, Any] = VersionedDict()
+        self._forward_post_hooks: dict[int, Any] = VersionedDict()
+        self._state_dict_hooks: dict[int, Any] = {}
 
     @property
     def _helper(self) -> LayerHelper:
@@ -77,7 +78,7 @@ class Layer(StateDict, Tree):
         raise NotImplementedError(f"{type(self).__name__} has no forward(); define one")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._pre_hooks or self._post_hooks:
+        if self._forward_pre_hooks or self._forward_post_hooks:
             return self._call_with_hooks(args, kwargs)
         if state.interpreter is EAGER:
             return self.forward(*args, **kwargs)
@@ -89,8 +90,8 @@ class Layer(StateDict, Tree):
         return interpreter.callee(self.forward)(*args, **kwargs)
 
     def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        args, kwargs = hooks.before(list(self._pre_hooks.values()), self, args, kwargs)
-        post = list(self._post_hooks.values())
+        args, kwargs = hooks.before(hooks.listed(self._forward_pre_hooks), self, args, kwargs)
+        post = hooks.listed(self._forward_post_hooks)
         try:
             out = self._call_traced(args, kwargs)
         except Exception:
@@ -120,7 +121,7 @@ class Layer(StateDict, Tree):
             >>> net(paddle.to_tensor(1.0)).item(), handle.remove(), net(paddle.to_tensor(1.0)).item()
             (2.0, True, 1.0)
         """
-        return hooks.add(self._pre_hooks, Hook(hook, with_kwargs), prepend)
+        return hooks.add(self._forward_pre_hooks, Hook(hook, with_kwargs), prepend)
 
     def register_forward_post_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
@@ -138,7 +139,7 @@ class Layer(StateDict, Tree):
         Returns:
             A handle whose remove() removes the hook.
         """
-        return hooks.add(self._post_hooks, Hook(hook, with_kwargs, always_call), prepend)
+        return hooks.add(self._forward_post_hooks, Hook(hook, with_kwargs, always_call), prepend)
 
     register_forward_hook = register_forward_post_hook
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import count
 from typing import Any, NamedTuple
 
 from ..core.interpreter import layer_version, state
 from ..eager.tensor import RemoveHandle
-
-_keys = count()
 
 
 class Hook(NamedTuple):
@@ -20,18 +17,27 @@ class Hook(NamedTuple):
     always: bool = False
 
 
-def add(hooks: dict[int, Hook], hook: Hook, prepend: bool) -> RemoveHandle:
+def listed(hooks: dict[int, Any]) -> list[Hook]:
+    """Return the hooks in their order.
+
+    The dict holds the functions themselves, which packages look for and move to other layers, but for those that are
+    called in another way.
+    """
+    return [h if h.__class__ is Hook else Hook(h) for h in hooks.values()]
+
+
+def add(hooks: dict[int, Any], hook: Hook, prepend: bool) -> RemoveHandle:
     """Register a hook, first or last."""
     if not callable(hook.call):
         raise TypeError(f"a forward hook must be a function, got {type(hook.call).__name__}")
     layer_version.number += 1
-    key = next(_keys)
+    handle = RemoveHandle(hooks)
     before = dict(hooks) if prepend else {}
     if prepend:
         hooks.clear()
-    hooks[key] = hook
+    hooks[handle._hook_id] = hook if hook.with_kwargs or hook.always else hook.call
     hooks.update(before)
-    return RemoveHandle(hooks, key)
+    return handle
 
 
 def before(hooks: list[Hook], layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:

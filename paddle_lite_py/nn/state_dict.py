@@ -84,13 +84,13 @@ class StateDict:
             if value is not None:
                 out[prefix + name] = value if own else value.detach()
         for name, value in self._buffers.items():
-            if value is not None and (every or name not in self._non_persistable):
+            if value is not None and (every or name not in self._non_persistable_buffer_names_set):
                 out[prefix + name] = value if own else value.detach()
         for name, layer in self._sub_layers.items() if sublayers else ():
             if layer is not None:
                 layer._collect_state(out, True, f"{prefix}{name}.", use_hook, every, own)
         for hook in list(self._state_dict_hooks.values()) if use_hook else ():
-            changed = hook.call(out)
+            changed = hook(out)
             out = out if changed is None else changed
         return out
 

@@ -18,12 +18,12 @@ class Tree:
     _parameters: dict[str, Parameter | None]
     _sub_layers: dict[str, Any]
     _buffers: dict[str, Tensor | None]
-    _non_persistable: set[str]
+    _non_persistable_buffer_names_set: set[str]
 
     def __init__(self) -> None:
         for store in _STORES:
             object.__setattr__(self, store, {})
-        object.__setattr__(self, "_non_persistable", set())
+        object.__setattr__(self, "_non_persistable_buffer_names_set", set())
 
     # -- attributes ------------------------------------------------------------------------------------------------
     def __getattr__(self, name: str) -> Any:
@@ -76,7 +76,7 @@ class Tree:
                     f"to a {kind} or None, not a {type(value).__name__}; `del` it first to change its kind"
                 )
         if _is_dense(value) and is_array(value._data):
-            self._non_persistable.add(name)
+            self._non_persistable_buffer_names_set.add(name)
             return self._buffers
         return None
 
@@ -94,7 +94,7 @@ class Tree:
             if self.__dict__[store] is not keep:
                 self.__dict__[store].pop(name, None)
         if keep is not self._buffers:
-            self._non_persistable.discard(name)
+            self._non_persistable_buffer_names_set.discard(name)
 
     def __delattr__(self, name: str) -> None:
         layer_version.number += 1
@@ -174,9 +174,9 @@ class Tree:
             raise TypeError(f"buffer '{name}' of {type(self).__name__} must be a Tensor, got {type(tensor).__name__}")
         self._buffers[name] = tensor
         if persistable:
-            self._non_persistable.discard(name)
+            self._non_persistable_buffer_names_set.discard(name)
         else:
-            self._non_persistable.add(name)
+            self._non_persistable_buffer_names_set.add(name)
 
     # -- walking ---------------------------------------------------------------------------------------------------
     def named_children(self) -> Iterator[tuple[str, Any]]:

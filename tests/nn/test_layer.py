@@ -165,6 +165,27 @@ def test_hooks_with_keywords_and_those_that_are_always_called():
     assert calls[1] is None
 
 
+def test_packages_find_the_hooks_of_a_layer_and_move_them():
+    def double(layer, args):
+        return args[0] * 2
+
+    first, second = nn.Identity(), nn.Identity()
+    first.register_forward_pre_hook(double)
+    run = paddle.jit.to_static(first)
+    x = paddle.to_tensor(1.0)
+    assert [*first._forward_pre_hooks.values()] == [double] and run(x).item() == first(x).item() == 2.0
+    for key, hook in list(first._forward_pre_hooks.items()):
+        second.register_forward_pre_hook(hook)
+        del first._forward_pre_hooks[key]
+    assert (run(x).item(), first(x).item(), second(x).item()) == (1.0, 1.0, 2.0)
+    own = {}
+    handle = nn.layer.layers.HookRemoveHelper(own)
+    own[handle._hook_id] = double
+    assert handle.remove() and not own
+    second._forward_pre_hooks.clear()
+    assert second(x).item() == 1.0 and not first._forward_post_hooks
+
+
 def test_hooks_are_part_of_a_static_layer():
     net = nn.Linear(2, 2)
     net.register_forward_post_hook(lambda layer, args, out: out * 2)

@@ -93,8 +93,7 @@ def remove_weight_norm(layer: Layer, name: str = "weight") -> Layer:
         >>> sorted(n for n, _ in paddle.nn.utils.remove_weight_norm(layer).named_parameters())
         ['bias', 'weight']
     """
-    for hook in list(layer._pre_hooks.values()):
-        found = hook.call
+    for found in list(layer._forward_pre_hooks.values()):
         if isinstance(found, WeightNorm) and found.name == name:
             v, g = getattr(layer, f"{name}_v"), getattr(layer, f"{name}_g")
             for gone in (name, f"{name}_v", f"{name}_g"):
