@@ -7,7 +7,6 @@ from typing import Any
 
 from ..core.interpreter import layer_version
 
-
 _ids = count()
 
 
