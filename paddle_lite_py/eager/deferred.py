@@ -83,7 +83,10 @@ class Deferred(Eager):
         """Put an op off, or run it at once; see interpreter.Interpreter."""
         if state.casting is not None:
             args = state.casting.inputs(bound, args)
-        made = self.waiting(bound, args)
+        try:
+            made = self.waiting(bound, args)
+        except TypeError:  # an argument that is no array, which is told when the op runs
+            made = None
         return EAGER.run(bound, args) if made is None else made
 
     def waiting(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:

@@ -30,6 +30,9 @@ _new: Any = object.__new__
 # Defers an op that records a gradient, on an XLA array (deferred.begin); returns None for one that
 # is to run at once.
 begin: list[Callable[[BoundOp, tuple[Any, ...]], Any]] = [lambda bound, args: None]
+# What ops are for tensors that are not arrays, such as sparse ones, which are defined above this module:
+# functions that return NotImplemented for all other arguments.
+of_others: list[Callable[[BoundOp, tuple[Any, ...]], Any]] = []
 NUMBERS = frozenset((float, int, bool, complex))
 HOSTED = NUMBERS | {np.ndarray}
 _DRAWN = np.array([0, 1], np.uint32)  # what a draw adds to the generator's state
@@ -48,10 +51,11 @@ class Eager(Interpreter):
         """Apply a bound op; see interpreter.Interpreter."""
         take = _TAKING.get(len(args))
         try:
-            taken = take and take(*args)
-        except SparseError:  # which the next line tells with the name of the argument's op
-            taken = None
-        data, sources = taken or _unpack_args(bound, args)
+            data, sources = (take and take(*args)) or _unpack_args(bound, args)
+        except TypeError:
+            if (found := run_on_others(bound, args)) is not NotImplemented:
+                return found
+            data, sources = _unpack_args(bound, args)  # raises with the names of the arguments
         records = sources is not None and state.grad_enabled
         if records:
             xla = bound.plain
@@ -267,6 +271,14 @@ def payload(arg: Any) -> Any:
     if isinstance(arg, int | float):  # of a subclass: an enumeration, a size
         return int(arg) if isinstance(arg, int) else float(arg)
     return as_array(arg)
+
+
+def run_on_others(bound: BoundOp, args: tuple[Any, ...]) -> Any:
+    """Return what an op gives for tensors that are not arrays; NotImplemented where there is no such rule."""
+    for function in of_others:
+        if (found := function(bound, args)) is not NotImplemented:
+            return found
+    return NotImplemented
 
 
 def failure(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:

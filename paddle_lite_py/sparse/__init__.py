@@ -1,7 +1,7 @@
 """Sparse tensors in coordinate (COO) and compressed sparse row (CSR) format."""
 
 from ..core.argument_docs import document as _document
-from . import nn
+from . import nn, operators
 from .elementwise import (
     abs,
     asin,

@@ -21,7 +21,7 @@ from ..core.interpreter import Interpreter, state, use
 from ..core.quotients import shortest
 from ..core.symbolic import is_symbolic
 from ..core.traced_number import ScalarGuard, TracedNumber
-from ..eager.execute import EAGER, explain, has_shared_gradient
+from ..eager.execute import EAGER, explain, has_shared_gradient, run_on_others
 from ..eager.random import default_generator
 from ..eager.tensor import ZEROS, Tensor, wrap
 from ..eager.views import link
@@ -216,7 +216,12 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         if state.casting is not None:
             args = state.casting.inputs(bound, args)
         numbers = any(map(is_number, args))
-        inputs = tuple([self._input(a) for a in (cast_numbers(args, bound.op) if numbers else args)])
+        try:
+            inputs = tuple([self._input(a) for a in (cast_numbers(args, bound.op) if numbers else args)])
+        except TypeError:
+            if (found := run_on_others(bound, args)) is NotImplemented:
+                raise
+            return found
         needs = state.grad_enabled and any(isinstance(v, TracedValue) and v.requires_grad for v in inputs)
         values = self.emit(bound, inputs, needs)
         outs = tuple(map(self.handle, values))

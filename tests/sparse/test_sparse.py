@@ -101,8 +101,7 @@ def test_a_sparse_tensor_is_a_tensor_without_dense_data():
     # What is true of both kinds, each value with its own text.
     assert (x.ndimension(), x.size, x.name == x.values().name, f"{x:}" == str(x)) == (2, 4, True, True)
     refused = {
-        "add": lambda: x + x, "matmul": lambda: dense @ x, "sum": lambda: x.sum(), "exp": lambda: paddle.exp(x),
-        "concat": lambda: paddle.concat([x, x]), "linear": lambda: nn.Linear(2, 2)(x), "cast": lambda: x.to("float64"),
+        "exp": lambda: paddle.exp(x), "concat": lambda: paddle.concat([x, x]), "linear": lambda: nn.Linear(2, 2)(x),
     }  # fmt: skip
     for name, call in refused.items():
         with pytest.raises(TypeError, match=rf"^{name}\(.*sparse float32\[2, 2\].*call its to_dense"):
@@ -153,3 +152,38 @@ def test_hooks_see_sparse_gradients():
     x.register_hook(lambda grad: seen.append(grad.to_dense().tolist()) or paddle.sparse.multiply(grad, 2.0))
     paddle.sparse.matmul(x, paddle.to_tensor([[3.0], [5.0]])).sum().backward()
     assert (seen, x.grad.values().tolist()) == ([[[0.0, 5.0], [3.0, 0.0]]], [10.0, 6.0])
+
+
+OPERATORS = {
+    "dense @ sparse": lambda s, d: d @ s,
+    "sparse @ dense": lambda s, d: paddle.mm(s, d),
+    "dense + sparse": lambda s, d: d + s,
+    "sparse - dense": lambda s, d: paddle.subtract(s, d),
+    "dense * sparse": lambda s, d: (d * s).to_dense(),
+    "sparse / dense": lambda s, d: (s / d).to_dense(),
+    "2 * sparse - sparse": lambda s, d: (2.0 * s - s).to_dense() * d,
+    "-sparse.T": lambda s, d: (-s.T).to_dense() + d,
+}
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_operators_of_sparse_and_dense_tensors(name):
+    found = []
+    for convert in (lambda s: s.to_dense(), lambda s: s):
+        s = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, 2.0], [2, 2], stop_gradient=False)
+        d = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]], stop_gradient=False)
+        x = convert(s)
+        out = OPERATORS[name](x, d)
+        (out * d if out.is_dense() else out.to_dense()).sum().backward()
+        found.append([out.numpy(), s.grad.to_dense().numpy(), d.grad.numpy()])
+        made = paddle.jit.to_static(lambda a: OPERATORS[name](s, a))(d)
+        np.testing.assert_allclose(made.numpy(), found[-1][0], rtol=1e-6)
+    for dense, sparse in zip(*found, strict=True):
+        np.testing.assert_allclose(sparse, dense, rtol=1e-6)
+
+
+def test_operators_of_a_sparse_tensor_that_mean_nothing():
+    s = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, 2.0], [2, 2])
+    for call in (lambda: s + 2.0, lambda: paddle.ones([2, 2]) / s, lambda: s @ 2.0, lambda: s * paddle.ones([2])):
+        with pytest.raises(TypeError, match=r"sparse float32\[2, 2\].*a sparse tensor is given"):
+            call()

@@ -238,7 +238,7 @@ RULES |= {
        ("Transformer", "TransformerEncoderLayer", "TransformerDecoderLayer")},
     "torch.sparse_coo_tensor": Rule("paddle.sparse.sparse_coo_tensor", _SPARSE, 2,
                                     {"size": "shape", "device": "place", "requires_grad": ""}),
-    **dict.fromkeys(("torch.spmm", "torch.sparse.mm"), Rule("paddle.sparse.matmul")),
+    **dict.fromkeys(("torch.spmm", "torch.sparse.mm"), Rule("paddle.matmul")),
     "torchvision.datasets.MNIST": Rule("paddle.compat.torchvision.IndexedMNIST"),
     "torchvision.datasets.FashionMNIST": Rule("paddle.compat.torchvision.IndexedFashionMNIST"),
     "torchvision.datasets.FakeData": Rule("paddle.compat.torchvision.FakeImages"),
