@@ -118,7 +118,9 @@ HOMONYMS = {
     "distributed.auto_parallel.cluster": "Cluster Device Link",
     "distributed.utils.launch_utils": "Trainer",
     "distributed.ps": "Rule Server",  # not the reference's: each is one of its package, and called by its name
-    "compat.nn": "AvgPool1D AvgPool2D AvgPool3D GRU GRUCell LSTM LSTMCell Linear RNN Softmax Unfold",
+    "compat.nn": "AvgPool1D AvgPool2D AvgPool3D GRU GRUCell LSTM LSTMCell Linear RNN Softmax Unfold Transformer "
+    "TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer",
+    "compat.distributions": "Categorical",
     "nn.initializer": "Bilinear Normal Uniform",
     "sparse.nn": "BatchNorm Conv2D Conv3D LeakyReLU MaxPool3D ReLU ReLU6 Softmax SyncBatchNorm",
     "static": "Program",  # the other one is the program of the intermediate representation, ir.Program

@@ -12,10 +12,10 @@ from ..dispatch.codegen import into
 from ..eager import random
 from ..eager.tensor import Tensor
 from ..ops import decomposition, gather, logic, math, reduction, search, splitting, statistics
-from . import nn, torchvision
+from . import distributions, nn, torchvision
 
 __all__ = [
-    *("equal", "max", "median", "min", "nanmedian", "nn", "seed", "slogdet", "sort", "split", "torchvision", "unique"),
+    *("distributions", "equal", "max", "median", "min", "nanmedian", "nn", "seed", "slogdet", "sort", "split", "torchvision", "unique"),
 ]
 
 

@@ -121,7 +121,7 @@ class Categorical(Distribution):
             An integer tensor [*shape, *batch_shape].
         """
         with no_grad():
-            fn: Any = _choose
+            fn: Any = choose
             return fn(self._prob, tuple(self._extended(shape)))
 
     def probs(self, value: Any) -> Tensor:
@@ -147,7 +147,8 @@ class Categorical(Distribution):
 
 
 @op(name="choose", random=True, grad=False)
-def _choose(key: Any, prob: Any, /, shape: Any) -> Any:
+def choose(key: Any, prob: Any, /, shape: Any) -> Any:
+    """Draw indices of a shape by probabilities along the last dimension."""
     return jax.random.categorical(key, jnp.log(prob), axis=-1, shape=shape).astype(jnp.int64)
 
 

@@ -190,6 +190,19 @@ def batch_norm(
     return out
 
 
+def by_batch(x: Tensor, weight: Any, bias: Any, epsilon: float) -> Any:
+    """Return x [N, C, ...] with each channel normalized by its own statistics, and their mean and variance.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> out, mean, variance = by_batch(paddle.to_tensor([[1.0], [3.0]]), None, None, 0.0)
+        >>> out.tolist(), mean.tolist(), variance.tolist()
+        ([[-1.0], [1.0]], [2.0], [1.0])
+    """
+    op_fn: Any = _batch_norm
+    return op_fn(x, 0.0, 1.0, weight, bias, training=True, epsilon=epsilon, data_format="NCHW")
+
+
 _OWN = "each instance is normalized by its own statistics, as in PaddlePaddle"
 
 

@@ -6,11 +6,87 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core.argument_docs import document as _document
+from ...core.interpreter import no_grad
+from ...eager.pending import payload_of
 from ...nn import functional as F
 from ...ops.math_names import softmax as softmax_of
+from ...ops.normalization import by_batch
 from ...ops.padding import pad_last
 
-__all__ = ["linear", "pad", "scaled_dot_product_attention", "softmax", "unfold"]
+__all__ = ["batch_norm", "dropout2d", "dropout3d", "linear", "pad", "scaled_dot_product_attention", "softmax", "unfold"]
+
+
+def batch_norm(
+    input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: bool = False,
+    momentum: Any = 0.1, eps: float = 1e-5,
+) -> Any:  # fmt: skip
+    """Batch normalization whose running variance is the unbiased one, n / (n - 1) times that of the batch.
+
+    Arguments:
+        input: [N, C, ...].
+        running_mean, running_var: [C], updated in place while training; None there: nothing is kept.
+        training: normalize by the batch's statistics. Default: False.
+        momentum: the part of the new statistics. Default: 0.1.
+
+    Raises:
+        ValueError: in training each channel has one element.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> mean, variance = paddle.zeros([1]), paddle.ones([1])
+        >>> x = paddle.to_tensor([[1.0], [3.0]])
+        >>> _ = paddle.compat.nn.functional.batch_norm(x, mean, variance, training=True, momentum=0.5)
+        >>> mean.tolist(), variance.tolist()
+        ([1.0], [1.5])
+    """
+    if not training:
+        return F.batch_norm(input, running_mean, running_var, weight, bias, epsilon=eps)
+    count = input.size // input.shape[1]
+    if count == 1:
+        raise ValueError(
+            f"batch_norm: the input {[*input.shape]} has one element in each channel; expected more in training"
+        )
+    out, mean, variance = by_batch(input, weight, bias, eps)
+    if running_mean is not None:
+        with no_grad():
+            for running, new in ((running_mean, mean), (running_var, variance * (count / (count - 1)))):
+                running._set_payload(payload_of(running * (1.0 - momentum) + new * momentum))
+    return out
+
+
+def _dropped(n: int, x: Any, p: float, training: bool, inplace: bool) -> Any:
+    if x.ndim < 2:
+        raise ValueError(f"dropout{n}d: input has {x.ndim} dimensions; expected batch and channels")
+    out = F.dropout(x, p, [0, 1], training)
+    return x._rebind(out, False) if inplace and out is not x else out
+
+
+def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Set whole channels of [N, C, H, W] to zero with probability p while training; of [N, C] single elements.
+
+    Raises:
+        ValueError: the input has less than two dimensions.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.functional.dropout2d(paddle.ones([2, 3]), training=False).shape
+        paddle.Size([2, 3])
+    """
+    return _dropped(2, input, p, training, inplace)
+
+
+def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """Set whole channels of [N, C, D, H, W] to zero with probability p while training; of [N, C] single elements.
+
+    Raises:
+        ValueError: the input has less than two dimensions.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.functional.dropout3d(paddle.ones([2, 3, 4]), 0.0).shape
+        paddle.Size([2, 3, 4])
+    """
+    return _dropped(3, input, p, training, inplace)
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:

@@ -9,7 +9,7 @@ from ...nn.base import Layer
 from ...nn.initializer import Uniform
 from . import functional
 
-__all__ = ["AvgPool1D", "AvgPool2D", "AvgPool3D", "Linear", "Softmax", "Unfold"]
+__all__ = ["AvgPool1D", "AvgPool2D", "AvgPool3D", "Dropout2d", "Dropout3d", "Linear", "Softmax", "Unfold"]
 nn: Any = _nn  # whose lists of names mypy cannot read
 
 
@@ -61,6 +61,42 @@ class AvgPool3D(nn.AvgPool3D):
     ) -> None:  # fmt: skip
         settings = {"exclusive": not count_include_pad, "ceil_mode": ceil_mode, "divisor_override": divisor_override}
         super().__init__(kernel_size, stride, padding, **settings)
+
+
+class Dropout2d(Layer):
+    """Whole channels of [N, C, H, W] become zero with probability p while training; of [N, C] single elements.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.Dropout2d(0.2)(paddle.ones([2, 3])).shape
+        paddle.Size([2, 3])
+    """
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__()
+        self.p, self.inplace = p, inplace
+
+    def forward(self, input: Any) -> Any:
+        """Return the input with zeros; its other elements are divided by 1 - p."""
+        return functional.dropout2d(input, self.p, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Return its settings."""
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Dropout3d(Dropout2d):
+    """Whole channels of [N, C, D, H, W] become zero with probability p while training.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.Dropout3d(0.2).eval()(paddle.ones([1, 1])).tolist()
+        [[1.0]]
+    """
+
+    def forward(self, input: Any) -> Any:
+        """Return the input with zeros; its other elements are divided by 1 - p."""
+        return functional.dropout3d(input, self.p, self.training, self.inplace)
 
 
 class Linear(Layer):

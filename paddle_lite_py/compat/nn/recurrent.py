@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ... import nn as _nn
+from ...ops.convert import to_tensor
+from .sequences import PackedSequence, lengths_of, pack_padded_sequence, pad_packed_sequence
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
 nn: Any = _nn  # whose lists of names mypy cannot read
@@ -64,7 +66,41 @@ class LSTMCell(_Cell, nn.LSTMCell):
     """
 
 
-class RNN(nn.SimpleRNN):
+class _Layers(nn.Layer):
+    """Recurrent layers that also take a packed batch; beside the class of the layers."""
+
+    def forward(self, input: Any, hx: Any = None) -> Any:
+        """Return the outputs of all steps, and the last states.
+
+        Arguments:
+            input: [length, batch, input_size], with batch_first [batch, length, input_size], without a batch
+                [length, input_size], or a packed batch.
+            hx: initial states; None: zeros.
+        """
+        if not isinstance(input, PackedSequence):
+            return self._of_one(input, hx) if input.ndim == 2 else super().forward(input, hx)
+        _, sizes, order, back = input
+        lengths = to_tensor(lengths_of(input))
+        x = pad_packed_sequence(input._replace(unsorted_indices=None), not self.time_major)[0]
+        out, states = super().forward(x, _map(hx, order), lengths)
+        data = pack_padded_sequence(out, lengths, not self.time_major).data
+        return PackedSequence(data, sizes, order, back), _map(states, back)
+
+    def _of_one(self, input: Any, hx: Any) -> Any:
+        given = hx if hx is None else tuple(h.unsqueeze(1) for h in hx) if isinstance(hx, tuple) else hx.unsqueeze(1)
+        out, states = super().forward(input.unsqueeze(1 if self.time_major else 0), given)
+        found = tuple(h.squeeze(1) for h in states) if isinstance(states, tuple) else states.squeeze(1)
+        return out.squeeze(1 if self.time_major else 0), found
+
+
+def _map(states: Any, order: Any) -> Any:
+    """Return states [layers, batch, size] with the sequences in another order."""
+    if states is None or order is None:
+        return states
+    return tuple(_map(h, order) for h in states) if isinstance(states, tuple) else states.index_select(order, 1)
+
+
+class RNN(_Layers, nn.SimpleRNN):
     """paddle.nn.SimpleRNN, but time comes first by default.
 
     Examples:
@@ -82,7 +118,7 @@ class RNN(nn.SimpleRNN):
         super().__init__(input_size, hidden_size, num_layers, activation=nonlinearity, **settings)
 
 
-class GRU(nn.GRU):
+class GRU(_Layers, nn.GRU):
     """paddle.nn.GRU, but time comes first by default.
 
     Examples:
@@ -98,7 +134,7 @@ class GRU(nn.GRU):
         super().__init__(input_size, hidden_size, num_layers, **_of_batches(bias, batch_first, dropout, bidirectional))
 
 
-class LSTM(nn.LSTM):
+class LSTM(_Layers, nn.LSTM):
     """paddle.nn.LSTM, but time comes first by default.
 
     Examples:

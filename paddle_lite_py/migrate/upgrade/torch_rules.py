@@ -173,7 +173,7 @@ _NORM = {"eps": "epsilon", "track_running_stats": "", "device": "", "dtype": ""}
 _INPLACE = {"inplace": ""}
 _TRAINED = {"params": "parameters", "lr": "learning_rate", "eps": "epsilon", "nesterov": "use_nesterov", "foreach": "",
             "fused": "", "capturable": ""}  # fmt: skip
-STATISTICS = (
+_STATISTICS = (
     "its running statistics are among parameters() here, with requires_grad False; the running variance is that of the "
     "batch, where PyTorch multiplies it by n / (n - 1)"
 )
@@ -183,7 +183,6 @@ _POOL = "input kernel_size stride padding ceil_mode count_include_pad divisor_ov
 _SPARSE = "indices values size dtype device requires_grad"
 _DATA_SET = "root train transform target_transform download"
 _TURNED = "in_channels out_channels kernel_size stride padding output_padding groups bias dilation padding_mode"
-_FIRST = "the batch comes first here, as with batch_first=True there; attention masks are added to the scores"
 _ADAGRAD = "params lr lr_decay weight_decay initial_accumulator_value eps"
 _RMS = "params lr alpha eps weight_decay momentum centered"
 _LBFGS = "params lr max_iter max_eval tolerance_grad tolerance_change history_size line_search_fn"
@@ -193,8 +192,6 @@ _RNN = "input_size hidden_size num_layers bias batch_first dropout bidirectional
 RULES, _BY_HAND = read(MODULES)
 RULES |= {
     "torch.nn.Module": Rule("paddle.nn.Layer"),
-    **{f"torch.nn.BatchNorm{n}d": Rule(f"paddle.nn.BatchNorm{n}D", _BATCH, 1, _NORM, _batch_norm,
-                                       todo=STATISTICS) for n in (1, 2, 3)},
     "torch.nn.LayerNorm": Rule("paddle.nn.LayerNorm", "normalized_shape eps elementwise_affine", 1, _NORM),
     "torch.nn.GroupNorm": Rule("paddle.nn.GroupNorm", "num_groups num_channels eps affine", 2, _NORM, _batch_norm),
     **{f"torch.nn.{n}": Rule(f"paddle.nn.{n}", "inplace", 0, _INPLACE) for n in ("ReLU", "ReLU6", "SiLU", "Hardswish")},
@@ -223,19 +220,14 @@ RULES |= {
     **{f"torch.nn.InstanceNorm{n}d": Rule(f"paddle.nn.InstanceNorm{n}D", _BATCH, 1, _NORM, _instance_norm)
        for n in (1, 2, 3)},
     "torch.nn.SyncBatchNorm": Rule("paddle.nn.SyncBatchNorm", f"{_BATCH} process_group", 1,
-                                   {**_NORM, "process_group": ""}, _batch_norm, todo=STATISTICS),
+                                   {**_NORM, "process_group": ""}, _batch_norm, todo=_STATISTICS),
     **{f"torch.nn.functional.avg_pool{n}d": Rule(f"paddle.nn.functional.avg_pool{n}d", _POOL, 4, {"input": "x"},
                                                  _average) for n in (1, 2, 3)},
-    "torch.nn.functional.batch_norm": Rule(
-        "paddle.nn.functional.batch_norm", "input running_mean running_var weight bias training momentum eps", 6,
-        {"input": "x", "eps": "epsilon"}, _batch_norm),
     "torch.distributions.Categorical": Rule("paddle.distribution.Categorical", "probs logits validate_args", 0,
                                             {"probs": "logits", "validate_args": ""}, _categorical,
                                             todo=CATEGORICAL),
     **{f"torch.nn.ConvTranspose{n}d": Rule(f"paddle.nn.Conv{n}DTranspose", _TURNED, 5,
                                           {"bias": "bias_attr", "padding_mode": ""}) for n in (1, 2, 3)},
-    **{f"torch.nn.{n}": Rule(f"paddle.nn.{n}", todo=_FIRST) for n in
-       ("Transformer", "TransformerEncoderLayer", "TransformerDecoderLayer")},
     "torch.sparse_coo_tensor": Rule("paddle.sparse.sparse_coo_tensor", _SPARSE, 2,
                                     {"size": "shape", "device": "place", "requires_grad": ""}),
     **dict.fromkeys(("torch.spmm", "torch.sparse.mm"), Rule("paddle.matmul")),

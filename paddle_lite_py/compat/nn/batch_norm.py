@@ -1,0 +1,110 @@
+"""Batch normalization with torch's arguments, names and running statistics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...nn.base import Layer
+from ...nn.formats import check_rank
+from ...nn.initializer import Constant
+from ...ops.creation import ones, zeros
+from . import functional
+
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
+
+
+class _BatchNormNd(Layer):
+    """Batch normalization whose running variance is the unbiased one, and whose statistics are buffers."""
+
+    _dims: tuple[int, ...] = ()
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
+        track_running_stats: bool = True, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+        size = [num_features]
+        self.weight = self.create_parameter(size, default_initializer=Constant(1.0)) if affine else None
+        self.bias = self.create_parameter(size, is_bias=True) if affine else None
+        self.register_buffer("running_mean", zeros(size) if track_running_stats else None)
+        self.register_buffer("running_var", ones(size) if track_running_stats else None)
+        self.register_buffer("num_batches_tracked", zeros([], "int64") if track_running_stats else None)
+        if device is not None or dtype is not None:
+            self.to(device, dtype)
+
+    def reset_running_stats(self) -> None:
+        """Start the running statistics anew: mean 0 and variance 1."""
+        for buffer, value in ((self.running_mean, 0.0), (self.running_var, 1.0), (self.num_batches_tracked, 0)):
+            if buffer is not None:
+                buffer.fill_(value)
+
+    def forward(self, input: Any) -> Any:
+        """Return the input, each channel normalized: by the batch while training, else by the running statistics.
+
+        Raises:
+            ValueError: the input has another number of dimensions, or in training one element in each channel.
+        """
+        check_rank(type(self).__name__, input, self._dims)
+        by_batch, momentum = self.training or not self.track_running_stats, self.momentum
+        if by_batch and self.track_running_stats:
+            self.num_batches_tracked.add_(ones([], "int64"))
+            if momentum is None:
+                momentum = 1.0 / self.num_batches_tracked.astype("float32")
+        running = (self.running_mean, self.running_var)
+        return functional.batch_norm(input, *running, self.weight, self.bias, by_batch, momentum, self.eps)
+
+    def extra_repr(self) -> str:
+        """Return its settings."""
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+            f"track_running_stats={self.track_running_stats}"
+        )
+
+
+class BatchNorm1d(_BatchNormNd):
+    """paddle.nn.BatchNorm1D with torch's running statistics: the variance is the unbiased one, and they are buffers.
+
+    Arguments:
+        num_features: channels of the inputs [N, C] or [N, C, L].
+        eps: added to the variance. Default: 1e-05.
+        momentum: the part of the batch's statistics in an update; None: the average of all batches. Default: 0.1.
+        affine: with scale and shift. Default: True.
+        track_running_stats: False: by the batch's statistics in evaluation too. Default: True.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> layer = paddle.compat.nn.BatchNorm1d(2)
+        >>> _ = layer(paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]]))
+        >>> layer.running_mean.numpy().round(4).tolist(), len(layer.parameters())
+        ([0.2..., 0.3...], 2)
+    """
+
+    _dims = (2, 3)
+
+
+class BatchNorm2d(_BatchNormNd):
+    """paddle.nn.BatchNorm2D of [N, C, H, W] with torch's running statistics; see BatchNorm1d.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> layer = paddle.compat.nn.BatchNorm2d(1)
+        >>> _ = layer(paddle.to_tensor([[[[1.0, 3.0]]]]))
+        >>> layer.running_var.item()
+        1.1...
+    """
+
+    _dims = (4,)
+
+
+class BatchNorm3d(_BatchNormNd):
+    """paddle.nn.BatchNorm3D of [N, C, D, H, W] with torch's running statistics; see BatchNorm1d.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.BatchNorm3d(2, affine=False)(paddle.ones([1, 2, 3, 3, 3])).shape
+        paddle.Size([1, 2, 3, 3, 3])
+    """
+
+    _dims = (5,)
