@@ -77,7 +77,10 @@ class LazyProgram(tape.Recurring):
             return None
         program = self._compiled.get(True) or self._compiled.setdefault(True, self._program(outside, self._integers))
         arrays = [for_xla(outside[i]) for i in self._order]
-        run = program.without_compiler(*arrays) if isinstance(program, OutOfProcessJit) else None
+        if not isinstance(program, OutOfProcessJit):
+            return None
+        with memory.paused_collection():
+            run = program.without_compiler(*arrays)
         return None if run is None else self._nested(run(*arrays))
 
     def has_run(self) -> bool:

@@ -41,6 +41,10 @@ def _is_one(constant: Any, value: int | None = None) -> bool:
     return constant is not None and constant.ndim == 0 and constant.dtype.kind == "i" and value in (None, constant)
 
 
+def _is_key(dtype: Any) -> bool:
+    return not isinstance(dtype, np.dtype) and str(dtype) == _KEY  # writing down those of NumPy takes its time
+
+
 def _axes_to_drop(shape: tuple[int, ...], left: tuple[int, ...]) -> tuple[int, ...]:
     """Which axes of one element a shape has to lose to become another; none where that is not how it becomes it."""
     rest, gone = list(left), []
@@ -124,7 +128,7 @@ class Steps:
 
     def _new(self, aval: Any) -> int:
         number = next(self._numbers)
-        if str(aval.dtype) == _KEY:
+        if _is_key(aval.dtype):
             aval = jax.ShapeDtypeStruct((*aval.shape, 2), np.uint32)
             self._keys.add(number)
         self.types[number] = aval
@@ -155,7 +159,7 @@ class Steps:
                 body, inner = function
                 known |= zip(eqn.outvars, self._inline(body, map(self._constant, inner), reads), strict=True)
                 continue
-            if eqn.outvars and all(0 in v.aval.shape and str(v.aval.dtype) != _KEY for v in eqn.outvars):
+            if eqn.outvars and all(0 in v.aval.shape and not _is_key(v.aval.dtype) for v in eqn.outvars):
                 known |= {v: self._constant(np.empty(v.aval.shape, v.aval.dtype)) for v in eqn.outvars}
                 continue
             makes = tuple([self._new(v.aval) for v in eqn.outvars])

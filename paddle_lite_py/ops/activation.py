@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import INPLACE, op
@@ -32,7 +33,19 @@ def relu(x: Array, /) -> Any:
         >>> paddle.nn.functional.relu(paddle.to_tensor([-1.0, 2.0])).tolist()
         [0.0, 2.0]
     """
-    return jax.nn.relu(x)  # whose gradient at 0 is 0, where that of maximum() is a half
+    return _relu(x)
+
+
+@jax.custom_jvp
+def _relu(x: Any) -> Any:
+    """As jax.nn.relu, which JAX takes twice as long to trace: its gradient at 0 is 0, and that of maximum() a half."""
+    return jax.lax.max(x, np.zeros((), x.dtype))
+
+
+@_relu.defjvp
+def _relu_jvp(primals: Any, tangents: Any) -> Any:
+    (x,), (g,) = primals, tangents
+    return _relu(x), jax.lax.select(jax.lax.gt(x, np.zeros((), x.dtype)), g, jax.lax.full_like(g, 0))
 
 
 @op

@@ -13,6 +13,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.custom_derivatives import SymbolicZero
 
 from ..cpu_compiler import takes, transposes_are_free
 
@@ -88,19 +89,23 @@ def _convolve(x: Any, weight: Any, strides: Ints, pads: Pairs) -> Any:
     return _product(x, weight, strides, pads)
 
 
-@_convolve.defjvp
 def _jvp(strides: Ints, pads: Pairs, primals: Any, tangents: Any) -> Any:
     # The transpose of each term is a gradient. That of x is fast as a product; that of the weight is, of few windows,
     # as well: it comes in the weight's own layout, whereas a convolution's has to be transposed for the update.
     (x, weight), (dx, dw) = primals, tangents
-    out = _convolve(x, weight, strides, pads)
-    windows = x.shape[0] * math.prod(window_counts(x.shape[2:], weight.shape[2:], strides, pads))
-    of_weight = _product if windows <= FEW_WINDOWS else direct
-    if _is_onednns(x, weight, strides, pads, "data"):
-        of_x = direct(dx, weight, strides, pads)
-    else:
-        of_x = _product(dx, weight, strides, pads, _windows_by_row)
-    return out, of_x + of_weight(x, dw, strides, pads)
+    out, terms = _convolve(x, weight, strides, pads), []
+    if not isinstance(dx, SymbolicZero):  # as of input images
+        if _is_onednns(x, weight, strides, pads, "data"):
+            terms.append(direct(dx, weight, strides, pads))
+        else:
+            terms.append(_product(dx, weight, strides, pads, _windows_by_row))
+    if not isinstance(dw, SymbolicZero):
+        windows = x.shape[0] * math.prod(window_counts(x.shape[2:], weight.shape[2:], strides, pads))
+        terms.append((_product if windows <= FEW_WINDOWS else direct)(x, dw, strides, pads))
+    return out, functools.reduce(jax.lax.add, terms)
+
+
+_convolve.defjvp(_jvp, symbolic_zeros=True)
 
 
 def _product(x: Any, weight: Any, strides: Ints, pads: Pairs, windows: Any = None) -> Any:
@@ -124,6 +129,14 @@ def channels_last(x: Any) -> Any:
 def channels_second(x: Any) -> Any:
     """Move the channels from the last place to the second."""
     return jax.lax.transpose(x, (0, x.ndim - 1, *range(1, x.ndim - 1)))
+
+
+def with_bias(x: Any, bias: Any) -> Any:
+    """Add a bias to `x` with the channels last."""
+    if bias.shape != x.shape[-1:] or bias.dtype != x.dtype:  # is broadcast, promoted or refused
+        return x + bias.reshape(-1)
+    last = x.ndim - 1
+    return jax.lax.add(x, jax.lax.broadcast_in_dim(bias, (1,) * last + bias.shape, (last,)))
 
 
 def _channels_swapped(x: Any) -> Any:
@@ -176,7 +189,7 @@ def _windows_by_row(x: Any, sizes: Ints, counts: list[int], strides: Ints) -> An
         found = jax.lax.dynamic_slice_in_dim(x, i, span, 2)
         return found if strides[0] == 1 else jax.lax.slice_in_dim(found, 0, span, strides[0], 2)
 
-    rows = jax.lax.map(row, np.arange(sizes[0]))
+    rows = jax.lax.map(row, np.arange(sizes[0], dtype=np.uint32))  # JAX would count signed ones from the end
     offsets = itertools.product(*map(range, sizes[1:]))
     found = _stacked([_taken(rows, 4, at, counts[1:], strides[1:]) for at in offsets], 1)
     return jax.lax.transpose(found, (2, 0, 1, *range(3, found.ndim)))

@@ -68,7 +68,8 @@ def _convolve(x: Any, kernel: Any, bias: Any, first: bool, **options: Any) -> An
 
 def _finish(out: Any, bias: Any, first: bool) -> Any:
     """Add the bias, and move the channels from the last dimension to their place."""
-    out = out if bias is None else out + bias.reshape(-1)
+    if bias is not None:
+        out = conv_gemm.with_bias(out, bias)
     return conv_gemm.channels_second(out) if first else out
 
 

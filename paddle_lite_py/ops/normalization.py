@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ..core.config import by_platform
 from ..core.interpreter import no_grad
@@ -25,7 +26,7 @@ __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_res
 
 def _wide(x: Any) -> Any:
     """x in at least float32: sums of squares overflow below."""
-    return x.astype(jnp.promote_types(x.dtype, jnp.float32))
+    return jax.lax.convert_element_type(x, jnp.promote_types(x.dtype, jnp.float32))
 
 
 def _channel(x: Any, data_format: str) -> int:
@@ -98,35 +99,49 @@ def _by_batch(x: Any, weight: Any, bias: Any, channel: int, epsilon: float) -> A
     return _by_batch_forward(x, weight, bias, channel, epsilon)[0]
 
 
+# Written in jax.lax, which JAX traces in half the time of jax.numpy: a large net has a hundred of these.
 def _by_batch_forward(x: Any, weight: Any, bias: Any, channel: int, epsilon: float) -> Any:
-    axes, wide = tuple([i for i in range(x.ndim) if i != channel]), _wide(x)
-    mean = jnp.mean(wide, axis=axes)
-    variance = jnp.mean(jnp.square(wide - _by_channel(mean, x, channel)), axis=axes)
-    rate = jax.lax.rsqrt(variance + epsilon)
+    wide, per_channel = _wide(x), functools.partial(_in_channel, ndim=x.ndim, channel=channel)
+    mean = _mean_of_batch(wide, channel)
+    variance = _mean_of_batch(jax.lax.square(jax.lax.sub(wide, per_channel(mean))), channel)
+    rate = jax.lax.rsqrt(jax.lax.add(variance, np.asarray(epsilon, wide.dtype)))
     x = x if x.dtype == wide.dtype else _anew(x)
-    out = (_wide(x) - _by_channel(mean, x, channel)) * _by_channel(rate * weight, x, channel) + _by_channel(
-        bias, x, channel
-    )
-    return (out.astype(x.dtype), mean, variance), (x, mean, rate, weight)
+    scaled = jax.lax.mul(jax.lax.sub(_wide(x), per_channel(mean)), per_channel(jax.lax.mul(rate, weight)))
+    out = jax.lax.add(scaled, per_channel(bias))
+    return (jax.lax.convert_element_type(out, x.dtype), mean, variance), (x, mean, rate, weight)
+
+
+def _mean_of_batch(x: Any, channel: int) -> Any:
+    axes = tuple([i for i in range(x.ndim) if i != channel])
+    n = x.size // x.shape[channel]
+    return jax.lax.div(jax.lax.reduce_sum(x, axes), np.asarray(n, x.dtype)) if isinstance(n, int) else x.mean(axes)
+
+
+def _in_channel(v: Any, ndim: int, channel: int) -> Any:
+    """A vector with an element for each channel, with all axes."""
+    return jax.lax.reshape(v, [v.shape[0] if i == channel else 1 for i in range(ndim)])
 
 
 def _by_batch_backward(channel: int, epsilon: float, saved: Any, cotangents: Any) -> Any:
     x, mean, rate, weight = saved
     g, g_mean, g_variance = cotangents
-    g = _wide(g)
+    g, per_channel = _wide(g), functools.partial(_in_channel, ndim=x.ndim, channel=channel)
     axes = tuple([i for i in range(x.ndim) if i != channel])
-    n, centred = x.size // x.shape[channel], _wide(x) - _by_channel(mean, x, channel)
-    g_bias, g_weight = jnp.sum(g, axis=axes), jnp.sum(g * centred, axis=axes) * rate
+    n, centred = x.size // x.shape[channel], jax.lax.sub(_wide(x), per_channel(mean))
+    g_bias = jax.lax.reduce_sum(g, axes)
+    g_weight = jax.lax.mul(jax.lax.reduce_sum(jax.lax.mul(g, centred), axes), rate)
     # With normalized = centred * rate: weight * rate * (g - mean(g) - normalized * mean(g * normalized)),
     # plus the gradients of the statistics.
     pull = (g_weight * weight * rate**2 - 2 * g_variance) / n
     shift = (g_bias * weight * rate - g_mean) / n
-    g_x = (
-        g * _by_channel(rate * weight, x, channel)
-        - centred * _by_channel(pull, x, channel)
-        - _by_channel(shift, x, channel)
+    g_x = jax.lax.sub(
+        jax.lax.sub(
+            jax.lax.mul(g, per_channel(jax.lax.mul(rate, weight))),
+            jax.lax.mul(centred, per_channel(pull)),
+        ),
+        per_channel(shift),
     )
-    return g_x.astype(x.dtype), g_weight, g_bias
+    return jax.lax.convert_element_type(g_x, x.dtype), g_weight, g_bias
 
 
 _by_batch.defvjp(_by_batch_forward, _by_batch_backward)

@@ -84,7 +84,7 @@ def _update(recipe: Recipe, lr: Any, grads: list[Any], mutable: list[Any]) -> li
     single = {k: [v[0]] * len(rows) if recipe.alike else v for k, v in (numbers | derived).items()}
     states = [{k: v[i] for k, v in (arrays | single).items()} for i in range(len(rows))]
     settings = [s._replace(row=0) for s in recipe.settings]
-    one = {s: jax.jit(functools.partial(_one, recipe, s)) for s in {*settings}}  # each is traced once for a shape
+    one = {s: _traced_once.get((recipe, s)) or _traced_once.put((recipe, s), _jitted(recipe, s)) for s in {*settings}}
     found = [one[s](*each, lr) for s, *each in zip(settings, wide, grads, states, strict=True)]
     out = [new.astype(p.dtype) for (new, _), p in zip(found, params, strict=True)]
     out += [new for (new, _), m in zip(found, masters, strict=True) if m is not None]
@@ -93,6 +93,14 @@ def _update(recipe: Recipe, lr: Any, grads: list[Any], mutable: list[Any]) -> li
         new = following[k] if k in following else jnp.stack([state[k] for _, state in found[own]])
         out.append(_put(v, rows, new.astype(v.dtype)))
     return out
+
+
+# Key: all settings of the update, and those of one parameter; jax.jit tells shapes apart, and traces each once.
+_traced_once: Memo[tuple[Recipe, Setting], Callable[..., Any]] = Memo("updates of one parameter", 128)
+
+
+def _jitted(recipe: Recipe, setting: Setting) -> Callable[..., Any]:
+    return jax.jit(functools.partial(_one, recipe, setting))
 
 
 def _derive_numbers(recipe: Recipe, settings: tuple[Setting, ...], numbers: State, lr: Any) -> tuple[State, State]:
