@@ -8,7 +8,7 @@ convolution is wanted.
 from .convolution_choice import takes
 from .inline import inline_device
 from .layouts import transposes_are_free
-from .named_programs import file_of_traced
+from .named_programs import described, file_of_traced, nested
 from .onednn import KINDS
 from .out_of_process import OutOfProcessJit, may_be_large
 from .rewriting import prepare
@@ -16,9 +16,11 @@ from .rewriting import prepare
 __all__ = [
     "KINDS",
     "OutOfProcessJit",
+    "described",
     "file_of_traced",
     "inline_device",
     "may_be_large",
+    "nested",
     "prepare",
     "takes",
     "transposes_are_free",

@@ -89,7 +89,7 @@ class NamedPrograms:
     def note(self, executable: ExecutableFile, compiled: Any = None) -> None:
         """Let the text lead to an executable, which may be written later, or is what was compiled here."""
         traced = executable.traced
-        results = _described(traced.shapes)
+        results = described(traced.shapes)
         path, plans = self._path(traced.specs), {}
         for name, key in traced.foreign_calls():
             plans[name, key] = _PLANS[name].planned(key) if name in _PLANS else None
@@ -130,29 +130,30 @@ class NamedExecutable:
         if None in [_PLANS[name].plan_again(plan) for name, plan in known["planned"]]:
             return None
         results = known["results"]
-        tree: Any = jax.tree.structure(self.results(self.args) if self.results else _nested(results))
-        if _described(tree.unflatten([np.float32(0)] * tree.num_leaves)) != results:
+        tree: Any = jax.tree.structure(self.results(self.args) if self.results else nested(results))
+        if described(tree.unflatten([np.float32(0)] * tree.num_leaves)) != results:
             return None
         structures = jax.tree.structure((tuple(self.args), {})), tree
         return executables.loaded(executables.folder() / known["file"], structures, device)
 
 
 _CONTAINERS = {"list": list, "tuple": tuple}
+LEAF = "*"
 
 
-def _described(results: Any) -> Any:
+def described(results: Any) -> Any:
     """Return the structure of results as a file has it: a text where containers are others than lists and tuples."""
     if results is None:
         return None
     if results.__class__ in _CONTAINERS.values():
-        return [results.__class__.__name__, *map(_described, results)]
+        return [results.__class__.__name__, *map(described, results)]
     tree = jax.tree.structure(results)
-    return "*" if jax.tree_util.treedef_is_leaf(tree) else str(tree)
+    return LEAF if jax.tree_util.treedef_is_leaf(tree) else str(tree)
 
 
-def _nested(described: Any) -> Any:
+def nested(described: Any) -> Any:
     """Return something of a structure; what is no list or tuple is a leaf."""
     if not isinstance(described, list):
         return None if described is None else np.float32(0)
     kind, *parts = described
-    return _CONTAINERS[kind](map(_nested, parts))
+    return _CONTAINERS[kind](map(nested, parts))

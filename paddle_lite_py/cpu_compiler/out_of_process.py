@@ -16,7 +16,7 @@ import time
 import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -37,7 +37,7 @@ from .compiler_process import CompilerJob, process
 from .executables import ExecutableFile
 from .inline import spec_on
 from .named_programs import NamedExecutable, NamedPrograms
-from .traced import TracedFunction
+from .traced import TracedFunction, specs_of
 
 # Equations above which the process compiles a program although the caller waits (some six seconds, of which handing it
 # over and loading it take half of one), and from which on the baseline tier runs it until it is compiled.
@@ -75,6 +75,16 @@ def _looks_for_nan() -> bool:
     return getattr(jax.config, "jax_debug_nans", False)
 
 
+class UncompiledRuns(Protocol):
+    """What runs a program without a compiler: see host/baseline.py."""
+
+    def of(self, traced: TracedFunction, seconds: float) -> Function | None:
+        """Return a function that takes no longer than that; None where there is none."""
+
+    def known(self, args: Sequence[Any], seconds: Callable[[int], float]) -> Function | None:
+        """Return the same for what an earlier process has traced."""
+
+
 class OutOfProcessJit:
     """A function of arrays that is compiled in a process of its own, if it is large.
 
@@ -82,7 +92,7 @@ class OutOfProcessJit:
         fn: the function. donated: of its arguments.
         jit: compiles functions here, if they are large or not; options: XLA's for either.
         operators: how many it is made of.
-        baseline: what runs a jaxpr without a compiler, if anything does in so many seconds; see host/baseline.py.
+        baseline: what runs it without a compiler, if anything does.
         text, results: what the function computes, and gives, if that has a text of its own; see named_programs.py.
         device: that it runs on, with arrays of the host and its own; None: the default one.
     """
@@ -94,7 +104,7 @@ class OutOfProcessJit:
         jit: Callable[[Function, bool], Any],
         options: Callable[[bool], dict[str, Any] | None],
         operators: int,
-        baseline: Callable[[Any, Any, float], Function | None],
+        baseline: UncompiledRuns,
         text: Callable[[], str | None] | None = None,
         results: Callable[[Sequence[Any]], Any] | None = None,
         device: Any = None,
@@ -155,7 +165,8 @@ class OutOfProcessJit:
         key = _kinds(arrays)
         run = self._known.get(key)
         if run is None:
-            run = loaded(self.named.of(arrays), self.device) or self._warming(TracedFunction(self.fn, arrays))
+            run = loaded(self.named.of(arrays), self.device) or self._known_to_warm(arrays)
+            run = run or self._warming(TracedFunction(self.fn, arrays))
             if run is not None:
                 self._known.put(key, run)
         return run.baseline if isinstance(run, Warming) else run
@@ -173,12 +184,16 @@ class OutOfProcessJit:
         if found is not None:
             return found
         is_alike = executables.is_any_alike(self.name, args)
+        share = SHARE_IF_ALIKE if is_alike else SHARE
+        found = self._known_to_warm(args, share)
+        if found is not None:
+            return found
         if self._may_be_large and serves() and not is_alike:
             process.start()
         traced = TracedFunction(self.fn, args)
         if traced.closed.effects:
             return self.small
-        found = self._warming(traced, SHARE_IF_ALIKE if is_alike else SHARE)
+        found = self._warming(traced, share)
         if found is None and serves() and (traced.size >= LARGE or (is_alike and traced.size >= BASELINE)):
             executable = self.executable(traced)
             found = loaded(executable, self.device) or (self._warming(traced) if is_alike else None)
@@ -187,10 +202,21 @@ class OutOfProcessJit:
         return found or self.compiled_here(traced)
 
     def _warming(self, traced: TracedFunction, share: float = SHARE) -> Warming | None:
-        if not (baseline_tier.on and traced.size >= BASELINE and serves()) or _looks_for_nan():
+        if traced.size < BASELINE or not self._may_warm():
             return None
-        run = self.baseline(traced.closed, traced.shapes, traced.size * PER_EQUATION * share)
-        return None if run is None else Warming(self, traced, run)
+        run = self.baseline.of(traced, traced.size * PER_EQUATION * share)
+        return None if run is None else Warming(self, lambda: traced, run, traced.specs)
+
+    def _known_to_warm(self, args: Sequence[Any], share: float = SHARE) -> Warming | None:
+        """Return the same for what an earlier process has traced."""
+        run = self.baseline.known(args, lambda size: size * PER_EQUATION * share) if self._may_warm() else None
+        if run is None:
+            return None
+        specs = specs_of(args)
+        return Warming(self, lambda: TracedFunction(self.fn, specs), run, specs)
+
+    def _may_warm(self) -> bool:
+        return baseline_tier.on and serves() and not _looks_for_nan()
 
     def executable(self, traced: TracedFunction) -> ExecutableFile:
         """Return the executable of a traced function, which may be in a file."""
@@ -220,15 +246,23 @@ class OutOfProcessJit:
 class Warming:
     """A kind of arguments that the baseline tier runs until another process has compiled what comes a second time."""
 
-    def __init__(self, owner: OutOfProcessJit, traced: TracedFunction, baseline: Function) -> None:
-        self.baseline, self.traced = baseline, traced
+    def __init__(
+        self, owner: OutOfProcessJit, trace: Callable[[], TracedFunction], baseline: Function, specs: Sequence[Any]
+    ) -> None:
+        self.baseline, self._trace = baseline, trace
         self._owner = weakref.proxy(owner)
         self._executable: ExecutableFile | None = None
         self._job: CompilerJob | None = None
         self._calls = 0
-        self._changed = Counter([(s.shape, s.dtype) for s in (traced.specs[i] for i in owner.donated)])
+        self._changed = Counter([(s.shape, s.dtype) for s in (specs[i] for i in owner.donated)])
         if not _steps:
             _steps.append(self)
+
+    # Key: the object itself, whose kind of arguments stays.
+    @functools.cached_property
+    def traced(self) -> TracedFunction:
+        """The traced function."""
+        return self._trace()
 
     def compiled(self) -> Any:
         """Return the compiled program once it exists; None while the baseline tier runs it."""

@@ -22,8 +22,7 @@ class TracedFunction:
 
     def __init__(self, fn: Callable[..., Any], args: Sequence[Any]) -> None:
         self._fn = fn
-        weak = [not a.shape and getattr(a, "weak_type", False) for a in args]
-        self.specs = [jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=w) for a, w in zip(args, weak, strict=True)]
+        self.specs = specs_of(args)
         if isinstance(fn, prepare):
             self.closed, self.shapes = fn.traced(*self.specs)
         else:
@@ -56,6 +55,12 @@ class TracedFunction:
             return self.inlined(args)
 
         return functools.update_wrapper(call, self._fn)
+
+
+def specs_of(args: Sequence[Any]) -> list[jax.ShapeDtypeStruct]:
+    """Return shapes and dtypes of arrays, and which of them promote like numbers."""
+    weak = [not a.shape and getattr(a, "weak_type", False) for a in args]
+    return [jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=w) for a, w in zip(args, weak, strict=True)]
 
 
 def size(jaxpr: Any) -> int:

@@ -20,6 +20,7 @@ from ..registry.op import Op
 from . import tape
 from .partial_sweep import PartialSweep
 from .pending import payload_of
+from .residuals import AgainAsOp
 from .tape import Node, Output
 from .tensor import RemoveHandle, Tensor, wrap
 
@@ -291,7 +292,7 @@ def _recomputed(node: Node) -> tuple[Any, Any, Any]:
     if again is None:
         return node.bound, data, node.sources
     function, arrays = again
-    bound = _forwards.get(function) or _forwards.put(function, BoundOp(Op(function, node.bound.op.name), function))
+    bound = _forwards.get(function) or _forwards.put(function, AgainAsOp(function, node.bound.op.name))
     return bound, arrays, node.sources
 
 

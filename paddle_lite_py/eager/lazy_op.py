@@ -12,9 +12,9 @@ from ..core import memory, small
 from ..core.memo import Memo
 from ..host.tier import OP_STEPS, choose_tier
 from ..registry.bound import BoundOp, require_memory
+from ..registry.text import text_or_none
 from .abstract_results import AbstractResult, EarlierResults
 from .execute import NUMBERS, flows_of
-from .record_text import text_or_none
 
 MAX_KNOWN = 1024  # of one op: shapes may keep changing
 MAX_TOLD = 64  # elements

@@ -15,10 +15,10 @@ from ..core.memo import Memo
 from ..cpu_compiler import OutOfProcessJit, prepare
 from ..host.tier import for_xla, program_jit
 from ..registry.bound import BoundOp
+from ..registry.text import text_or_none
 from . import tape
 from .execute import NUMBERS
 from .pending import Failed
-from .record_text import text_or_none
 from .recorded_ops import AbstractSteps, Arrays, BackwardStep, CallStep, Steps, TracedSteps, one_by_one
 
 MAX_PROGRAMS = 512

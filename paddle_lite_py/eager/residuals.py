@@ -12,11 +12,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
-from ..cpu_compiler import prepare
+from ..cpu_compiler import nested, prepare
+from ..host.kept_steps import WrittenResults, plainly_described
 from ..host.tier import program_jit, tiered
 from ..registry.bound import BoundOp, pulled
 from ..registry.op import Op
+from ..registry.text import text_or_none
 
 Takes = tuple[bool, ...]
 
@@ -35,19 +38,20 @@ class ResidualPullback(BoundOp):
     """The backward of a function, found while JAX traces it.
 
     Arguments:
-        tree: of what jax.vjp() gave.
-        leaves: for each leaf of it which saved array it is, or (a constant,).
+        tree: of what jax.vjp() gave; None where an earlier process found it, and the forward is yet to be traced here.
+        leaves: for each leaf of it which saved array it is, or (a constant,); None for that in the place of a tree.
         kept: which of the function's arguments, results and residuals, in this order, are the saved arrays.
         specs: of the results that gradients flow out of.
         of: the forward. traced: what it was traced for: which inputs take a gradient, and shapes and dtypes of all.
     """
 
-    __slots__ = ("hosted", "kept", "leaves", "n_saved", "operators", "source", "specs", "traced_for", "tree")
+    __slots__ = ("_of", "hosted", "kept", "leaves", "n_saved", "operators", "source", "specs", "traced_for", "tree")
 
     def __init__(
         self, of: Forward, traced: Any, tree: Any, leaves: list[Any], kept: list[int], specs: list[Any]
     ) -> None:
         super().__init__(Op(_no_forward, of.name), _no_forward)
+        self._of = of if tree is None else None
         self.hosted, self.plain, self.operators = of.hosted, of.plain, of.operators
         self.tree, self.leaves, self.kept, self.specs = tree, leaves, kept, specs
         self.n_saved = len(kept)
@@ -61,6 +65,9 @@ class ResidualPullback(BoundOp):
 
     def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], _mask: tuple[bool, ...]) -> list[Any]:
         """Gradients of the forward's differentiable inputs."""
+        if self._of is not None:
+            found = self._of.traced_anew(self.traced_for)
+            self.tree, self.leaves, self._of = found.tree, found.leaves, None
         leaves = [data[at] if at.__class__ is int else at[0] for at in self.leaves]
         return _gradients(jax.tree.unflatten(self.tree, leaves), cotangents, self.specs)
 
@@ -102,6 +109,54 @@ def _residuals(of: Forward, traced: Any, found_by_vjp: Any, specs: list[Any], gi
     return Residuals(_PullbackRef(pull), arrays)
 
 
+def _described(results: tuple[Any, Residuals]) -> Any:
+    """Return the structure of results and what the backward is, as a file has it."""
+    outs, residuals = results
+    pull = residuals.pull()
+    assert pull is not None
+    takes, given = pull.traced_for
+    leaves = [at if at.__class__ is int else None for at in pull.leaves]
+    of = takes, [(shape, dtype.name, weak) for shape, dtype, weak in given]
+    specs = [(s.shape, s.dtype.name) for s in pull.specs]
+    return plainly_described(outs), len(residuals.arrays), of, pull.kept, leaves, specs
+
+
+class Again:
+    """The results of a forward that gradients flow out of, as a function of its inputs, to differentiate twice.
+
+    Arguments:
+        flowing, source: see Forward.
+    """
+
+    def __init__(
+        self, flowing: Callable[[list[Any]], tuple[list[Any], Any]], source: weakref.ref[BoundOp] | None
+    ) -> None:
+        self._flowing, self._source = flowing, source
+
+    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        """Return the results."""
+        return tuple(self._flowing(list(arrays))[0])
+
+    def source(self) -> BoundOp | None:
+        """Return the op that the forward is; None if it is none, or gone."""
+        return None if self._source is None else self._source()
+
+
+class AgainAsOp(BoundOp):
+    """That as an op."""
+
+    __slots__ = ("_again",)
+
+    def __init__(self, again: Again, name: str) -> None:
+        super().__init__(Op(again, name), again)
+        self._again = again
+
+    def said(self) -> tuple[Any, ...] | None:
+        """Return what its function follows from; None if the forward is no op."""
+        op = self._again.source()
+        return None if op is None else ("again", op)
+
+
 class Forward:
     """A function compiled with its residuals, once for each choice of inputs that take a gradient.
 
@@ -112,7 +167,7 @@ class Forward:
         hosted: small arrays of it are computed by NumPy.
         deep: it is a whole program: see cpu_compiler.prepare.
         operators: of how many it is made.
-        source: the op that it is, if it is one.
+        source: the op that it is, if it is one, or a program that is called as one.
     """
 
     def __init__(
@@ -131,8 +186,7 @@ class Forward:
         self._deep, self.operators = deep, max(operators, 1)
         self._tiers: dict[Takes, Any] = {}
         self.pulls: list[ResidualPullback] = []  # as long as it may be called
-        # The results as an op of the inputs, to differentiate twice.
-        self.again = lambda *arrays: tuple(flowing(list(arrays))[0])
+        self.again = Again(flowing, source)
 
     def __call__(self, takes: Takes, arrays: Sequence[Any]) -> tuple[Any, ResidualPullback, SavedResiduals]:
         """Return all results, the backward, and what it needs."""
@@ -147,6 +201,8 @@ class Forward:
                 like=arrays,
                 deep=self._deep,
                 operators=self.operators,
+                text=functools.partial(self._text, takes),
+                written=WrittenResults(_described, self._restored),
             )
         outs, residuals = run(*arrays)
         return outs, *self.kept(arrays, outs, residuals)
@@ -160,6 +216,27 @@ class Forward:
         saved = SavedResiduals([pool[i] for i in pull.kept])
         saved.again = self.again, arrays
         return pull, saved
+
+    def _text(self, takes: Takes) -> str | None:
+        op = None if self.source is None or not self.hosted else self.source()
+        return None if op is None else text_or_none("forward", op, takes)
+
+    def _restored(self, content: Any) -> tuple[Any, Residuals]:
+        """Return something nested as the results that _described() has told."""
+        outs, n, (takes, given), kept, leaves, specs = content
+        traced = tuple(takes), [(tuple(shape), np.dtype(dtype), weak) for shape, dtype, weak in given]
+        of = [jax.ShapeDtypeStruct(shape, np.dtype(dtype)) for shape, dtype in specs]
+        self.pulls.append(pull := ResidualPullback(self, traced, None, leaves, kept, of))
+        return nested(outs), Residuals(_PullbackRef(pull), [np.float32(0)] * n)
+
+    def traced_anew(self, traced_for: Any) -> ResidualPullback:
+        """Return the backward for what an earlier one was traced for."""
+        takes, given = traced_for
+        specs = [jax.ShapeDtypeStruct(shape, dtype, weak_type=weak) for shape, dtype, weak in given]
+        residuals: Residuals = jax.eval_shape(self.function(takes), *specs)[1]
+        found = residuals.pull()
+        assert found is not None
+        return found
 
     def compiled(self, takes: Takes) -> Any:
         """Return the function for a choice of inputs, under jax.jit."""

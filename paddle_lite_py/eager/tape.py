@@ -21,7 +21,7 @@ from ..core.errors import GraphFreedError
 from ..core.memo import Memo
 from ..host.tier import added, tiered
 from ..registry.bound import ONES, BoundOp
-from .record_text import text_or_none
+from ..registry.text import text_or_none
 from .recurring import MAX_FORMS, Recurring
 
 Array = Any

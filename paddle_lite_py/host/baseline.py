@@ -17,6 +17,7 @@ from threadpoolctl import ThreadpoolController
 from ..core.memo import once
 from . import loops, windows  # noqa: F401  (their rules)
 from .generate import FunctionWriter, write_return
+from .kept_steps import FoundSteps, KeptSteps
 from .low_precision import ALL_DTYPES
 from .rules import BASELINE_RULES, RULES, cost, turns
 from .steps import Steps, UnknownStepError, reading
@@ -33,12 +34,55 @@ def baseline(closed: Any, info: Any, seconds: float) -> Callable[..., Any] | Non
     Arguments:
         closed: the jaxpr, with its constants. info: shapes and dtypes of the results, nested as it gives them.
     """
+    steps = _steps_of(closed)
+    return None if steps is None else of_steps(steps, info, seconds)
+
+
+def _steps_of(closed: Any) -> Steps | None:
     try:
         with reading():
-            steps = Steps(closed, ALL_DTYPES)
+            return Steps(closed, ALL_DTYPES)
+    except UnknownStepError:
+        return None
+
+
+class Baseline:
+    """The NumPy functions of a program, by kinds of arguments.
+
+    Arguments:
+        text: gives what the program computes, the same in each process; None, or what gives None, where it has no text.
+    """
+
+    def __init__(self, text: Callable[[], str | None] | None) -> None:
+        self._kept = KeptSteps(text, dtypes=ALL_DTYPES)
+
+    def of(self, traced: Any, seconds: float) -> Callable[..., Any] | None:
+        """Return that of a traced program; None where there is none, or where a call would take longer than that."""
+        steps = _steps_of(traced.closed)
+        found = None if steps is None else of_steps(steps, traced.shapes, seconds)
+        if steps is not None and found is not None:
+            self._kept.keep(FoundSteps(steps, False, traced.shapes, traced.size), traced.specs)
+        return found
+
+    def known(self, args: Sequence[Any], seconds: Callable[[int], float]) -> Callable[..., Any] | None:
+        """Return the same where an earlier process has traced the program for arguments like these.
+
+        Arguments:
+            seconds: gives them for a number of equations.
+        """
+        found = self._kept.find(args)
+        if found is None or found.steps is None:
+            return None
+        return of_steps(found.steps, found.results, seconds(found.size))
+
+
+def of_steps(steps: Steps, info: Any, seconds: float) -> Callable[..., Any] | None:
+    """Return the NumPy function of steps; see baseline()."""
+    tree: Any = jax.tree.structure(info)
+    try:
+        with reading():
             if sum([cost(s) + _STEP * turns(s) for s in steps.list]) > seconds * 1e9:
                 return None
-            tree: Any = jax.tree.structure(info)
             text, names = write_return(jax.tree.structure([0] * tree.num_leaves))
             writer = FunctionWriter(steps, text, rules=_TABLE)
             writer.env |= names

@@ -92,7 +92,7 @@ class FunctionWriter:
     def __init__(
         self, steps: Steps, result: str, numbers: frozenset[int] = frozenset(), rules: Mapping[str, Rule] = RULES
     ) -> None:
-        self.types, self.rules = steps.types, rules
+        self.steps, self.types, self.rules = steps, steps.types, rules
         self.env: dict[str, Any] = dict(_NAMES)
         self.lines: list[str] = []
         self.quiet = True  # nothing in it can make NumPy warn

@@ -19,8 +19,8 @@ MOST = 4000
 
 
 def _function(closed: Any, length: int = 1, rules: Mapping[str, Rule] = RULES) -> Function:
-    """Return the NumPy function of a jaxpr, which gives a list."""
-    steps = Steps(closed, DTYPES if rules is RULES else ALL_DTYPES)
+    """Return the NumPy function of a jaxpr, or of its steps, which gives a list."""
+    steps = closed if isinstance(closed, Steps) else Steps(closed, DTYPES if rules is RULES else ALL_DTYPES)
     writer = FunctionWriter(steps, returning_list(len(steps.outputs)), rules=rules)
     if rules is RULES and len(writer.lines) * length > MOST:
         raise UnknownStepError("a long loop")

@@ -6,7 +6,7 @@ Choices that count an index from the end where it is negative, which is what JAX
 from __future__ import annotations
 
 import itertools
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -119,6 +119,7 @@ class Steps:
         self.list: list[HostStep] = []
         self._numbers, self._keys = itertools.count(), set[int]()
         body = body_of(closed)
+        self.eqns: Sized = body.eqns
         self.inputs = tuple([self._new(v.aval) for v in body.invars])
         self.outputs = self._inline(body, [self._constant(c) for c in constants_of(closed)], self.inputs)
         self._join_wraps()
@@ -154,7 +155,7 @@ class Steps:
             reads, name, params = tuple(map(read, eqn.invars)), eqn.primitive.name, settings(eqn)
             function = called_jaxpr(eqn)
             if params.get("name") in _OF_THE_HOST and len(eqn.outvars) == 2:  # JAX drops unread results
-                name = params["name"]
+                name, params = params["name"], {"shape": eqn.outvars[0].aval.shape}
             elif function is not None:
                 body, inner = function
                 known |= zip(eqn.outvars, self._inline(body, map(self._constant, inner), reads), strict=True)

@@ -14,8 +14,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core import memory, small
 from ..core import place as places
-from ..core import small
 from ..core.arrays import array_class
 from ..core.config import compiler_options
 from ..core.errors import PACKAGE_DIR
@@ -25,9 +25,10 @@ from ..core.processes import has_joined
 from ..cpu_compiler import OutOfProcessJit, may_be_large, prepare
 from . import loops  # noqa: F401  (their rules)
 from .across import AcrossProcesses
-from .baseline import baseline
+from .baseline import Baseline
 from .beside import OnOneDevice
 from .generate import FunctionWriter, elements, write_function
+from .kept_steps import FoundSteps, KeptSteps, WrittenResults
 from .rules import AS_THEY_ARE, ELEMENTWISE, cost
 from .steps import HostStep, Steps, UnknownStepError, reading
 from .varying import VaryingShapes, Watch, are_sizes_varying, only_moves
@@ -83,7 +84,7 @@ def program_jit(
         lambda fn, is_large: xla_jit(fn, windows, plain and not is_large, **options),
         lambda is_large: compiler_options(windows, plain and not is_large),
         operators,
-        baseline,
+        Baseline(text),
         text,
         results,
         device,
@@ -99,6 +100,7 @@ def tiered(
     like: Sequence[Any] = (),
     deep: bool = False,
     operators: int = 0,
+    written: WrittenResults | None = None,
     **options: Any,
 ) -> Callable[..., Any]:
     """Return a function of arrays or Python numbers on its two tiers. What it gives may be nested.
@@ -107,8 +109,9 @@ def tiered(
         n: how many arguments it takes; None for a function that is XLA's whatever they are.
         like: what it is called with first, which tells whether plain emitters serve it.
         deep: it is made of many ops, so that its chains may be long: see cpu_compiler.prepare.
-        operators: of how many it is made.
-        windows, plain: see config.compiler_options. most: how many steps NumPy takes. options: of jax.jit.
+        operators: of how many it is made. written: how its results stand in a file.
+        windows, plain: see config.compiler_options. most: how many steps NumPy takes. options: of jax.jit, and `text`:
+            see program_jit().
     """
     donated = options.get("donate_argnums", ())
     watch = Watch(fn) if n and not deep and not donated else None
@@ -117,7 +120,7 @@ def tiered(
     if n is None:
         return xla
     trace = jax.jit(fn).trace if deep or watch else xla.trace
-    return Tiers(fn, xla, trace, donated, most, watch).entry(n)
+    return Tiers(fn, xla, trace, donated, most, watch, KeptSteps(options.get("text"), written)).entry(n)
 
 
 def _is_pointwise(fn: Callable[..., Any], like: Sequence[Any]) -> bool:
@@ -150,6 +153,7 @@ class Tiers:
         fn: the function. xla: the same, compiled. trace: tells what it is made of, as that of jax.jit does.
         donated: whose memory XLA may reuse, by position. most: how many steps NumPy takes.
         watch: counts for how many kinds of arguments XLA compiles it; None where it compiles it for each.
+        kept: what earlier processes found.
     """
 
     def __init__(
@@ -160,8 +164,10 @@ class Tiers:
         donated: tuple[int, ...] = (),
         most: int = MAX_STEPS,
         watch: Watch | None = None,
+        kept: KeptSteps | None = None,
     ) -> None:
         self.xla, self.trace, self.most, self.watch = xla, trace, most, watch
+        self._kept = kept or KeptSteps(None)
         self.donated = frozenset(donated)
         self.name = getattr(fn, "__name__", "a function")
         # Key: shapes, dtypes and classes of numbers; the function is pure.
@@ -218,22 +224,38 @@ class Tiers:
         """Return what runs arrays and numbers like these."""
         if any(np.size(a) > small.most() for a in args):
             return self.handed(len(args))
-        traced = self.trace(*args)
-        writer, hosted = choose_tier(traced, args, self.most)
+        found = self._kept.find(args, self.most)
+        writer: FunctionWriter | None = None
+        if found is None:
+            with memory.paused_collection():
+                traced = self.trace(*args)
+                writer, hosted = choose_tier(traced, args, self.most)
+            found = FoundSteps(None if writer is None else writer.steps, hosted, traced.out_info)
+            self._kept.keep(found, args, self.most)
+        elif found.steps is not None:
+            writer = write_function(found.steps, found.results, _numbers_in(args))
         if writer is not None:
             return writer.function()
         run = self.handed(len(args))
-        return _to_host(run, traced.out_info) if hosted else run
+        return _to_host(run, found.results) if found.hosted else run
 
 
 def _to_host(run: Callable[..., Any], info: Any) -> Callable[..., Any]:
     """Run arrays of the host compiled; the results, structured like `info`, are on the host too."""
     array = np.asarray
-    if info.__class__ is tuple and all(part.__class__ is jax.ShapeDtypeStruct for part in info):
+    if info.__class__ is tuple and all(map(_is_leaf, info)):
         return lambda *args: tuple([array(x) for x in run(*args)])
-    if jax.tree_util.treedef_is_leaf(jax.tree.structure(info)):
+    if _is_leaf(info):
         return lambda *args: array(run(*args))
     return lambda *args: jax.tree.map(array, run(*args))
+
+
+def _is_leaf(info: Any) -> bool:
+    return jax.tree_util.treedef_is_leaf(jax.tree.structure(info))
+
+
+def _numbers_in(args: Sequence[Any]) -> frozenset[int]:
+    return frozenset([i for i, a in enumerate(args) if a.__class__ in _NUMBERS])
 
 
 def choose_tier(traced: Any, args: Sequence[Any], most: int) -> tuple[FunctionWriter | None, bool]:
@@ -243,8 +265,7 @@ def choose_tier(traced: Any, args: Sequence[Any], most: int) -> tuple[FunctionWr
         with reading():
             steps = Steps(traced.jaxpr)
             if elements(steps) <= small.most() and is_cheap(steps.list):
-                numbers = frozenset([i for i, a in enumerate(args) if a.__class__ in _NUMBERS])
-                writer = write_function(steps, traced.out_info, numbers)
+                writer = write_function(steps, traced.out_info, _numbers_in(args))
                 if writer.turns <= most:
                     return writer, True
     except UnknownStepError:

@@ -14,10 +14,10 @@ from ..core.no_effect import Immaterial, Refused, no_effect
 from ..core.traced_number import TracedNumber, current
 from ..core.versioned import Versioned
 from ..eager.pending import payload_of, put_together
-from ..eager.record_text import text_or_none
 from ..eager.tensor import ZEROS, Parameter, Tensor, wrap
 from ..nn import unique_name
 from ..ops.placement import lay
+from ..registry.text import text_or_none
 from . import checks, rows
 from .lr import LRScheduler
 from .operators import operator

@@ -17,6 +17,7 @@ from ..core.jax_compat.cotangents import absent, is_absent, materialize
 from ..core.memo import Memo
 from ..core.processes import divided_ops
 from ..host.tier import OP_STEPS, tiered
+from .text import HasText, text_or_none
 from .view import ViewRule
 
 # The op itself, a registry.op.Op: that is defined above this module.
@@ -28,7 +29,7 @@ Layout = tuple[Any, ...] | None
 MAX_INFERRED = 1024
 
 
-class BoundOp:
+class BoundOp(HasText):
     """An op with its attributes fixed: a pure function of arrays, with all that is derived from it cached."""
 
     __slots__ = (
@@ -74,7 +75,8 @@ class BoundOp:
 
     def _first_call(self, *args: Any) -> Any:
         # Not in __init__: hundreds of bound ops are made at import, and the compiler's options need a device.
-        run = tiered(check_memory(self.fn), len(args), self.windows, self.plain, OP_STEPS, args)
+        text = functools.partial(text_or_none, "op", self)
+        run = tiered(check_memory(self.fn), len(args), self.windows, self.plain, OP_STEPS, args, text=text)
         run = divided_ops[0](self, run) if divided_ops else run
         check, look = self.evaluate_rule(self.op.input_check), self.evaluate_rule(self.op.output_check)
         run = run if look is None else look(run)
@@ -143,7 +145,8 @@ class BoundOp:
 
             flat.__name__ = f"{self.op.name}_grad"
             count = n + given.count(True) if self.hosted else None
-            pull = self._pullbacks[mask, given] = tiered(flat, count, self.windows, self.plain)
+            text = functools.partial(text_or_none, "gradients", self, mask, given)
+            pull = self._pullbacks[mask, given] = tiered(flat, count, self.windows, self.plain, text=text)
         return pull(*data, *[ct for ct, g in zip(cotangents, given, strict=True) if g])
 
     def infer(self, specs: tuple[Any, ...]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Sequence
@@ -61,6 +62,15 @@ class Body:
 
         It is all that lowering reads; what the user's function reads was read when the program was traced.
         """
+        return self._written
+
+    def said(self) -> tuple[Any, ...] | None:
+        """Return the same of counted() and flowing(): all results, and which of them gradients flow out of."""
+        return None if self._written is None else ("static", self._written, tuple(self._flows))
+
+    # Key: the object itself, whose program stays.
+    @functools.cached_property
+    def _written(self) -> str | None:
         if any(op.name not in control.REBUILD and op.bound.said() is None for op in self._program.ops()):
             return None
         try:

@@ -20,7 +20,7 @@ from ..registry.op import Op
 class CallThatWaits(BoundOp):
     """A call of a program as one op: of what the program changes, reads and is given, to all of its outputs."""
 
-    __slots__ = ("operators",)
+    __slots__ = ("_body", "operators")
 
     def __init__(self, executable: Any) -> None:
         program, body = executable.traced.program, executable.body
@@ -33,6 +33,12 @@ class CallThatWaits(BoundOp):
         self.plain = executable.forward.plain
         self.keeping = executable.forward, None
         self.lazy = _KnownOutputs(executable)
+        self._body = body
+        executable.forward.source = weakref.ref(self)
+
+    def said(self) -> tuple[Any, ...] | None:
+        """Return what its function follows from; None where the program cannot be written down."""
+        return self._body.said()
 
 
 class _KnownOutputs:

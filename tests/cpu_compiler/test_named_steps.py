@@ -215,3 +215,90 @@ def test_the_next_process_lowers_no_static_step_and_takes_none_for_another(tmp_p
     assert "'step'" in traced
     assert other == pytest.approx(said("3", "eager")[0], rel=1e-3)
     assert other != first
+
+
+def plain(x):
+    return x
+
+
+def train_static(rows=64, axis=-1, factor=2.0, like=plain, default=1.0, looks=False):
+    """Two eager steps of a static layer, as a process does that has no programs yet; the weights."""
+    memo.clear()
+
+    class Net(paddle.nn.Layer):
+        def __init__(self):
+            super().__init__()
+            constant = paddle.nn.initializer.Constant(0.01)
+            self.weight = self.create_parameter([256, 256], default_initializer=constant)
+
+        def forward(self, x, shift=default):
+            return F.softmax(like(x @ self.weight) + shift, axis) * factor
+
+    net = Net()
+    opt, static = paddle.optimizer.Adam(0.1, parameters=net.parameters()), paddle.jit.to_static(net)
+    x = paddle.arange(rows * 256, dtype="float32").reshape([rows, 256]).sin()
+    for _ in range(2):
+        loss = static(x).square().sum()
+        if looks:
+            float(loss)
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+    return net.weight.numpy()
+
+
+def doubled(x):
+    return x * 2
+
+
+first_version = doubled
+
+
+def doubled(x):  # noqa: F811  (a cell of a notebook that is run again)
+    return x * 3
+
+
+LAYERS = {
+    "a shape": ({"rows": 128}, {}),
+    "an attribute": ({"axis": 0}, {}),
+    "a constant": ({"factor": 3.0}, {}),
+    "a default": ({"default": 0.5}, {}),
+    "a function": ({"like": paddle.tanh}, {}),
+    "a function that was defined again": ({"like": doubled}, {"like": first_version}),
+    "a function of the user's": ({"like": lambda x: x.abs()}, {"like": lambda x: x.exp()}),
+}
+
+
+@pytest.mark.parametrize("looks", [False, True], ids=["", "looked at"])
+def test_a_static_layer_in_an_eager_step_is_part_of_its_text(traces, looks):
+    first = train_static(looks=looks)
+    before = len(traces)
+    assert {"eager_ops", "backward"} if looks else {"eager_ops_and_backward"} <= set(traces)
+    np.testing.assert_array_equal(train_static(looks=looks), first)
+    assert len(traces) == before
+
+
+@pytest.mark.parametrize(("settings", "earlier"), LAYERS.values(), ids=LAYERS)
+def test_another_static_layer_is_not_taken_for_it(traces, monkeypatch, settings, earlier):
+    train_static(**earlier)
+    before = len(traces)
+    found = train_static(**settings)
+    assert len(traces) > before
+    monkeypatch.setattr(named_programs.NamedExecutable, "loaded", lambda *_: None)
+    np.testing.assert_array_equal(found, train_static(**settings))
+
+
+def test_a_static_layer_of_an_op_of_the_users_has_no_text(traces):
+    for factor in (2, 3):
+        own = paddle.utils.custom_op(lambda x, /, factor=factor: x * factor, name="scaled_in_a_named_layer")
+        before = len(traces)
+        train_static(like=own)
+        assert len(traces) > before
+
+
+def test_another_source_of_the_package_is_another_layer(traces, monkeypatch):
+    train_static()
+    monkeypatch.setattr(named_programs, "package_stamp", lambda: "another")
+    before = len(traces)
+    train_static()
+    assert len(traces) > before

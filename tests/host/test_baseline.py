@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,7 +11,10 @@ import pytest
 from jax import lax
 
 from paddle_lite_py.host import windows
-from paddle_lite_py.host.baseline import baseline, drop_unread
+from paddle_lite_py.host.baseline import baseline, drop_unread, of_steps
+from paddle_lite_py.host.low_precision import ALL_DTYPES
+from paddle_lite_py.host.steps import Steps
+from paddle_lite_py.host.steps_text import from_told, told
 
 RS = np.random.RandomState(0)
 
@@ -23,10 +28,18 @@ def on_baseline(fn, *args, seconds=100.0):
     return baseline(closed, shapes, seconds)
 
 
+def as_kept(fn, *args):
+    """The same from the steps as a file has them."""
+    closed, shapes = jax.make_jaxpr(fn, return_shape=True)(*args)
+    return of_steps(from_told(json.loads(json.dumps(told(Steps(closed, ALL_DTYPES), ALL_DTYPES)))), shapes, 100.0)
+
+
 def check(fn, *args, rtol=1e-4, atol=1e-4):
     run = on_baseline(fn, *args)
     assert run is not None
     found, expected = run(*args), jax.jit(fn)(*args)
+    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(as_kept(fn, *args)(*args)), strict=True):
+        assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
     assert jax.tree.structure(found) == jax.tree.structure(expected)
     for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
         assert isinstance(a, jax.Array) and (a.shape, a.dtype) == (b.shape, b.dtype)

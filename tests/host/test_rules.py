@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from jax import lax
 from paddle_lite_py.host import draws
 from paddle_lite_py.host.rules import RULES
 from paddle_lite_py.host.steps import Steps, UnknownStepError
+from paddle_lite_py.host.steps_text import from_told, told
 from paddle_lite_py.host.tier import write_function
 from paddle_lite_py.ops.threefry import random_words
 
@@ -319,6 +321,10 @@ def results(case: Case, dtype: str) -> tuple[Any, Any]:
     traced = jitted.trace(*args)
     steps = Steps(traced.jaxpr)
     ours = write_function(steps, traced.out_info).function()(*args)
+    again = from_told(json.loads(json.dumps(told(steps))))
+    kept = write_function(again, traced.out_info).function()(*args)
+    for a, b in zip(jax.tree.leaves(ours), jax.tree.leaves(kept), strict=True):
+        assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes())
     return ours, jitted(*args)
 
 

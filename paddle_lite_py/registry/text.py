@@ -1,4 +1,4 @@
-"""The text of recorded ops, the same in each process: it leads to the executable that an earlier one compiled."""
+"""The text of ops and of records of them, the same in each process: it leads to what earlier ones found or compiled."""
 
 from __future__ import annotations
 
@@ -9,9 +9,18 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import DType
-from ..registry.bound import BoundOp
 
 _PLAIN = (type(None), bool, int, float, complex, str)
+
+
+class HasText:
+    """Something whose function has a text."""
+
+    __slots__ = ()
+
+    def said(self) -> tuple[Any, ...] | None:
+        """Return what the function follows from in each process with this source; None where that cannot be told."""
+        raise NotImplementedError
 
 
 class NoText(TypeError):
@@ -45,7 +54,7 @@ def _parts(value: Any) -> Iterator[str]:
             yield from _parts(each)
     elif isinstance(value, slice):
         yield from _parts(("slice", value.start, value.stop, value.step))
-    elif isinstance(value, BoundOp):
+    elif isinstance(value, HasText):
         yield from _bound(value)
     elif isinstance(value, DType | np.dtype):
         yield f"dtype {value.name}"
@@ -55,9 +64,9 @@ def _parts(value: Any) -> Iterator[str]:
         raise NoText(f"{value!r:.60}")
 
 
-def _bound(bound: BoundOp) -> Iterator[str]:
+def _bound(bound: HasText) -> Iterator[str]:
     said = bound.said()
     if said is None:
-        raise NoText(bound.op.name)
+        raise NoText(f"{bound!r:.60}")
     yield f"op {bound.__class__.__qualname__}"
     yield from _parts(said)
