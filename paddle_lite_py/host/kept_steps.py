@@ -105,7 +105,9 @@ class KeptSteps:
         text = None
         if self._text is not None and kept_in() is not None and settings.casting is None and not settings.platforms:
             text = self._text()
-        return None if text is None else file_of_traced([text, settings.default_dtype.name, jax.default_backend()], "steps")
+        if text is None:
+            return None
+        return file_of_traced([text, settings.default_dtype.name, jax.default_backend()], "steps")
 
     @functools.cached_property
     def _known(self) -> dict[str, Any]:
