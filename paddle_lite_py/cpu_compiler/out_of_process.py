@@ -84,6 +84,9 @@ class UncompiledRuns(Protocol):
     def known(self, args: Sequence[Any], seconds: Callable[[int], float]) -> Function | None:
         """Return the same for what an earlier process has traced."""
 
+    def drop(self, args: Sequence[Any]) -> None:
+        """Let later processes not know what they find compiled."""
+
 
 class OutOfProcessJit:
     """A function of arrays that is compiled in a process of its own, if it is large.
@@ -284,11 +287,14 @@ class Warming:
         """Return the compiled program if it is there, or have it compiled."""
         self._executable = self._owner.executable(self.traced)
         self._owner.named.note(self._executable)
+        self._owner.baseline.drop(self.traced.specs)
         found = loaded(self._executable, self._owner.device)
         if found is not None:
             return found
         self._submit(self._executable)
         if self._changed and self._changed == _steps[0]._changed and self is not _steps[0]:
+            if len(_steps) == 1:
+                atexit.register(_leave_first_step)  # before the process of the compiler is left, and files are written
             _steps[1:] = [self]
         return None
 
@@ -304,6 +310,7 @@ class Warming:
             executable = self._owner.executable(self.traced)
             if self._calls == 1 and self._owner.named.has_text() and executable.path and not executable.path.exists():
                 self._owner.named.note(executable)
+                self._owner.baseline.drop(self.traced.specs)
                 self._submit(executable)
 
 
@@ -312,7 +319,6 @@ class Warming:
 _steps: list[Warming] = []
 
 
-@atexit.register  # before the process of the compiler is left
 def _leave_first_step() -> None:
     if len(_steps) > 1 and kept_in() is not None and serves():
         _steps[0].leave()

@@ -64,6 +64,10 @@ class Baseline:
             self._kept.keep(FoundSteps(steps, False, traced.shapes, traced.size), traced.specs)
         return found
 
+    def drop(self, args: Sequence[Any]) -> None:
+        """Let later processes not know a program that they find compiled."""
+        self._kept.drop(args)
+
     def known(self, args: Sequence[Any], seconds: Callable[[int], float]) -> Callable[..., Any] | None:
         """Return the same where an earlier process has traced the program for arguments like these.
 

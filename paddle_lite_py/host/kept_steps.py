@@ -98,6 +98,10 @@ class KeptSteps:
             _changed.append(self)
         self._new[_kinds(args, said)] = found
 
+    def drop(self, args: Sequence[Any], *said: Any) -> None:
+        """Forget what was found for arguments like these: later processes need it no more."""
+        self._new.pop(_kinds(args, said), None)
+
     # Key: the object itself; settings that its function depends on are those under which it was made.
     @functools.cached_property
     def _path(self) -> Path | None:

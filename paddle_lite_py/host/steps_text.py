@@ -39,10 +39,10 @@ def told(steps: Steps, dtypes: Container[np.dtype] = DTYPES) -> dict[str, Any]:
     Raises:
         UntoldError: they have something that is not written.
     """
-    kinds: dict[tuple[Any, str], int] = {}
+    kinds: dict[tuple[Any, Any], int] = {}
 
     def kind(aval: Any) -> int:
-        return kinds.setdefault((tuple(map(int, aval.shape)), aval.dtype.name), len(kinds))
+        return kinds.setdefault((aval.shape, aval.dtype), len(kinds))
 
     each = []
     for s in steps.list:
@@ -56,7 +56,7 @@ def told(steps: Steps, dtypes: Container[np.dtype] = DTYPES) -> dict[str, Any]:
         "types": {n: kind(steps.types[n]) for n in sorted(used)},
         "constants": {n: _told(c, dtypes) for n, c in constants.items()},
         "steps": each, "inputs": steps.inputs, "outputs": steps.outputs,
-        "size": len(steps.eqns), "kinds": [*kinds],
+        "size": len(steps.eqns), "kinds": [([*map(int, shape)], dtype.name) for shape, dtype in kinds],
     }  # fmt: skip
 
 
