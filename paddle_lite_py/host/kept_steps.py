@@ -9,7 +9,7 @@ import atexit
 import contextlib
 import functools
 import json
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -71,7 +71,7 @@ class KeptSteps:
         self,
         text: Callable[[], str | None] | None,
         written: WrittenResults | None = None,
-        dtypes: Container[np.dtype] = DTYPES,
+        dtypes: Collection[np.dtype] = DTYPES,
     ) -> None:
         self._text, self._written, self._dtypes = text, written or WrittenResults(), dtypes
         self._new: dict[str, FoundSteps] = {}
@@ -111,7 +111,8 @@ class KeptSteps:
             text = self._text()
         if text is None:
             return None
-        return file_of_traced([text, settings.default_dtype.name, jax.default_backend()], "steps")
+        tier = sorted(d.name for d in self._dtypes)  # a function of two tiers has a file in each
+        return file_of_traced([text, settings.default_dtype.name, jax.default_backend(), tier], "steps")
 
     @functools.cached_property
     def _known(self) -> dict[str, Any]:
@@ -121,6 +122,8 @@ class KeptSteps:
 
     def write(self) -> None:
         """Write down what is new."""
+        if not self._new:
+            return
         known = dict(self._known)
         for kinds, (steps, hosted, results, size) in self._new.items():
             with contextlib.suppress(UntoldError):

@@ -7,8 +7,10 @@ import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py.core import memo
+from paddle_lite_py.core.small import DTYPES
 from paddle_lite_py.cpu_compiler import executables, named_programs
 from paddle_lite_py.host import kept_steps, tier
+from paddle_lite_py.host.low_precision import ALL_DTYPES
 from paddle_lite_py.nn import functional as F
 
 pytestmark = pytest.mark.counts
@@ -148,3 +150,15 @@ def test_a_loop_and_what_keeps_residuals_are_found(traces):
     assert n == 0
     for a, b in zip(repeated, twice, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_each_tier_of_a_function_has_a_file_of_its_own(traces):
+    kinds = (np.ones([2], np.float32),)
+    both = [kept_steps.KeptSteps(lambda: "a text", dtypes=dtypes) for dtypes in (DTYPES, ALL_DTYPES)]
+    for kept in both:
+        kept.keep(kept_steps.FoundSteps(None, True, 0.0), kinds)
+    next_process()
+    for dtypes in (DTYPES, ALL_DTYPES):
+        found = kept_steps.KeptSteps(lambda: "a text", dtypes=dtypes).find(kinds)
+        assert found is not None
+        assert found.hosted
