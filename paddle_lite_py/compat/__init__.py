@@ -15,7 +15,21 @@ from ..ops import decomposition, gather, logic, math, reduction, search, splitti
 from . import distributions, nn, torchvision
 
 __all__ = [
-    *("distributions", "equal", "max", "median", "min", "nanmedian", "nn", "seed", "slogdet", "sort", "split", "torchvision", "unique"),
+    *(
+        "distributions",
+        "equal",
+        "max",
+        "median",
+        "min",
+        "nanmedian",
+        "nn",
+        "seed",
+        "slogdet",
+        "sort",
+        "split",
+        "torchvision",
+        "unique",
+    ),
 ]
 
 

@@ -5,6 +5,7 @@ from . import functional
 from .attention import MultiheadAttention
 from .batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from .layers import AvgPool1D, AvgPool2D, AvgPool3D, Dropout2d, Dropout3d, Linear, Softmax, Unfold
+from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 from .sequences import (
     PackedSequence,
     pack_padded_sequence,
@@ -20,7 +21,6 @@ from .transformer import (
     TransformerEncoder,
     TransformerEncoderLayer,
 )
-from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 
 AvgPool1d, AvgPool2d, AvgPool3d = AvgPool1D, AvgPool2D, AvgPool3D
 

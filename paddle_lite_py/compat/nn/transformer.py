@@ -36,7 +36,9 @@ class _Block(Layer):
     ) -> None:  # fmt: skip
         super().__init__()
         if isinstance(activation, str) and activation not in ("relu", "gelu"):
-            raise ValueError(f"{type(self).__name__}: activation is {activation!r}; expected 'relu', 'gelu' or a function")
+            raise ValueError(
+                f"{type(self).__name__}: activation is {activation!r}; expected 'relu', 'gelu' or a function"
+            )
         self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first)
         self._attentions(d_model, nhead, dropout, bias, batch_first)
         self.linear1, self.dropout = Linear(d_model, dim_feedforward, bias), Dropout(dropout)
@@ -169,7 +171,9 @@ class TransformerEncoder(_Stack):
     ) -> None:  # fmt: skip
         super().__init__(encoder_layer, num_layers, norm)
 
-    def forward(self, src: Any, mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool | None = None) -> Any:
+    def forward(
+        self, src: Any, mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool | None = None
+    ) -> Any:
         """Encode src; the masks are those of TransformerEncoderLayer."""
         return self._through(src, mask, src_key_padding_mask, bool(is_causal))
 

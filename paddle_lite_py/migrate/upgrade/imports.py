@@ -10,6 +10,7 @@ from libcst.metadata import PositionProvider
 from . import names
 
 OWN = "paddle_lite_py"
+_OF_LAYERS = ("parameters", "named_parameters", "state_dict", "load_state_dict", "train", "eval")
 
 
 def dotted(node: Any) -> str | None:
@@ -38,6 +39,7 @@ class Imports(cst.CSTVisitor):
         self.modules: dict[str, str] = {}  # a local name of a module: the module here
         self.others: set[str] = set()  # local names that other imports bind
         self.layers: set[str] = set()  # what has parameters
+        self.assigned: set[str] = set()  # local names that are also given to something else
         self.notes: set[tuple[int, str, str, bool]] = set()
         self.torch = self.static = self.dynamic = self.programs = self.switched = False
         self._statements: dict[int, list[str]] = {}  # by line
@@ -54,8 +56,23 @@ class Imports(cst.CSTVisitor):
             self._statements[line] = [*dict.fromkeys(text for m in made if m for text in m), *kept]
 
     def visit_Call(self, node: cst.Call) -> None:
-        if isinstance(node.func, cst.Attribute) and node.func.attr.value in ("parameters", "state_dict"):
+        if isinstance(node.func, cst.Attribute) and node.func.attr.value in _OF_LAYERS:
             self.layers.add(str(dotted(node.func.value)))
+
+    def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
+        self._assign(node.target)
+
+    def visit_Param(self, node: cst.Param) -> None:
+        self._assign(node.name)
+
+    def visit_For(self, node: cst.For) -> None:
+        self._assign(node.target)
+
+    def _assign(self, target: Any) -> None:
+        for part in target.elements if isinstance(target, cst.Tuple | cst.List) else [target]:
+            found = getattr(part, "value", None) if isinstance(part, cst.Element) else part
+            if isinstance(found, cst.Name):
+                self.assigned.add(found.value)
 
     def _import(self, part: Any, line: int) -> list[str] | None:
         """Return the statements in the place of one; None if it is not of a framework."""

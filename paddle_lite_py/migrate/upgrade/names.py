@@ -28,7 +28,8 @@ def module_here(name: str) -> str | None:
 
 def rule_for(name: str) -> Rule | None:
     """Return the rule for a name; None if it has no counterpart."""
-    name = re.sub(r"^torch\.nn\.modules\.(\w+\.)?(?=[A-Z])", "torch.nn.", name)  # where the classes are defined
+    # Where the classes are defined.
+    name = re.sub(r"^torch\.(nn\.modules|distributions|optim)\.([a-z_]\w*\.)?(?=[A-Z])", _public, name)
     if name in RULES:
         return RULES[name]
     if name in TODO:
@@ -42,6 +43,11 @@ def rule_for(name: str) -> Rule | None:
         if exists(new):
             return Rule(new)
     return None
+
+
+def _public(found: re.Match[str]) -> str:
+    room = f"torch.{found[1].removesuffix('.modules')}."
+    return found[0] if (found[2] or "").startswith("lr_scheduler.") else room
 
 
 def todo_for(name: str) -> str:

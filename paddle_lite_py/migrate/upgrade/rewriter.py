@@ -7,10 +7,22 @@ from typing import Any, NamedTuple
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from . import names
+from . import names, rates
 from .imports import Imports, dotted
 from .rule import Misfit, apply_rule, code, filled
-from .torch_rules import AS_FUNCTIONS, LEFT_OUT, NEVER, NOT_ASSIGNED, OTHER_METHODS, PAIRS, SAVED, SCHEDULES
+from .torch_rules import (
+    AS_FUNCTIONS,
+    LEFT_OUT,
+    LOADED,
+    METHODS_TODO,
+    NEVER,
+    NOT_ASSIGNED,
+    OTHER_METHODS,
+    PAIRS,
+    SCHEDULES,
+)
+
+_CLASSES = "torch.serialization.safe_globals"  # which classes a file may hold
 
 
 class Note(NamedTuple):
@@ -73,6 +85,9 @@ class Rewriter(cst.CSTTransformer):
         self.imports.notes.add((self._line(node), old, new, todo))
 
     # -- names -----------------------------------------------------------------------------------------------------
+    def visit_Arg(self, node: cst.Arg) -> bool:
+        return node.keyword is None or node.keyword.value != "memory_format" or not self.imports.torch
+
     def visit_Attribute(self, node: cst.Attribute) -> None:
         if node not in self._inner and (name := dotted(node)) and self.imports.full(name):
             part: Any = node.value
@@ -92,8 +107,14 @@ class Rewriter(cst.CSTTransformer):
         full = self.imports.full(name) if name else None
         return updated_node if full is None else self._renamed(original_node, updated_node, str(name), full)
 
+    def _is_other(self, name: str, full: str) -> bool:
+        """Whether a name that a module has is one of something else that the program calls by that name."""
+        return name.partition(".")[0] in self.imports.assigned and full not in names.TODO and "." in name
+
     def _renamed(self, node: Any, updated: Any, name: str, full: str) -> Any:
         rule = names.rule_for(full)
+        if rule is None and self._is_other(name, full):
+            return updated
         if rule is None or not rule.new or rule.template or rule.new.startswith("{"):
             self._told(node, name, names.todo_for(full), True)
             return updated
@@ -138,6 +159,25 @@ class Rewriter(cst.CSTTransformer):
         return name is not None and str(self.imports.full(name)).startswith("torch.backends.")
 
     # -- schedules -------------------------------------------------------------------------------------------------
+    def leave_Assign(self, original_node: cst.Assign, updated_node: cst.Assign) -> Any:
+        call, target = original_node.value, dotted(original_node.targets[0].target)
+        name = dotted(call.func) if isinstance(call, cst.Call) else None
+        if name and self.imports.full(name) == "torch.load" and target in self.imports.layers:
+            self._told(original_node, f"{target} = {name}(...)", LOADED, True)
+        return rates.assigned(updated_node, self._told, original_node) if self.imports.torch else updated_node
+
+    def leave_AugAssign(self, original_node: cst.AugAssign, updated_node: cst.AugAssign) -> Any:
+        return rates.augmented(updated_node, self._told, original_node) if self.imports.torch else updated_node
+
+    def leave_For(self, original_node: cst.For, updated_node: cst.For) -> Any:
+        return rates.looped(updated_node, self._told, original_node) if self.imports.torch else updated_node
+
+    def leave_Subscript(self, original_node: cst.Subscript, updated_node: cst.Subscript) -> Any:
+        return rates.read(updated_node, self._told, original_node) if self.imports.torch else updated_node
+
+    def visit_AssignTarget(self, node: cst.AssignTarget) -> bool:
+        return not (self.imports.torch and rates.optimizer_of(node.target))
+
     def visit_Assign(self, node: cst.Assign) -> None:
         call, target = node.value, node.targets[0].target
         if not isinstance(call, cst.Call) or not dotted(target) or self.imports.full(str(dotted(call.func))) is None:
@@ -147,19 +187,34 @@ class Rewriter(cst.CSTTransformer):
             self._assigned[call] = (code(given[0]), code(target))
 
     # -- calls -----------------------------------------------------------------------------------------------------
-    def visit_Call(self, node: cst.Call) -> None:
+    def visit_Call(self, node: cst.Call) -> bool:
         name = dotted(node.func)
         self._callees.add(node.func)
-        if name and self.imports.full(name):
+        full = self.imports.full(name) if name else None
+        if full:
             self._called.add(node.func)
+        return full != _CLASSES
+
+    def leave_With(self, original_node: cst.With, updated_node: cst.With) -> Any:
+        call = original_node.items[0].item
+        name = dotted(call.func) if isinstance(call, cst.Call) else None
+        if len(original_node.items) > 1 or not name or self.imports.full(name) != _CLASSES:
+            return updated_node
+        self._told(original_node, str(name), "left out: files hold no classes")
+        return cst.FlattenSentinel(updated_node.body.body)
 
     def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> Any:
         name = dotted(original_node.func)
         full = self.imports.full(name) if name else None
+        updated_node = self._without_layout(original_node, updated_node)
         if full is None:
             special = {"next": self._next, "getattr": self._getattr}.get(str(name), self._method)
             return special(original_node, updated_node)
+        if full == _CLASSES:
+            return updated_node  # left out with its block
         rule = names.rule_for(full)
+        if rule is None and self._is_other(str(name), full):
+            return self._method(original_node, updated_node)
         if rule is None:
             self._told(original_node, str(name), names.todo_for(full), True)
             return updated_node
@@ -170,8 +225,20 @@ class Rewriter(cst.CSTTransformer):
             self._told(original_node, str(name), NOT_ASSIGNED, True)
             return updated_node
         if full == "torch.save" and original_node.args and dotted(original_node.args[0].value) in self.imports.layers:
-            self._told(original_node, str(name), SAVED, True)
+            layer = updated_node.args[0]
+            state = cst.parse_expression(f"{code(layer.value)}.state_dict()")
+            self._told(original_node, code(original_node.args[0].value), code(state))
+            updated_node = updated_node.with_changes(args=[layer.with_changes(value=state), *updated_node.args[1:]])
         return self._call(original_node, updated_node, str(name), rule)
+
+    def _without_layout(self, node: cst.Call, updated: cst.Call) -> cst.Call:
+        """Return a call without memory_format: XLA chooses the layout of arrays."""
+        kept = [a for a in updated.args if a.keyword is None or a.keyword.value != "memory_format"]
+        if not self.imports.torch or len(kept) == len(updated.args):
+            return updated
+        self._told(node, "memory_format", "left out: XLA chooses the layout of arrays")
+        kept[-1:] = [a.with_changes(comma=cst.MaybeSentinel.DEFAULT) for a in kept[-1:]]
+        return updated.with_changes(args=kept)
 
     def _call(self, node: cst.Call, updated: cst.Call, name: str, rule: Any) -> cst.BaseExpression:
         try:
@@ -232,6 +299,9 @@ class Rewriter(cst.CSTTransformer):
             comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if updated.args else cst.MaybeSentinel.DEFAULT
             called = cst.parse_expression(self.imports.reached(function))
             return cst.Call(called, [cst.Arg(owner, comma=comma), *updated.args])
+        if method in METHODS_TODO:
+            self._told(node, f".{method}(...)", METHODS_TODO[method], True)
+            return updated
         if method in OTHER_METHODS:
             self._told(node, f".{method}(...)", f".{OTHER_METHODS[method]}(...)")
             return updated.with_changes(func=updated.func.with_changes(attr=cst.Name(OTHER_METHODS[method])))
@@ -248,6 +318,8 @@ class Rewriter(cst.CSTTransformer):
         if method == "type" and len(updated.args) == 1:
             self._told(node, ".type(...)", ".astype(...)")
             return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("astype")))
+        if method == "to" and not updated.args and node.args:
+            return owner
         if method == "cuda" and not updated.args:
             self._told(node, ".cuda()", "left out: tensors are made where they are needed")
             return owner

@@ -99,14 +99,17 @@ def filled(rule: Rule, args: Any) -> str:
 
 
 def _unpacked(rule: Rule, arg: cst.Arg) -> cst.Arg:
-    """Return a dictionary of arguments, without those that are left out here."""
+    """Return a dictionary of arguments by their names here, without those that are left out."""
     left_out = [old for old, new in rule.names.items() if not new]
-    if (rule.edit and not rule.unpacks) or len(left_out) < len(rule.names):
+    renamed = {old: new for old, new in rule.names.items() if new and new != old}
+    if rule.edit and not rule.unpacks:
         raise Misfit("the call has ** arguments, some of which have other names here")
     names = ", ".join(f'"{name}"' for name in left_out)
     condition = f"k != {names}" if len(left_out) == 1 else f"k not in ({names})"
-    kept = f"{{k: v for k, v in {code(arg.value)}.items() if {condition}}}"
-    return arg.with_changes(value=cst.parse_expression(kept) if left_out else arg.value)
+    pairs = ", ".join(f'"{old}": "{new}"' for old, new in renamed.items())
+    key = f"{{{pairs}}}.get(k, k)" if renamed else "k"
+    kept = f"{{{key}: v for k, v in {code(arg.value)}.items(){f' if {condition}' * bool(left_out)}}}"
+    return arg.with_changes(value=cst.parse_expression(kept) if rule.names else arg.value)
 
 
 def _write_argument(arg: cst.Arg, name: str | None) -> cst.Arg:

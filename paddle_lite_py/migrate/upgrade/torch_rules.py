@@ -48,6 +48,9 @@ def _with(**defaults: float) -> Callable[[Arguments], None]:
 def _optimizer(args: Arguments) -> None:
     if "betas" in args:
         betas = args.pop("betas")
+        if isinstance(betas, cst.Name | cst.Attribute):
+            args["beta1"], args["beta2"] = (cst.parse_expression(f"{code(betas)}[{i}]") for i in range(2))
+            return
         if not isinstance(betas, cst.Tuple | cst.List) or len(betas.elements) != 2:
             raise Misfit("betas is not written as two numbers")
         args["beta1"], args["beta2"] = (e.value for e in betas.elements)
@@ -120,12 +123,6 @@ def _average(args: Arguments) -> None:
     args["exclusive"] = cst.parse_expression(f"not {code(counted)}")
 
 
-def _categorical(args: Arguments) -> None:
-    """From probabilities here."""
-    if "logits" in args:
-        args["probs"] = cst.parse_expression(f"paddle.nn.functional.softmax({code(args.pop('logits'))}, -1)")
-
-
 def _data_set(args: Arguments) -> None:
     """Files are found in the cache here, and the part is named."""
     if "target_transform" in args:
@@ -178,7 +175,6 @@ _STATISTICS = (
     "batch, where PyTorch multiplies it by n / (n - 1)"
 )
 _BATCH = "num_features eps momentum affine track_running_stats"
-CATEGORICAL = "log_prob() has one more dimension here where there are several rows, and entropy() reads its logits"
 _POOL = "input kernel_size stride padding ceil_mode count_include_pad divisor_override"
 _SPARSE = "indices values size dtype device requires_grad"
 _DATA_SET = "root train transform target_transform download"
@@ -203,7 +199,8 @@ RULES |= {
        ("Max", "AdaptiveAvg", "AdaptiveMax")},
     "torch.nn.functional.relu": Rule("paddle.nn.functional.relu", "input inplace", 1, {"input": "x", **_INPLACE}),
     "torch.optim.SGD": Rule("paddle.optimizer.SGD", _SGD, 0, _TRAINED, _sgd),
-    **{f"torch.optim.{n}": Rule(f"paddle.optimizer.{n}", "params lr betas eps weight_decay amsgrad", 0, _TRAINED, _adam)
+    **{f"torch.optim.{n}": Rule(f"paddle.optimizer.{n}", "params lr betas eps weight_decay amsgrad", 0, _TRAINED, _adam,
+                                            unpacks=True)
        for n in ("Adam", "AdamW")},
     "torch.optim.Adadelta": Rule("paddle.optimizer.Adadelta", "params lr rho eps weight_decay", 0, _TRAINED,
                                  _with(lr=1.0, rho=0.9)),
@@ -223,9 +220,6 @@ RULES |= {
                                    {**_NORM, "process_group": ""}, _batch_norm, todo=_STATISTICS),
     **{f"torch.nn.functional.avg_pool{n}d": Rule(f"paddle.nn.functional.avg_pool{n}d", _POOL, 4, {"input": "x"},
                                                  _average) for n in (1, 2, 3)},
-    "torch.distributions.Categorical": Rule("paddle.distribution.Categorical", "probs logits validate_args", 0,
-                                            {"probs": "logits", "validate_args": ""}, _categorical,
-                                            todo=CATEGORICAL),
     **{f"torch.nn.ConvTranspose{n}d": Rule(f"paddle.nn.Conv{n}DTranspose", _TURNED, 5,
                                           {"bias": "bias_attr", "padding_mode": ""}) for n in (1, 2, 3)},
     "torch.sparse_coo_tensor": Rule("paddle.sparse.sparse_coo_tensor", _SPARSE, 2,
@@ -285,6 +279,10 @@ RULES |= SCHEDULES
 RULES |= {
     f"torch.optim.lr_scheduler.{n}": Rule(f"paddle.optimizer.lr.{n}", edit=_unlike) for n in ("OneCycleLR", "CyclicLR")
 }
+_SHARED = (
+    "processes do not share the memory of tensors here: train in one process, or average gradients with "
+    "paddle.DataParallel under python -m paddle.distributed.launch"
+)
 NOT_ASSIGNED = "assign the schedule to a name, so that it can be given to the optimizer by set_lr_scheduler()"
 TODO = _BY_HAND | {
     "torch.utils.data.distributed": "give the DataLoader batch_sampler=paddle.io.DistributedBatchSampler(...)",
@@ -293,10 +291,9 @@ TODO = _BY_HAND | {
     "torch.onnx": "paddle.onnx.export writes a layer",
     "torch.nn.DataParallel": "one process for each device here: paddle.DataParallel under paddle.distributed.launch",
     "torch.backends": "there is nothing to set: XLA chooses its kernels",
-    "torch.compile": "write @paddle.jit.to_static",
     "torch.jit": "write paddle.jit.to_static and paddle.jit.save",
-    "torch.autograd.Function": "write paddle.autograd.PyLayer: forward(ctx, ...) and backward(ctx, ...)",
     "torch.utils.tensorboard": "paddle.callbacks.TensorBoard writes what Model.fit finds",
+    "torch.autograd.Function": "write paddle.autograd.PyLayer: forward(ctx, ...) and backward(ctx, ...)",
 }  # fmt: skip
 
 # Methods that give (values, indices) there, or whose arguments differ.
@@ -310,7 +307,12 @@ AS_FUNCTIONS = {
 OTHER_METHODS = {"retain_grad": "retain_grads", "to_sparse": "to_sparse_coo"}
 # Attributes of tensors that are False here: there are no such devices.
 NEVER = {"is_xpu", "is_mps"}
-SAVED = "a file holds no layers here: save its state_dict(), and give what is loaded to set_state_dict()"
+LOADED = "a file holds no layers here, but their state_dict(): make the model, and give this to its set_state_dict()"
+# Methods without a counterpart, and what to do.
+METHODS_TODO = {
+    "share_memory": _SHARED, "share_memory_": _SHARED,
+    "register_full_backward_hook": "write register_hook() on the output of the layer, in a register_forward_post_hook()",
+}  # fmt: skip
 # Calls that set what XLA chooses by itself.
 LEFT_OUT = {
     *("torch.set_num_threads", "torch.set_num_interop_threads", "torch.set_float32_matmul_precision"),
