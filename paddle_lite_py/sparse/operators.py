@@ -42,7 +42,7 @@ def _product(x: Any, y: Any) -> Any:
 
 
 def _scaled(name: str, x: Any, y: Any) -> Any:
-    """Return the values of a sparse tensor, times or divided by a number or the elements of a dense tensor at their places."""
+    """Return a sparse tensor times or divided by a number, or by a dense tensor's elements at its places."""
     if isinstance(y, _Sparse):
         return _SCALINGS[name](x, y)
     if isinstance(y, Tensor) and y.ndim and not _alike(x, y):

@@ -176,7 +176,7 @@ def test_operators_of_sparse_and_dense_tensors(name):
         out = OPERATORS[name](x, d)
         (out * d if out.is_dense() else out.to_dense()).sum().backward()
         found.append([out.numpy(), s.grad.to_dense().numpy(), d.grad.numpy()])
-        made = paddle.jit.to_static(lambda a: OPERATORS[name](s, a))(d)
+        made = paddle.jit.to_static(lambda a, s=s: OPERATORS[name](s, a))(d)
         np.testing.assert_allclose(made.numpy(), found[-1][0], rtol=1e-6)
     for dense, sparse in zip(*found, strict=True):
         np.testing.assert_allclose(sparse, dense, rtol=1e-6)

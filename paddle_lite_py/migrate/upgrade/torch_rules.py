@@ -311,7 +311,7 @@ LOADED = "a file holds no layers here, but their state_dict(): make the model, a
 # Methods without a counterpart, and what to do.
 METHODS_TODO = {
     "share_memory": _SHARED, "share_memory_": _SHARED,
-    "register_full_backward_hook": "write register_hook() on the output of the layer, in a register_forward_post_hook()",
+    "register_full_backward_hook": "write register_hook() on its output, in a register_forward_post_hook()",
 }  # fmt: skip
 # Calls that set what XLA chooses by itself.
 LEFT_OUT = {
