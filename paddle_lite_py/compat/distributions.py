@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.argument_docs import document as _document
 from ..core.interpreter import no_grad
+from ..core.no_effect import Immaterial, no_effect
 from ..distribution import base, discrete
 from ..nn import functional as F
 from ..ops.gather import take_along_axis
@@ -32,6 +33,10 @@ class Categorical(base.Distribution):
         ([[0.25, 0.75], [0.5, 0.5]], [0.75, 0.5])
     """
 
+    probs: Any
+    logits: Any
+
+    @no_effect(validate_args=Immaterial("what cannot be is always refused"))
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         if (probs is None) == (logits is None):
             raise ValueError("Categorical: expected probs or logits, and not both")

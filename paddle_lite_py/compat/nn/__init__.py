@@ -14,7 +14,7 @@ from .sequences import (
     pad_sequence,
     unpad_sequence,
 )
-from .transformer import (
+from .transformers import (
     Transformer,
     TransformerDecoder,
     TransformerDecoderLayer,

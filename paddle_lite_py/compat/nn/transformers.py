@@ -26,7 +26,7 @@ __all__ = [
 _PADDED = Immaterial("padding is computed as all else is")
 
 
-class _Block(Layer):
+class _TorchBlock(Layer):
     """What encoder and decoder layers share: the feed-forward part, and how a part is added to its input."""
 
     def __init__(
@@ -68,7 +68,7 @@ def _attended(attention: Any, q: Any, kv: Any, mask: Any, padding: Any, is_causa
     return attention(q, kv, kv, padding, False, mask, is_causal=is_causal)[0]
 
 
-class TransformerEncoderLayer(_Block):
+class TransformerEncoderLayer(_TorchBlock):
     """An encoder layer of [length, batch, d_model], as torch has it.
 
     Arguments:
@@ -103,7 +103,7 @@ class TransformerEncoderLayer(_Block):
         return self._add(2, self._add(1, src, attended), self._fed)
 
 
-class TransformerDecoderLayer(_Block):
+class TransformerDecoderLayer(_TorchBlock):
     """A decoder layer of [length, batch, d_model], as torch has it; see TransformerEncoderLayer.
 
     Examples:
@@ -115,7 +115,7 @@ class TransformerDecoderLayer(_Block):
 
     _parts = 3
 
-    def _attentions(self, d_model: int, nhead: int, dropout: float, bias: bool, batch_first: bool) -> None:  # type: ignore[override]
+    def _attentions(self, d_model: int, nhead: int, dropout: float, bias: bool, batch_first: bool) -> None:
         self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first)
 
     def forward(
