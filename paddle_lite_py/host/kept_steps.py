@@ -23,7 +23,7 @@ from ..core.private_files import read_signed, write_signed
 from ..core.small import DTYPES
 from ..cpu_compiler import described, file_of_traced, nested
 from .steps import Steps
-from .steps_text import UntoldError, from_told, told
+from .steps_text import UntoldError, from_told, has_large_constants, told
 
 # Kinds of arguments in a file, and functions of a process that are written down when it ends.
 MAX_KINDS, MAX_FUNCTIONS = 64, 1000
@@ -91,6 +91,8 @@ class KeptSteps:
     def keep(self, found: FoundSteps, args: Sequence[Any], *said: Any) -> None:
         """Let later processes know what was found."""
         if self._path is None or len(self._known) + len(self._new) >= MAX_KINDS:
+            return
+        if found.steps is not None and has_large_constants(found.steps):
             return
         if not self._new:
             if len(_changed) >= MAX_FUNCTIONS:

@@ -30,6 +30,11 @@ class UntoldError(TypeError):
     """Steps have a parameter of an unknown class, or large constants."""
 
 
+def has_large_constants(steps: Steps) -> bool:
+    """True for steps that hold more than a file is worth, or than is held until it is written."""
+    return sum(c.nbytes for c in steps.constants.values()) > MAX_CONSTANTS
+
+
 def told(steps: Steps, dtypes: Container[np.dtype] = DTYPES) -> dict[str, Any]:
     """Return steps as JSON takes them.
 
@@ -50,7 +55,7 @@ def told(steps: Steps, dtypes: Container[np.dtype] = DTYPES) -> dict[str, Any]:
         each.append([s.name, params, s.reads, s.makes, [*map(kind, s.given)], [*map(kind, s.made)]])
     used = {*steps.inputs, *steps.outputs, *[n for s in steps.list for n in (*s.reads, *s.makes)]}
     constants = {n: steps.constants[n] for n in sorted(used) if n in steps.constants}
-    if sum(c.nbytes for c in constants.values()) > MAX_CONSTANTS:
+    if has_large_constants(steps):
         raise UntoldError("large constants")
     return {
         "types": {n: kind(steps.types[n]) for n in sorted(used)},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax
 import numpy as np
 import pytest
 
@@ -11,6 +12,7 @@ from paddle_lite_py.core.small import DTYPES
 from paddle_lite_py.cpu_compiler import executables, named_programs
 from paddle_lite_py.host import kept_steps, tier
 from paddle_lite_py.host.low_precision import ALL_DTYPES
+from paddle_lite_py.host.steps import Steps
 from paddle_lite_py.nn import functional as F
 
 pytestmark = pytest.mark.counts
@@ -162,3 +164,12 @@ def test_each_tier_of_a_function_has_a_file_of_its_own(traces):
         found = kept_steps.KeptSteps(lambda: "a text", dtypes=dtypes).find(kinds)
         assert found is not None
         assert found.hosted
+
+
+@pytest.mark.parametrize("size", [10, 20_000])
+def test_large_constants_are_not_held_until_the_end(size, traces):
+    given = np.ones(size)
+    steps = Steps(jax.make_jaxpr(lambda x: x + np.arange(float(size)))(given))
+    kept = kept_steps.KeptSteps(lambda: "adds constants")
+    kept.keep(kept_steps.FoundSteps(steps, False, given), [given])
+    assert bool(vars(kept)["_new"]) is (size == 10)
