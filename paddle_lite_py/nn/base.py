@@ -13,7 +13,7 @@ from ..core import dtypes
 from ..core import place as places
 from ..core.arrays import is_array
 from ..core.interpreter import state
-from ..core.no_effect import only_known_settings
+from ..core.no_effect import Immaterial, no_effect, only_known_settings
 from ..core.param_attr import as_attr
 from ..core.versioned import VersionedDict
 from ..eager.execute import EAGER
@@ -260,9 +260,17 @@ class Layer(StateDict, Tree):
             >>> paddle.nn.Linear(2, 3).to(dtype="float64").weight.dtype
             paddle.float64
         """
+        return self._to_impl(device, dtype)
+
+    # Packages call it by this name, to leave out sublayers.
+    @no_effect(floating_only=Immaterial("integers are never cast"))
+    def _to_impl(
+        self, device: Any = None, dtype: Any = None, blocking: Any = None, non_blocking: Any = None,
+        include_sublayers: bool = True, floating_only: bool = False,
+    ) -> Layer:  # fmt: skip
         kind = None if dtype is None else dtypes.as_dtype(dtype)
         place = None if device is None else places.as_place(device)
-        for layer in self.sublayers(include_self=True):
+        for layer in self.sublayers(include_self=True) if include_sublayers else [self]:
             layer._convert(kind, place)
         return self
 

@@ -354,3 +354,11 @@ def test_names_are_counted_anew_and_again_where_they_were():
         assert paddle.utils.unique_name.generate("fc") == first
         paddle.utils.unique_name.switch(*before)
         assert unique_name.generate("fc") == "fc_1"
+
+
+def test_a_layer_alone_is_cast_by_the_name_that_packages_call():
+    net = nn.Sequential(nn.Linear(2, 2))
+    net.register_buffer("mean", paddle.ones([2]))
+    net.register_buffer("steps", paddle.to_tensor([1]))
+    vars(nn.Layer)["_to_impl"](net, dtype="float64", include_sublayers=False, floating_only=True)
+    assert (net.mean.dtype, net.steps.dtype, net[0].weight.dtype) == (paddle.float64, paddle.int64, paddle.float32)
