@@ -29,7 +29,7 @@ class Bernoulli(ExponentialFamily):
     """Bernoulli distribution: `P(1) = probs`, `P(0) = 1 - probs`.
 
     Arguments:
-        probs: probability of 1, a float or tensor in [0, 1].
+        probs: probability of 1, a float or tensor in [0, 1]; the ends move inside, by the machine epsilon.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -38,9 +38,11 @@ class Bernoulli(ExponentialFamily):
     """
 
     def __init__(self, probs: Any, name: str | None = None) -> None:
-        (self.probs,) = as_parameters(probs)  # type: ignore[assignment]  # the reference has both under this name
-        self.logits = _inside(self.probs).logit()  # type: ignore[arg-type]
-        super().__init__(self.probs.shape)  # type: ignore[attr-defined]
+        (given,) = as_parameters(probs)
+        least = float(jnp.finfo(given.dtype.np).eps)
+        p: Any = given.clip(least, 1 - least)
+        self.probs, self.logits = p, p.logit()  # the reference has a method of this name as well
+        super().__init__(p.shape)
 
     @property
     def mean(self) -> Tensor:
@@ -77,7 +79,7 @@ class Bernoulli(ExponentialFamily):
 
     def log_prob(self, value: Any) -> Tensor:
         """Compute the logarithm of the probability."""
-        p = _inside(self.probs)  # type: ignore[arg-type]
+        p: Any = self.probs
         x = as_value(value, p)
         return x * p.log() + (1 - x) * (-p).log1p()
 
@@ -89,7 +91,7 @@ class Bernoulli(ExponentialFamily):
 
     def entropy(self) -> Tensor:
         """Compute the entropy in nats."""
-        p = _inside(self.probs)  # type: ignore[arg-type]
+        p: Any = self.probs
         return -(p * p.log() + (1 - p) * (-p).log1p())
 
 

@@ -143,3 +143,13 @@ def test_entropy_of_a_family_of_the_users():
     np.testing.assert_allclose(Rates(rate).entropy().numpy(), D.Exponential(rate).entropy().numpy(), rtol=1e-6)
     with pytest.raises(NotImplementedError, match="ExponentialFamily has no entropy"):
         D.ExponentialFamily().entropy()
+
+
+@pytest.mark.parametrize(("dtype", "least"), [("float32", 1.1920929e-07), ("float64", 2.220446049250313e-16)])
+def test_what_is_certain_has_a_finite_logarithm(dtype, least):
+    d = D.Bernoulli(paddle.to_tensor([0.0, 1.0], dtype))
+    assert np.allclose(d.mean.numpy(), [least, 1 - least], rtol=1e-6, atol=0) and d.mean.dtype == dtype
+    # As PaddlePaddle 3.3.1 has them.
+    assert np.allclose(d.log_prob(paddle.ones([2], dtype)).numpy(), [np.log(least), -least], rtol=1e-6, atol=0)
+    assert np.allclose(d.logits.numpy(), [np.log(least), -np.log(least)], rtol=1e-6)
+    assert np.isfinite(d.entropy().numpy()).all() and (d.sample([50]) == paddle.to_tensor([0.0, 1.0], dtype)).all()
