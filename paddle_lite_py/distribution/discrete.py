@@ -41,7 +41,8 @@ class Bernoulli(ExponentialFamily):
         (given,) = as_parameters(probs)
         least = float(jnp.finfo(given.dtype.np).eps)
         p: Any = given.clip(least, 1 - least)
-        self.probs, self.logits = p, p.logit()  # the reference has a method of this name as well
+        self.probs = p  # type: ignore[method-assign]  # the reference has both under this name
+        self.logits = p.logit()
         super().__init__(p.shape)
 
     @property
