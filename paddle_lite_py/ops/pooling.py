@@ -95,7 +95,7 @@ def max_pool2d(
         The maxima [N, C, H_out, W_out], or (maxima, int32 indices) if `return_mask`.
 
     Raises:
-        ValueError: if an option has a wrong length, or the window is larger than the padded image.
+        ValueError: if an option has a wrong length, or the window exceeds the padded image by a step or more.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -138,7 +138,7 @@ def _avg(
 ) -> Any:
     w = windows(x, n, kernel, stride, padding, ceil, first)
     area = math.prod(w.kernel)
-    plain = not ceil and (not exclusive or not any(map(sum, w.pad)))
+    plain = not w.ceil and (not exclusive or not any(map(sum, w.pad)))
     mean = window_sum(x, w) / (area if plain else _sizes(w, exclusive, x))
     return mean * (area / divisor) if divisor else mean
 

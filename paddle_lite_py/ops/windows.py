@@ -21,7 +21,7 @@ class Windows(NamedTuple):
     space: tuple[int, ...]
     number: tuple[int, ...]
     at: int
-    ceil: bool
+    ceil: bool  # whether windows may reach over the edge
 
     def starts(self, i: int) -> Any:
         """Return the start of each window along a spatial axis."""
@@ -41,6 +41,8 @@ class Windows(NamedTuple):
             (c - 1) * s + k - n - p[0]
             for c, s, k, n, p in zip(self.number, self.step, self.kernel, self.space, self.pad, strict=True)
         ]
+        # Along an axis whose windows stay inside, less would be cut off.
+        after = [max(a, p[1]) if isinstance(a, int) else a for a, p in zip(after, self.pad, strict=True)]
         return self.full([(p[0], a) for p, a in zip(self.pad, after, strict=True)], (0, 0), ndim)
 
 
@@ -58,11 +60,13 @@ def windows(x: Any, n: int, kernel: Any, stride: Any, padding: Any, ceil_mode: b
         pad = tuple([(t // 2, t - t // 2) for t in total])
     elif pad == "VALID":
         pad = ((0, 0),) * n
-    up = [b - 1 if ceil_mode else 0 for b in s]
+    # As in the reference, one window that lacks less than a step is there, such as one of 7 over a map of 2.
+    rest = [a + sum(p) - c for a, p, c in zip(space, pad, k, strict=True)]
+    up = [b - 1 if ceil_mode or (isinstance(r, int) and -b < r < 0) else 0 for r, b in zip(rest, s, strict=True)]
     count = [(a + sum(p) - c + u) // b + 1 for a, p, c, u, b in zip(space, pad, k, up, s, strict=True)]
     if any(isinstance(c, int) and c < 1 for c in count):
         raise ValueError(f"kernel_size is {list(k)}, more than the padded size of x ({list(space)} before padding)")
-    return Windows(k, s, pad, tuple(space), tuple(count), at, ceil_mode)
+    return Windows(k, s, pad, tuple(space), tuple(count), at, any(up))
 
 
 def indices(w: Windows) -> tuple[list[np.ndarray], list[np.ndarray]]:
