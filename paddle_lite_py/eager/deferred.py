@@ -24,6 +24,7 @@ from ..core import cache_checks
 from ..core.arrays import array_class
 from ..core.donation import worth_donating
 from ..core.dtypes import is_inexact
+from ..core.errors import SparseError
 from ..core.interpreter import UpdateRule, state
 from ..core.memo import Memo
 from ..core.references import is_shared
@@ -85,7 +86,7 @@ class Deferred(Eager):
             args = state.casting.inputs(bound, args)
         try:
             made = self.waiting(bound, args)
-        except TypeError:  # an argument that is no array, which is told when the op runs
+        except SparseError:  # of which Eager knows what to do
             made = None
         return EAGER.run(bound, args) if made is None else made
 

@@ -52,7 +52,7 @@ class Eager(Interpreter):
         take = _TAKING.get(len(args))
         try:
             data, sources = (take and take(*args)) or _unpack_args(bound, args)
-        except TypeError:
+        except SparseError:
             if (found := run_on_others(bound, args)) is not NotImplemented:
                 return found
             data, sources = _unpack_args(bound, args)  # raises with the names of the arguments

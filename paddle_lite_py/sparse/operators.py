@@ -6,7 +6,7 @@ from typing import Any
 
 from ..eager.execute import of_others
 from ..eager.tensor import Tensor
-from ..ops import linalg, math
+from ..ops import math
 from ..registry.bound import BoundOp
 from . import elementwise, matrix, shape
 from .tensors import _Sparse, gathered
@@ -69,13 +69,9 @@ def _moved(x: Any, *args: Any, **kwargs: Any) -> Any:
     return x._with(x.values().to(*args, **kwargs))
 
 
+# Other operators are those of dense tensors, whose ops come back here.
 _METHODS = {
-    "__add__": lambda x, y: math.add(x, y), "__radd__": lambda x, y: math.add(y, x),
-    "__sub__": lambda x, y: math.subtract(x, y), "__rsub__": lambda x, y: math.subtract(y, x),
-    "__mul__": lambda x, y: math.multiply(x, y), "__rmul__": lambda x, y: math.multiply(x, y),
-    "__truediv__": lambda x, y: math.divide(x, y), "__matmul__": lambda x, y: linalg.matmul(x, y),
     "__neg__": lambda x: x._with(-x.values()), "__pow__": elementwise.pow,
-    "matmul": lambda x, y: linalg.matmul(x, y), "mm": lambda x, y: linalg.matmul(x, y),
     "t": _turned, "T": property(_turned), "transpose": shape.transpose, "sum": shape.sum, "to": _moved,
 }  # fmt: skip
 

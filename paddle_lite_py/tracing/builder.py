@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.arrays import as_array, is_outside
 from ..core.dtypes import is_inexact
-from ..core.errors import DataDependentError, user_frame
+from ..core.errors import DataDependentError, SparseError, user_frame
 from ..core.interpreter import Interpreter, state, use
 from ..core.quotients import shortest
 from ..core.symbolic import is_symbolic
@@ -218,7 +218,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Inter
         numbers = any(map(is_number, args))
         try:
             inputs = tuple([self._input(a) for a in (cast_numbers(args, bound.op) if numbers else args)])
-        except TypeError:
+        except SparseError:
             if (found := run_on_others(bound, args)) is NotImplemented:
                 raise
             return found
