@@ -133,7 +133,7 @@ ERRORS = [
     (lambda x: F.conv2d(x, paddle.ones(W4), padding="FULL"), "padding is 'FULL'"),
     (lambda x: F.conv2d(x, paddle.ones(W4), stride=[1, 2, 3]), "stride is .*expected a number or 2 numbers"),
     (lambda x: F.conv2d_transpose(x, paddle.ones(W4), stride=2, output_size=[99, 99]), "expected sizes from"),
-    (lambda x: F.max_pool2d(x, 9), "more than the padded size"),
+    (lambda x: F.max_pool2d(x, 9, 1), "more than the padded size"),
     (lambda x: F.max_pool2d(x, 2, data_format="HWC"), "data_format is 'HWC'"),
     (lambda x: F.group_norm(x, 3), "num_groups=3|groups=3"),
     (lambda x: F.layer_norm(x, 5), r"normalized_shape is \[5\]"),
