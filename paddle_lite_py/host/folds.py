@@ -25,6 +25,8 @@ def _reduce(step: HostStep) -> Any:
     fold, one = f"_{name}_of", axes[0] if len(axes) == 1 else axes  # a number takes NumPy less time
     if not step.given[0].shape:
         return "{0}"
+    if all(step.given[0].shape[a] == 1 for a in axes):
+        return f"{{0}}.reshape({step.made[0].shape})"
     if name in ("sum", "prod"):
         rest = step.made[0].shape
         if len(axes) > 1 and sorted(axes) == list(range(len(rest), len(rest) + len(axes))):

@@ -58,6 +58,32 @@ def _axes_to_drop(shape: tuple[int, ...], left: tuple[int, ...]) -> tuple[int, .
     return () if rest else tuple(gone)
 
 
+def _is_matrix(step: HostStep | None) -> bool:
+    """Whether a step broadcasts a matrix of floats along a third axis."""
+    return (
+        step is not None and step.name == "broadcast_in_dim" and len(step.given[0].shape) == 2
+        and len(step.made[0].shape) == 3 and step.given[0].dtype.kind == "f"
+    )  # fmt: skip
+
+
+def _product(sum_: HostStep, shape: tuple[int, ...], spread: list[Any]) -> HostStep | None:
+    """Return the product of two matrices that are broadcast to a shape and then multiplied and summed, if it is one."""
+    axes = tuple(sum_.params["axes"])
+    found = [(tuple(map(int, s.params["broadcast_dimensions"])), s) for s in spread]
+    if (
+        len(found) != 2
+        or len(axes) != 1
+        or not all(s.given[0].shape == tuple([shape[a] for a in at]) for at, s in found)
+    ):
+        return None
+    (x_at, x), (y_at, y) = sorted(found, key=lambda f: [a for a in f[0] if a not in axes])
+    if {*x_at, *y_at} != {0, 1, 2} or {*x_at} & {*y_at} != {*axes}:
+        return None
+    numbers = ((x_at.index(axes[0]),), (y_at.index(axes[0]),)), ((), ())
+    reads, given = (x.reads[0], y.reads[0]), (x.given[0], y.given[0])
+    return sum_._replace(name="dot_general", params={"dimension_numbers": numbers}, reads=reads, given=given)
+
+
 class UnknownStepError(Exception):
     """The host tier has no rule for this; XLA compiles it."""
 
@@ -125,6 +151,7 @@ class Steps:
         self._join_wraps()
         self._join_slices()
         self._join_gathers()
+        self._join_products()
         self._drop_unread(dtypes)
 
     def _new(self, aval: Any) -> int:
@@ -219,6 +246,15 @@ class Steps:
         return (
             len(axes) == 1 and _is_one(size, step.given[0].shape[axes[0]]) and step.params["slice_sizes"][axes[0]] == 1
         )
+
+    def _join_products(self) -> None:
+        """A sum of products by element that is a product of two matrices, as small ones are written, becomes one."""
+        of = {n: step for step in self.list for n in step.makes}
+        for i, step in enumerate(self.list):
+            times = of.get(step.reads[0]) if step.name == "reduce_sum" else None
+            if times is not None and times.name == "mul":
+                spread = [of.get(n) for n in times.reads]
+                self.list[i] = _product(step, times.made[0].shape, [s for s in spread if _is_matrix(s)]) or step
 
     def _drop_unread(self, dtypes: Container[np.dtype]) -> None:
         read, kept = set(self.outputs), []

@@ -45,10 +45,12 @@ def record_loop(going: Callable[..., Any], step: Step, again: Step, size: int, k
         iterations[:] = [one]
         buffers = tuple([jnp.zeros((size, *a.shape), a.dtype) for a in one.specs])
 
+        put = jax.lax.dynamic_update_index_in_dim  # the last place again, where there is no more room
+
         def record(s: Any) -> Any:
             c, i, held = s
             c, found = one.forward(c, fixed)
-            return c, i + 1, tuple([b.at[i].set(x, mode="drop") for b, x in zip(held, found, strict=True)])
+            return c, i + 1, tuple([put(b, x, i, 0) for b, x in zip(held, found, strict=True)])
 
         out, count, held = jax.lax.while_loop(lambda s: going(s[0], fixed), record, (carry, zero, buffers))
         return (out, count), (held, jnp.minimum(count, size), fixed)

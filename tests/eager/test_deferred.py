@@ -84,7 +84,7 @@ def trained(model, opt, steps: int = 3, look=lambda i, loss: None):
 
 
 def adam(model, **kwargs):
-    return paddle.optimizer.Adam(0.1, epsilon=1e-2, parameters=model.parameters(), **kwargs)
+    return paddle.optimizer.Adam(0.02, epsilon=1e-2, parameters=model.parameters(), **kwargs)
 
 
 # -- training --------------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def test_a_hot_segment_is_one_compiled_call_and_traces_once():
     for _ in range(recurring.HOT + 3):
         loss(x).backward()
     forms = [f for f in tape._forms.values() if f.met >= recurring.HOT + 3]
-    assert forms and all(f.traces == 1 for f in forms)
+    assert forms and all(f.traces <= 1 for f in forms)  # none, where an earlier process left its text
 
 
 def test_changing_shapes_do_not_compile_for_ever():

@@ -342,6 +342,32 @@ def test_a_rule_agrees_with_xla(index):
                 np.testing.assert_array_equal(ours, theirs, err_msg=dtype)
 
 
+# A sum of products by element along axes of x [3, 4] and y, and whether that is a product of two matrices.
+SUMS = {
+    "x @ y": (lambda x, y: (x[:, :, None] * y[None]).sum(1), (4, 5), True),
+    "y.T @ x.T": (lambda x, y: (y.T[:, :, None] * x.T[None]).sum(1), (4, 5), True),
+    "x.T @ y": (lambda x, y: (x[:, :, None] * y[:, None]).sum(0), (3, 5), True),
+    "x @ y.T": (lambda x, y: (y[None] * x[:, None]).sum(2), (5, 4), True),
+    "x.T @ y.T": (lambda x, y: (x[:, None] * y.T[:, :, None]).sum(0), (5, 3), True),
+    "another axis": (lambda x, y: (x[:, :, None] * y[None]).sum(0), (4, 5), False),
+    "two axes": (lambda x, y: (x[:, :, None] * y[None]).sum((0, 1)), (4, 5), False),
+    "the same axes": (lambda x, y: (x[:, :, None] * y[:, :, None]).sum(1), (3, 4), False),
+    "a broadcast row": (lambda x, y: (x[:, :, None] * y[None]).sum(1), (1, 5), False),
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_a_sum_that_is_a_product_of_matrices_becomes_one(name):
+    function, shape, is_product = SUMS[name]
+    rs = np.random.RandomState(0)
+    x, y = rs.randn(3, 4), rs.randn(*shape)
+    traced = jax.jit(function).trace(x, y)
+    steps = Steps(traced.jaxpr)
+    assert ("dot_general" in [s.name for s in steps.list]) == is_product
+    found = write_function(steps, traced.out_info).function()(x, y)
+    np.testing.assert_allclose(found, function(x, y), rtol=1e-12)
+
+
 def test_each_rule_has_a_case():
     # Spellings of other versions of JAX, and what only gradients hold.
     newer = {n for n in ("log2", "one_minus_square", "polynomial") if not hasattr(lax, n)}
