@@ -111,10 +111,10 @@ def _convolution(step: HostStep) -> Function:
     out = tuple([made.shape[i] for i in of_out[2:]])
     full, pad = _pad((images, channels, *space), [(0, 0)] * 2 + list(p["padding"]), (1, 1, *p["lhs_dilation"]), x.dtype)
     shape = (images, groups, each, *full.shape[2:])
-    taps = list(_taps(tuple(window), p["window_strides"], p["rhs_dilation"], out))
-    spots = list(_taps(out, p["rhs_dilation"], p["window_strides"], tuple(window)))
-    product = _by_spots if len(spots) < len(taps) else _by_taps if each == 1 else _by_columns
-    places = spots if product is _by_spots else taps
+    taps = math.prod(window)
+    product = _by_spots if math.prod(out) < taps else _by_taps if each == 1 else _by_columns
+    sides = (tuple(window), p["window_strides"], p["rhs_dilation"], out)
+    places = list(_taps(*(sides[::-1] if product is _by_spots else sides)))
     back = tuple(np.argsort(of_out))
 
     def convolution(x: Any, kernel: Any) -> Any:
@@ -122,7 +122,7 @@ def _convolution(step: HostStep) -> Function:
         if batches > 1:
             x = x.reshape(batches, images, -1, *space).swapaxes(0, 1)
         x = pad(x.reshape(images, channels, *space), 0).reshape(shape)
-        found = product(x, kernel.reshape(groups, outputs // groups, each, len(taps)), places, out)
+        found = product(x, kernel.reshape(groups, outputs // groups, each, taps), places, out)
         return found.reshape(images, outputs, *out).transpose(back)
 
     return convolution
