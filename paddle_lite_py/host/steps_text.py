@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import enum
+import json
 from collections.abc import Container
 from types import SimpleNamespace
 from typing import Any
@@ -49,10 +50,12 @@ def told(steps: Steps, dtypes: Container[np.dtype] = DTYPES) -> dict[str, Any]:
     def kind(aval: Any) -> int:
         return kinds.setdefault((aval.shape, aval.dtype), len(kinds))
 
+    forms: dict[str, int] = {}  # names with parameters: most steps share theirs with others
     each = []
     for s in steps.list:
         params = {k: _told(v, dtypes) for k, v in s.params.items() if k not in _UNREAD}
-        each.append([s.name, params, s.reads, s.makes, [*map(kind, s.given)], [*map(kind, s.made)]])
+        form = forms.setdefault(json.dumps([s.name, params]), len(forms))
+        each.append([form, s.reads, s.makes, [*map(kind, s.given)], [*map(kind, s.made)]])
     used = {*steps.inputs, *steps.outputs, *[n for s in steps.list for n in (*s.reads, *s.makes)]}
     constants = {n: steps.constants[n] for n in sorted(used) if n in steps.constants}
     if has_large_constants(steps):
@@ -60,7 +63,7 @@ def told(steps: Steps, dtypes: Container[np.dtype] = DTYPES) -> dict[str, Any]:
     return {
         "types": {n: kind(steps.types[n]) for n in sorted(used)},
         "constants": {n: _told(c, dtypes) for n, c in constants.items()},
-        "steps": each, "inputs": steps.inputs, "outputs": steps.outputs,
+        "forms": [*map(json.loads, forms)], "steps": each, "inputs": steps.inputs, "outputs": steps.outputs,
         "size": len(steps.eqns), "kinds": [([*map(int, shape)], dtype.name) for shape, dtype in kinds],
     }  # fmt: skip
 
@@ -92,11 +95,11 @@ def _told(value: Any, dtypes: Container[np.dtype]) -> Any:
 def from_told(content: dict[str, Any]) -> Steps:
     """Return the steps that told() has written."""
     kinds = [jax.ShapeDtypeStruct(shape, np.dtype(dtype)) for shape, dtype in content["kinds"]]
+    forms = [(name, {k: _from_told(v) for k, v in params.items()}) for name, params in content["forms"]]
     each = []
-    for name, params, reads, makes, given, made in content["steps"]:
-        found = {k: _from_told(v) for k, v in params.items()}
+    for form, reads, makes, given, made in content["steps"]:
         of = tuple([kinds[i] for i in given]), tuple([kinds[i] for i in made])
-        each.append(HostStep(name, found, tuple(reads), tuple(makes), *of))
+        each.append(HostStep(*forms[form], tuple(reads), tuple(makes), *of))
     out: Steps = object.__new__(Steps)
     out.list, out.eqns = each, range(content["size"])
     out.types = {int(n): kinds[i] for n, i in content["types"].items()}
