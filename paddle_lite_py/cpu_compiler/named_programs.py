@@ -105,10 +105,10 @@ class NamedPrograms:
     def _path(self, args: Sequence[Any]) -> Path | None:
         """Return the file for arguments like these; its name has all that the executable depends on."""
         settings = context()
-        if settings.casting is not None or settings.platforms or not self.has_text():
+        if settings.platforms or not self.has_text():
             return None
         weak = [not a.shape and getattr(a, "weak_type", False) for a in args]
-        said = [self._written, settings.default_dtype.name, self.name, self.donated, weak]
+        said = [self._written, settings.default_dtype.name, settings.casting, self.name, self.donated, weak]
         return file_of_traced(said, "known", f"{executables.alike(self.name, args)}-")
 
 

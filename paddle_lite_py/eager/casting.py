@@ -32,6 +32,10 @@ class Casting(NamedTuple):
     black: frozenset[str] = frozenset()
     promote: bool = True  # at level O2: an op with a float32 input computes in float32
 
+    def __repr__(self) -> str:
+        """Return a text that is the same in each process: the names of files come from it."""
+        return f"{self.level} {self.dtype} {sorted(self.white)} {sorted(self.black)} {self.promote}"
+
     def rule(self, op: Op) -> str | None:
         """Return the rule for an op: "white", "float32", "keep", or None: it follows its inputs."""
         found = _rules.get((self, op), _UNKNOWN)

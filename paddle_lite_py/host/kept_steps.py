@@ -109,12 +109,13 @@ class KeptSteps:
     def _path(self) -> Path | None:
         settings = context()
         text = None
-        if self._text is not None and kept_in() is not None and settings.casting is None and not settings.platforms:
+        if self._text is not None and kept_in() is not None and not settings.platforms:
             text = self._text()
         if text is None:
             return None
         tier = sorted(d.name for d in self._dtypes)  # a function of two tiers has a file in each
-        return file_of_traced([text, settings.default_dtype.name, jax.default_backend(), tier], "steps")
+        said = [text, settings.default_dtype.name, settings.casting, jax.default_backend(), tier]
+        return file_of_traced(said, "steps")
 
     @functools.cached_property
     def _known(self) -> dict[str, Any]:

@@ -79,12 +79,27 @@ def test_so_do_a_forward_pass_that_is_looked_at_and_its_backward(traces, monkeyp
     np.testing.assert_array_equal(found, trained(0.1))
 
 
-def test_under_mixed_precision_steps_are_traced(traces):
-    for _ in range(2):
-        before = len(traces)
-        with amp.auto_cast(dtype="bfloat16"):
-            train()
-        assert len(traces) > before
+CASTS = [
+    {"dtype": "bfloat16"},
+    {"dtype": "float16"},
+    {"dtype": "bfloat16", "level": "O2"},
+    {"dtype": "bfloat16", "custom_white_list": ["softmax", "square"]},
+    {"dtype": "bfloat16", "custom_black_list": ["softmax", "matmul"]},
+]
+
+
+def test_the_rules_of_mixed_precision_are_in_its_text(traces):
+    found = []
+    for casts in CASTS:
+        with amp.auto_cast(**casts):
+            before = len(traces)
+            found.append(train(looks=True))
+            assert len(traces) > before, casts
+    for casts, first in zip(CASTS, found, strict=True):
+        with amp.auto_cast(**casts):
+            before = len(traces)
+            np.testing.assert_array_equal(train(looks=True), first)
+            assert len(traces) == before, casts
 
 
 def test_an_op_of_the_users_has_no_text(traces):

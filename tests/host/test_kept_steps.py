@@ -117,6 +117,21 @@ def test_another_default_dtype_is_another_function(traces):
     assert len(traces) == before
 
 
+def test_the_rules_of_mixed_precision_are_part_of_what_is_kept(traces):
+    def cast(casts):
+        with paddle.amp.auto_cast(dtype="bfloat16", **casts):
+            return new_traces(traces, like=lambda x: paddle.tanh(x @ x.T)[:, :4])
+
+    rules = ({}, {"custom_black_list": ["matmul"]}, {"custom_white_list": ["tanh"]})
+    found = [cast(casts) for casts in rules]
+    assert all(n for _, n in found)
+    for casts, (first, _) in zip(rules, found, strict=True):
+        again, n = cast(casts)
+        assert n == 0, casts
+        for a, b in zip(again, first, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
 def test_an_op_of_the_users_is_traced(traces):
     found = []
     for factor in (2.0, 3.0):  # under one name, as a cell of a notebook that is run again
