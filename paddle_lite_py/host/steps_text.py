@@ -99,7 +99,8 @@ def from_told(content: dict[str, Any]) -> Steps:
     each = []
     for form, reads, makes, given, made in content["steps"]:
         of = tuple([kinds[i] for i in given]), tuple([kinds[i] for i in made])
-        each.append(HostStep(*forms[form], tuple(reads), tuple(makes), *of))
+        name, params = forms[form]
+        each.append(HostStep(name, params, tuple(reads), tuple(makes), *of))
     out: Steps = object.__new__(Steps)
     out.list, out.eqns = each, range(content["size"])
     out.types = {int(n): kinds[i] for n, i in content["types"].items()}
