@@ -116,11 +116,12 @@ class Executable:
         operators = self.traced.program.ops()
         updated = sum(math.prod(h._data.shape) for h in self.mutable) if self.donates else 0
         plain = suits_plain(self.traced.program, updated, self.traced.loop_buffer is not None)
+        made = sum(len(o.outputs) for o in operators)  # an optimizer is one operator and updates many parameters
         across = [a for o in operators if (a := o.bound.op.across) is not None]
         jit: Any = (
             functools.partial(across[0], operators=operators)
             if across
-            else functools.partial(program_jit, operators=len(operators), plain=plain, text=body.text)
+            else functools.partial(program_jit, operators=made, plain=plain, text=body.text)
         )
         self._across: Any = jit if across else None  # compiles for all processes that run the program at once
         self._pullbacks: dict[tuple[bool, ...], Any] = {}
