@@ -28,6 +28,13 @@ def _gradient(y: Tensor, x: Tensor, create_graph: bool = True) -> Tensor:
     return zeros_like(x) if found is None else found
 
 
+def _check_batch(y: Tensor, batch_axis: int | None) -> None:
+    if batch_axis not in (None, 0):
+        raise ValueError(f"batch_axis is {batch_axis!r}; expected None or 0")
+    if batch_axis == 0 and not y.ndim:
+        raise ValueError("ys is a tensor without dimensions; expected [batch, ...], since batch_axis is 0")
+
+
 def _one(y: Tensor, x: Tensor, batch_axis: int | None) -> Tensor:
     """Return the derivatives of one tensor by another."""
     if batch_axis is None:
@@ -36,8 +43,7 @@ def _one(y: Tensor, x: Tensor, batch_axis: int | None) -> Tensor:
         flat = y.reshape([-1])
         rows = [_gradient(flat[i], x) for i in range(flat.shape[0])]
         return stack(rows, 0).reshape([*y.shape, *x.shape])
-    if batch_axis != 0:
-        raise ValueError(f"batch_axis is {batch_axis}; expected None or 0")
+    _check_batch(y, batch_axis)
     if y.ndim == 1:  # a number for each sample
         return _gradient(y.sum(), x)
     columns = y.reshape([y.shape[0], -1])  # a sample does not depend on another: one gradient serves them all
@@ -85,6 +91,7 @@ def hessian(ys: Tensor, xs: Any, batch_axis: int | None = None) -> Any:
         >>> paddle.autograd.hessian((x * x * x).sum(), x)[:].tolist()
         [[6.0, 0.0], [0.0, 12.0]]
     """
+    _check_batch(ys, batch_axis)
     per_sample = ys.size if batch_axis is None else ys.size // max(ys.shape[0], 1)
     if per_sample != 1:
         what = "one number" if batch_axis is None else "one number for each sample"

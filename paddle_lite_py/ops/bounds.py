@@ -290,6 +290,23 @@ def _weights(attrs: dict[str, Any]) -> Check:
     return check
 
 
+def _finite_range(low: str, high: str) -> Any:
+    """Check that the bins of a histogram have a range, where the data give it."""
+
+    def prepare(attrs: dict[str, Any]) -> Check | None:
+        if attrs[low] or attrs[high]:
+            return None
+
+        def check(x: Any, *_: Any) -> None:
+            if _at_hand(x) and (found := np.isinf(np.asarray(x))).any():
+                at = [int(i) for i in np.argwhere(found)[0]]
+                raise ValueError(f"x holds {np.asarray(x)[tuple(at)]} at {at}; expected finite numbers, or min and max")
+
+        return check
+
+    return prepare
+
+
 # From the attributes of an op to the check of its arrays; None if no check is needed.
 CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
     "gather": _along("index", IndexError),
@@ -317,6 +334,8 @@ CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
     "shard_index": _between(0, lambda _, attrs: attrs["index_num"], "input", ValueError),
     "gather_tree": _between(1, lambda args, _: args[0].shape[-1], "parents", ValueError),
     "lu_unpack": _between(1, lambda args, _: args[0].shape[-2], "y", ValueError, low=1),
+    "_histogram": _finite_range("low", "high"),
+    "histogram_bin_edges": _finite_range("min", "max"),
     "multinomial": _weights,
     "bernoulli": _chances(1, "probabilities from 0 to 1"),
     "poisson": _chances(math.inf, "rates of at least 0"),

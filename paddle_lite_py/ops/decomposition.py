@@ -12,6 +12,7 @@ from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from . import elimination
+from .matrices import matrices, need_equal_rows, square
 from .norms import of_matrices
 from .promote import promote
 from .reduction import mean
@@ -64,7 +65,7 @@ def inverse(x: Array, /) -> Any:
         >>> bool(paddle.allclose(paddle.inverse(x) @ x, paddle.eye(2), atol=1e-5))
         True
     """
-    return elimination.inverse(x)
+    return elimination.inverse(square(x))
 
 
 inv = inverse
@@ -82,7 +83,7 @@ def det(x: Array, /) -> Any:
         >>> paddle.linalg.det(paddle.to_tensor([[2.0, 0.0], [0.0, 4.0]])).item()
         8.0
     """
-    return elimination.det(x)
+    return elimination.det(square(x))
 
 
 @op(methods=["slogdet"], amp="black")
@@ -98,7 +99,7 @@ def slogdet(x: Array, /) -> Any:
         >>> sign.item(), round(log.exp().item(), 4)
         (-1.0, 6.0)
     """
-    return jnp.stack(elimination.slogdet(x))
+    return jnp.stack(elimination.slogdet(square(x)))
 
 
 @op(methods=["cholesky"], amp="black")
@@ -113,7 +114,7 @@ def cholesky(x: Array, /, upper: bool = False) -> Any:
         >>> paddle.linalg.cholesky(paddle.to_tensor([[4.0, 0.0], [0.0, 9.0]])).tolist()
         [[2.0, 0.0], [0.0, 3.0]]
     """
-    return jnp.linalg.cholesky(_mirror(x, not upper), upper=upper)
+    return jnp.linalg.cholesky(_mirror(square(x), not upper), upper=upper)
 
 
 @op(methods=["cholesky_solve"], amp="black")
@@ -128,7 +129,8 @@ def cholesky_solve(x: Array, y: Array, /, upper: bool = False) -> Any:
         >>> paddle.linalg.cholesky_solve(paddle.to_tensor([[4.0]]), paddle.to_tensor([[2.0]])).tolist()
         [[1.0]]
     """
-    x, y = batched(x, y)
+    x, y = batched(matrices(x), square(y, "y"))
+    need_equal_rows(y, x)
     first = jax.lax.linalg.triangular_solve(y, x, left_side=True, lower=not upper, transpose_a=upper, conjugate_a=upper)
     return jax.lax.linalg.triangular_solve(
         y, first, left_side=True, lower=not upper, transpose_a=not upper, conjugate_a=not upper
@@ -147,6 +149,7 @@ def cholesky_inverse(x: Array, /, upper: bool = False) -> Any:
         >>> paddle.linalg.cholesky_inverse(paddle.to_tensor([[2.0]])).tolist()
         [[0.25]]
     """
+    x = square(x)
     return elimination.inverse(H(x) @ x if upper else x @ H(x))
 
 
@@ -162,9 +165,10 @@ def solve(x: Array, y: Array, /, left: bool = True) -> Any:
         >>> paddle.linalg.solve(paddle.to_tensor([[2.0, 0.0], [0.0, 4.0]]), paddle.to_tensor([2.0, 4.0])).tolist()
         [1.0, 1.0]
     """
-    x, y = promote(x, y)
+    x, y = promote(square(x), y)
     vector = y.ndim == 1 or (y.ndim == x.ndim - 1 and y.shape == x.shape[:-1])
     y = y[..., None] if vector else y
+    need_equal_rows(x, y if left or y.ndim < 2 else T(y))
     out = elimination.solve(x, y) if left else T(elimination.solve(T(x), T(y)))
     return out[..., 0] if vector else out
 
@@ -189,7 +193,8 @@ def triangular_solve(
         >>> paddle.linalg.triangular_solve(x, y).tolist()
         [[1.0], [1.0]]
     """
-    x, y = batched(x, y)
+    x, y = batched(square(x), matrices(y, "y"))
+    need_equal_rows(x, y)
     return jax.lax.linalg.triangular_solve(
         x, y, left_side=True, lower=not upper, transpose_a=transpose, unit_diagonal=unitriangular
     )
@@ -212,7 +217,7 @@ def svd(x: Array, /, full_matrices: bool = False) -> Any:
         >>> bool(paddle.allclose(u @ paddle.diag(s) @ vh, x, atol=1e-5))
         True
     """
-    return full_svd(x, full_matrices)
+    return full_svd(matrices(x), full_matrices)
 
 
 @op(methods=["svdvals"], amp="black")
@@ -227,7 +232,7 @@ def svdvals(x: Array, /) -> Any:
         >>> paddle.linalg.svdvals(paddle.to_tensor([[3.0, 0.0], [0.0, 4.0]])).tolist()
         [4.0, 3.0]
     """
-    return singular_values(x)
+    return singular_values(matrices(x))
 
 
 EXACT = Immaterial("the result is exact")
@@ -273,7 +278,7 @@ def pca_lowrank(x: Tensor, q: int | None = None, center: bool = True, niter: int
 
 @op(name="qr", amp="black")
 def _qr(x: Any, /, mode: str) -> Any:
-    return jnp.linalg.qr(x, mode=mode)
+    return jnp.linalg.qr(matrices(x), mode=mode)
 
 
 @composite(methods=["qr"])
@@ -312,7 +317,7 @@ def eigh(x: Array, /, UPLO: str = "L") -> Any:
         >>> values.tolist(), vectors.abs().tolist()
         ([1.0, 2.0], [[0.0, 1.0], [1.0, 0.0]])
     """
-    return tuple(jnp.linalg.eigh(_mirror(x, UPLO == "L"), UPLO=UPLO))
+    return tuple(jnp.linalg.eigh(_mirror(square(x), UPLO == "L"), UPLO=UPLO))
 
 
 @op(methods=["eigvalsh"], amp="black")
@@ -327,7 +332,7 @@ def eigvalsh(x: Array, /, UPLO: str = "L") -> Any:
         >>> paddle.linalg.eigvalsh(paddle.to_tensor([[2.0, 0.0], [0.0, 1.0]])).tolist()
         [1.0, 2.0]
     """
-    return jnp.linalg.eigvalsh(_mirror(x, UPLO == "L"), UPLO=UPLO)
+    return jnp.linalg.eigvalsh(_mirror(square(x), UPLO == "L"), UPLO=UPLO)
 
 
 @op(methods=["eig"], amp="black")
@@ -342,9 +347,7 @@ def eig(x: Array, /) -> Any:
         >>> paddle.linalg.eig(paddle.to_tensor([[1.0, 0.0], [0.0, 2.0]]))[0].tolist()
         [(1+0j), (2+0j)]
     """
-    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise ValueError(f"eig: x has the shape {list(x.shape)}; expected square matrices [..., n, n]")
-    return _eig(x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(jnp.result_type(float)))
+    return _eig(square(x))
 
 
 @jax.custom_vjp
@@ -389,7 +392,7 @@ def eigvals(x: Array, /) -> Any:
         >>> paddle.linalg.eigvals(paddle.to_tensor([[1.0, 0.0], [0.0, 2.0]])).tolist()
         [(1+0j), (2+0j)]
     """
-    return jnp.linalg.eigvals(x)
+    return jnp.linalg.eigvals(square(x))
 
 
 @op(methods=["pinv"], amp="black")
@@ -407,6 +410,7 @@ def pinv(x: Array, /, rcond: float = 1e-15, hermitian: bool = False) -> Any:
         >>> paddle.linalg.pinv(paddle.to_tensor([[2.0], [0.0]])).tolist()
         [[0.5, 0.0]]
     """
+    x = square(x) if hermitian else matrices(x)
     floor = jnp.finfo(x.dtype).eps * max(x.shape[-2:])
     x = _mirror(x, True) if hermitian else x
     return compilable(lambda x: jnp.linalg.pinv(x, rtol=max(rcond, float(floor)), hermitian=hermitian), x)
@@ -424,11 +428,13 @@ def matrix_power(x: Array, /, n: int) -> Any:
         >>> paddle.linalg.matrix_power(paddle.to_tensor([[2.0]]), 3).tolist()
         [[8.0]]
     """
-    return jnp.linalg.matrix_power(elimination.inverse(x) if n < 0 else x, abs(n))
+    floats = square(x)
+    return jnp.linalg.matrix_power(elimination.inverse(floats) if n < 0 else x, abs(n))
 
 
 @op(name="matrix_rank", grad=False)
 def _matrix_rank(x: Any, tol: Any = None, atol: Any = None, rtol: Any = None, /, hermitian: bool = False) -> Any:
+    x = square(x) if hermitian else matrices(x)
     values = jnp.abs(jnp.linalg.eigvalsh(_mirror(x, True))) if hermitian else singular_values(x)
     top = jnp.max(values, -1, initial=0)
     if tol is None and atol is None and rtol is None:
@@ -465,6 +471,7 @@ def matrix_rank(
 
 @op(name="condition_number", amp="black")
 def _condition(x: Any, /, p: Any) -> Any:
+    x = matrices(x) if p in (None, 2, -2) else square(x)
     if 0 in x.shape[-2:]:
         return jnp.zeros(x.shape[:-2], x.dtype)
     if p in (None, 2, -2):

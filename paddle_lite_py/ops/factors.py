@@ -12,6 +12,7 @@ from ..eager.tensor import Tensor
 from . import elimination
 from .creation import zeros
 from .decomposition import H, T
+from .matrices import matrices, need_equal_rows, square
 from .promote import promote
 from .svd import full_svd
 from .types import Array, TensorLike
@@ -22,7 +23,8 @@ __all__ = ["householder_product", "lstsq", "lu", "lu_solve", "lu_unpack", "matri
 
 @op(name="lstsq", amp="black")
 def _lstsq(x: Any, y: Any, /, rcond: float | None) -> Any:
-    x, y = promote(x, y)
+    x, y = promote(matrices(x), matrices(y, "y"))
+    need_equal_rows(x, y)
     u, s, vh = full_svd(x)
     floor = (jnp.finfo(x.dtype).eps * max(x.shape[-2:]) if rcond is None else rcond) * s[..., :1]
     kept = s > floor
@@ -68,7 +70,7 @@ def lstsq(x: Tensor, y: TensorLike, rcond: float | None = None, driver: str | No
 
 @op(name="lu", amp="black")
 def _lu(x: Any, /) -> Any:
-    packed, pivots = elimination.lu(x)
+    packed, pivots = elimination.lu(matrices(x))
     return packed, pivots.astype(jnp.int32) + 1, jnp.zeros(x.shape[:-2], jnp.int32)
 
 
@@ -155,7 +157,7 @@ def matrix_exp(x: Array, /) -> Any:
         >>> paddle.linalg.matrix_exp(paddle.zeros([2, 2])).tolist()
         [[1.0, 0.0], [0.0, 1.0]]
     """
-    return elimination.exponential(x) if x.ndim else jnp.exp(x)
+    return elimination.exponential(square(x)) if x.ndim else jnp.exp(x)
 
 
 @op(methods=["matrix_transpose"], views=PERMUTED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from ..dispatch.define import composite, op
 from .creation import float_dtype
@@ -51,9 +52,37 @@ def _checked(norm: str) -> str:
 
 
 def _some(x: Any, name: str, axis: int) -> Any:
-    if name.startswith(("rfft", "ihfft")) and x.ndim > axis >= -x.ndim and x.shape[axis] == 0:
+    if not name.startswith(("rfft", "ihfft")):
+        return floating(x)
+    if x.ndim > axis >= -x.ndim and x.shape[axis] == 0:
         raise ValueError(f"x has the shape {list(x.shape)}; expected elements along axis {axis}")
+    if jnp.iscomplexobj(x):
+        raise TypeError(f"x is {x.dtype}; expected real numbers: use {name.removeprefix('r').removeprefix('ih')}()")
     return floating(x)
+
+
+def _length(n: Any, axis: Any) -> tuple[Any, int]:
+    """Return a length and a dimension, checked."""
+    if n is not None and (not isinstance(n, (int, np.integer)) or n < 1):
+        raise ValueError(f"n is {n!r}; expected a positive int or None")
+    if not isinstance(axis, (int, np.integer)):
+        raise ValueError(f"axis is {axis!r}; expected an int")
+    return n, int(axis)
+
+
+def _lengths(s: Any, axes: Any, two: bool) -> tuple[Any, Any]:
+    """Return lengths and dimensions, checked."""
+    what = "a list of two ints" if two else "a list of ints"
+    for name, given in (("s", s), ("axes", axes)):
+        if given is None:
+            continue
+        if not isinstance(given, (list, tuple)) or (two and len(given) != 2):
+            raise ValueError(f"{name} is {given!r}; expected {what} or None")
+    if s is not None and any(not isinstance(n, (int, np.integer)) or n < 1 for n in s):
+        raise ValueError(f"s is {s!r}; expected positive lengths")
+    if s is not None and axes is not None and len(s) != len(axes):
+        raise ValueError(f"s is {s!r} and axes {axes!r}; expected a length for each axis")
+    return s, axes
 
 
 def _define(name: str, f: Any, what: str, where: str, x: str, value: str) -> Any:
@@ -61,12 +90,14 @@ def _define(name: str, f: Any, what: str, where: str, x: str, value: str) -> Any
     if where == _ONE:
 
         def fn(x: Any, /, n: Any = None, axis: Any = -1, norm: str = "backward") -> Any:
+            n, axis = _length(n, axis)
             return f(_some(x, name, axis), n, axis, _checked(norm))
     else:
         default = (-2, -1) if where == _TWO else None
 
         def fn(x: Any, /, s: Any = None, axes: Any = default, norm: str = "backward") -> Any:  # type: ignore[misc]
-            return f(_some(x, name, -1 if axes is None else axes[-1]), s, axes, _checked(norm))
+            s, axes = _lengths(s, axes, where == _TWO)
+            return f(_some(x, name, -1 if not axes else axes[-1]), s, axes, _checked(norm))
 
     fn.__name__ = fn.__qualname__ = name
     made = op(fn)
@@ -110,10 +141,10 @@ rfft = _define("rfft", jnp.fft.rfft, f"{_F} {_R}: half the spectrum", _ONE, "[1.
 irfft = _define("irfft", jnp.fft.irfft, f"{_I} {_S}", _ONE, "[2 + 0j, 0j]", "[1.0, 1.0]")
 hfft = _define("hfft", jnp.fft.hfft, f"{_H} along one axis", _ONE, "[1 + 0j, 0j]", "[1.0, 1.0]")
 ihfft = _define("ihfft", jnp.fft.ihfft, f"{_J} along one axis", _ONE, "[1.0, 1.0]", "[(1+0j), 0j]")
-fft2 = _define("fft2", jnp.fft.fft2, f"{_F} along two axes", _TWO, "[[1.0, 1.0]]", "[[(2+0j), 0j]]")
-ifft2 = _define("ifft2", jnp.fft.ifft2, f"{_I} along two axes", _TWO, "[[2.0, 0.0]]", "[[(1+0j), (1+0j)]]")
-rfft2 = _define("rfft2", jnp.fft.rfft2, f"{_F} {_R} along two axes", _TWO, "[[1.0, 1.0]]", "[[(2+0j), 0j]]")
-irfft2 = _define("irfft2", jnp.fft.irfft2, f"{_I} {_S} along two axes", _TWO, "[[2 + 0j, 0j]]", "[[1.0, 1.0]]")
+fft2 = _define("fft2", jnp.fft.fftn, f"{_F} along two axes", _TWO, "[[1.0, 1.0]]", "[[(2+0j), 0j]]")
+ifft2 = _define("ifft2", jnp.fft.ifftn, f"{_I} along two axes", _TWO, "[[2.0, 0.0]]", "[[(1+0j), (1+0j)]]")
+rfft2 = _define("rfft2", jnp.fft.rfftn, f"{_F} {_R} along two axes", _TWO, "[[1.0, 1.0]]", "[[(2+0j), 0j]]")
+irfft2 = _define("irfft2", jnp.fft.irfftn, f"{_I} {_S} along two axes", _TWO, "[[2 + 0j, 0j]]", "[[1.0, 1.0]]")
 hfft2 = _define("hfft2", _hermitian, f"{_H} along two axes", _TWO, "[[1 + 0j, 0j]]", "[[1.0, 1.0]]")
 ihfft2 = _define("ihfft2", _half, f"{_J}2 along two axes", _TWO, "[[1.0, 1.0]]", "[[(1+0j), 0j]]")
 fftn = _define("fftn", jnp.fft.fftn, f"{_F} along several axes", _ALL, "[1.0, 1.0]", "[(2+0j), 0j]")

@@ -361,9 +361,10 @@ def add_n(inputs: list[Any], /) -> Any:
         >>> paddle.add_n([paddle.to_tensor([1, 2]), paddle.to_tensor([3, 4])]).tolist()
         [4, 6]
     """
+    inputs = inputs if isinstance(inputs, list) else [inputs]
     if not inputs:
         raise ValueError("inputs is an empty list; expected tensors")
-    xs = promote_all(inputs if isinstance(inputs, list) else [inputs])
+    xs = promote_all(inputs)
     shapes = {x.shape for x in xs if x.ndim}  # a 0-D tensor may be added to one element of any shape
     if len(shapes) > 1 or len({x.size for x in xs}) > 1:
         raise ValueError("inputs differ in shape; expected one shape, as nothing is broadcast here")

@@ -23,7 +23,8 @@ def _pool(rows: Any, at: Any, count: int, pool: str) -> Any:
     sizes = jax.ops.segment_sum(jnp.ones(at.shape, rows.dtype), at, count)
     sizes = sizes.reshape(-1, *[1] * (rows.ndim - 1))
     if pool == "mean":
-        return jax.ops.segment_sum(rows, at, count) / jnp.maximum(sizes, 1).astype(rows.dtype)
+        total = jax.ops.segment_sum(rows, at, count) / jnp.maximum(sizes, 1).astype(rows.dtype)
+        return total.astype(rows.dtype)  # of integers: cut off
     reduce = jax.ops.segment_max if pool == "max" else jax.ops.segment_min
     return jnp.where(sizes > 0, reduce(rows, at, count), 0).astype(rows.dtype)
 

@@ -352,20 +352,23 @@ def histogram(
     """Compute the histogram of a tensor with equal bins.
 
     Arguments:
-        min, max: range of the bins; both 0: the range of the data. Default: 0.
+        min, max: range of the bins; both 0: the range of the data without NaN; equal otherwise: 0.5 to both sides.
+            Default: 0.
         weight: tensor with the shape of `input`, summed in each bin; None: 1 per element.
         density: normalize so that the integral over the range is 1. Default: False.
 
     Returns:
         A 1-D tensor of length `bins`.
 
+    Raises:
+        ValueError: bins is below 1, max is below min, or the range of the data is not finite.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.histogram(paddle.to_tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3).tolist()
         [0, 2, 1, 0]
     """
-    if bins < 1 or max < min:
-        raise ValueError(f"histogram(): bins is {bins}, min {min} and max {max}; expected 1 bin or more, min <= max")
+    _check_bins(bins, min, max)
     return _histogram(input, weight, bins, min, max, density)
 
 
@@ -382,12 +385,17 @@ def _histogram(
     return out.astype(jnp.int64 if weight is None else weight.dtype)
 
 
+def _check_bins(bins: int, low: float, high: float) -> None:
+    if bins < 1 or not low <= high:
+        raise ValueError(f"bins is {bins}, min {low} and max {high}; expected 1 bin or more, min <= max")
+
+
 def _edges(x: Any, bins: int, low: Any, high: Any) -> Any:
     x = floating(x)
-    if low == 0 and high == 0:
-        low, high = jnp.min(x), jnp.max(x)
-        same = low == high
-        low, high = jnp.where(same, low - 0.5, low), jnp.where(same, high + 0.5, high)
+    if low == 0 and high == 0 and x.size:
+        low, high = jnp.nanmin(x), jnp.nanmax(x)
+    same = low == high
+    low, high = jnp.where(same, low - 0.5, low), jnp.where(same, high + 0.5, high)
     return jnp.linspace(low, high, bins + 1, dtype=x.dtype)
 
 
@@ -398,11 +406,15 @@ def histogram_bin_edges(input: Array, /, bins: int = 100, min: float = 0.0, max:
     Returns:
         A 1-D tensor of length `bins + 1`.
 
+    Raises:
+        ValueError: bins is below 1, max is below min, or the range of the data is not finite.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.histogram_bin_edges(paddle.to_tensor([0.0, 2.0]), bins=2).tolist()
         [0.0, 1.0, 2.0]
     """
+    _check_bins(bins, min, max)
     return _edges(input, bins, min, max).astype(jnp.float32)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ..dispatch.define import op
 from .promote import floating, natural
@@ -278,7 +279,11 @@ def polygamma(x: Array, /, n: int) -> Any:
     """Compute the polygamma function of order `n`: the n-th derivative of `digamma()` at `x`.
 
     Returns:
-        A floating-point tensor with the shape of `x`.
+        A floating-point tensor with the shape of `x`; infinite at 0 and negative integers, its poles, for n above 0.
+
+    Raises:
+        TypeError: n is no int.
+        ValueError: n is negative.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -286,7 +291,14 @@ def polygamma(x: Array, /, n: int) -> Any:
         '1.6449'
     """
     x = floating(x)
-    return jax.lax.digamma(x) if n == 0 else jax.scipy.special.polygamma(n, x)
+    if not isinstance(n, (int, np.integer)):
+        raise TypeError(f"n is {n!r}; expected an int of at least 0")
+    if n < 0:
+        raise ValueError(f"n is {n}; expected an int of at least 0")
+    if n == 0:
+        return jax.lax.digamma(x)
+    pole = jnp.inf if n % 2 else -jnp.inf
+    return jnp.where((x <= 0) & (x == jnp.floor(x)), pole, jax.scipy.special.polygamma(n, x))
 
 
 @op(methods=["multigammaln"], inplace="multigammaln_")

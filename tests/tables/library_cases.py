@@ -93,6 +93,12 @@ GRAPHS = [
     *(f"paddle.geometric.segment_{p}(ramp(4, 3), i(0, 0, 2, 2))" for p in ("sum", "mean", "max", "min")),
     *(f"paddle.geometric.send_u_recv(ramp(3, 2), {E1}, {E2}, '{p}')" for p in ("sum", "mean", "max", "min")),
     f"paddle.geometric.send_u_recv(ramp(3, 2), {E1}, {E2}, out_size=4)",
+    *(f"paddle.geometric.segment_{p}(i(-3, 2, 0, 5), i(0, 0, 2, 2))" for p in ("mean", "max")),
+    "[paddle.polygamma(t(0, -1, -2, .5), n) for n in (1, 2, 3)]",
+    "paddle.histogram(t(1, float('nan'), 2, 5), 4)",
+    "paddle.histogram_bin_edges(t(1, 2), 4, 1, 1)",
+    "paddle.add_n(t(0).reshape([]))",
+    "paddle.fft.fft2(ramp(2, 3, 4), axes=None)",
     *(
         f"paddle.geometric.send_ue_recv(ramp(3, 2), ramp(4, 2) + 3, {E1}, {E2}, '{m}')"
         for m in ("add", "sub", "mul", "div")
