@@ -10,7 +10,7 @@ from ..autograd import no_grad
 from ..device import device_guard
 from ..framework import in_dynamic_mode as enabled
 from ..ops.convert import to_tensor as to_variable
-from ..static import disable_static, enable_static
+from .guards import dygraph_guard
 
 __all__ = ["enabled", "guard", "no_grad", "to_variable"]
 
@@ -28,11 +28,5 @@ def guard(place: Any = None) -> Iterator[None]:
         ...     print(paddle.ones([1]).item())
         1.0
     """
-    before = enabled()
-    disable_static()
-    try:
-        with nullcontext() if place is None else device_guard(place):
-            yield
-    finally:
-        if not before:
-            enable_static()
+    with dygraph_guard(True), nullcontext() if place is None else device_guard(place):
+        yield

@@ -124,7 +124,8 @@ def warn_no_gradient(tensor: Any) -> None:
     where = user_frame()
     warnings.warn_explicit(
         f"backward() of a {tensor.dtype.name}{[*tensor.shape]} tensor does nothing, since it requires no gradient: "
-        "nothing that it was made from has stop_gradient=False (or it was made under paddle.no_grad(), or detached)",
+        "no floating-point tensor that it was made from has stop_gradient=False (or it was made under "
+        "paddle.no_grad(), or detached)",
         UserWarning, where.filename, where.lineno, registry=_warned,
     )  # fmt: skip
 

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.dtypes import get_default_dtype
 from ..core.interpreter import no_grad
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
@@ -29,7 +30,8 @@ class Bernoulli(ExponentialFamily):
     """Bernoulli distribution: `P(1) = probs`, `P(0) = 1 - probs`.
 
     Arguments:
-        probs: probability of 1, a float or tensor in [0, 1]; the ends move inside, by the machine epsilon.
+        probs: probability of 1, a tensor in [0, 1], or numbers, taken in the default dtype; the ends move inside, by
+            the machine epsilon.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -39,6 +41,7 @@ class Bernoulli(ExponentialFamily):
 
     def __init__(self, probs: Any, name: str | None = None) -> None:
         (given,) = as_parameters(probs)
+        given = given if isinstance(probs, Tensor) else given.astype(get_default_dtype())
         least = float(jnp.finfo(given.dtype.np).eps)
         p: Any = given.clip(least, 1 - least)
         self.probs = p  # type: ignore[method-assign]  # the reference has both under this name
@@ -64,19 +67,21 @@ class Bernoulli(ExponentialFamily):
             return (draw(0.0, 1.0, tuple(self._extended(shape)), p.dtype) < p).astype(p.dtype)
 
     def rsample(self, shape: Sequence[int] = (), temperature: float = 1.0) -> Tensor:
-        """Draw samples of the relaxed (continuous) distribution, through which gradients flow to the parameters.
+        """Draw logits of the relaxed (continuous) distribution, through which gradients flow to the parameters.
+
+        Apply `sigmoid` to them to get samples in (0, 1).
 
         Arguments:
             shape: shape of the set of samples. Default: ().
             temperature: the lower, the closer the samples are to 0 and 1. Default: 1.0.
 
         Returns:
-            A tensor [*shape, *batch_shape] of values in (0, 1).
+            A tensor [*shape, *batch_shape] of logits.
         """
         p: Any = self.probs
         draw: Any = _uniform
         u = _inside(draw(0.0, 1.0, tuple(self._extended(shape)), p.dtype))
-        return ((self.logits + u.log() - (-u).log1p()) / temperature).sigmoid()
+        return (p.log() - (-p).log1p() + u.log() - (-u).log1p()) / temperature  # p may require gradient by now
 
     def log_prob(self, value: Any) -> Tensor:
         """Compute the logarithm of the probability."""

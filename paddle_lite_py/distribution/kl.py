@@ -93,7 +93,7 @@ def _continuous_bernoulli(p: Any, q: Any) -> Tensor:
 
 @register_kl(Bernoulli, Bernoulli)
 def _bernoulli(p: Any, q: Any) -> Tensor:
-    a, b = (d.probs.clip(1e-7, 1 - 1e-7) for d in (p, q))
+    a, b = p.probs, q.probs
     return a * (a / b).log() + (1 - a) * ((1 - a) / (1 - b)).log()
 
 

@@ -10,9 +10,12 @@ from ..eager.tensor import Tensor
 from ..ops.activation import softplus
 from ..ops.creation import zeros_like
 from ..ops.joining import concat, stack
+from ..ops.manipulation import broadcast_shape
 from ..ops.softmax import softmax
+from . import constraints
 from .base import as_parameters
-from .transformed_distribution import ChainTransform, Transform, sum_last  # noqa: F401  (ChainTransform: public here)
+from .transformed_distribution import ChainTransform, Transform, Type, change_of_events, lead, listed  # noqa: F401
+from .variables import IndependentVariable, RandomVariable, StackedVariable, positive, real
 
 __all__ = [
     *("AbsTransform", "AffineTransform", "ChainTransform", "ExpTransform", "IndependentTransform", "PowerTransform"),
@@ -34,20 +37,32 @@ class AffineTransform(Transform):
         7.0
     """
 
+    _type = Type.BIJECTION
+    _domain = real
+    _codomain = real
+
     def __init__(self, loc: Any, scale: Any) -> None:
         self.loc, self.scale = as_parameters(loc, scale)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def _forward(self, x: Tensor) -> Tensor:
         """Compute y from x."""
         return self.loc + self.scale * x
 
-    def inverse(self, y: Tensor) -> Tensor:
+    def _inverse(self, y: Tensor) -> Tensor:
         """Compute x from y."""
         return (y - self.loc) / self.scale
 
-    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
+    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
         """Compute `log |det dy/dx|` at x."""
         return self.scale.abs().log()
+
+    def _forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        """Return the shape of y for a shape of x."""
+        return tuple(broadcast_shape(shape, self.loc.shape))
+
+    def _inverse_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        """Return the shape of x for a shape of y."""
+        return tuple(broadcast_shape(shape, self.loc.shape))
 
 
 class ExpTransform(Transform):
@@ -59,15 +74,19 @@ class ExpTransform(Transform):
         [1.0]
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    _type = Type.BIJECTION
+    _domain = real
+    _codomain = positive
+
+    def _forward(self, x: Tensor) -> Tensor:
         """Compute y from x."""
         return x.exp()
 
-    def inverse(self, y: Tensor) -> Tensor:
+    def _inverse(self, y: Tensor) -> Tensor:
         """Compute x from y."""
         return y.log()
 
-    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
+    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
         """Compute `log |det dy/dx|` at x."""
         return x
 
@@ -81,17 +100,19 @@ class AbsTransform(Transform):
         [2.0]
     """
 
-    bijective = False
+    _type = Type.SURJECTION
+    _domain = real
+    _codomain = positive
 
-    def forward(self, x: Tensor) -> Tensor:
+    def _forward(self, x: Tensor) -> Tensor:
         """Compute y from x."""
         return x.abs()
 
-    def inverse(self, y: Tensor) -> Any:
+    def _inverse(self, y: Tensor) -> Any:
         """Return both preimages, (-y, y)."""
         return -y, y
 
-    def inverse_log_det_jacobian(self, y: Tensor) -> Any:
+    def _inverse_log_det_jacobian(self, y: Tensor) -> Any:
         """Return zeros for both preimages."""
         return zeros_like(y), zeros_like(y)
 
@@ -108,20 +129,32 @@ class PowerTransform(Transform):
         [9.0]
     """
 
+    _type = Type.BIJECTION
+    _domain = real
+    _codomain = positive
+
     def __init__(self, power: Any) -> None:
         (self.power,) = as_parameters(power)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def _forward(self, x: Tensor) -> Tensor:
         """Compute y from x."""
         return x**self.power
 
-    def inverse(self, y: Tensor) -> Tensor:
+    def _inverse(self, y: Tensor) -> Tensor:
         """Compute x from y."""
         return y ** (1 / self.power)
 
-    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
+    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
         """Compute `log |det dy/dx|` at x."""
         return (self.power * x ** (self.power - 1)).abs().log()
+
+    def _forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        """Return the shape of y for a shape of x."""
+        return tuple(broadcast_shape(shape, self.power.shape))
+
+    def _inverse_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        """Return the shape of x for a shape of y."""
+        return tuple(broadcast_shape(shape, self.power.shape))
 
 
 class SigmoidTransform(Transform):
@@ -133,15 +166,19 @@ class SigmoidTransform(Transform):
         [0.5]
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    _type = Type.BIJECTION
+    _domain = real
+    _codomain = RandomVariable(constraint=constraints.Range(0.0, 1.0))
+
+    def _forward(self, x: Tensor) -> Tensor:
         """Compute y from x."""
         return x.sigmoid()
 
-    def inverse(self, y: Tensor) -> Tensor:
+    def _inverse(self, y: Tensor) -> Tensor:
         """Compute x from y."""
         return y.log() - (-y).log1p()
 
-    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
+    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
         """Compute `log |det dy/dx|` at x."""
         return -softplus(-x) - softplus(x)
 
@@ -155,15 +192,19 @@ class TanhTransform(Transform):
         [0.0]
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    _type = Type.BIJECTION
+    _domain = real
+    _codomain = RandomVariable(constraint=constraints.Range(-1.0, 1.0))
+
+    def _forward(self, x: Tensor) -> Tensor:
         """Compute y from x."""
         return x.tanh()
 
-    def inverse(self, y: Tensor) -> Tensor:
+    def _inverse(self, y: Tensor) -> Tensor:
         """Compute x from y."""
         return y.atanh()
 
-    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
+    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
         """Compute `log |det dy/dx|` at x."""
         return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
 
@@ -177,15 +218,16 @@ class SoftmaxTransform(Transform):
         [0.25, 0.25, 0.25, 0.25]
     """
 
-    event_dims = (1, 1)
-    bijective = False
+    _type = Type.OTHER
+    _domain = IndependentVariable(real, 1)
+    _codomain = RandomVariable(event_rank=1, constraint=constraints.simplex)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def _forward(self, x: Tensor) -> Tensor:
         """Compute y from x."""
         fn: Any = softmax
         return fn(x, -1)
 
-    def inverse(self, y: Tensor) -> Tensor:
+    def _inverse(self, y: Tensor) -> Tensor:
         """Return one preimage, log(y)."""
         return y.log()
 
@@ -199,9 +241,11 @@ class StickBreakingTransform(Transform):
         [0.5, 0.5]
     """
 
-    event_dims = (1, 1)
+    _type = Type.BIJECTION
+    _domain = IndependentVariable(real, 1)
+    _codomain = RandomVariable(event_rank=1, constraint=constraints.simplex)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def _forward(self, x: Tensor) -> Tensor:
         """Compute y from x."""
         parts = self._parts(x)
         left = (1 - parts).cumprod(-1)
@@ -215,24 +259,24 @@ class StickBreakingTransform(Transform):
         n = x.shape[-1]
         return (zeros_like(x) + 1).cumsum(-1).multiply(-1).add(n + 1).log()
 
-    def inverse(self, y: Tensor) -> Tensor:
+    def _inverse(self, y: Tensor) -> Tensor:
         """Compute x from y."""
         head = y[..., :-1]
         left = 1 - head.cumsum(-1)
         return (head / left).log() + self._offset(head)
 
-    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
+    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
         """Compute `log |det dy/dx|` at x."""
         z = x - self._offset(x)
         return (-softplus(z) + self.forward(x)[..., :-1].log()).sum(-1)
 
-    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+    def _forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
         """Return the shape of y for a shape of x."""
-        return (*shape[:-1], shape[-1] + 1)
+        return (*lead(shape, self._domain), shape[-1] + 1)
 
-    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+    def _inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
         """Return the shape of x for a shape of y."""
-        return (*shape[:-1], shape[-1] - 1)
+        return (*lead(shape, self._codomain), shape[-1] - 1)
 
 
 class ReshapeTransform(Transform):
@@ -248,32 +292,40 @@ class ReshapeTransform(Transform):
         paddle.Size([1, 2])
     """
 
+    _type = Type.BIJECTION
+
     def __init__(self, in_event_shape: Sequence[int], out_event_shape: Sequence[int]) -> None:
         if math.prod(in_event_shape) != math.prod(out_event_shape):
             raise ValueError(f"ReshapeTransform: {in_event_shape} and {out_event_shape} hold different numbers")
         self.in_event_shape, self.out_event_shape = tuple(in_event_shape), tuple(out_event_shape)
-        self.event_dims = len(self.in_event_shape), len(self.out_event_shape)
+        self._domain = IndependentVariable(real, len(self.in_event_shape))
+        self._codomain = IndependentVariable(real, len(self.out_event_shape))
 
-    def forward(self, x: Tensor) -> Tensor:
+    def _forward(self, x: Tensor) -> Tensor:
         """Compute y from x."""
         return x.reshape(self.forward_shape(x.shape))
 
-    def inverse(self, y: Tensor) -> Tensor:
+    def _inverse(self, y: Tensor) -> Tensor:
         """Compute x from y."""
         return y.reshape(self.inverse_shape(y.shape))
 
-    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
+    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
         """Return zeros: the transform preserves volume."""
-        lead = x.ndim - self.event_dims[0]
-        return zeros_like(x.reshape([*x.shape[:lead], -1])[..., 0])
+        return zeros_like(x.reshape([*lead(x.shape, self._domain), -1])[..., 0])
 
-    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+    def _forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
         """Return the shape of y for a shape of x."""
-        return (*shape[: len(shape) - self.event_dims[0]], *self.out_event_shape)
+        return (*self._lead(shape, self._domain, self.in_event_shape), *self.out_event_shape)
 
-    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+    def _inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
         """Return the shape of x for a shape of y."""
-        return (*shape[: len(shape) - self.event_dims[1]], *self.in_event_shape)
+        return (*self._lead(shape, self._codomain, self.out_event_shape), *self.in_event_shape)
+
+    def _lead(self, shape: Sequence[int], variable: RandomVariable, event: tuple[int, ...]) -> Sequence[int]:
+        found = lead(shape, variable)
+        if tuple(shape[len(found) :]) != event:
+            raise ValueError(f"ReshapeTransform: the shape {[*shape]} does not end in the event shape {[*event]}")
+        return found
 
 
 class IndependentTransform(Transform):
@@ -291,27 +343,36 @@ class IndependentTransform(Transform):
     """
 
     def __init__(self, base: Transform, reinterpreted_batch_rank: int) -> None:
+        if not isinstance(base, Transform):
+            raise TypeError(f"IndependentTransform: base is {base!r}; expected a transform")
+        if reinterpreted_batch_rank < 1:
+            raise ValueError(
+                f"IndependentTransform: reinterpreted_batch_rank is {reinterpreted_batch_rank}; expected at least 1"
+            )
         self.base, self.rank = base, reinterpreted_batch_rank
-        self.bijective = base.bijective
-        self.event_dims = base.event_dims[0] + self.rank, base.event_dims[1] + self.rank
+        self._domain = IndependentVariable(base._domain, self.rank)
+        self._codomain = IndependentVariable(base._codomain, self.rank)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def _is_injective(self) -> bool:  # type: ignore[override]
+        return self.base._is_injective()
+
+    def _forward(self, x: Tensor) -> Tensor:
         """Compute y from x."""
         return self.base.forward(x)
 
-    def inverse(self, y: Tensor) -> Tensor:
+    def _inverse(self, y: Tensor) -> Tensor:
         """Compute x from y."""
         return self.base.inverse(y)
 
-    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
+    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
         """Compute `log |det dy/dx|` at x."""
-        return sum_last(self.base.forward_log_det_jacobian(x), self.rank)
+        return change_of_events(self.base, x, self.rank)
 
-    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+    def _forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
         """Return the shape of y for a shape of x."""
         return self.base.forward_shape(shape)
 
-    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+    def _inverse_shape(self, shape: Sequence[int]) -> Sequence[int]:
         """Return the shape of x for a shape of y."""
         return self.base.inverse_shape(shape)
 
@@ -332,8 +393,12 @@ class StackTransform(Transform):
     """
 
     def __init__(self, transforms: Sequence[Transform], axis: int = 0) -> None:
-        self.transforms, self.axis = list(transforms), axis
-        self.bijective = all(t.bijective for t in self.transforms)
+        self.transforms, self.axis = listed("StackTransform", transforms), axis
+        self._domain = StackedVariable([t._domain for t in self.transforms], axis)
+        self._codomain = StackedVariable([t._codomain for t in self.transforms], axis)
+
+    def _is_injective(self) -> bool:  # type: ignore[override]
+        return all(t._is_injective() for t in self.transforms)
 
     def _each(self, method: str, x: Tensor) -> Tensor:
         if x.shape[self.axis] != len(self.transforms):
@@ -341,14 +406,14 @@ class StackTransform(Transform):
         slices = [s.squeeze(self.axis) for s in x.split(len(self.transforms), self.axis)]
         return stack([getattr(t, method)(s) for t, s in zip(self.transforms, slices, strict=True)], self.axis)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def _forward(self, x: Tensor) -> Tensor:
         """Compute y from x."""
         return self._each("forward", x)
 
-    def inverse(self, y: Tensor) -> Tensor:
+    def _inverse(self, y: Tensor) -> Tensor:
         """Compute x from y."""
         return self._each("inverse", y)
 
-    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
+    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
         """Compute `log |det dy/dx|` at x."""
         return self._each("forward_log_det_jacobian", x)

@@ -110,8 +110,8 @@ def leaf_gradient(array: Any) -> Tensor:
 def _source(tensor: Tensor) -> Any:
     if tensor.stop_gradient:
         raise RuntimeError(
-            f"grad() of a {tensor.dtype.name}{[*tensor.shape]} tensor with stop_gradient=True: nothing it was made "
-            "from requires gradient (or it was made under paddle.no_grad(), or detached)"
+            f"grad() of a {tensor.dtype.name}{[*tensor.shape]} tensor with stop_gradient=True: no floating-point "
+            "tensor it was made from requires gradient (or it was made under paddle.no_grad(), or detached)"
         )
     return tensor if tensor._source is None else tensor._source
 

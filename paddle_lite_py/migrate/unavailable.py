@@ -14,6 +14,8 @@ REASONS = {
     "share": "tensors are not shared between processes through memory of their own; send arrays, or the file's name",
     "ps": "workers of parameter servers find each other by themselves; there is no gloo to begin",
     "mesh": "tensors lie over one mesh, which XLA divides; use shard_tensor(), reshard() and to_static()",
+    "lod": "tensors have no nested offsets; pad the sequences, and pass their lengths (sequence_length, lengths=), or "
+    "pack them (paddle.compat.nn.pack_padded_sequence)",
     "inner": "it belongs to the inside of PaddlePaddle's own runtime",
     "aoa": "names and shapes of a checkpoint are as they were saved; rename the entries of the state",
     "experts": "give MoELayer the group of processes that have experts",

@@ -76,6 +76,12 @@ class StateDict:
             "use state_dict(), which has all of it"
         )
 
+    def _obtain_parameters_buffers(
+        self: Any, destination: Any = None, include_sublayers: bool = True, structured_name_prefix: str = ""
+    ) -> dict[str, Tensor]:
+        """Return the parameters and persistable buffers themselves by name, without the hooks of `state_dict()`."""
+        return self._collect_state(destination, include_sublayers, structured_name_prefix, False, False, True)
+
     def _collect_state(
         self: Any, out: Any, sublayers: bool, prefix: str, use_hook: bool, every: bool, own: bool
     ) -> dict[str, Tensor]:

@@ -8,6 +8,8 @@ from typing import Any
 
 from ..core.no_effect import Immaterial, no_effect
 from ..eager.tensor import Tensor
+from .convert import to_tensor
+from .joining import concat, stack
 from .types import DTypeLike
 
 __all__ = ["array_length", "array_read", "array_write", "create_array"]
@@ -77,6 +79,26 @@ def array_read(array: list[Tensor], i: Any) -> Tensor:
         [1.0]
     """
     return array[_position(i, array, len(array), "array_read")]
+
+
+def tensor_array_to_tensor(input: Sequence[Tensor], axis: int = 1, use_stack: bool = False) -> tuple[Tensor, Tensor]:
+    """Join the tensors of a list along a dimension.
+
+    Arguments:
+        axis: the dimension. Default: 1.
+        use_stack: stack them along a new one. Default: False.
+
+    Returns:
+        The tensor, and an integer tensor with the size of each input along the dimension.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> joined, sizes = tensor_array_to_tensor([paddle.ones([2, 1]), paddle.ones([2, 3])])
+        >>> joined.shape, sizes.tolist()
+        (paddle.Size([2, 4]), [1, 3])
+    """
+    held = list(input)
+    return (stack if use_stack else concat)(held, axis), to_tensor([tensor.shape[axis] for tensor in held])
 
 
 def array_length(array: list[Tensor]) -> int:

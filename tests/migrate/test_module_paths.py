@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 
 import pytest
 
@@ -69,3 +70,9 @@ def test_settings_of_printing_and_types_of_arguments():
     assert text_of(x, True) == "[0, 1, 2, ..., 5, 6, 7]"
     types = importlib.import_module("paddle_lite_py._typing")
     assert isinstance(x, types.TensorOrTensors.__args__[0]) and isinstance("float32", types.DTypeLike)
+
+
+def test_each_module_stands_on_one_line():
+    text = (Path(module_paths.__file__).with_name("private_names.txt")).read_text(encoding="utf-8")
+    modules = [line.partition(":")[0] for line in text.splitlines() if not line.startswith("#")]
+    assert sorted(modules) == sorted(set(modules))
