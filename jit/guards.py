@@ -247,6 +247,14 @@ def names_of(held: dict[str, Any]) -> Callable[[Any, Any], Any]:
     return lambda key, absent: tuple(held)
 
 
+def held_by(layer: Layer, names: set[str]) -> list[Any]:
+    """What code reads of a layer that it does not call, such as a LayerList: its parts, and plain values by name."""
+    kind, held = type(layer).__name__, layer.__dict__
+    plain = [n for n in sorted(names & held.keys()) if isinstance(held[n], BY_VALUE)]
+    parts = [Items.of(store, f"what {kind} holds") for store in (layer._parameters, layer._sub_layers)]
+    return [*parts, *[Guard(held.get, n, held[n], f"{kind}.{n}") for n in plain]]
+
+
 def of_layers(layers: Iterable[Layer]) -> list[Any]:
     """The settings of the layers that a trace called: plain values, what else they are set to, and their hooks."""
     guards: list[Any] = []

@@ -43,6 +43,7 @@ from .guards import (
     attribute,
     cell,
     environment,
+    held_by,
     kind_of,
     names_of,
     variable,
@@ -98,7 +99,7 @@ def guards_of(
         layers: the layers that were called.
         written: the places (id of the owner, name) where each run puts a new tensor.
     """
-    walk = Walk(frozenset(written))
+    walk = Walk(frozenset(written), frozenset(map(id, layers)))
     while True:
         size = len(walk.names)
         walk.start()
@@ -129,18 +130,18 @@ def walk_reads(function: Callable[..., Any], args: list[Any]) -> Walk:
 class Walk:
     """One walk over what a function can reach."""
 
-    def __init__(self, written: frozenset[Place]) -> None:
+    def __init__(self, written: frozenset[Place], called: frozenset[int] = frozenset()) -> None:
         self.names: set[str] = set()
         self.texts: set[str] = set()  # those among them that stand as text in the code
         self.codes: set[types.CodeType] = set()
         self.grows: dict[str, bool] = {}  # variables: True if all that the code does with one is to put things into it
-        self.written = written
+        self.written, self.called = written, called  # called: the layers that others guard
         self.start()
 
     def start(self) -> None:
         """Begin again, with the names found so far."""
         self.guards: list[Any] = []
-        self.settings: list[Any] = []  # guards on attributes of parameters, which count their changes
+        self.settings: list[Any] = []  # guards on attributes of parameters and layers, which count their changes
         self.visited: dict[int, Any] = {}
         self.growing: dict[int, Any] = {}
         self.functions: list[types.FunctionType] = []
@@ -360,6 +361,8 @@ class Walk:
             if not isinstance(obj, Layer) or not isinstance(held[name], BY_VALUE):  # see guards.of_layers
                 self.place(held.get, obj, name, f"{label}.{name}")
         if isinstance(obj, Layer):
+            if id(obj) not in self.called:
+                self.settings += held_by(obj, self.names)
             for name in sorted(self.names & obj._buffers.keys()):
                 self.place(obj._buffers.get, obj, name, f"{label}.{name}")
             for name, tensor in (*obj._parameters.items(), *obj._buffers.items()):

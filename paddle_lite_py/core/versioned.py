@@ -49,6 +49,16 @@ class VersionedDict(dict[Any, Any]):
         layer_version.number += 1
         return super().pop(*args)
 
+    def popitem(self) -> Any:
+        """As of any dict."""
+        layer_version.number += 1
+        return super().popitem()
+
+    def setdefault(self, *args: Any) -> Any:
+        """As of any dict."""
+        layer_version.number += 1
+        return super().setdefault(*args)
+
     def clear(self) -> None:
         """As of any dict."""
         super().clear()

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.arrays import is_array
 from ..core.interpreter import layer_version
+from ..core.versioned import VersionedDict
 from ..eager.tensor import Parameter, Tensor
 
 _STORES = ("_parameters", "_sub_layers", "_buffers")
@@ -22,7 +23,8 @@ class Tree:
 
     def __init__(self) -> None:
         for store in _STORES:
-            object.__setattr__(self, store, {})
+            kept: Any = {} if store == "_buffers" else VersionedDict()  # programs look for changes of the others
+            object.__setattr__(self, store, kept)
         object.__setattr__(self, "_non_persistable_buffer_names_set", set())
 
     # -- attributes ------------------------------------------------------------------------------------------------
@@ -91,8 +93,8 @@ class Tree:
         """Remove an attribute from everywhere but one store."""
         self.__dict__.pop(name, None)
         for store in _STORES:
-            if self.__dict__[store] is not keep:
-                self.__dict__[store].pop(name, None)
+            if self.__dict__[store] is not keep and name in self.__dict__[store]:
+                del self.__dict__[store][name]
         if keep is not self._buffers:
             self._non_persistable_buffer_names_set.discard(name)
 
