@@ -53,6 +53,8 @@ def reshape(x: Array, /, shape: Sequence[int]) -> Any:
     """
     shape = as_tuple(shape)
     if x.size != 0:
+        if 0 in shape[x.ndim :]:
+            raise ValueError(f"shape is {list(shape)}; a 0 copies a size of x, which has {x.ndim} dimensions")
         shape = tuple([x.shape[i] if isinstance(n, int) and n == 0 else n for i, n in enumerate(shape)])
     elif 0 in shape:  # the unknown size is inferred from those other than 0
         rest = math.prod(filter(None, x.shape)) // math.prod([n for n in shape if n > 0])

@@ -403,9 +403,10 @@ def _unique_result(x: Any, first: Any, inverse: Any, counts: Any, wanted: Any, a
 
 
 @op(name="_is_new", grad=False)
-def _is_new(x: Any, /) -> Any:
-    flat = x.reshape(-1)
-    return jnp.concatenate([jnp.ones(min(1, flat.size), bool), flat[1:] != flat[:-1]])
+def _is_new(x: Any, /, axis: int | None = None) -> Any:
+    rows = x.reshape(-1) if axis is None else jnp.moveaxis(x, axis, 0)
+    other = (rows[1:] != rows[:-1]).any(tuple(range(1, rows.ndim)))
+    return jnp.concatenate([jnp.ones(min(1, rows.shape[0]), bool), other])
 
 
 @op(name="_ends", grad=False)
@@ -431,9 +432,11 @@ def unique_consecutive(
         >>> paddle.unique_consecutive(paddle.to_tensor([1, 1, 2, 1])).tolist()
         [1, 2, 1]
     """
-    if not is_eager() and axis is None and isinstance(x, Tensor):
-        at = positions(_is_new(x), "unique_consecutive()", "a comparison of neighbours")
-        found = at, _is_new(x).cumsum() - 1, _ends(at, x.size) - at
+    axis = None if axis is None else from_start(axis, x.ndim)
+    if not is_eager() and isinstance(x, Tensor):
+        new = _is_new(x, axis)
+        at = positions(new, "unique_consecutive()", "a comparison of neighbours")
+        found = at, new.cumsum() - 1, _ends(at, x.size if axis is None else x.shape[axis]) - at
         return _unique_result(x, *found, (False, return_inverse, return_counts), axis, dtype)
     values = concrete(x, "unique_consecutive()", "a comparison of neighbours")
     rows = values.reshape(-1, 1) if axis is None else np.moveaxis(values, axis, 0).reshape(values.shape[axis], -1)

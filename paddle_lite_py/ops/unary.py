@@ -388,7 +388,11 @@ def angle(x: Array, /) -> Any:
         >>> f"{paddle.angle(paddle.to_tensor(1j)).item():.4f}"
         '1.5708'
     """
-    return jnp.angle(floating(x))
+    x = floating(x)
+    if not jnp.iscomplexobj(x):
+        return jnp.angle(x)
+    zero = x == 0  # where the derivative is not defined: the gradient is 0
+    return jnp.where(zero, jax.lax.stop_gradient(jnp.angle(x)), jnp.angle(jnp.where(zero, 1, x)))
 
 
 @op(methods=["as_real", "view_as_real"], views=PAIRS)

@@ -50,6 +50,7 @@ CASES = {
     "unique": lambda t: list(paddle.unique(t["counts"], return_index=True, return_inverse=True, return_counts=True)),
     "unique along an axis": lambda t: list(paddle.unique(t["x"], axis=0, return_index=True)),
     "unique_consecutive": lambda t: paddle.unique_consecutive(t["counts"]),
+    "unique_consecutive along an axis": lambda t: list(paddle.unique_consecutive(t["x"], True, True, axis=1)),
     "full": lambda t: paddle.full(t["shape"], 7.0),
     "zeros of a list": lambda t: paddle.zeros([t["n"], 2]),
     "reshape": lambda t: paddle.reshape(t["x"], t["shape"]),
