@@ -189,7 +189,7 @@ CASES: list[tuple[str, str, str]] = [
         "ValueError",
         "the last axis of x has size 3, but the matching axis of y has",
     ),
-    ("paddle.matmul(x, paddle.to_tensor(1.0))", "ValueError", "a 0 copies a size of x, which has 2 dimensions"),
+    ("paddle.matmul(x, paddle.to_tensor(1.0))", "ValueError", "the arguments have too few dimensions for this"),
     ("paddle.bmm(x, x)", "ValueError", "x has 2 dimensions"),
     ("paddle.bmm(m3, paddle.ones([3, 3, 3]))", "ValueError", "bmm(x="),
     ("paddle.mv(x, x)", "ValueError", "vec has 2 dimensions"),
@@ -251,7 +251,7 @@ CASES: list[tuple[str, str, str]] = [
     ("paddle.trace(v)", "ValueError", "axis2 is 1"),
     ("paddle.tensordot(x, x, axes=7)", "TypeError", "tensordot(x="),
     ("paddle.cov(m3)", "ValueError", "m has more than 2 dimensions"),
-    ("paddle.cdist(v, v)", "ValueError", "a 0 copies a size of x, which has 2 dimensions"),
+    ("paddle.cdist(v, v)", "ValueError", "the arguments have too few dimensions for this"),
     ('paddle.dist(x, "a")', "TypeError", "to_tensor: the data are <U1 (a)"),
     # fft, signal
     ("paddle.fft.fft(x, n=0)", "ValueError", "n is 0; expected a positive int or None"),
