@@ -78,7 +78,8 @@ _RECORDS = (types.SimpleNamespace, argparse.Namespace)
 # Where framework objects are defined that steps change, or that must not be queried (traced numbers).
 _STATE = ("paddle_lite_py.optimizer.lr.", "paddle_lite_py.amp.", "paddle_lite_py.core.")
 # Objects of which the framework itself reads all.
-_READS_ITSELF = "paddle_lite_py.distribution."
+_READS_ITSELF = ("paddle_lite_py.distribution.", "paddle_lite_py.vision.transforms.")
+_OF_BUFFERS = frozenset({"buffers", "named_buffers", "state_dict"})  # what goes over the buffers of a layer
 _SEQUENCES = (collections.deque, array.array, bytearray)
 _WRAPPERS = (collections.UserDict, collections.UserList, collections.ChainMap)
 # Functions that act on the world, or note their queries by themselves.
@@ -363,6 +364,8 @@ class Walk:
         if isinstance(obj, Layer):
             if id(obj) not in self.called:
                 self.settings += held_by(obj, self.names)
+            if self.names & _OF_BUFFERS:
+                self.guards.append(Guard(names_of(obj._buffers), "", tuple(obj._buffers), f"the buffers of {label}"))
             for name in sorted(self.names & obj._buffers.keys()):
                 self.place(obj._buffers.get, obj, name, f"{label}.{name}")
             for name, tensor in (*obj._parameters.items(), *obj._buffers.items()):

@@ -101,3 +101,13 @@ def test_what_a_call_counts_in_a_layer_is_no_reason_for_more_traces():
     for _ in range(5):
         run(paddle.ones([2]))
     assert net.bag.uses == 5 and net.forward.explain().count("changed from") == 1
+
+
+def test_framework_objects_and_buffers_that_are_gone_over():
+    net, turn = Net(), paddle.vision.transforms.Compose([lambda x: x * 2])
+    run = paddle.jit.to_static(lambda x: turn(x) + sum(b.sum() for b in net.bag.buffers()))
+    assert run(paddle.ones([1])).item() == 2
+    turn.transforms.append(lambda x: x + 1)
+    assert run(paddle.ones([1])).item() == 3
+    net.bag.register_buffer("late", paddle.ones([2]))
+    assert run(paddle.ones([1])).item() == 5
