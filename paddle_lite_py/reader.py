@@ -153,11 +153,15 @@ def shuffle(reader: Reader, buf_size: int) -> Reader:
     return read
 
 
+class ComposeNotAligned(ValueError):
+    """Readers that are composed have different numbers of samples."""
+
+
 def compose(*readers: Reader, check_alignment: bool = True) -> Reader:
     """Tuples of one sample of each reader.
 
     Raises:
-        ValueError: when read, if check_alignment and one reader ends before another.
+        ComposeNotAligned: when read, if check_alignment and one reader ends before another; a ValueError.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -171,7 +175,13 @@ def compose(*readers: Reader, check_alignment: bool = True) -> Reader:
         return sample if isinstance(sample, tuple) else (sample,)
 
     def read() -> Iterator[Any]:
-        for samples in zip(*[r() for r in readers], strict=check_alignment):
+        ended = object()
+        for samples in itertools.zip_longest(*[r() for r in readers], fillvalue=ended):
+            short = [i for i, sample in enumerate(samples) if sample is ended]
+            if short and check_alignment:
+                raise ComposeNotAligned(f"reader {short[0]} ends before another one")
+            if short:
+                return
             yield tuple(itertools.chain(*map(flat, samples)))
 
     return read

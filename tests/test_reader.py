@@ -16,5 +16,5 @@ def test_readers():
     assert list(reader.firstn(reader.chain(numbers, numbers), 9)()) == [*range(7), 0, 1]
     assert list(reader.buffered(numbers, 3)()) == list(range(7))
     assert list(reader.compose(numbers, numbers)())[1] == (1, 1)
-    with pytest.raises(ValueError, match="shorter"):
+    with pytest.raises(reader.ComposeNotAligned, match="reader 1 ends before another one"):
         list(reader.compose(numbers, reader.firstn(numbers, 2))())

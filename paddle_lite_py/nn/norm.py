@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.param_attr import ParamAttr
+from ..eager.tensor import Tensor
 from . import functional as F
 from .base import Layer
 from .formats import check_rank, show_default
@@ -345,6 +346,8 @@ class SpectralNorm(Layer):
 
     def forward(self, x: Any) -> Any:
         """Return the weight divided by its largest singular value."""
+        if not isinstance(x, Tensor):
+            raise TypeError(f"SpectralNorm: x is {type(x).__name__}; expected a tensor")
         out, u, v = spectral_norm(x, self.weight_u, self.weight_v, self._dim, self._power_iters, self._eps)
         self.weight_u._set_payload(u._data)
         self.weight_v._set_payload(v._data)

@@ -393,6 +393,9 @@ def cast(x: Array, /, dtype: DTypeLike) -> Any:
     x = natural(x)
     if jnp.issubdtype(x.dtype, jnp.floating) and jnp.issubdtype(kind, jnp.integer):
         return to_integers(x, kind)
+    if kind.name.startswith("float8"):  # what is too large is the largest number, as in PaddlePaddle; NaN stays
+        most = float(jnp.finfo(kind).max)
+        x = jnp.clip(x, -most, most)
     return x.astype(kind)
 
 

@@ -170,6 +170,7 @@ CASES: list[tuple[str, str, str]] = [
     ),
     ("nn.Sequential(3)", "TypeError", "sublayer '0' of Sequential must be a Layer, got int"),
     ("nn.Sequential(nn.ReLU())[4]", "IndexError", "index 4 is out of range: the Sequential holds 1"),
+    ("nn.SpectralNorm([2, 3])(np.ones([2, 3]))", "TypeError", "SpectralNorm: x is ndarray; expected a tensor"),
     ("nn.LayerList([1])", "TypeError", "sublayer '0' of LayerList must be a Layer, got int"),
     ("nn.Softmax(9)(x)", "ValueError", "axis is 9"),
     ('nn.CrossEntropyLoss(reduction="foo")', "ValueError", "CrossEntropyLoss: reduction is 'foo'"),

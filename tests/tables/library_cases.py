@@ -98,6 +98,7 @@ GRAPHS = [
     "paddle.histogram(t(1, float('nan'), 2, 5), 4)",
     "paddle.histogram_bin_edges(t(1, 2), 4, 1, 1)",
     "paddle.add_n(t(0).reshape([]))",
+    *(f"t(1e5, -1e5, 500, .3).astype('float8_{kind}').astype('float32')" for kind in ("e4m3fn", "e5m2")),
     "paddle.fft.fft2(ramp(2, 3, 4), axes=None)",
     *(
         f"paddle.geometric.send_ue_recv(ramp(3, 2), ramp(4, 2) + 3, {E1}, {E2}, '{m}')"
