@@ -53,7 +53,7 @@ class Tree:
                 layer_version.number += 1
             object.__setattr__(self, name, value)
             return
-        if store is not self._buffers:
+        if store is not self._buffers or name not in store:  # a number may have become a tensor
             layer_version.number += 1
         self._forget(name, store)
         store[name] = value
