@@ -84,19 +84,24 @@ def _decode(anchor: np.ndarray, delta: np.ndarray, variance: np.ndarray, size: n
 
 def _suppress(boxes: np.ndarray, threshold: float, eta: float, most: int, one: float) -> list[int]:
     """Return those of the boxes, the best first, that overlap no better one too much; the threshold falls by eta."""
-    area = np.prod(boxes[:, 2:] - boxes[:, :2] + one, 1)
+    left, top, right, bottom = np.ascontiguousarray(boxes.T)
+    area = (right - left + one) * (bottom - top + one)
+    most_shared = np.zeros_like(area)  # of each box, the largest overlap with a box that stays
     kept: list[int] = []
     for i in range(len(boxes)):
-        low, high = np.maximum(boxes[i, :2], boxes[kept, :2]), np.minimum(boxes[i, 2:], boxes[kept, 2:])
-        shared = np.prod(high - low + one, 1)
-        with np.errstate(invalid="ignore", divide="ignore"):  # boxes without area that meet overlap by 0 / 0: too much
-            overlap = np.where((high >= low).all(1), shared / (area[i] + area[kept] - shared), 0)
-        if not (overlap <= threshold).all():
+        if not most_shared[i] <= threshold:
             continue
         kept.append(i)
-        threshold *= eta if eta < 1 and threshold > 0.5 else 1.0
         if len(kept) == most > 0:
             break
+        threshold *= eta if eta < 1 and threshold > 0.5 else 1.0
+        after = slice(i + 1, None)
+        width = np.minimum(right[i], right[after]) - np.maximum(left[i], left[after])
+        height = np.minimum(bottom[i], bottom[after]) - np.maximum(top[i], top[after])
+        shared = (width + one) * (height + one)
+        with np.errstate(invalid="ignore", divide="ignore"):  # boxes without area that meet overlap by 0 / 0: too much
+            overlap = np.where((width >= 0) & (height >= 0), shared / (area[i] + area[after] - shared), 0)
+        np.maximum(most_shared[after], overlap, out=most_shared[after])
     return kept
 
 
