@@ -271,7 +271,7 @@ def _lower(model: Any, kind: dtypes.DType, excluded: Any, master_grad: bool, sav
     inside = {id(s) for e in left if isinstance(e, nn.Layer) for s in e.sublayers(include_self=True)}
     for layer in model.sublayers(include_self=True):
         if id(layer) not in inside and not isinstance(layer, types) and not _needs_float32(layer, kind):
-            layer._convert(kind, None)
+            layer._convert(kind, None, floating_only=True)
     if master_grad:
         for p in model.parameters():
             if not p.stop_gradient:

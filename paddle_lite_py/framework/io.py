@@ -155,7 +155,8 @@ def packed(obj: Any) -> Any:
 
 def _array(tensor: Tensor) -> np.ndarray:
     if not tensor._dense:
-        raise UnsavableError("paddle.save: obj holds a sparse tensor; save its indices() and values(), or to_dense()")
+        parts = "indices()" if tensor.is_sparse_coo() else "crows(), cols()"
+        raise UnsavableError(f"paddle.save: obj has a sparse tensor; save its {parts} and values(), or its to_dense()")
     out = tensor.numpy()
     # Paddle keeps bfloat16 as the 16-bit words that it consists of.
     return out.view(np.uint16) if out.dtype == ml_dtypes.bfloat16 else out

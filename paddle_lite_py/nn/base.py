@@ -13,7 +13,7 @@ from ..core import dtypes
 from ..core import place as places
 from ..core.arrays import is_array
 from ..core.interpreter import state
-from ..core.no_effect import Immaterial, no_effect, only_known_settings
+from ..core.no_effect import only_known_settings
 from ..core.param_attr import as_attr
 from ..core.versioned import VersionedDict
 from ..eager.execute import EAGER
@@ -244,11 +244,14 @@ class Layer(StateDict, Tree):
 
     # -- dtype and place -------------------------------------------------------------------------------------------
     def to(self, device: Any = None, dtype: Any = None, blocking: Any = None, non_blocking: Any = None) -> Layer:
-        """Move all parameters and buffers to a device, and cast the floating ones to a dtype, in place.
+        """Move all parameters and buffers to a device, and cast all of them to a dtype, in place.
+
+        Buffers of integers, booleans and complex numbers are cast as well. float(), float16() and bfloat16() cast the
+        floating ones only.
 
         Arguments:
             device: a device such as "cpu" or "gpu:0", or a place; None: unchanged.
-            dtype: a floating dtype; None: unchanged.
+            dtype: a dtype; None: unchanged.
             blocking: wait until the copies are finished.
             non_blocking: the opposite of blocking.
 
@@ -262,8 +265,7 @@ class Layer(StateDict, Tree):
         """
         return self._to_impl(device, dtype)
 
-    # Packages call it by this name, to leave out sublayers.
-    @no_effect(floating_only=Immaterial("integers are never cast"))
+    # Packages call it by this name, to leave out sublayers or integers.
     def _to_impl(
         self, device: Any = None, dtype: Any = None, blocking: Any = None, non_blocking: Any = None,
         include_sublayers: bool = True, floating_only: bool = False,
@@ -271,29 +273,29 @@ class Layer(StateDict, Tree):
         kind = None if dtype is None else dtypes.as_dtype(dtype)
         place = None if device is None else places.as_place(device)
         for layer in self.sublayers(include_self=True) if include_sublayers else [self]:
-            layer._convert(kind, place)
+            layer._convert(kind, place, floating_only)
         return self
 
-    def _convert(self, kind: dtypes.DType | None, place: places.Place | None) -> None:
+    def _convert(self, kind: dtypes.DType | None, place: places.Place | None, floating_only: bool) -> None:
         if kind is not None:
             self._dtype = kind
         for tensor in [*self._parameters.values(), *self._buffers.values()]:
             if tensor is not None:
-                _convert(tensor, kind, place)
+                _convert(tensor, None if floating_only and not tensor.dtype.is_floating else kind, place)
 
     def astype(self, dtype: Any = None) -> Layer:
-        """Cast the floating parameters and buffers."""
+        """Cast all parameters and buffers, as to() does."""
         return self.to(dtype=dtype)
 
     def type(self, dst_type: Any) -> Layer:
-        """Cast the floating parameters and buffers."""
+        """Cast all parameters and buffers, as to() does."""
         return self.to(dtype=dst_type)
 
     def _cast(self, dtype: str, excluded: Any) -> Layer:
         kinds = tuple(excluded) if isinstance(excluded, list | tuple) else (excluded,) if excluded else ()
         for layer in self.sublayers(include_self=True):
             if not isinstance(layer, kinds):
-                layer._convert(dtypes.as_dtype(dtype), None)
+                layer._convert(dtypes.as_dtype(dtype), None, floating_only=True)
         return self
 
     def float(self, excluded_layers: Any = None) -> Layer:
@@ -309,12 +311,12 @@ class Layer(StateDict, Tree):
         return self._cast("bfloat16", excluded_layers)
 
     def half(self) -> Layer:
-        """Cast the floating parameters and buffers to float16; return the layer."""
-        return self._cast("float16", None)
+        """Cast all parameters and buffers to float16, integers included; return the layer."""
+        return self.to(dtype="float16")
 
     def double(self) -> Layer:
-        """Cast the floating parameters and buffers to float64; return the layer."""
-        return self._cast("float64", None)
+        """Cast all parameters and buffers to float64, integers included; return the layer."""
+        return self.to(dtype="float64")
 
     def cpu(self) -> Layer:
         """Move all parameters and buffers to the CPU; return the layer."""
@@ -353,8 +355,9 @@ class Layer(StateDict, Tree):
 
 def _convert(tensor: Tensor, kind: dtypes.DType | None, place: places.Place | None) -> None:
     data = tensor._data
-    if kind is not None and tensor.dtype.is_floating and tensor.dtype != kind:
-        data = data.astype(kind.np) if is_array(data) else wrap(data).astype(kind)._data
+    if kind is not None and tensor.dtype != kind:
+        plain = is_array(data) and not tensor.dtype.is_complex  # NumPy warns where imaginary parts are dropped
+        data = data.astype(kind.np) if plain else wrap(data).astype(kind)._data
     if place is not None:
         data = jax.device_put(data, place.device)
     if data is not tensor._data:

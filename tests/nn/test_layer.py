@@ -215,6 +215,39 @@ def test_conversion_touches_floating_tensors_only():
     assert net.to("cpu", "float64").w.dtype == "float64"
 
 
+@pytest.mark.parametrize(
+    ("cast", "integers"),  # as PaddlePaddle 3.3.1 does; its astype() leaves all dtypes, against its documentation
+    [
+        (lambda net: net.to(dtype="float64"), "float64"),
+        (lambda net: net.to("cpu", "float16"), "float16"),
+        (lambda net: net.astype("float64"), "float64"),
+        (lambda net: net.type("bfloat16"), "bfloat16"),
+        (lambda net: net.half(), "float16"),
+        (lambda net: net.double(), "float64"),
+        (lambda net: net.float(), "int64"),
+        (lambda net: net.float16(), "int64"),
+        (lambda net: net.bfloat16(), "int64"),
+        (lambda net: net.to("cpu"), "int64"),
+    ],
+)
+def test_casts_of_a_layer_reach_integers_or_leave_them(cast, integers):
+    net = nn.Linear(1, 1)
+    net.register_buffer("count", paddle.to_tensor([3]))
+    net.register_buffer("spectrum", paddle.to_tensor([1 + 2j]))
+    floating = integers == "int64"
+    assert cast(net) is net
+    assert net.count.dtype == integers and net.count.item() == 3
+    assert net.spectrum.dtype == ("complex64" if floating else integers)
+    assert floating or net.weight.dtype == integers
+
+
+def test_amp_and_codes_of_weights_leave_integers():
+    net = nn.Linear(2, 2)
+    net.register_buffer("count", paddle.to_tensor([3]))
+    assert paddle.amp.decorate(net, level="O2", dtype="bfloat16").count.dtype == "int64"
+    assert paddle.text.models.quantized.QuantizedLinear(nn.Linear(2, 2)).to(dtype="float16").weight.dtype == "int8"
+
+
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net))])
 def test_a_copy_has_parameters_of_its_own(duplicate):
     net = Net()

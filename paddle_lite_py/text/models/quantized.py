@@ -37,6 +37,9 @@ class QuantizedLinear(Layer):
         self.register_buffer("weight_scale", scale)
         self.bias = linear.bias
 
+    def _convert(self, kind: Any, place: Any, floating_only: bool) -> None:
+        super()._convert(kind, place, floating_only=True)  # the integers are codes, which no other dtype can be
+
     @property
     def _algorithm(self) -> str:
         return f"weight_only_int{self.bits}"
