@@ -31,7 +31,12 @@ class _Loader:
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self._spec  # the import system has put the alias there
+        own = importlib.import_module(self._own.name)
+        if module is own:
+            module.__spec__ = self._spec  # the import system has put the alias there
+        else:  # a loader of another package around this one has made a module: the import ends with what bears the name
+            sys.modules[module.__name__] = own
+            _name_parts(self._own.name)
 
     def is_package(self, _name: str) -> bool:
         return self._own.submodule_search_locations is not None

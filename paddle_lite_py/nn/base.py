@@ -362,8 +362,8 @@ def _convert(tensor: Tensor, kind: dtypes.DType | None, place: places.Place | No
         data = jax.device_put(data, place.device)
     if data is not tensor._data:
         tensor._set_payload(data)
-        if tensor._grad is not None:
-            tensor.clear_gradient(False)
+    if tensor._grad is not None:
+        _convert(tensor._grad, kind, place)
 
 
 def in_declarative_mode() -> bool:

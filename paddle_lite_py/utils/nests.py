@@ -8,11 +8,31 @@ from typing import Any
 from ..core.structure import flatten as _flatten
 from ..core.structure import unflatten
 
-__all__ = ["flatten", "map_structure", "pack_sequence_as"]
+__all__ = ["flatten", "is_sequence", "map_structure", "pack_sequence_as", "to_sequence"]
 
 
 def _is_leaf(value: Any) -> bool:
     return not isinstance(value, (list, tuple, dict))
+
+
+def is_sequence(seq: Any) -> bool:
+    """Check whether a value is a container: a dict, or a sequence other than a text.
+
+    Examples:
+        >>> is_sequence((1, 2)), is_sequence("ab"), is_sequence(1)
+        (True, False, False)
+    """
+    return isinstance(seq, dict) or (isinstance(seq, Sequence) and not isinstance(seq, str))
+
+
+def to_sequence(nest: Any) -> Any:
+    """Return a container as it is, and any other value as the only one of a list.
+
+    Examples:
+        >>> to_sequence((1, 2)), to_sequence(1)
+        ((1, 2), [1])
+    """
+    return nest if is_sequence(nest) else [nest]
 
 
 def flatten(nest: Any) -> list[Any]:

@@ -29,6 +29,30 @@ def test_programs_modules_and_metadata_find_it(tmp_path: Path):
     assert "--nproc_per_node" in run(tmp_path, "-m", "paddle.distributed.launch", "--help")
 
 
+def test_loaders_around_those_of_the_alias_give_the_same_modules(tmp_path: Path):
+    install(tmp_path)
+    code = """import importlib.abc, importlib.util, sys
+
+class Around(importlib.abc.Loader):
+    def __init__(self, loader): self.loader = loader
+    def exec_module(self, module):
+        self.loader.exec_module(module)
+        if module.__name__ == "paddle": print(module.Tensor.__name__)
+
+class Finder:
+    def find_spec(name, path, target=None):
+        if name.partition(".")[0] == "paddle":
+            others = (f.find_spec(name, path, target) for f in sys.meta_path if f is not Finder)
+            spec = next(s for s in others if s)
+            spec.loader = Around(spec.loader)
+            return spec
+
+sys.meta_path.insert(0, Finder)
+import paddle, paddle.nn.functional, paddle_lite_py
+print(paddle is paddle_lite_py, paddle.nn.functional is paddle_lite_py.nn.functional)"""
+    assert run(tmp_path, "-c", code).split() == ["Tensor", "True", "True"]
+
+
 def test_what_is_missing_is_named(tmp_path: Path):
     install(tmp_path)
     code = """import sys

@@ -235,7 +235,9 @@ def test_casts_of_a_layer_reach_integers_or_leave_them(cast, integers):
     net.register_buffer("count", paddle.to_tensor([3]))
     net.register_buffer("spectrum", paddle.to_tensor([1 + 2j]))
     floating = integers == "int64"
+    net(paddle.ones([2, 1])).sum().backward()
     assert cast(net) is net
+    assert net.weight.grad.dtype == net.weight.dtype and net.weight.grad.item() == 2.0
     assert net.count.dtype == integers and net.count.item() == 3
     assert net.spectrum.dtype == ("complex64" if floating else integers)
     assert floating or net.weight.dtype == integers

@@ -22,3 +22,6 @@ except ModuleNotFoundError as e:  # an interpreter of another environment, which
     spec.loader.exec_module(sys.modules["paddle"])
 else:
     take_over()
+
+    def __getattr__(name):  # for a loader around the one of this file, which goes on with this module
+        return getattr(sys.modules["paddle"], name)
