@@ -105,6 +105,8 @@ class _Pickler(pickle.Pickler):
     """Pickles objects as well; tensors in their attributes are data: (name, array)."""
 
     def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, np.ndarray) and obj.dtype == ml_dtypes.bfloat16:
+            return _words(obj).__reduce__()
         return (tuple, ((obj.name, _array(obj)),)) if isinstance(obj, Tensor) else NotImplemented
 
 
@@ -157,9 +159,12 @@ def _array(tensor: Tensor) -> np.ndarray:
     if not tensor._dense:
         parts = "indices()" if tensor.is_sparse_coo() else "crows(), cols()"
         raise UnsavableError(f"paddle.save: obj has a sparse tensor; save its {parts} and values(), or its to_dense()")
-    out = tensor.numpy()
+    return _words(tensor.numpy())
+
+
+def _words(array: np.ndarray) -> np.ndarray:
     # Paddle keeps bfloat16 as the 16-bit words that it consists of.
-    return out.view(np.uint16) if out.dtype == ml_dtypes.bfloat16 else out
+    return array.view(np.uint16) if array.dtype == ml_dtypes.bfloat16 else array
 
 
 def _plain(value: Any, where: str) -> Any:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any, ClassVar
 
+import ml_dtypes
 import numpy as np
 
 
@@ -18,6 +19,7 @@ class RefusedError(pickle.UnpicklingError):
     """The file asks for something that is not data."""
 
 
+_LOW_PRECISION = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 _PLAIN_DTYPE = re.compile(r"[<>=|]?[A-Za-z]{1,12}\d{0,9}")
 
 
@@ -25,6 +27,9 @@ class _Dtype:
     """A dtype under construction: only kinds of numbers and text, in either byte order."""
 
     def __init__(self, name: Any, _align: Any = False, _copy: Any = True) -> None:
+        if name in _LOW_PRECISION:
+            self.dtype = np.dtype(getattr(ml_dtypes, name))
+            return
         name = name.decode("latin1") if isinstance(name, bytes) else name
         plain = isinstance(name, str) and _PLAIN_DTYPE.fullmatch(name)
         self.dtype = np.dtype(name) if plain else np.dtype(object)
@@ -91,6 +96,7 @@ KNOWN: dict[tuple[str, str], Any] = {
     ("numpy", "dtype"): _Dtype,
     ("collections", "OrderedDict"): OrderedDict,
     ("_codecs", "encode"): _latin1,
+    **{("ml_dtypes", name): name for name in _LOW_PRECISION},  # by name: a file could change a dtype
     **{(m, k): v for m in ("builtins", "__builtin__") for k, v in _CONTAINERS.items()},
     **{(f"numpy.{core}.multiarray", "_reconstruct"): _reconstruct for core in ("core", "_core")},
     **{(f"numpy.{core}.multiarray", "scalar"): _scalar for core in ("core", "_core")},

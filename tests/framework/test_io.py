@@ -11,6 +11,7 @@ import random
 import time
 import tracemalloc
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -34,6 +35,20 @@ def test_every_dtype_comes_back(dtype):
     found = through_memory({"x": tensor, "deep": [tensor]})
     assert found["x"].dtype == dtype == found["deep"][0].dtype
     np.testing.assert_array_equal(found["deep"][0].numpy(), tensor.numpy())
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
+def test_arrays_of_low_precision(dtype):
+    array = np.arange(6).reshape(2, 3).astype(getattr(ml_dtypes, dtype))
+    for file in (io.BytesIO(pickle.dumps({"x": array, "one": array[0, 1]})), io.BytesIO()):
+        if not file.getvalue():
+            paddle.save({"x": array, "one": 1}, file)
+            # as PaddlePaddle writes bfloat16, so that readers need no other package
+            assert (b"ml_dtypes" in file.getvalue()) == (dtype != "bfloat16")
+        file.seek(0)
+        found = paddle.load(file)
+        assert found["x"].dtype == dtype and found["one"] == 1
+        np.testing.assert_array_equal(found["x"].numpy().astype("float32"), array.astype("float32"))
 
 
 def through_memory(obj, **kwargs):
