@@ -164,6 +164,11 @@ def as_dtype(value: Any) -> DType:
     return found
 
 
+def numpy_name(np_dtype: np.dtype) -> str:
+    """Return the name of a NumPy dtype, also where a program has set `np.bool = bool`, by which NumPy decides it."""
+    return "bool" if np_dtype.kind == "b" else np_dtype.name
+
+
 def from_numpy(np_dtype: np.dtype) -> DType:
     """Return the DType of an array's `.dtype` (the hot path of `Tensor.dtype`)."""
     found = _NUMPY.get(np_dtype)

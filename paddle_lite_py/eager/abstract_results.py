@@ -13,6 +13,7 @@ import jax
 import numpy as np
 
 from ..core.config import user_secret
+from ..core.dtypes import numpy_name
 from ..core.private_files import read_signed, write_signed
 from ..cpu_compiler import file_of_traced
 
@@ -56,7 +57,7 @@ class EarlierResults:
         """Keep what was found; returns it."""
         specs, several, flows, on_xla, array = found
         if text is not None and array is None and all(isinstance(s.dtype, np.dtype) for s in specs):
-            self._known[text] = [[(s.shape, s.dtype.name) for s in specs], several, flows, on_xla]
+            self._known[text] = [[(s.shape, numpy_name(s.dtype)) for s in specs], several, flows, on_xla]
             self._is_new = True
         return found
 

@@ -14,6 +14,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..core.dtypes import numpy_name
 from ..cpu_compiler import nested, prepare
 from ..host.kept_steps import WrittenResults, plainly_described
 from ..host.tier import program_jit, tiered
@@ -116,8 +117,8 @@ def _described(results: tuple[Any, Residuals]) -> Any:
     assert pull is not None
     takes, given = pull.traced_for
     leaves = [at if at.__class__ is int else None for at in pull.leaves]
-    of = takes, [(shape, dtype.name, weak) for shape, dtype, weak in given]
-    specs = [(s.shape, s.dtype.name) for s in pull.specs]
+    of = takes, [(shape, numpy_name(dtype), weak) for shape, dtype, weak in given]
+    specs = [(s.shape, numpy_name(s.dtype)) for s in pull.specs]
     return plainly_described(outs), len(residuals.arrays), of, pull.kept, leaves, specs
 
 

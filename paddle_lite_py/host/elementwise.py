@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.dtypes import numpy_name
 from .rules import elementwise, plainly
 from .steps import WRAPPED, HostStep, UnknownStepError
 
@@ -183,7 +184,7 @@ def _convert(step: HostStep) -> Any:
         return "{0}"
     if held.kind == "f" and wanted.kind in "iu":
         return _to_integer(wanted)
-    return f"{{0}}.astype(_{wanted.name})"
+    return f"{{0}}.astype(_{numpy_name(wanted)})"
 
 
 def _to_integer(wanted: np.dtype) -> Function:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.dtypes import numpy_name
 from .rules import BASELINE_RULES, rule
 from .steps import HostStep, UnknownStepError
 
@@ -31,10 +32,10 @@ def _reduce(step: HostStep) -> Any:
         rest = step.made[0].shape
         if len(axes) > 1 and sorted(axes) == list(range(len(rest), len(rest) + len(axes))):
             if 0 in step.given[0].shape:
-                return f"{fold}({{0}}, {axes}, _{dtype.name})"
+                return f"{fold}({{0}}, {axes}, _{numpy_name(dtype)})"
             last = f"reshape({(*rest, -1)})" if rest else "ravel()"
-            return f"{fold}({{0}}.{last}, -1, _{dtype.name})"
-        return _by_parts(step, FOLDS[name]) or f"{fold}({{0}}, {one}, _{dtype.name})"
+            return f"{fold}({{0}}.{last}, -1, _{numpy_name(dtype)})"
+        return _by_parts(step, FOLDS[name]) or f"{fold}({{0}}, {one}, _{numpy_name(dtype)})"
     start = _least(name, dtype) if 0 in step.given[0].shape else None
     if start is not None:
         return lambda x: FOLDS[name].reduce(x, axes, initial=start)

@@ -19,6 +19,7 @@ import numpy as np
 from ..core import small
 from ..core.config import kept_in, user_secret
 from ..core.context import context
+from ..core.dtypes import numpy_name
 from ..core.private_files import read_signed, write_signed
 from ..core.small import DTYPES
 from ..cpu_compiler import described, file_of_traced, nested
@@ -113,7 +114,7 @@ class KeptSteps:
             text = self._text()
         if text is None:
             return None
-        tier = sorted(d.name for d in self._dtypes)  # a function of two tiers has a file in each
+        tier = sorted(numpy_name(d) for d in self._dtypes)  # a function of two tiers has a file in each
         said = [text, settings.default_dtype.name, settings.casting, jax.default_backend(), tier]
         return file_of_traced(said, "steps")
 
@@ -144,7 +145,10 @@ class KeptSteps:
 
 
 def _kinds(args: Sequence[Any], said: Sequence[Any]) -> str:
-    each = [f"{a.dtype.name}{[*a.shape]}{_is_weak(a) or ''}" if hasattr(a, "dtype") else type(a).__name__ for a in args]
+    each = [
+        f"{numpy_name(a.dtype)}{[*a.shape]}{_is_weak(a) or ''}" if hasattr(a, "dtype") else type(a).__name__
+        for a in args
+    ]
     return f"{small.most()} {[*said]} {' '.join(each)}"
 
 

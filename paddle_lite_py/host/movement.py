@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core import small
+from ..core.dtypes import numpy_name
 from .rules import rule
 from .steps import PICKED, HostStep
 
@@ -68,7 +69,7 @@ def _rev(step: HostStep) -> str:
 def _concatenate(step: HostStep) -> str:
     made = step.made[0]
     # A cache that grows is copied once for each token, and not once more for XLA.
-    out = "" if math.prod(made.shape) <= small.MOST else f", _aligned({made.shape}, '{made.dtype.name}')"
+    out = "" if math.prod(made.shape) <= small.MOST else f", _aligned({made.shape}, '{numpy_name(made.dtype)}')"
     return f"_concatenate(({_names(step)}), {step.params['dimension']}{out})"
 
 

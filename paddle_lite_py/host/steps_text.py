@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..core.dtypes import numpy_name
 from ..core.jax_compat.jaxprs import Primitive, is_jaxpr
 from ..core.small import DTYPES
 from .steps import HostStep, Steps
@@ -64,7 +65,7 @@ def told(steps: Steps, dtypes: Container[np.dtype] = DTYPES) -> dict[str, Any]:
         "types": {n: kind(steps.types[n]) for n in sorted(used)},
         "constants": {n: _told(c, dtypes) for n, c in constants.items()},
         "forms": [*map(json.loads, forms)], "steps": each, "inputs": steps.inputs, "outputs": steps.outputs,
-        "size": len(steps.eqns), "kinds": [([*map(int, shape)], dtype.name) for shape, dtype in kinds],
+        "size": len(steps.eqns), "kinds": [([*map(int, shape)], numpy_name(dtype)) for shape, dtype in kinds],
     }  # fmt: skip
 
 
@@ -81,10 +82,10 @@ def _told(value: Any, dtypes: Container[np.dtype]) -> Any:
     if _CHOICES.get(name) is value.__class__ and isinstance(value, enum.Enum):
         return {"choice": name, "of": value.name}
     if isinstance(value, np.dtype):
-        return {"dtype": value.name}
+        return {"dtype": numpy_name(value)}
     if isinstance(value, np.ndarray):
         data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
-        return {"array": value.dtype.name, "shape": value.shape, "of": data}
+        return {"array": numpy_name(value.dtype), "shape": value.shape, "of": data}
     if isinstance(value, Primitive):
         return {"primitive": value.name}
     if is_jaxpr(value):

@@ -188,3 +188,13 @@ def test_large_constants_are_not_held_until_the_end(size, traces):
     kept = kept_steps.KeptSteps(lambda: "adds constants")
     kept.keep(kept_steps.FoundSteps(steps, False, given), [given])
     assert bool(vars(kept)["_new"]) is (size == 10)
+
+
+def test_a_program_may_replace_the_bool_of_numpy(monkeypatch):
+    monkeypatch.setattr(np, "bool", bool)  # as packages do; NumPy names its own dtype `bool8` then
+    for size in (7, 3001):  # new shapes, for which functions are generated
+        x = paddle.arange(size).astype("float32")
+        assert (x == 0.0).sum().item() == 1
+        assert paddle.logical_not(x).sum().item() == 1
+        assert x.astype("bool").all().item() is False
+        assert (paddle.where(x > 1.0, x, x).max() < 1e-5).item() is False
