@@ -119,7 +119,8 @@ HOMONYMS = {
     "distributed.utils.launch_utils": "Trainer",
     "distributed.ps": "Rule Server",  # not the reference's: each is one of its package, and called by its name
     "compat.nn": "AvgPool1D AvgPool2D AvgPool3D GRU GRUCell LSTM LSTMCell Linear RNN Softmax Unfold Transformer "
-    "TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer",
+    "TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer CrossEntropyLoss Embedding "
+    "PReLU",
     "compat.distributions": "Categorical",
     "nn.initializer": "Bilinear Normal Uniform",
     "sparse.nn": "BatchNorm Conv2D Conv3D LeakyReLU MaxPool3D ReLU ReLU6 Softmax SyncBatchNorm",

@@ -12,9 +12,26 @@ from ..dispatch.codegen import into
 from ..eager import random
 from ..eager.tensor import Tensor
 from ..ops import decomposition, gather, logic, math, reduction, search, splitting, statistics
-from . import distributions, nn, torchvision
+from . import distributions, nn, optim, tensorboard, torchvision
+from .functions import (
+    addcdiv_,
+    addcmul_,
+    aminmax,
+    cartesian_prod,
+    chunk,
+    fmod,
+    index_copy_,
+    index_fill_,
+    new_tensor,
+    norm,
+    randint,
+    select,
+    xlogy,
+)
 
 __all__ = [
+    *("addcdiv_", "addcmul_", "aminmax", "cartesian_prod", "chunk", "fmod", "index_copy_", "index_fill_", "new_tensor"),
+    *("norm", "randint", "select", "xlogy"),
     *(
         "distributions",
         "equal",
@@ -23,10 +40,12 @@ __all__ = [
         "min",
         "nanmedian",
         "nn",
+        "optim",
         "seed",
         "slogdet",
         "sort",
         "split",
+        "tensorboard",
         "torchvision",
         "unique",
     ),

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..utils.event_file import EventFile
 from .callbacks import Callback, Logs
-from .event_file import EventFile
 
 __all__ = ["TensorBoard", "VisualDL", "WandbCallback"]
 

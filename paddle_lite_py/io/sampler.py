@@ -58,6 +58,10 @@ class SequenceSampler(Sampler):
         return iter(range(len(self.data_source)))
 
 
+# Programs that count steps and not epochs draw 10**10 indices: more than a few are drawn in parts, when they are read.
+_AT_ONCE, _PART = 1 << 20, 1 << 16
+
+
 class RandomSampler(Sampler):
     """Yield indices in random order.
 
@@ -95,8 +99,11 @@ class RandomSampler(Sampler):
         if isinstance(self.generator, Iterator):
             return itertools.islice(self.generator, self.num_samples)
         if self.replacement:
-            draw = source(self.generator)
-            return iter(draw.choice(len(self.data_source), self.num_samples).tolist())
+            draw, n, size = source(self.generator), len(self.data_source), self.num_samples
+            if size <= _AT_ONCE:
+                return iter(draw.choice(n, size).tolist())
+            parts = (draw.choice(n, min(_PART, size - at)).tolist() for at in range(0, size, _PART))
+            return itertools.chain.from_iterable(parts)
         return iter(permutation(len(self.data_source), self.generator)[: self.num_samples])
 
     def __len__(self) -> int:

@@ -263,6 +263,8 @@ class Layer(StateDict, Tree):
             >>> paddle.nn.Linear(2, 3).to(dtype="float64").weight.dtype
             paddle.float64
         """
+        if isinstance(device, dtypes.DType):  # in the first place, as tensors take it
+            device, dtype = None, device
         return self._to_impl(device, dtype)
 
     # Packages call it by this name, to leave out sublayers or integers.

@@ -15,7 +15,7 @@ import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py import nn
-from paddle_lite_py.hapi.event_file import EventFile, crc32c
+from paddle_lite_py.utils.event_file import EventFile, crc32c
 
 DATA = [(np.full(4, i, "float32"), np.array([i % 2])) for i in range(12)]
 PROGRAM = """

@@ -80,8 +80,7 @@ CASES = {
         "Adam(parameters=net.parameters(), learning_rate=1e-3,\n     beta1=0.8, beta2=0.9)\n"
     ),
     "from torch import nn\nnn.LSTM(3, 4, batch_first=True, bidirectional=True)\n": (
-        "from paddle_lite_py import nn\n"
-        'nn.LSTM(3, 4, time_major=not True, direction="bidirect" if True else "forward")\n'
+        P + "from paddle_lite_py import nn\npaddle.compat.nn.LSTM(3, 4, batch_first=True, bidirectional=True)\n"
     ),
     "from torch.optim.lr_scheduler import StepLR\nimport torch.optim as optim\n"
     "s = StepLR(opt, step_size=1, gamma=0.7)\nself.plateau = optim.lr_scheduler.ReduceLROnPlateau(optimizer=self.opt)\n"
@@ -105,12 +104,12 @@ CASES = {
     ),
     "import torch.nn as nn\nfrom torch.optim import RMSprop, Adadelta\nnn.ConvTranspose2d(3, 4, 2, bias=False)\n"
     "Adadelta(p, lr=args.lr)\n": (
-        "import paddle_lite_py.nn as nn\nfrom paddle_lite_py.optimizer import RMSProp as RMSprop, Adadelta\n"
-        "nn.Conv2DTranspose(3, 4, 2, bias_attr=False)\nAdadelta(parameters=p, learning_rate=args.lr, rho=0.9)\n"
+        P + "import paddle_lite_py.nn as nn\nfrom paddle_lite_py.optimizer import RMSProp as RMSprop, Adadelta\n"
+        "paddle.compat.nn.ConvTranspose2d(3, 4, 2, bias=False)\n"
+        "Adadelta(parameters=paddle.compat.optim.groups(p, args.lr), learning_rate=args.lr, rho=0.9)\n"
     ),
     "from torch.nn import Conv2d as C, Linear\nC(1, 2, 3)\nLinear(2, 2)\n": (
-        "from paddle_lite_py.nn import Conv2d as C\nfrom paddle_lite_py.compat.nn import Linear\n"
-        "C(1, 2, 3)\nLinear(2, 2)\n"
+        "from paddle_lite_py.compat.nn import Conv2d as C, Linear\nC(1, 2, 3)\nLinear(2, 2)\n"
     ),
     "import torch\nimport numpy as np\nimport torch.nn.functional as F\nfrom torch import nn\n"
     "from torchvision.utils import save_image\n"
@@ -124,7 +123,7 @@ CASES = {
         "a, b = paddle.compat.split(x, n, dim=1), line.split(',')\nu = np.max(np.unique(y, True), 0)\n"
         "z = paddle.nn.functional.relu(F.grid_sample(x, g, 'nearest', align_corners=False)) + self.relu(x)\n"
         "F.dropout(x, 0.5, training=self.training)\n(a + 2 * b * (c + d))\n"
-        "nn.InstanceNorm2D(3, weight_attr=None if False else False, bias_attr=None if False else False)\n"
+        "paddle.compat.nn.InstanceNorm2d(3)\n"
         "F.avg_pool2d(x, 3, 1, 1, exclusive=not True)\n"
         "cell = getattr(paddle.compat.nn, kind)(2, bias=False)\nsave_image(x, 'x.png')\n"
         "paddle.nn.SmoothL1Loss(delta=2.0, is_huber=False)\nDataLoader = paddle.io.DataLoader\n"
@@ -132,7 +131,9 @@ CASES = {
         "batch_size=4 if s is None else 1)\n"
     ),
     "import torch, os\nimport torch.nn.functional as F\ny = F.relu(x, inplace=True).size(0)\nz = y.max()\n": (
-        P + "import os\nimport paddle_lite_py.nn.functional as F\ny = F.relu(x).shape[0]\nz = y.max()\n"
+        P
+        + "import os\nimport paddle_lite_py.nn.functional as F\n"
+        "y = paddle.compat.nn.functional.in_place(x, F.relu(x)).shape[0]\nz = y.max()\n"
     ),
     "import paddle.fluid as fluid\nh = fluid.layers.reduce_sum(x, dim=1, keep_dim=True)\n": (
         P + "import paddle_lite_py.static as fluid\npaddle.enable_static()\nh = paddle.sum(x, axis=1, keepdim=True)\n"
@@ -154,12 +155,35 @@ CASES = {
     "import torch.optim as optim\nfor g in self.opt.param_groups:\n    g['lr'] *= 0.1\n"
     "opt.param_groups[0]['lr'] = lr\noptim = optim.AdamW(p, betas=b)\noptim.zero_grad()\n": (
         "import paddle_lite_py.optimizer as optim\nself.opt.set_lr(self.opt.get_lr() * (0.1))\nopt.set_lr(lr)\n"
-        "optim = optim.AdamW(parameters=p, beta1=b[0], beta2=b[1], learning_rate=0.001)\noptim.zero_grad()\n"
+        "optim = optim.AdamW(parameters=paddle.compat.optim.groups(p, 0.001), beta1=b[0], beta2=b[1], "
+        "learning_rate=0.001)\noptim.zero_grad()\n"
     ),
     T + "from torch.autograd import Variable\nx = Variable(x, requires_grad=True)\nnet.eval()\ntorch.save(net, 'f')\n"
     "y = x.to(memory_format=torch.channels_last)\n": (
         P + "x = (x.detach().requires_grad_(True))\nnet.eval()\npaddle.save(net.state_dict(), 'f')\ny = x\n"
     ),
+    T + "from einops.layers.torch import Rearrange\nfrom torch.utils.tensorboard import SummaryWriter\n"
+    "from torch.utils.data.dataloader import DataLoader\nr = SummaryWriter('runs')\n": (
+        P + "paddle.install_as_paddle()  # by which other packages find it\n"
+        "from einops.layers.paddle import Rearrange\nfrom paddle_lite_py.compat.tensorboard import SummaryWriter\n"
+        "from paddle_lite_py.io import DataLoader\nr = SummaryWriter('runs')\n"
+    ),
+    T + "import torch.nn as nn\nr = nn.ReLU(inplace=True), nn.LeakyReLU(0.2, flag), nn.ReLU()\n"
+    "y = nn.functional.relu(f(x), inplace=True), nn.functional.elu(x, inplace=flag)\n"
+    "p.grad.zero_()\nn = sum(p.numel() for p in q), x.shape.numel()\n"
+    "m = x.clamp_min(0), x.median(), x.chunk(3, dim=1)\n"
+    "k = x.norm(dim=(1, 2)), self.norm(x), x.norm(2), x.select(1, 0), q.select('a')\n"
+    "t = nn.Embedding.from_pretrained(w), nn.init.kaiming_normal_(w), torch.randint(3, (2,))\n": (
+        P + "import paddle_lite_py.nn as nn\n"
+        "r = paddle.compat.nn.in_place(nn.ReLU()), paddle.compat.nn.in_place(nn.LeakyReLU(0.2), flag), nn.ReLU()\n"
+        "y = nn.functional.relu(f(x)), paddle.compat.nn.functional.in_place(x, nn.functional.elu(x), flag)\n"
+        "p.grad.detach().zero_()\nn = sum(p.size for p in q), x.shape.numel()\n"
+        "m = x.clip(min=0), paddle.compat.median(x), paddle.compat.chunk(x, 3, dim=1)\n"
+        "k = paddle.compat.norm(x, dim=(1, 2)), self.norm(x), x.norm(2), paddle.compat.select(x, 1, 0), q.select('a')\n"
+        "t = paddle.compat.nn.Embedding.from_pretrained(w), paddle.compat.nn.init.kaiming_normal_(w), "
+        "paddle.compat.randint(3, (2,))\n"
+    ),
+    "for g in opt.param_groups:\n    g['lr'] = rate\n": "opt.set_lr(rate)\n",
     "import numpy as np\nx = np.ones(2).size\n": "import numpy as np\nx = np.ones(2).size\n",
 }
 
@@ -184,11 +208,9 @@ def test_rewritings(before):
         (T + "for g in opt.param_groups:\n    g['weight_decay'] = 0\n", 2, "write set_lr()"),
         (T + "h = torch.histogram(x, 4)\n", 2, "it returns the counts alone here"),
         (T + "a = text.split(sep)\n", 2, "of a tensor: write paddle.compat.split"),
-        (
-            T + "from torch import nn\nnn.InstanceNorm1d(3, track_running_stats=True)\n",
-            3,
-            "track_running_stats is not known",
-        ),
+        (T + "torch.rand(3, generator=g)\n", 2, "generator is not known here: paddle.seed()"),
+        ("import timm\n", 1, "computes with PyTorch itself"),
+        (T + "writer.add_hparams(a, b)\n", 2, "the SummaryWriter here writes scalars"),
         (T + "torch.nn.functional.huber_loss(a, b, weight=w)\n", 2, "weight is not known here"),
         (T + "torch.addcmul(a, b)\n", 2, "tensor2 is not given"),
         (

@@ -1,10 +1,29 @@
 """Layers that take what those of the same name do in torch."""
 
 from ...core.argument_docs import document as _document
-from . import functional
+from . import functional, init
 from .attention import MultiheadAttention
-from .batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d
-from .layers import AvgPool1D, AvgPool2D, AvgPool3D, Dropout2d, Dropout3d, Linear, Softmax, Unfold
+from .batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
+from .convolutions import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+from .embeddings import Embedding, EmbeddingBag
+from .layers import (
+    AvgPool1D,
+    AvgPool2D,
+    AvgPool3D,
+    Dropout2d,
+    Dropout3d,
+    Linear,
+    MaxPool1d,
+    MaxPool2d,
+    MaxPool3d,
+    PReLU,
+    Softmax,
+    Softmin,
+    Threshold,
+    Unfold,
+    in_place,
+)
+from .losses import CrossEntropyLoss
 from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 from .sequences import (
     PackedSequence,
@@ -26,6 +45,9 @@ AvgPool1d, AvgPool2d, AvgPool3d = AvgPool1D, AvgPool2D, AvgPool3D
 
 __all__ = [
     *("AvgPool1D", "AvgPool1d", "AvgPool2D", "AvgPool2d", "AvgPool3D", "AvgPool3d", "Linear", "Softmax", "Unfold"),
+    *("CrossEntropyLoss", "Embedding", "EmbeddingBag", "MaxPool1d", "MaxPool2d", "MaxPool3d", "PReLU", "Softmin"),
+    *("Threshold", "in_place", "init", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"),
+    *("Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
     *("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Dropout2d", "Dropout3d"),
     *("Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer"),
     *("PackedSequence", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence", "pad_sequence"),

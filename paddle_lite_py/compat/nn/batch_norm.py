@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...nn import functional as F
 from ...nn.base import Layer
 from ...nn.formats import check_rank
 from ...nn.initializer import Constant
 from ...ops.creation import ones, zeros
 from . import functional
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"]
 
 
 class _BatchNormNd(Layer):
@@ -105,6 +106,83 @@ class BatchNorm3d(_BatchNormNd):
         >>> import paddle_lite_py as paddle
         >>> paddle.compat.nn.BatchNorm3d(2, affine=False)(paddle.ones([1, 2, 3, 3, 3])).shape
         paddle.Size([1, 2, 3, 3, 3])
+    """
+
+    _dims = (5,)
+
+
+class _InstanceNormNd(_BatchNormNd):
+    """Instance normalization; by default without scale and shift, and without running statistics."""
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False,
+        track_running_stats: bool = False, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+
+    def forward(self, input: Any) -> Any:
+        """Return the input [N, C, ...], each channel of each sample normalized.
+
+        Raises:
+            ValueError: the input has another number of dimensions.
+        """
+        if input.ndim + 1 in self._dims:
+            return self.forward(input.unsqueeze(0)).squeeze(0)
+        check_rank(type(self).__name__, input, self._dims)
+        if not self.track_running_stats:
+            return F.instance_norm(input, weight=self.weight, bias=self.bias, eps=self.eps)
+        if not self.training:
+            return functional.batch_norm(
+                input, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps
+            )
+        n, c, *size = input.shape
+        running = [r.tile([n]) for r in (self.running_mean, self.running_var)]
+        out = functional.batch_norm(
+            input.reshape([1, n * c, *size]), *running, training=True, momentum=self.momentum, eps=self.eps
+        ).reshape(input.shape)
+        self.running_mean.set_value(running[0].reshape([n, c]).mean(0))
+        self.running_var.set_value(running[1].reshape([n, c]).mean(0))
+        shape = [1, c, *[1] * len(size)]
+        return out if self.weight is None else out * self.weight.reshape(shape) + self.bias.reshape(shape)
+
+
+class InstanceNorm1d(_InstanceNormNd):
+    """paddle.nn.InstanceNorm1D of [N, C, L] with torch's arguments and names.
+
+    Arguments:
+        num_features: channels.
+        momentum: the part of the batch's statistics in an update. Default: 0.1.
+        affine: with scale and shift. Default: False.
+        track_running_stats: keep running statistics, and use them in evaluation. Default: False.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.InstanceNorm1d(1)(paddle.to_tensor([[[1.0, 3.0]]])).numpy().round(2).tolist()
+        [[[-1.0, 1.0]]]
+    """
+
+    _dims = (3,)
+
+
+class InstanceNorm2d(_InstanceNormNd):
+    """paddle.nn.InstanceNorm2D of [N, C, H, W] with torch's arguments and names; see InstanceNorm1d.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [*paddle.compat.nn.InstanceNorm2d(1, affine=True).state_dict()]
+        ['weight', 'bias']
+    """
+
+    _dims = (4,)
+
+
+class InstanceNorm3d(_InstanceNormNd):
+    """paddle.nn.InstanceNorm3D of [N, C, D, H, W] with torch's arguments and names; see InstanceNorm1d.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.InstanceNorm3d(2, track_running_stats=True)(paddle.ones([1, 2, 2, 2, 2])).shape
+        paddle.Size([1, 2, 2, 2, 2])
     """
 
     _dims = (5,)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ... import nn as _nn
+from ...nn import functional as F
 from ...nn.base import Layer
-from ...nn.initializer import Uniform
+from ...nn.initializer import Constant, Uniform
 from . import functional
 
-__all__ = ["AvgPool1D", "AvgPool2D", "AvgPool3D", "Dropout2d", "Dropout3d", "Linear", "Softmax", "Unfold"]
+__all__ = [
+    *("AvgPool1D", "AvgPool2D", "AvgPool3D", "Dropout2d", "Dropout3d", "Linear", "MaxPool1d", "MaxPool2d", "MaxPool3d"),
+    *("PReLU", "Softmax", "Softmin", "Threshold", "Unfold", "in_place"),
+]
 nn: Any = _nn  # whose lists of names mypy cannot read
 
 
@@ -138,6 +142,136 @@ class Linear(Layer):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
+class MaxPool2d(Layer):
+    """Maximum of each window of [N, C, H, W].
+
+    Arguments:
+        return_indices: also return where each stood. Default: False.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.MaxPool2d(3, 2, dilation=2)(paddle.ones([1, 1, 8, 8])).shape
+        paddle.Size([1, 1, 2, 2])
+    """
+
+    _n = 2
+
+    def __init__(
+        self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
+        self.padding, self.dilation = padding, dilation
+        self.return_indices, self.ceil_mode = return_indices, ceil_mode
+
+    def forward(self, input: Any) -> Any:
+        """Return the maxima, with return_indices also where they stood."""
+        function = getattr(functional, f"max_pool{self._n}d")
+        return function(
+            input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode, self.return_indices
+        )
+
+    def extra_repr(self) -> str:
+        """Return its settings."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, dilation={self.dilation}"
+
+
+class MaxPool1d(MaxPool2d):
+    """Maximum of each window of [N, C, L]; see MaxPool2d.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.MaxPool1d(2)(paddle.to_tensor([[[1.0, 2.0, 4.0, 3.0]]])).tolist()
+        [[[2.0, 4.0]]]
+    """
+
+    _n = 1
+
+
+class MaxPool3d(MaxPool2d):
+    """Maximum of each window of [N, C, D, H, W]; see MaxPool2d.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.MaxPool3d(2)(paddle.ones([1, 1, 4, 4, 4])).shape
+        paddle.Size([1, 1, 2, 2, 2])
+    """
+
+    _n = 3
+
+
+class PReLU(Layer):
+    """Leaky ReLU with a trainable slope, whose parameter is `weight`.
+
+    Arguments:
+        num_parameters: 1, or the number of channels. Default: 1.
+        init: the first value of the slope. Default: 0.25.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> layer = paddle.compat.nn.PReLU()
+        >>> layer(paddle.to_tensor([[-1.0, 2.0]])).tolist(), [*layer.state_dict()]
+        ([[-0.25, 2.0]], ['weight'])
+    """
+
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
+        super().__init__()
+        self.num_parameters, self.init = num_parameters, init
+        self.weight = self.create_parameter([num_parameters], default_initializer=Constant(init))
+        if device is not None or dtype is not None:
+            self.to(device, dtype)
+
+    def forward(self, input: Any) -> Any:
+        """Return the input, its negative elements times the slope of their channel."""
+        return F.prelu(input, self.weight)
+
+
+class Threshold(Layer):
+    """The elements above a threshold, and a value in the place of the others.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.Threshold(1.0, -1.0)(paddle.to_tensor([0.5, 2.0])).tolist()
+        [-1.0, 2.0]
+    """
+
+    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
+        super().__init__()
+        self.threshold, self.value, self.inplace = threshold, value, inplace
+
+    def forward(self, input: Any) -> Any:
+        """Return the elements."""
+        return functional.threshold(input, self.threshold, self.value, self.inplace)
+
+
+def in_place(layer: Layer, inplace: bool = True) -> Layer:
+    """Have a layer write its result into its input, as an activation with inplace=True does in torch.
+
+    Arguments:
+        layer: a layer whose output has the shape and dtype of its input.
+        inplace: False: leave the layer as it is. Default: True.
+
+    Returns:
+        The layer.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.to_tensor([-1.0, 2.0])
+        >>> _ = paddle.compat.nn.in_place(paddle.nn.ReLU())(x)
+        >>> x.tolist()
+        [0.0, 2.0]
+    """
+    if inplace:
+        layer.register_forward_post_hook(_write_into_input)
+    layer.inplace = inplace  # type: ignore[assignment]
+    return layer
+
+
+def _write_into_input(_layer: Layer, inputs: Any, output: Any) -> Any:
+    return functional.in_place(inputs[0], output)
+
+
 class Softmax(Layer):
     """softmax() along a dimension; without one along the first of tensors of 0, 1 or 3 dimensions, else the second.
 
@@ -154,6 +288,20 @@ class Softmax(Layer):
     def forward(self, input: Any) -> Any:
         """Return the probabilities."""
         return functional.softmax(input, self.dim)
+
+
+class Softmin(Softmax):
+    """softmax() of the negative input; see Softmax.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.Softmin(1)(paddle.zeros([1, 2])).tolist()
+        [[0.5, 0.5]]
+    """
+
+    def forward(self, input: Any) -> Any:
+        """Return the probabilities."""
+        return functional.softmin(input, self.dim)
 
 
 class Unfold(Layer):

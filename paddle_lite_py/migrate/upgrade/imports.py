@@ -38,6 +38,7 @@ class Imports(cst.CSTVisitor):
         self.bound: dict[str, str] = {}  # a local name: its former meaning
         self.modules: dict[str, str] = {}  # a local name of a module: the module here
         self.others: set[str] = set()  # local names that other imports bind
+        self.packages: set[str] = set()  # other packages that are imported
         self.layers: set[str] = set()  # what has parameters
         self.assigned: set[str] = set()  # local names that are also given to something else
         self.notes: set[tuple[int, str, str, bool]] = set()
@@ -80,15 +81,29 @@ class Imports(cst.CSTVisitor):
             found = [(str(dotted(a.name)), a.asname) for a in part.names]
             if not any(names.is_foreign(n) for n, _ in found):
                 self.others |= {str(dotted(a.name)) if a else n.split(".")[0] for n, a in found}
+                for name, _ in found:
+                    self._other_package(name, line)
                 return None
             return [text for name, asname in found for text in self._module(name, asname, line)]
         if isinstance(part, cst.ImportFrom) and not part.relative and part.module is not None:
             source = str(dotted(part.module))
             if names.is_foreign(source):
                 return self._names(source, part.names, line)
+            self._other_package(source, line)
             if not isinstance(part.names, cst.ImportStar):
                 self.others |= {str(dotted(a.asname.name if a.asname else a.name)) for a in part.names}
+            if source in names.PACKAGES:
+                self.notes.add((line, source, names.PACKAGES[source], False))
+                what = cst.Module([]).code_for_node(part).partition(" import ")[2]
+                return [f"from {names.PACKAGES[source]} import {what}"]
         return None
+
+    def _other_package(self, name: str, line: int) -> None:
+        """Note a package, which may find its framework by name or need PyTorch itself."""
+        package = name.partition(".")[0]
+        self.packages.add(package)
+        if name not in names.PACKAGES and package not in names.BY_NAME and (todo := names.needs_torch(package)):
+            self.notes.add((line, f"import {name}", todo, True))
 
     def _module(self, name: str, asname: Any, line: int) -> list[str]:
         if not names.is_foreign(name):
@@ -183,8 +198,10 @@ class Imports(cst.CSTVisitor):
         """With what the program needs besides: `paddle` by that name, and static mode."""
         bound = f"import {OWN} as paddle" in module.code
         added = [f"import {OWN} as paddle"] if self._needed and not bound else []
+        if self.torch and self.packages & names.BY_NAME:
+            added = [f"import {OWN} as paddle", "paddle.install_as_paddle()  # by which other packages find it"]
         static = ["paddle.enable_static()"] if self._is_static() else []
-        if static and not bound:
+        if static and not bound and not added:
             added = [f"import {OWN} as paddle"]
         body = list(module.body)
         last = max((i for i, s in enumerate(body) if _is_import(s)), default=-1)

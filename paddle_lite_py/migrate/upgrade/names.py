@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import re
+from importlib import metadata
 from typing import Any
 
+from ...core.memo import memo
 from ..module_paths import own_name
 from . import fluid_rules, torch_rules
 from .rule import Rule
@@ -13,12 +15,30 @@ from .rule import Rule
 MODULES = {**torch_rules.MODULES, **fluid_rules.MODULES}
 RULES = {**torch_rules.RULES, **fluid_rules.RULES}
 TODO = {**torch_rules.TODO, **fluid_rules.TODO}
-ROOTS = ("torch", "torchvision", "paddle")
+ROOTS = ("torch", "torchvision", "tensorboardX", "paddle")
+# Modules of packages for several frameworks, and such packages, which find a framework by its name.
+PACKAGES = {"einops.layers.torch": "einops.layers.paddle", "safetensors.torch": "safetensors.paddle"}
+BY_NAME = {name.partition(".")[0] for name in PACKAGES}
+_NEED_TORCH = frozenset(
+    "accelerate apex bitsandbytes deepspeed diffusers dgl fairscale fairseq fastai flash_attn gpytorch ignite kornia "
+    "lightning monai peft pytorch_lightning segmentation_models_pytorch timm torch_geometric torch_scatter "
+    "torch_sparse torchaudio torchdata torchmetrics torchtext torchtune transformers xformers".split()
+)
 
 
 def is_foreign(name: str) -> bool:
     """Whether a dotted name is of a framework that is rewritten."""
     return name.split(".")[0] in ROOTS
+
+
+@memo(256, context=False)  # Key: the name; the distributions of this environment stay
+def needs_torch(package: str) -> str | None:
+    """Return the advice for a package that needs PyTorch itself, as far as it is known or installed; else None."""
+    found = metadata.packages_distributions().get(package, ())
+    needed = (r for d in found for r in metadata.requires(d) or () if "extra ==" not in r)
+    if package in _NEED_TORCH or any(re.match(r"torch\b(?!-)", r) for r in needed):
+        return f"the package {package} computes with PyTorch itself, whose tensors are not those here"
+    return None
 
 
 def module_here(name: str) -> str | None:
@@ -29,6 +49,8 @@ def module_here(name: str) -> str | None:
 def rule_for(name: str) -> Rule | None:
     """Return the rule for a name; None if it has no counterpart."""
     # Where the classes are defined.
+    name = re.sub(r"^torch\.utils\.data\.(dataloader|dataset|sampler|distributed)\.", "torch.utils.data.", name)
+    name = re.sub(r"^torch\.utils\.tensorboard\.writer\.|^tensorboardX\.", "torch.utils.tensorboard.", name)
     name = re.sub(r"^torch\.(nn\.modules|distributions|optim)\.([a-z_]\w*\.)?(?=[A-Z])", _public, name)
     if name in RULES:
         return RULES[name]
@@ -39,6 +61,9 @@ def rule_for(name: str) -> Rule | None:
         return Rule(f"{room}.{leaf}")
     parent = max((m for m in MODULES if name.startswith(m + ".")), key=len, default="")
     moved = MODULES[parent] + name[len(parent) :] if parent else name
+    owner, _, attribute = name.rpartition(".")
+    if owner.rpartition(".")[2][:1].isupper() and (made := rule_for(owner)) and exists(f"{made.new}.{attribute}"):
+        return Rule(f"{made.new}.{attribute}")  # a method of a class
     for new in (moved, re.sub(r"(\d)d$", r"\1D", moved)):
         if exists(new):
             return Rule(new)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import libcst as cst
@@ -12,6 +13,8 @@ from .imports import Imports, dotted
 from .rule import Misfit, apply_rule, code, filled
 from .torch_rules import (
     AS_FUNCTIONS,
+    DRAWN,
+    GENERATOR,
     LEFT_OUT,
     LOADED,
     METHODS_TODO,
@@ -20,8 +23,10 @@ from .torch_rules import (
     OTHER_METHODS,
     PAIRS,
     SCHEDULES,
+    TENSOR_METHODS,
 )
 
+_SIZE = r"(\.shape|\.size\(\)|Size\(.*\))$"  # whose numel() is a method here too
 _CLASSES = "torch.serialization.safe_globals"  # which classes a file may hold
 
 
@@ -164,19 +169,19 @@ class Rewriter(cst.CSTTransformer):
         name = dotted(call.func) if isinstance(call, cst.Call) else None
         if name and self.imports.full(name) == "torch.load" and target in self.imports.layers:
             self._told(original_node, f"{target} = {name}(...)", LOADED, True)
-        return rates.assigned(updated_node, self._told, original_node) if self.imports.torch else updated_node
+        return rates.assigned(updated_node, self._told, original_node)
 
     def leave_AugAssign(self, original_node: cst.AugAssign, updated_node: cst.AugAssign) -> Any:
-        return rates.augmented(updated_node, self._told, original_node) if self.imports.torch else updated_node
+        return rates.augmented(updated_node, self._told, original_node)
 
     def leave_For(self, original_node: cst.For, updated_node: cst.For) -> Any:
-        return rates.looped(updated_node, self._told, original_node) if self.imports.torch else updated_node
+        return rates.looped(updated_node, self._told, original_node)
 
     def leave_Subscript(self, original_node: cst.Subscript, updated_node: cst.Subscript) -> Any:
-        return rates.read(updated_node, self._told, original_node) if self.imports.torch else updated_node
+        return rates.read(updated_node, self._told, original_node)
 
     def visit_AssignTarget(self, node: cst.AssignTarget) -> bool:
-        return not (self.imports.torch and rates.optimizer_of(node.target))
+        return rates.optimizer_of(node.target) is None
 
     def visit_Assign(self, node: cst.Assign) -> None:
         call, target = node.value, node.targets[0].target
@@ -252,6 +257,8 @@ class Rewriter(cst.CSTTransformer):
             return updated
         if rule.todo:
             self._told(node, name, rule.todo, True)
+        if self.imports.full(name) in DRAWN and any(a.keyword and a.keyword.value == "generator" for a in args):
+            self._told(node, name, GENERATOR, True)
         same = [code(a) for a in args] == [code(a) for a in updated.args]
         if not same:
             updated = updated.with_changes(args=args)
@@ -293,12 +300,17 @@ class Rewriter(cst.CSTTransformer):
             _is_function(method, updated, owner)
             or (method in PAIRS and updated.args)
             or (method == "split" and _of_sizes(updated))
+            or _is_of_tensors(method, updated)
         ):
             function = AS_FUNCTIONS.get(method, f"paddle.compat.{method}")
             self._told(node, f".{method}(...)", f"{function}(..., ...)")
             comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if updated.args else cst.MaybeSentinel.DEFAULT
             called = cst.parse_expression(self.imports.reached(function))
             return cst.Call(called, [cst.Arg(owner, comma=comma), *updated.args])
+        if method.endswith("_") and isinstance(owner, cst.Attribute) and owner.attr.value == "grad":
+            self._told(node, f".grad.{method}(...)", f".grad.detach().{method}(...)")
+            detached = cst.Call(cst.Attribute(owner, cst.Name("detach")))
+            return updated.with_changes(func=updated.func.with_changes(value=detached))
         if method in METHODS_TODO:
             self._told(node, f".{method}(...)", METHODS_TODO[method], True)
             return updated
@@ -315,6 +327,16 @@ class Rewriter(cst.CSTTransformer):
             return cst.Subscript(shape, at) if at else shape
         if method == "split" and updated.args and not isinstance(updated.args[0].value, cst.SimpleString):
             self._told(node, ".split(...)", "of a tensor: write paddle.compat.split(tensor, ...)", True)
+        if method in ("numel", "nelement") and not updated.args and not code(owner).endswith((".shape", ".size()")):
+            self._told(node, f".{method}()", ".size")
+            return cst.Attribute(owner, cst.Name("size"))
+        if method in ("clamp_min", "clamp_max", "clamp_min_", "clamp_max_") and len(updated.args) == 1:
+            clipped = f"clip{'_' * method.endswith('_')}"
+            self._told(node, f".{method}(...)", f".{clipped}({method[6:9]}=...)")
+            limit = cst.Arg(
+                updated.args[0].value, cst.Name(method[6:9]), cst.AssignEqual(*[cst.SimpleWhitespace("")] * 2)
+            )
+            return cst.Call(cst.Attribute(owner, cst.Name(clipped)), [limit])
         if method == "type" and len(updated.args) == 1:
             self._told(node, ".type(...)", ".astype(...)")
             return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("astype")))
@@ -333,6 +355,12 @@ def _is_function(method: str, call: cst.Call, owner: Any) -> bool:
     """Whether a method is one of tensors that is a function here, and not a layer that a module has."""
     alone = AS_FUNCTIONS.get(method, "").startswith("paddle.nn.functional.") and method != "log_softmax"
     return method in AS_FUNCTIONS and code(owner) != "self" and not (alone and call.args)
+
+
+def _is_of_tensors(method: str, call: cst.Call) -> bool:
+    """Whether a call has the arguments of a tensor's method, where other objects may have one of that name."""
+    text = ", ".join(code(a.with_changes(comma=cst.MaybeSentinel.DEFAULT)).strip() for a in call.args)
+    return method in TENSOR_METHODS and re.fullmatch(TENSOR_METHODS[method], text, re.DOTALL) is not None
 
 
 def _of_sizes(call: cst.Call) -> bool:

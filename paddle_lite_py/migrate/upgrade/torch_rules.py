@@ -17,6 +17,7 @@ MODULES = {
     "torch.optim.lr_scheduler": "paddle.optimizer.lr",
     "torch.optim": "paddle.optimizer",
     "torch.utils.data": "paddle.io",
+    "torch.utils.tensorboard": "paddle.compat.tensorboard",
     "torch.autograd": "paddle.autograd",
     "torch.linalg": "paddle.linalg",
     "torch.fft": "paddle.fft",
@@ -78,15 +79,6 @@ def _sgd(args: Arguments) -> str | None:
     return "paddle.optimizer.Momentum" if "momentum" in args else None
 
 
-def _batch_norm(args: Arguments) -> None:
-    """The part of the old statistics, there of the new ones."""
-    if "momentum" in args:
-        args["momentum"] = cst.parse_expression(f"1 - {code(args['momentum'])}")
-    if "affine" in args:
-        off = args.pop("affine")
-        args["weight_attr"] = args["bias_attr"] = cst.parse_expression(f"None if {code(off)} else False")
-
-
 def _loader(args: Arguments) -> None:
     """With batches of a sampler, where there is one."""
     if "sampler" not in args:
@@ -109,12 +101,53 @@ def _model(args: Arguments) -> None:
     args.pop("progress", None)
 
 
-def _instance_norm(args: Arguments) -> None:
-    """Without weights by default, there."""
-    if code(args.pop("track_running_stats", cst.Name("False"))) != "False":
-        raise Misfit("track_running_stats is not known here")
-    args.setdefault("affine", cst.Name("False"))
-    _batch_norm(args)
+def _affine(args: Arguments) -> None:
+    """With weight and bias, or without both."""
+    if "affine" in args:
+        off = args.pop("affine")
+        args["weight_attr"] = args["bias_attr"] = cst.parse_expression(f"None if {code(off)} else False")
+
+
+def _synchronized(args: Arguments) -> None:
+    """The part of the old statistics, there of the new ones."""
+    if "momentum" in args:
+        args["momentum"] = cst.parse_expression(f"1 - {code(args['momentum'])}")
+    _affine(args)
+
+
+def _grouped(args: Arguments) -> None:
+    """With groups of parameters as they are written here, where there may be such."""
+    params = args.get("params")
+    called = code(params.func).rpartition(".")[2] if isinstance(params, cst.Call) else ""
+    if params is not None and called not in ("parameters", "filter", "list", "chain") and "lr" in args:
+        args["params"] = cst.parse_expression(f"paddle.compat.optim.groups({code(params)}, {code(args['lr'])})")
+
+
+def _with_groups(edit: Callable[[Arguments], str | None] | None) -> Callable[[Arguments], str | None]:
+    def both(args: Arguments) -> str | None:
+        new = edit(args) if edit is not None else None
+        _grouped(args)
+        return new
+
+    return both
+
+
+def _chosen(where: cst.BaseExpression) -> str | None:
+    """Return the text of an argument inplace, "" if it is True, None if it is False."""
+    return {"False": None, "True": ""}.get(code(where), f", {code(where)}")
+
+
+def _layer_in_place(args: Arguments) -> str:
+    more = _chosen(args["inplace"]) if "inplace" in args else None
+    return "" if more is None else f"paddle.compat.nn.in_place({{}}{more})"
+
+
+def _function_in_place(args: Arguments) -> str:
+    """Return the call that writes into the input; a value that is used once needs none."""
+    x, more = args["input"], _chosen(args["inplace"]) if "inplace" in args else None
+    if more is None or not isinstance(x, cst.Name | cst.Attribute | cst.Subscript):
+        return ""
+    return f"paddle.compat.nn.functional.in_place({code(x)}, {{}}{more})"
 
 
 def _average(args: Arguments) -> None:
@@ -145,19 +178,16 @@ def _linear_schedule(args: Arguments) -> None:
     _with(total_iters=5)(args)
 
 
+def _bernoulli(args: Arguments) -> None:
+    """From probabilities, where logits are given there."""
+    if "logits" in args:
+        args["probs"] = cst.parse_expression(f"paddle.nn.functional.sigmoid({code(args.pop('logits'))})")
+    args.pop("validate_args", None)
+
+
 def _process_group(args: Arguments) -> None:
     """The launcher says what is said there."""
     args.clear()
-
-
-def _recurrent(args: Arguments) -> None:
-    first = args.pop("batch_first", None)
-    args["time_major"] = cst.parse_expression("True" if first is None else f"not {code(first)}")
-    if "bidirectional" in args:
-        both = args.pop("bidirectional")
-        args["direction"] = cst.parse_expression(f'"bidirect" if {code(both)} else "forward"')
-    if "bias" in args:
-        raise Misfit("bias is given for each weight here: bias_ih_attr, bias_hh_attr")
 
 
 _MODELS = (
@@ -168,6 +198,7 @@ _MODELS = (
 _LOADER = "dataset batch_size shuffle sampler batch_sampler num_workers collate_fn pin_memory drop_last timeout"
 _NORM = {"eps": "epsilon", "track_running_stats": "", "device": "", "dtype": ""}
 _INPLACE = {"inplace": ""}
+_ACTIVATIONS = ("ReLU", "ReLU6", "SiLU", "Hardswish", "Hardsigmoid", "Mish", "SELU")
 _TRAINED = {"params": "parameters", "lr": "learning_rate", "eps": "epsilon", "nesterov": "use_nesterov", "foreach": "",
             "fused": "", "capturable": ""}  # fmt: skip
 _STATISTICS = (
@@ -178,26 +209,24 @@ _BATCH = "num_features eps momentum affine track_running_stats"
 _POOL = "input kernel_size stride padding ceil_mode count_include_pad divisor_override"
 _SPARSE = "indices values size dtype device requires_grad"
 _DATA_SET = "root train transform target_transform download"
-_TURNED = "in_channels out_channels kernel_size stride padding output_padding groups bias dilation padding_mode"
 _ADAGRAD = "params lr lr_decay weight_decay initial_accumulator_value eps"
 _RMS = "params lr alpha eps weight_decay momentum centered"
 _LBFGS = "params lr max_iter max_eval tolerance_grad tolerance_change history_size line_search_fn"
 _SGD = "params lr momentum dampening weight_decay nesterov"
-_RNN = "input_size hidden_size num_layers bias batch_first dropout bidirectional"
 
 RULES, _BY_HAND = read(MODULES)
 RULES |= {
     "torch.nn.Module": Rule("paddle.nn.Layer"),
     "torch.nn.LayerNorm": Rule("paddle.nn.LayerNorm", "normalized_shape eps elementwise_affine", 1, _NORM),
-    "torch.nn.GroupNorm": Rule("paddle.nn.GroupNorm", "num_groups num_channels eps affine", 2, _NORM, _batch_norm),
-    **{f"torch.nn.{n}": Rule(f"paddle.nn.{n}", "inplace", 0, _INPLACE) for n in ("ReLU", "ReLU6", "SiLU", "Hardswish")},
+    "torch.nn.GroupNorm": Rule("paddle.nn.GroupNorm", "num_groups num_channels eps affine", 2, _NORM, _affine),
+    **{f"torch.nn.{n}": Rule(f"paddle.nn.{n}", "inplace", 0, _INPLACE) for n in _ACTIVATIONS},
+    **{f"torch.nn.functional.{n.lower()}": Rule(f"paddle.nn.functional.{n.lower()}", "input inplace", 1,
+                                                {"input": "x", **_INPLACE}) for n in _ACTIVATIONS},
     "torch.nn.LeakyReLU": Rule("paddle.nn.LeakyReLU", "negative_slope inplace", 1, _INPLACE),
     "torch.nn.Dropout": Rule("paddle.nn.Dropout", "p inplace", 1, _INPLACE),
     "torch.nn.LogSoftmax": Rule("paddle.nn.LogSoftmax", "dim", 1, {"dim": "axis"}),
-    **{f"torch.nn.{n}": Rule(f"paddle.nn.{n}", _RNN, 3, {}, _recurrent) for n in ("LSTM", "GRU")},
     **{f"torch.nn.{kind}Pool{n}d": Rule(f"paddle.nn.{kind}Pool{n}D") for n in (1, 2, 3) for kind in
-       ("Max", "AdaptiveAvg", "AdaptiveMax")},
-    "torch.nn.functional.relu": Rule("paddle.nn.functional.relu", "input inplace", 1, {"input": "x", **_INPLACE}),
+       ("AdaptiveAvg", "AdaptiveMax")},
     "torch.optim.SGD": Rule("paddle.optimizer.SGD", _SGD, 0, _TRAINED, _sgd),
     **{f"torch.optim.{n}": Rule(f"paddle.optimizer.{n}", "params lr betas eps weight_decay amsgrad", 0, _TRAINED, _adam,
                                             unpacks=True)
@@ -214,14 +243,10 @@ RULES |= {
         todo="epsilon is added under the root here",
     ),
     "torch.optim.LBFGS": Rule("paddle.optimizer.LBFGS", _LBFGS, 0, _TRAINED),
-    **{f"torch.nn.InstanceNorm{n}d": Rule(f"paddle.nn.InstanceNorm{n}D", _BATCH, 1, _NORM, _instance_norm)
-       for n in (1, 2, 3)},
     "torch.nn.SyncBatchNorm": Rule("paddle.nn.SyncBatchNorm", f"{_BATCH} process_group", 1,
-                                   {**_NORM, "process_group": ""}, _batch_norm, todo=_STATISTICS),
+                                   {**_NORM, "process_group": ""}, _synchronized, todo=_STATISTICS),
     **{f"torch.nn.functional.avg_pool{n}d": Rule(f"paddle.nn.functional.avg_pool{n}d", _POOL, 4, {"input": "x"},
                                                  _average) for n in (1, 2, 3)},
-    **{f"torch.nn.ConvTranspose{n}d": Rule(f"paddle.nn.Conv{n}DTranspose", _TURNED, 5,
-                                          {"bias": "bias_attr", "padding_mode": ""}) for n in (1, 2, 3)},
     "torch.sparse_coo_tensor": Rule("paddle.sparse.sparse_coo_tensor", _SPARSE, 2,
                                     {"size": "shape", "device": "place", "requires_grad": ""}),
     **dict.fromkeys(("torch.spmm", "torch.sparse.mm"), Rule("paddle.matmul")),
@@ -245,6 +270,9 @@ RULES |= {
     "torch.accelerator.device_count": Rule("paddle.device.device_count"),
     "torch.accelerator.synchronize": Rule("paddle.device.synchronize"),
     "torch.utils.data.DataLoader": Rule("paddle.io.DataLoader", _LOADER, 1, {"pin_memory": ""}, _loader, unpacks=True),
+    "torch.distributions.Bernoulli": Rule("paddle.distribution.Bernoulli", "probs logits validate_args", 1, {},
+                                          _bernoulli),
+    "torch.block_diag": Rule("paddle.block_diag", listed=True),
     "torch.utils.data.TensorDataset": Rule("paddle.io.TensorDataset", listed=True),
     "torch.utils.data.ConcatDataset": Rule("paddle.io.ConcatDataset"),
     "torch.device": Rule("paddle.device"),
@@ -275,6 +303,12 @@ SCHEDULES = {
     )
     for old, (new, order) in _SCHEDULES.items()
 }  # fmt: skip
+for _name, _rule in [*RULES.items()]:
+    if _rule.names.get("inplace") == "":
+        _after = _function_in_place if ".functional." in _name else _layer_in_place
+        RULES[_name] = _rule._replace(after=_after)
+    elif _name.startswith("torch.optim.") and "params" in _rule.order.split():
+        RULES[_name] = _rule._replace(edit=_with_groups(_rule.edit))
 RULES |= SCHEDULES
 RULES |= {
     f"torch.optim.lr_scheduler.{n}": Rule(f"paddle.optimizer.lr.{n}", edit=_unlike) for n in ("OneCycleLR", "CyclicLR")
@@ -285,6 +319,7 @@ _SHARED = (
 )
 NOT_ASSIGNED = "assign the schedule to a name, so that it can be given to the optimizer by set_lr_scheduler()"
 TODO = _BY_HAND | {
+    "torch.optim.lr_scheduler.SequentialLR": "call the step() of each schedule in its epochs, or write a LambdaDecay",
     "torch.utils.data.distributed": "give the DataLoader batch_sampler=paddle.io.DistributedBatchSampler(...)",
     "torch.multiprocessing.spawn": "paddle.distributed.spawn(f, args, nprocs) calls f(*args) without the number of the "
     "process, which is paddle.distributed.get_rank()",
@@ -292,12 +327,16 @@ TODO = _BY_HAND | {
     "torch.nn.DataParallel": "one process for each device here: paddle.DataParallel under paddle.distributed.launch",
     "torch.backends": "there is nothing to set: XLA chooses its kernels",
     "torch.jit": "write paddle.jit.to_static and paddle.jit.save",
-    "torch.utils.tensorboard": "paddle.callbacks.TensorBoard writes what Model.fit finds",
     "torch.autograd.Function": "write paddle.autograd.PyLayer: forward(ctx, ...) and backward(ctx, ...)",
 }  # fmt: skip
 
 # Methods that give (values, indices) there, or whose arguments differ.
-PAIRS = {"max", "min", "median", "sort", "unique", "equal"}
+PAIRS = {"max", "min", "median", "sort", "unique", "equal", "chunk"}
+# Methods that paddle.compat has as functions, if their arguments can be those of tensors: (keywords, literals).
+TENSOR_METHODS = {
+    **dict.fromkeys(("addcdiv_", "addcmul_", "aminmax", "index_copy_", "index_fill_", "new_tensor"), r".*"),
+    "median": r"", "select": r"(dim=)?-?\d+, .+", "norm": r".*(dim ?= ?|, )[(\[].*",
+}  # fmt: skip
 # Methods that are functions here, and those with another name.
 AS_FUNCTIONS = {
     **{n: f"paddle.nn.functional.{n}" for n in ("relu", "log_softmax", "selu", "hardshrink")},
@@ -310,9 +349,18 @@ NEVER = {"is_xpu", "is_mps"}
 LOADED = "a file holds no layers here, but their state_dict(): make the model, and give this to its set_state_dict()"
 # Methods without a counterpart, and what to do.
 METHODS_TODO = {
+    **dict.fromkeys(
+        ("add_graph", "add_hparams", "add_embedding", "add_video", "add_audio", "add_mesh", "add_pr_curve"),
+        "the SummaryWriter here writes scalars, texts, pictures, figures and histograms",
+    ),
     "share_memory": _SHARED, "share_memory_": _SHARED,
     "register_full_backward_hook": "write register_hook() on its output, in a register_forward_post_hook()",
 }  # fmt: skip
+# What draws random numbers; a generator is not given to it here.
+DRAWN = {
+    f"torch.{n}" for n in ("rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli", "poisson")
+}
+GENERATOR = "generator is not known here: paddle.seed() sets the random stream of all functions"
 # Calls that set what XLA chooses by itself.
 LEFT_OUT = {
     *("torch.set_num_threads", "torch.set_num_interop_threads", "torch.set_float32_matmul_precision"),

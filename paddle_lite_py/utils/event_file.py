@@ -9,6 +9,8 @@ import struct
 import time
 from typing import BinaryIO
 
+import numpy as np
+
 _POLYNOMIAL = 0x82F63B78  # of CRC-32C, bits reversed
 _counter = itertools.count()  # files of one process that are opened within one second
 
@@ -54,8 +56,13 @@ def _field(number: int, data: bytes) -> bytes:
     return _varint(number << 3 | 2) + _varint(len(data)) + data
 
 
+def _number(number: int, value: int) -> bytes:
+    """Return a field of an integer."""
+    return _varint(number << 3) + _varint(value)
+
+
 class EventFile:
-    """A file of scalars.
+    """A file of scalars, texts, pictures and histograms.
 
     Arguments:
         folder: where it lies; TensorBoard shows what is in it.
@@ -68,13 +75,37 @@ class EventFile:
         self._file: BinaryIO = open(self.path, "ab")  # noqa: SIM115  (closed by close)
         self._write(_field(3, b"brain.Event:2"))
 
-    def add_scalar(self, tag: str, value: float, step: int) -> None:
+    def add_scalar(self, tag: str, value: float, step: int, walltime: float | None = None) -> None:
         """Note a number."""
-        scalar = _field(1, tag.encode()) + _varint(2 << 3 | 5) + struct.pack("<f", value)
-        self._write(_varint(2 << 3) + _varint(step) + _field(5, _field(1, scalar)))
+        self._add(tag, _varint(2 << 3 | 5) + struct.pack("<f", value), step, walltime)
 
-    def _write(self, event: bytes) -> None:
-        data = b"\x09" + struct.pack("<d", time.time()) + event
+    def add_text(self, tag: str, text: str, step: int, walltime: float | None = None) -> None:
+        """Note a text."""
+        kind = _field(9, _field(1, _field(1, b"text")))  # of the plugin that shows it
+        tensor = _varint(1 << 3) + _varint(7) + _field(2, _field(2, _number(1, 1))) + _field(8, text.encode())
+        self._add(tag, kind + _field(8, tensor), step, walltime)
+
+    def add_image(self, tag: str, png: bytes, shape: tuple[int, ...], step: int, walltime: float | None = None) -> None:
+        """Note a picture of the shape [height, width, channels]."""
+        sizes = b"".join(_number(i, n) for i, n in enumerate(shape, 1))
+        self._add(tag, _field(4, sizes + _field(4, png)), step, walltime)
+
+    def add_histogram(
+        self, tag: str, values: np.ndarray, counts: np.ndarray, limits: np.ndarray, step: int,
+        walltime: float | None = None,
+    ) -> None:  # fmt: skip
+        """Note how values are distributed: how many lie between each two limits."""
+        totals = values.min(), values.max(), len(values), values.sum(), (values * values).sum()
+        parts = [_varint(i << 3 | 1) + struct.pack("<d", n) for i, n in enumerate(totals, 1)]
+        columns = [limits, np.array([0, *counts])]
+        parts += [_field(i, struct.pack(f"<{len(c)}d", *c)) for i, c in enumerate(columns, 6)]
+        self._add(tag, _field(5, b"".join(parts)), step, walltime)
+
+    def _add(self, tag: str, value: bytes, step: int, walltime: float | None) -> None:
+        self._write(_number(2, step) + _field(5, _field(1, _field(1, tag.encode()) + value)), walltime)
+
+    def _write(self, event: bytes, walltime: float | None = None) -> None:
+        data = b"\x09" + struct.pack("<d", time.time() if walltime is None else walltime) + event
         length = struct.pack("<Q", len(data))
         self._file.write(length + _checksum(length) + data + _checksum(data))
 
