@@ -26,12 +26,13 @@ from .functions import (
     norm,
     randint,
     select,
+    to_type,
     xlogy,
 )
 
 __all__ = [
     *("addcdiv_", "addcmul_", "aminmax", "cartesian_prod", "chunk", "fmod", "index_copy_", "index_fill_", "new_tensor"),
-    *("norm", "randint", "select", "xlogy"),
+    *("norm", "randint", "select", "to_type", "xlogy"),
     *(
         "distributions",
         "equal",

@@ -16,7 +16,7 @@ from ..ops.search import where
 
 __all__ = [
     *("addcdiv_", "addcmul_", "aminmax", "cartesian_prod", "chunk", "fmod", "index_copy_", "index_fill_", "new_tensor"),
-    *("norm", "randint", "select", "xlogy"),
+    *("norm", "randint", "select", "to_type", "xlogy"),
 ]
 
 
@@ -195,6 +195,25 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
         [1, 3]
     """
     return input[(slice(None),) * (dim % input.ndim) + (index,)]
+
+
+_KINDS = {
+    "FloatTensor": "float32", "DoubleTensor": "float64", "HalfTensor": "float16", "BFloat16Tensor": "bfloat16",
+    "ByteTensor": "uint8", "CharTensor": "int8", "ShortTensor": "int16", "IntTensor": "int32", "LongTensor": "int64",
+    "BoolTensor": "bool",
+}  # fmt: skip
+
+
+def to_type(input: Tensor, dtype: Any) -> Tensor:
+    """Convert a tensor to a dtype, or to that of a type of tensors such as paddle.FloatTensor, or of its name.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.to_type(paddle.ones([1]), paddle.LongTensor).dtype
+        paddle.int64
+    """
+    name = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", "")
+    return input.astype(_KINDS.get(name.rpartition(".")[2], dtype))
 
 
 def xlogy(input: Any, other: Any) -> Tensor:

@@ -131,8 +131,7 @@ CASES = {
         "batch_size=4 if s is None else 1)\n"
     ),
     "import torch, os\nimport torch.nn.functional as F\ny = F.relu(x, inplace=True).size(0)\nz = y.max()\n": (
-        P
-        + "import os\nimport paddle_lite_py.nn.functional as F\n"
+        P + "import os\nimport paddle_lite_py.nn.functional as F\n"
         "y = paddle.compat.nn.functional.in_place(x, F.relu(x)).shape[0]\nz = y.max()\n"
     ),
     "import paddle.fluid as fluid\nh = fluid.layers.reduce_sum(x, dim=1, keep_dim=True)\n": (

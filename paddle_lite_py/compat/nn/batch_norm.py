@@ -136,14 +136,15 @@ class _InstanceNormNd(_BatchNormNd):
                 input, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps
             )
         n, c, *size = input.shape
-        running = [r.tile([n]) for r in (self.running_mean, self.running_var)]
-        out = functional.batch_norm(
-            input.reshape([1, n * c, *size]), *running, training=True, momentum=self.momentum, eps=self.eps
-        ).reshape(input.shape)
-        self.running_mean.set_value(running[0].reshape([n, c]).mean(0))
-        self.running_var.set_value(running[1].reshape([n, c]).mean(0))
-        shape = [1, c, *[1] * len(size)]
-        return out if self.weight is None else out * self.weight.reshape(shape) + self.bias.reshape(shape)
+        mean, variance = (r.tile([n]) for r in (self.running_mean, self.running_var))
+        flat = input.reshape([1, n * c, *size])
+        out = functional.batch_norm(flat, mean, variance, None, None, True, self.momentum, self.eps)
+        self.running_mean.set_value(mean.reshape([n, c]).mean(0))
+        self.running_var.set_value(variance.reshape([n, c]).mean(0))
+        out, shape = out.reshape(input.shape), [1, c, *[1] * len(size)]
+        if self.weight is None or self.bias is None:
+            return out
+        return out * self.weight.reshape(shape) + self.bias.reshape(shape)
 
 
 class InstanceNorm1d(_InstanceNormNd):

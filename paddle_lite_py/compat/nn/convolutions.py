@@ -67,7 +67,8 @@ class _TorchForwardConv(_TorchConv):
 
     def forward(self, input: Any) -> Any:
         """Return the convolution of the input [N, C, *size], or without a batch [C, *size]."""
-        n, padding = self._n, self.padding
+        n = self._n
+        padding: Any = self.padding
         if input.ndim == n + 1:
             return self.forward(input.unsqueeze(0)).squeeze(0)
         if self.padding_mode != "zeros":

@@ -49,7 +49,8 @@ class Embedding(nn.Embedding):
             freeze: do not train it. Default: True.
             padding_idx: row without gradient.
         """
-        return cls(*embeddings.shape, padding_idx, _weight=embeddings, _freeze=freeze)
+        rows, columns = embeddings.shape
+        return cls(rows, columns, padding_idx, _weight=embeddings, _freeze=freeze)
 
     def reset_parameters(self) -> None:
         """Draw the table anew."""
@@ -105,7 +106,8 @@ class EmbeddingBag(Layer):
             embeddings: the table.
             freeze: do not train it. Default: True.
         """
-        return cls(*embeddings.shape, mode, include_last_offset, padding_idx, embeddings, freeze)
+        rows, columns = embeddings.shape
+        return cls(rows, columns, mode, include_last_offset, padding_idx, embeddings, freeze)
 
     def forward(self, input: Any, offsets: Any = None, per_sample_weights: Any = None) -> Any:
         """Return a row for each bag: for the rows of indices [bags, n], or the parts of [n] that begin at offsets."""

@@ -264,7 +264,7 @@ def in_place(layer: Layer, inplace: bool = True) -> Layer:
     """
     if inplace:
         layer.register_forward_post_hook(_write_into_input)
-    layer.inplace = inplace  # type: ignore[assignment]
+    layer.inplace = inplace
     return layer
 
 

@@ -338,6 +338,12 @@ class Rewriter(cst.CSTTransformer):
             )
             return cst.Call(cst.Attribute(owner, cst.Name(clipped)), [limit])
         if method == "type" and len(updated.args) == 1:
+            full = self.imports.full(str(dotted(node.args[0].value)))
+            if full is None or full.endswith("Tensor"):  # not a dtype by its name
+                self._told(node, ".type(...)", "paddle.compat.to_type(..., ...)")
+                called = cst.parse_expression(self.imports.reached("paddle.compat.to_type"))
+                comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+                return cst.Call(called, [cst.Arg(owner, comma=comma), *updated.args])
             self._told(node, ".type(...)", ".astype(...)")
             return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("astype")))
         if method == "to" and not updated.args and node.args:
