@@ -120,7 +120,8 @@ HOMONYMS = {
     "distributed.ps": "Rule Server",  # not the reference's: each is one of its package, and called by its name
     "compat.nn": "AvgPool1D AvgPool2D AvgPool3D GRU GRUCell LSTM LSTMCell Linear RNN Softmax Unfold Transformer "
     "TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer CrossEntropyLoss Embedding "
-    "PReLU",
+    "GroupNorm LayerNorm PReLU",
+    "compat.optim": "Optimizer",
     "compat.distributions": "Categorical",
     "nn.initializer": "Bilinear Normal Uniform",
     "sparse.nn": "BatchNorm Conv2D Conv3D LeakyReLU MaxPool3D ReLU ReLU6 Softmax SyncBatchNorm",

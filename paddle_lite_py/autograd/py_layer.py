@@ -42,6 +42,11 @@ class PyLayerContext:
             return self._saved
         return tuple([s if u is None else u(s) for s, u in zip(self._saved, self._unpack, strict=True)])
 
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What save_for_backward() saved, as other frameworks name it."""
+        return self.saved_tensor()
+
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Mark outputs through which no gradient flows."""
         for t in tensors:

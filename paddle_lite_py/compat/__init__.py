@@ -12,7 +12,7 @@ from ..dispatch.codegen import into
 from ..eager import random
 from ..eager.tensor import Tensor
 from ..ops import decomposition, gather, logic, math, reduction, search, splitting, statistics
-from . import distributions, nn, optim, tensorboard, torchvision
+from . import autograd, distributions, nn, optim, tensorboard, torchvision
 from .functions import (
     addcdiv_,
     addcmul_,
@@ -34,6 +34,7 @@ __all__ = [
     *("addcdiv_", "addcmul_", "aminmax", "cartesian_prod", "chunk", "fmod", "index_copy_", "index_fill_", "new_tensor"),
     *("norm", "randint", "select", "to_type", "xlogy"),
     *(
+        "autograd",
         "distributions",
         "equal",
         "max",

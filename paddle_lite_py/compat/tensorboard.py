@@ -51,7 +51,7 @@ class SummaryWriter:
             global_step: its place in the curve; None: 0.
             walltime: seconds since 1970; None: now.
         """
-        self._file.add_scalar(tag, float(scalar_value), _step(global_step), walltime)
+        self._file.add_scalar(tag, np.asarray(scalar_value).item(), _step(global_step), walltime)
 
     def add_scalars(
         self, main_tag: str, tag_scalar_dict: Mapping[str, Any], global_step: Any = None, walltime: float | None = None
@@ -66,7 +66,7 @@ class SummaryWriter:
             folder = os.path.join(self.log_dir, f"{main_tag.replace('/', '_')}_{name}")
             if folder not in self._runs:
                 self._runs[folder] = EventFile(folder)
-            self._runs[folder].add_scalar(main_tag, float(value), _step(global_step), walltime)
+            self._runs[folder].add_scalar(main_tag, np.asarray(value).item(), _step(global_step), walltime)
 
     def add_text(self, tag: str, text_string: str, global_step: Any = None, walltime: float | None = None) -> None:
         """Write a text, which may be Markdown."""

@@ -12,6 +12,8 @@ from .layers import (
     AvgPool3D,
     Dropout2d,
     Dropout3d,
+    GroupNorm,
+    LayerNorm,
     Linear,
     MaxPool1d,
     MaxPool2d,
@@ -46,7 +48,7 @@ AvgPool1d, AvgPool2d, AvgPool3d = AvgPool1D, AvgPool2D, AvgPool3D
 __all__ = [
     *("AvgPool1D", "AvgPool1d", "AvgPool2D", "AvgPool2d", "AvgPool3D", "AvgPool3d", "Linear", "Softmax", "Unfold"),
     *("CrossEntropyLoss", "Embedding", "EmbeddingBag", "MaxPool1d", "MaxPool2d", "MaxPool3d", "PReLU", "Softmin"),
-    *("Threshold", "in_place", "init", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"),
+    *("GroupNorm", "LayerNorm", "Threshold", "in_place", "init", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"),
     *("Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
     *("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Dropout2d", "Dropout3d"),
     *("Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer"),

@@ -12,6 +12,7 @@ from . import functional
 
 __all__ = [
     *("AvgPool1D", "AvgPool2D", "AvgPool3D", "Dropout2d", "Dropout3d", "Linear", "MaxPool1d", "MaxPool2d", "MaxPool3d"),
+    *("GroupNorm", "LayerNorm"),
     *("PReLU", "Softmax", "Softmin", "Threshold", "Unfold", "in_place"),
 ]
 nn: Any = _nn  # whose lists of names mypy cannot read
@@ -140,6 +141,57 @@ class Linear(Layer):
     def extra_repr(self) -> str:
         """Return its settings."""
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+
+
+class LayerNorm(nn.LayerNorm):
+    """paddle.nn.LayerNorm with torch's arguments and attributes.
+
+    Arguments:
+        normalized_shape: the last dimensions, or the last one.
+        eps: added to the variance. Default: 1e-05.
+        elementwise_affine: with weight and bias. Default: True.
+        bias: with a bias beside the weight. Default: True.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> layer = paddle.compat.nn.LayerNorm(2, 1e-6, False)
+        >>> layer.eps, layer.normalized_shape, layer.weight
+        (1e-06, (2,), None)
+    """
+
+    def __init__(
+        self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            normalized_shape, eps, elementwise_affine=elementwise_affine, bias=bias, device=device, dtype=dtype
+        )
+        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.eps, self.elementwise_affine = eps, elementwise_affine
+
+
+class GroupNorm(nn.GroupNorm):
+    """paddle.nn.GroupNorm with torch's arguments and attributes.
+
+    Arguments:
+        num_groups: number of groups; it divides num_channels.
+        num_channels: channels of the input.
+        eps: added to the variance. Default: 1e-05.
+        affine: with weight and bias. Default: True.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> layer = paddle.compat.nn.GroupNorm(2, 4, 1e-6)
+        >>> layer.num_groups, layer.eps
+        (2, 1e-06)
+    """
+
+    def __init__(
+        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: Any = None,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(num_groups, num_channels, eps, affine=affine, device=device, dtype=dtype)
+        self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
 
 
 class MaxPool2d(Layer):

@@ -50,6 +50,7 @@ def rule_for(name: str) -> Rule | None:
     """Return the rule for a name; None if it has no counterpart."""
     # Where the classes are defined.
     name = re.sub(r"^torch\.utils\.data\.(dataloader|dataset|sampler|distributed)\.", "torch.utils.data.", name)
+    name = re.sub(r"^torch\.autograd\.function\.", "torch.autograd.", name)
     name = re.sub(r"^torch\.utils\.tensorboard\.writer\.|^tensorboardX\.", "torch.utils.tensorboard.", name)
     name = re.sub(r"^torch\.(nn\.modules|distributions|optim)\.([a-z_]\w*\.)?(?=[A-Z])", _public, name)
     if name in RULES:

@@ -54,8 +54,8 @@ def looped(updated: cst.For, told: Told, node: cst.CSTNode) -> Any:
     """Rewrite a loop over the groups of an optimizer that sets nothing but their rate as set_lr()."""
     groups = updated.iter
     body = updated.body.body
-    if not isinstance(groups, cst.Attribute) or groups.attr.value != "param_groups":
-        return updated
+    if not isinstance(groups, cst.Attribute) or groups.attr.value != "param_groups" or code(groups.value) == "self":
+        return updated  # an optimizer's own groups are those of paddle.compat.optim.Optimizer
     optimizer, group = code(groups.value), re.escape(code(updated.target))
     rate = rf"""{group}\[['"]lr['"]\]"""
     text = code(body[0]).strip() if len(body) == 1 else ""

@@ -80,6 +80,7 @@ class Rewriter(cst.CSTTransformer):
         self.imports = imports
         self._inner: set[cst.CSTNode] = set()  # parts of a longer name
         self._called: set[cst.CSTNode] = set()
+        self._named: set[cst.CSTNode] = set()  # classes in annotations and isinstance(), which are not called
         self._callees: set[cst.CSTNode] = set()
         self._assigned: dict[cst.CSTNode, tuple[str, str]] = {}  # schedules of optimizers: these, and their own names
 
@@ -109,6 +110,9 @@ class Rewriter(cst.CSTTransformer):
         name = dotted(original_node)
         if self.imports.torch and original_node.attr.value in ("real", "imag") and original_node not in self._callees:
             self._told(original_node, f".{original_node.attr.value}", "of a tensor: a method here", True)
+        if self.imports.torch and original_node.attr.value == "is_sparse" and original_node not in self._callees:
+            self._told(original_node, ".is_sparse", ".is_sparse()")
+            return cst.Call(updated_node)
         full = self.imports.full(name) if name else None
         return updated_node if full is None else self._renamed(original_node, updated_node, str(name), full)
 
@@ -123,7 +127,7 @@ class Rewriter(cst.CSTTransformer):
         if rule is None or not rule.new or rule.template or rule.new.startswith("{"):
             self._told(node, name, names.todo_for(full), True)
             return updated
-        if rule.order or rule.todo:
+        if (rule.order and node not in self._named) or rule.todo:
             self._told(node, name, rule.todo or "its arguments differ here; it is not called where it is named", True)
         return self._written(node, updated, name, rule.new)
 
@@ -134,6 +138,14 @@ class Rewriter(cst.CSTTransformer):
         if tell:
             self._told(node, name, text)
         return cst.parse_expression(text)
+
+    def visit_Annotation(self, node: cst.Annotation) -> None:
+        self._name_parts(node)
+
+    def _name_parts(self, node: cst.CSTNode) -> None:
+        self._named.add(node)
+        for part in node.children:
+            self._name_parts(part)
 
     # -- imports ---------------------------------------------------------------------------------------------------
     def visit_Import(self, _node: cst.Import) -> bool:
@@ -195,6 +207,8 @@ class Rewriter(cst.CSTTransformer):
     def visit_Call(self, node: cst.Call) -> bool:
         name = dotted(node.func)
         self._callees.add(node.func)
+        if name in ("isinstance", "issubclass"):
+            self._name_parts(node)
         full = self.imports.full(name) if name else None
         if full:
             self._called.add(node.func)

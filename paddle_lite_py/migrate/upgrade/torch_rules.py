@@ -217,8 +217,6 @@ _SGD = "params lr momentum dampening weight_decay nesterov"
 RULES, _BY_HAND = read(MODULES)
 RULES |= {
     "torch.nn.Module": Rule("paddle.nn.Layer"),
-    "torch.nn.LayerNorm": Rule("paddle.nn.LayerNorm", "normalized_shape eps elementwise_affine", 1, _NORM),
-    "torch.nn.GroupNorm": Rule("paddle.nn.GroupNorm", "num_groups num_channels eps affine", 2, _NORM, _affine),
     **{f"torch.nn.{n}": Rule(f"paddle.nn.{n}", "inplace", 0, _INPLACE) for n in _ACTIVATIONS},
     **{f"torch.nn.functional.{n.lower()}": Rule(f"paddle.nn.functional.{n.lower()}", "input inplace", 1,
                                                 {"input": "x", **_INPLACE}) for n in _ACTIVATIONS},
@@ -327,7 +325,6 @@ TODO = _BY_HAND | {
     "torch.nn.DataParallel": "one process for each device here: paddle.DataParallel under paddle.distributed.launch",
     "torch.backends": "there is nothing to set: XLA chooses its kernels",
     "torch.jit": "write paddle.jit.to_static and paddle.jit.save",
-    "torch.autograd.Function": "write paddle.autograd.PyLayer: forward(ctx, ...) and backward(ctx, ...)",
 }  # fmt: skip
 
 # Methods that give (values, indices) there, or whose arguments differ.

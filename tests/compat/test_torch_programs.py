@@ -1,0 +1,130 @@
+"""What programs of PyTorch define or call besides layers: optimizers, functions, types, event files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import paddle_lite_py as paddle
+from paddle_lite_py import compat
+
+
+class Descent(compat.optim.Optimizer):
+    def __init__(self, params, lr=0.5):
+        super().__init__(params, {"lr": lr})
+
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                state = self.state[p]
+                state["steps"] = state.get("steps", 0) + 1
+                p.detach().sub_(p.grad * group["lr"])
+
+
+def weights(*values):
+    return [paddle.to_tensor([v], stop_gradient=False) for v in values]
+
+
+def test_an_optimizer_of_a_program_has_groups_states_and_schedules():
+    a, b = weights(1.0, 2.0)
+    opt = Descent([{"params": [a]}, {"params": b, "lr": 0.25}])
+    opt.set_lr_scheduler(paddle.optimizer.lr.StepDecay(0.5, 1, 0.1))
+    for _ in range(2):
+        opt.zero_grad()
+        (a * 2 + b * 2).backward()
+        opt.step()
+        opt._scheduler.step()
+    np.testing.assert_allclose([a.item(), b.item()], [1 - 1.0 - 0.1, 2 - 0.5 - 0.05], rtol=1e-6)
+    saved = opt.state_dict()
+    other = Descent([{"params": [a]}, {"params": b}])
+    other.load_state_dict(saved)
+    assert other.state[b]["steps"] == 2 and other.param_groups[1]["lr"] == opt.param_groups[1]["lr"]
+    with pytest.raises(ValueError, match="1 groups; expected 2"):
+        other.load_state_dict(saved | {"param_groups": saved["param_groups"][:1]})
+    with pytest.raises(ValueError, match="Descent: there are no parameters"):
+        Descent([])
+
+
+@pytest.mark.parametrize("static", [False, True])
+def test_a_function_returns_a_gradient_for_each_argument(static):
+    class Scaled(compat.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, factor, y):
+            ctx.save_for_backward(x, y)
+            ctx.factor = factor
+            assert ctx.needs_input_grad[:2] == (True, False)
+            return x * factor * y
+
+        @staticmethod
+        def backward(ctx, dy):
+            x, y = ctx.saved_tensors
+            return dy * ctx.factor * y, None, dy * ctx.factor * x
+
+    def run(x, y):
+        return Scaled.apply(x, 3.0, y).sum()
+
+    x, y = weights(2.0, 5.0)
+    (paddle.jit.to_static(run) if static else run)(x, y).backward()
+    assert (x.grad.item(), y.grad.item()) == (15.0, 6.0)
+    with pytest.raises(TypeError, match="setup_context"):
+        type("New", (compat.autograd.Function,), {"setup_context": None})
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: compat.randint(3), "expected the size"),
+        (lambda: compat.randint(3, (2,), generator=None), "generator is not known here"),
+        (lambda: compat.norm(paddle.ones([2, 2]), "nuc"), "p is 'nuc'"),
+        (lambda: compat.chunk(paddle.ones([2]), 0), "chunks is 0"),
+        (lambda: compat.nn.CrossEntropyLoss(size_average=True), "write reduction="),
+        (lambda: compat.nn.functional.cross_entropy(paddle.ones([2, 3]), paddle.ones([2, 2])), r"expected \[2, 3\]"),
+        (lambda: compat.nn.Conv2d(2, 2, 3, 2, "same")(paddle.ones([1, 2, 5, 5])), "expected a stride of 1"),
+        (lambda: compat.nn.ConvTranspose2d(2, 2, 3, padding_mode="reflect"), "expected 'zeros'"),
+        (lambda: compat.nn.EmbeddingBag(3, 2)(paddle.to_tensor([1])), "with offsets"),
+        (lambda: compat.nn.MaxPool2d(2, dilation=2, ceil_mode=True)(paddle.ones([1, 1, 5, 5])), "dilation is 2"),
+        (lambda: compat.nn.init.kaiming_normal_(paddle.ones([2, 2]), mode="fan"), "mode is 'fan'"),
+        (lambda: compat.optim.groups([{"params": [], "lr": 1.0}], 0.0), "expected lr above 0"),
+    ],
+)
+def test_what_cannot_be_is_refused(call, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        call()
+
+
+def test_activations_write_into_their_input():
+    net = paddle.nn.Sequential(compat.nn.in_place(paddle.nn.ReLU()), paddle.nn.Tanh())
+    x = paddle.to_tensor([-1.0, 2.0], stop_gradient=False)
+    h = x * 1.0
+    (net(h) + h).sum().backward()  # h is what the activation left
+    assert h.tolist() == [0.0, 2.0] and x.grad[0].item() == 0.0
+    np.testing.assert_allclose(x.grad[1].item(), 2 - np.tanh(2.0) ** 2, rtol=1e-5)
+
+
+def test_groups_have_rates_of_their_own():
+    a, b = weights(1.0, 1.0)
+    groups = compat.optim.groups([{"params": [a], "betas": (0.5, 0.5)}, {"params": [b], "lr": 0.25}], 0.5)
+    opt = paddle.optimizer.Adam(0.5, parameters=groups)
+    (a + b).backward()
+    opt.step()
+    np.testing.assert_allclose([a.item(), b.item()], [0.5, 0.75], rtol=1e-5)
+
+
+def test_tensorboard_shows_what_a_writer_wrote(tmp_path):
+    with compat.tensorboard.SummaryWriter(tmp_path, comment="x") as writer:
+        writer.add_scalar("loss", np.array([0.5]), 3)
+        writer.add_scalars("both", {"a": 1, "b": 2}, 1)
+        writer.add_text("note", "**hello**")
+        writer.add_image("picture", paddle.rand([3, 4, 5]), 2)
+        writer.add_images("pictures", np.zeros([2, 1, 4, 4]))
+        writer.add_histogram("weights", paddle.arange(10), 1)
+        with pytest.raises(ValueError, match="expected CHW"):
+            writer.add_image("flat", paddle.rand([4]))
+    assert sorted(p.name for p in tmp_path.iterdir() if p.is_dir()) == ["both_a", "both_b"]
+    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    events = accumulator.EventAccumulator(str(tmp_path))
+    events.Reload()
+    assert [(e.step, e.value) for e in events.Scalars("loss")] == [(3, 0.5)]
+    assert (events.Images("picture")[0].width, events.Images("picture")[0].height) == (5, 4)
+    assert events.Histograms("weights")[0].histogram_value.num == 10
+    assert events.Tensors("note/text_summary")[0].tensor_proto.string_val == [b"**hello**"]
