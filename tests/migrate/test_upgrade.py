@@ -182,6 +182,11 @@ CASES = {
         "t = paddle.compat.nn.Embedding.from_pretrained(w), paddle.compat.nn.init.kaiming_normal_(w), "
         "paddle.compat.randint(3, (2,))\n"
     ),
+    T + "f = hasattr(torch, 'compile'), self.torch, g(torch=1), isinstance(x, torch.nn.ReLU)\n"
+    "def h(o: torch.optim.Adam): return x.grad.is_sparse\n": (
+        P + "f = hasattr(paddle, 'compile'), self.torch, g(torch=1), isinstance(x, paddle.nn.ReLU)\n"
+        "def h(o: paddle.optimizer.Adam): return x.grad.is_sparse()\n"
+    ),
     "for g in opt.param_groups:\n    g['lr'] = rate\n": "opt.set_lr(rate)\n",
     "import numpy as np\nx = np.ones(2).size\n": "import numpy as np\nx = np.ones(2).size\n",
 }

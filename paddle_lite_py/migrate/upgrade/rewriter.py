@@ -92,9 +92,19 @@ class Rewriter(cst.CSTTransformer):
 
     # -- names -----------------------------------------------------------------------------------------------------
     def visit_Arg(self, node: cst.Arg) -> bool:
+        if node.keyword is not None:
+            self._inner.add(node.keyword)
         return node.keyword is None or node.keyword.value != "memory_format" or not self.imports.torch
 
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
+        name = original_node.value
+        if original_node in self._inner or self.imports.bound.get(name) != name or name not in ("torch", "torchvision"):
+            return updated_node
+        self._told(original_node, name, "paddle")  # the module itself: hasattr(torch, "compile")
+        return cst.parse_expression(self.imports.reached("paddle"))
+
     def visit_Attribute(self, node: cst.Attribute) -> None:
+        self._inner.add(node.attr)
         if node not in self._inner and (name := dotted(node)) and self.imports.full(name):
             part: Any = node.value
             while isinstance(part, cst.Attribute | cst.Name):

@@ -270,6 +270,7 @@ RULES |= {
     "torch.utils.data.DataLoader": Rule("paddle.io.DataLoader", _LOADER, 1, {"pin_memory": ""}, _loader, unpacks=True),
     "torch.distributions.Bernoulli": Rule("paddle.distribution.Bernoulli", "probs logits validate_args", 1, {},
                                           _bernoulli),
+    "torch.chain_matmul": Rule("paddle.linalg.multi_dot", listed=True),
     "torch.block_diag": Rule("paddle.block_diag", listed=True),
     "torch.utils.data.TensorDataset": Rule("paddle.io.TensorDataset", listed=True),
     "torch.utils.data.ConcatDataset": Rule("paddle.io.ConcatDataset"),
