@@ -263,8 +263,8 @@ class Layer(StateDict, Tree):
             >>> paddle.nn.Linear(2, 3).to(dtype="float64").weight.dtype
             paddle.float64
         """
-        if isinstance(device, dtypes.DType):  # in the first place, as tensors take it
-            device, dtype = None, device
+        if isinstance(device, dtypes.DType):  # as PyTorch takes it, where integers stay what they are
+            return self._to_impl(None, device, floating_only=True)
         return self._to_impl(device, dtype)
 
     # Packages call it by this name, to leave out sublayers or integers.

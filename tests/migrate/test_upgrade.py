@@ -74,6 +74,7 @@ def test_a_folder_is_rewritten_as_a_whole(tmp_path):
 
 T, P = "import torch\n", "import paddle_lite_py as paddle\n"
 CASES = {
+    T + "net.half()(x.double())\n": P + "net.to(paddle.float16)(x.to(paddle.float64))\n",
     T + "x = torch.zeros(2)  # two\n": P + "x = paddle.zeros(2)  # two\n",
     "from torch.optim import Adam\nAdam(net.parameters(), 1e-3,\n     betas=(0.8, 0.9))\n": (
         "from paddle_lite_py.optimizer import Adam\n"

@@ -224,6 +224,7 @@ def test_conversion_touches_floating_tensors_only():
         (lambda net: net.type("bfloat16"), "bfloat16"),
         (lambda net: net.half(), "float16"),
         (lambda net: net.double(), "float64"),
+        (lambda net: net.to(paddle.float64), "int64"),  # as in PyTorch
         (lambda net: net.float(), "int64"),
         (lambda net: net.float16(), "int64"),
         (lambda net: net.bfloat16(), "int64"),

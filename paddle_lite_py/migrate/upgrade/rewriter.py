@@ -27,6 +27,7 @@ from .torch_rules import (
 )
 
 _SIZE = r"(\.shape|\.size\(\)|Size\(.*\))$"  # whose numel() is a method here too
+_CASTS = {"half": "float16", "double": "float64"}
 _CLASSES = "torch.serialization.safe_globals"  # which classes a file may hold
 
 
@@ -370,6 +371,11 @@ class Rewriter(cst.CSTTransformer):
                 return cst.Call(called, [cst.Arg(owner, comma=comma), *updated.args])
             self._told(node, ".type(...)", ".astype(...)")
             return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("astype")))
+        if method in _CASTS and not updated.args:  # which cast the integers of a layer too, here
+            dtype = self.imports.reached(f"paddle.{_CASTS[method]}")
+            self._told(node, f".{method}()", f".to({dtype})")
+            attr = updated.func.with_changes(attr=cst.Name("to"))
+            return updated.with_changes(func=attr, args=[cst.Arg(cst.parse_expression(dtype))])
         if method == "to" and not updated.args and node.args:
             return owner
         if method == "cuda" and not updated.args:
