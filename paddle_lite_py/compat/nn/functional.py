@@ -190,6 +190,8 @@ def embedding_bag(
     rows = embedding(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(-1)
+    if offsets is None and padding_idx is None and input.shape[1]:
+        return getattr(rows, mode)(1)
     if offsets is None:
         pairs = [(rows[i], input[i]) for i in range(len(input))]
     else:
