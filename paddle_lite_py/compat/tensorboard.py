@@ -27,8 +27,9 @@ class SummaryWriter:
         comment: end of the name of the new folder. Default: "".
 
     Examples:
+        >>> import tempfile
         >>> import paddle_lite_py as paddle
-        >>> with paddle.compat.tensorboard.SummaryWriter("logs") as writer:
+        >>> with paddle.compat.tensorboard.SummaryWriter(tempfile.mkdtemp()) as writer:
         ...     writer.add_scalar("loss", paddle.to_tensor(0.5), 1)
     """
 

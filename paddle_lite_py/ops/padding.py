@@ -87,6 +87,9 @@ def pad_last(x: Tensor, pairs: list[tuple[int, int]], mode: str, value: float = 
     if mode == "reflect" and any(max(w) >= n for w, n in sizes if max(w)):
         given = [n for pair in pairs for n in pair]
         raise ValueError(f"pad: pad is {given}; mode 'reflect' needs sizes above it, and x is {list(x.shape)}")
+    if any(sum(w) + n < 0 for w, n in sizes):
+        given = [n for pair in pairs for n in pair]
+        raise ValueError(f"pad: pad is {given}; it cuts off more than x has, which is {list(x.shape)}")
     if any(w < 0 for pair, _ in sizes for w in pair):  # elements are cut off, after others were added
         x = pad_last(x, [(max(a, 0), max(b, 0)) for a, b in pairs], mode, value)
         return x[tuple([slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(widths, x.shape, strict=True)])]

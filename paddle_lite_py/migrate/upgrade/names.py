@@ -31,7 +31,8 @@ def is_foreign(name: str) -> bool:
     return name.split(".")[0] in ROOTS
 
 
-@memo(256, context=False)  # Key: the name; the distributions of this environment stay
+# Key: the name; the distributions of this environment stay.
+@memo(256, context=False)
 def needs_torch(package: str) -> str | None:
     """Return the advice for a package that needs PyTorch itself, as far as it is known or installed; else None."""
     found = metadata.packages_distributions().get(package, ())
