@@ -57,12 +57,10 @@ class AffineTransform(Transform):
         return self.scale.abs().log()
 
     def _forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
-        """Return the shape of y for a shape of x."""
+        """Return the shape of y for a shape of x, or the other way around."""
         return tuple(broadcast_shape(shape, self.loc.shape))
 
-    def _inverse_shape(self, shape: Sequence[int]) -> Sequence[int]:
-        """Return the shape of x for a shape of y."""
-        return tuple(broadcast_shape(shape, self.loc.shape))
+    _inverse_shape = _forward_shape
 
 
 class ExpTransform(Transform):
@@ -149,12 +147,10 @@ class PowerTransform(Transform):
         return (self.power * x ** (self.power - 1)).abs().log()
 
     def _forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
-        """Return the shape of y for a shape of x."""
+        """Return the shape of y for a shape of x, or the other way around."""
         return tuple(broadcast_shape(shape, self.power.shape))
 
-    def _inverse_shape(self, shape: Sequence[int]) -> Sequence[int]:
-        """Return the shape of x for a shape of y."""
-        return tuple(broadcast_shape(shape, self.power.shape))
+    _inverse_shape = _forward_shape
 
 
 class SigmoidTransform(Transform):

@@ -82,7 +82,7 @@ class EventFile:
     def add_text(self, tag: str, text: str, step: int, walltime: float | None = None) -> None:
         """Note a text."""
         kind = _field(9, _field(1, _field(1, b"text")))  # of the plugin that shows it
-        tensor = _varint(1 << 3) + _varint(7) + _field(2, _field(2, _number(1, 1))) + _field(8, text.encode())
+        tensor = _number(1, 7) + _field(2, _field(2, _number(1, 1))) + _field(8, text.encode())
         self._add(tag, kind + _field(8, tensor), step, walltime)
 
     def add_image(self, tag: str, png: bytes, shape: tuple[int, ...], step: int, walltime: float | None = None) -> None:

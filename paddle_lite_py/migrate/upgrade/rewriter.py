@@ -327,11 +327,7 @@ class Rewriter(cst.CSTTransformer):
             or (method == "split" and _of_sizes(updated))
             or _is_of_tensors(method, updated)
         ):
-            function = AS_FUNCTIONS.get(method, f"paddle.compat.{method}")
-            self._told(node, f".{method}(...)", f"{function}(..., ...)")
-            comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if updated.args else cst.MaybeSentinel.DEFAULT
-            called = cst.parse_expression(self.imports.reached(function))
-            return cst.Call(called, [cst.Arg(owner, comma=comma), *updated.args])
+            return self._as_function(node, updated, AS_FUNCTIONS.get(method, f"paddle.compat.{method}"))
         if method.endswith("_") and isinstance(owner, cst.Attribute) and owner.attr.value == "grad":
             self._told(node, f".grad.{method}(...)", f".grad.detach().{method}(...)")
             detached = cst.Call(cst.Attribute(owner, cst.Name("detach")))
@@ -343,6 +339,13 @@ class Rewriter(cst.CSTTransformer):
             self._told(node, f".{method}(...)", f".{OTHER_METHODS[method]}(...)")
             return updated.with_changes(func=updated.func.with_changes(attr=cst.Name(OTHER_METHODS[method])))
         return self._other_method(node, updated, method, owner)
+
+    def _as_function(self, node: cst.Call, updated: Any, function: str) -> cst.Call:
+        """Return a method as a call of a function, whose first argument is the tensor."""
+        self._told(node, f".{updated.func.attr.value}(...)", f"{function}(..., ...)")
+        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if updated.args else cst.MaybeSentinel.DEFAULT
+        called = cst.parse_expression(self.imports.reached(function))
+        return cst.Call(called, [cst.Arg(updated.func.value, comma=comma), *updated.args])
 
     def _other_method(self, node: cst.Call, updated: cst.Call, method: str, owner: Any) -> cst.BaseExpression:
         if method == "size" and len(updated.args) <= 1:
@@ -365,10 +368,7 @@ class Rewriter(cst.CSTTransformer):
         if method == "type" and len(updated.args) == 1:
             full = self.imports.full(str(dotted(node.args[0].value)))
             if full is None or full.endswith("Tensor"):  # not a dtype by its name
-                self._told(node, ".type(...)", "paddle.compat.to_type(..., ...)")
-                called = cst.parse_expression(self.imports.reached("paddle.compat.to_type"))
-                comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-                return cst.Call(called, [cst.Arg(owner, comma=comma), *updated.args])
+                return self._as_function(node, updated, "paddle.compat.to_type")
             self._told(node, ".type(...)", ".astype(...)")
             return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("astype")))
         if method in _CASTS and not updated.args:  # which cast the integers of a layer too, here
