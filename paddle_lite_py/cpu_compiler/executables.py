@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import hashlib
 import os
 import tempfile
+import time
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,6 +27,7 @@ from .machine_code import TARGETS
 from .traced import TracedFunction
 
 Structures = tuple[Any, Any]  # of arguments and results
+LONGEST = 120  # seconds that others wait for a compiler, which may have been killed
 FORMAT = 2  # of the files: some of the first lack their kernels
 
 
@@ -51,7 +54,8 @@ class ExecutableFile:
     ) -> None:
         self.traced, self.name, self.donated, self.options = traced, name, donated, options
         self.path = self._path()
-        self._source: Path | None = None  # the program that the process compiles
+        # The program that the process compiles, which is there until the executable is.
+        self.source = None if self.path is None else self.path.with_suffix(f".{os.getpid()}.program")
         self.structures = jax.tree.structure((tuple(traced.specs), {})), jax.tree.structure(traced.shapes)
 
     def _path(self) -> Path | None:
@@ -69,30 +73,36 @@ class ExecutableFile:
     def job(self) -> dict[str, Any] | None:
         """Return what the compiler process needs, which also identifies the program's file; None for what cannot
         be written: it calls Python, or what JAX may change; or there is no room on the disk."""
-        if self.path is None:
+        if self.path is None or self.source is None:
             return None
 
         def flat(*args: Any) -> Any:
             return jax.tree.leaves(self.traced.inlined(args))
 
         flat.__name__ = flat.__qualname__ = self.name
-        source = self._source = self.path.with_suffix(f".{os.getpid()}.program")
         # The functions that it calls are there when it is loaded.
         ours = unchecked_calls(TARGETS)
         try:
             jitted = jax.jit(flat, donate_argnums=tuple(self.donated))
-            source.write_bytes(export.export(jitted, disabled_checks=ours)(*self.traced.specs).serialize())
+            self.source.write_bytes(export.export(jitted, disabled_checks=ours)(*self.traced.specs).serialize())
         except (ValueError, NotImplementedError, OSError):
             self.drop_source()
             return None
         _beginnings(folder()).add(self.path.name.partition("-")[0])
-        job = {"program": str(source), "path": str(self.path), "name": self.name, "donated": tuple(self.donated)}
+        job = {"program": str(self.source), "path": str(self.path), "name": self.name, "donated": tuple(self.donated)}
         return job | {"key": user_secret().hex(), "options": self.options, "calls": TARGETS}
 
     def drop_source(self) -> None:
         """Remove the file with the program, which nobody needs once its job is done or has failed."""
-        if self._source is not None:
-            self._source.unlink(missing_ok=True)
+        if self.source is not None:
+            self.source.unlink(missing_ok=True)
+
+
+def is_being_compiled(source: str) -> bool:
+    """Whether a compiler is at work on the program of that file, or will be: that of this process, or of another."""
+    with contextlib.suppress(OSError):
+        return time.time() - (folder() / source).stat().st_mtime < LONGEST
+    return False
 
 
 def is_any_alike(name: str, args: Sequence[Any]) -> bool:

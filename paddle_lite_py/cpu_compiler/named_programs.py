@@ -93,10 +93,11 @@ class NamedPrograms:
         path, plans = self._path(traced.specs), {}
         for name, key in traced.foreign_calls():
             plans[name, key] = _PLANS[name].planned(key) if name in _PLANS else None
-        if path is None or executable.path is None or None in plans.values():
+        if path is None or executable.path is None or executable.source is None or None in plans.values():
             return
         planned = [[name, plan] for (name, _), plan in plans.items()]
-        known = {"file": executable.path.name, "results": results, "planned": planned}
+        files = {"file": executable.path.name, "source": executable.source.name}
+        known = files | {"results": results, "planned": planned}
         with contextlib.suppress(OSError, ValueError):  # of a full disk, and of what cannot be written
             if compiled is not None:
                 keep(compiled, executable.path, user_secret())
@@ -120,12 +121,19 @@ class NamedExecutable:
     ) -> None:
         self.name, self.path, self.args, self.results = name, path, args, results
 
+    def _known(self) -> dict[str, Any] | None:
+        content = None if self.path is None else read_signed(self.path, user_secret())
+        return None if content is None else json.loads(content)
+
+    def is_being_compiled(self) -> bool:
+        """Whether a compiler is at work on it."""
+        known = self._known()
+        return known is not None and executables.is_being_compiled(known["source"])
+
     def loaded(self, device: Any = None) -> Any:
         """It, or None; for a device, or the default one."""
-        content = None if self.path is None else read_signed(self.path, user_secret())
-        if content is None:
+        if (known := self._known()) is None:
             return None
-        known = json.loads(content)
         # XLA calls our functions by the keys of plans, which each process makes.
         if None in [_PLANS[name].plan_again(plan) for name, plan in known["planned"]]:
             return None

@@ -252,7 +252,7 @@ class Warming:
     def __init__(
         self, owner: OutOfProcessJit, trace: Callable[[], TracedFunction], baseline: Function, specs: Sequence[Any]
     ) -> None:
-        self.baseline, self._trace = baseline, trace
+        self.baseline, self._trace, self._specs = baseline, trace, specs
         self._owner = weakref.proxy(owner)
         self._executable: ExecutableFile | None = None
         self._job: CompilerJob | None = None
@@ -272,9 +272,18 @@ class Warming:
         self._calls += 1
         if self._calls == 1:
             return None
+        found = self._found()
+        if found is not None:
+            self._owner.baseline.drop(self._specs)
+        return found
+
+    def _found(self) -> Any:
         if self._executable is None:
+            named = self._owner.named.of(self._specs)
+            if named.is_being_compiled():  # an earlier process has asked for it: to trace it, and ask again, is waste
+                return None
             with memory.paused_collection():
-                found = self._prepared()
+                found = loaded(named, self._owner.device) or self._prepared()
             if found is not None:
                 return found
         if self._job is not None and not process.is_done(self._job):
@@ -287,7 +296,6 @@ class Warming:
         """Return the compiled program if it is there, or have it compiled."""
         self._executable = self._owner.executable(self.traced)
         self._owner.named.note(self._executable)
-        self._owner.baseline.drop(self.traced.specs)
         found = loaded(self._executable, self._owner.device)
         if found is not None:
             return found
@@ -310,7 +318,6 @@ class Warming:
             executable = self._owner.executable(self.traced)
             if self._calls == 1 and self._owner.named.has_text() and executable.path and not executable.path.exists():
                 self._owner.named.note(executable)
-                self._owner.baseline.drop(self.traced.specs)
                 self._submit(executable)
 
 

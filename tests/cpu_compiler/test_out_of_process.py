@@ -384,6 +384,21 @@ def test_another_process_compiles_nothing_again(warming, monkeypatch):
     assert tier(again) == "compiled" and len(warming) == 1
 
 
+def test_what_the_compiler_of_another_process_is_at_is_not_asked_for_again(warming, monkeypatch, tmp_path):
+    monkeypatch.setattr(out_of_process.process, "submit", lambda job: warming.append(job) or job)  # which takes long
+
+    def called(times):
+        f = program_jit(affine, 20, text=lambda: "affine")
+        for _ in range(times):
+            np.testing.assert_allclose(f(X, X)["sum"], np.sin(X) + X, rtol=1e-6)
+        return tier(f)
+
+    assert called(2) == called(3) == "baseline" and len(warming) == 1
+    [source] = tmp_path.glob("*.program")
+    os.utime(source, (0, 0))  # nobody works that long: the process was killed
+    assert called(2) == "baseline" and len(warming) == 2
+
+
 def test_each_kind_is_compiled_when_it_comes_again(warming):
     f = program_jit(affine, 20)
     for n in (1, 2, 3, 2):

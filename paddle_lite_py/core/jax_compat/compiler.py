@@ -45,9 +45,7 @@ def stand_in(name: str) -> Any:
 
 def compiled(job: dict[str, Any]) -> Any:
     """Return the program of a job as an executable: a jax.stages.Compiled."""
-    source = Path(job["program"])
-    program = export.deserialize(bytearray(source.read_bytes()))
-    source.unlink(missing_ok=True)
+    program = export.deserialize(bytearray(Path(job["program"]).read_bytes()))
     for name in job["calls"]:
         stand_in(name)
 
@@ -87,6 +85,7 @@ def main() -> None:
             answer = ""
         except Exception as e:  # the caller compiles by itself then
             answer = f"{type(e).__name__}: {e}"
+        Path(job["program"]).unlink(missing_ok=True)  # while it is there, other processes wait for the executable
         with contextlib.suppress(OSError):  # who asked is gone; the jobs after this one are for other processes too
             print(json.dumps(answer), flush=True)
 
