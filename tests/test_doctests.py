@@ -29,7 +29,8 @@ CASES = list(examples())
 
 
 @pytest.mark.parametrize(("module", "name", "line", "doc"), CASES, ids=[f"{m}:{n}" for m, n, _, _ in CASES])
-def test_example(module: str, name: str, line: int, doc: str):
+def test_example(module: str, name: str, line: int, doc: str, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # examples may write files
     source = importlib.import_module(module)
     names = {"paddle": importlib.import_module("paddle_lite_py"), "np": numpy, **vars(source)}
     case = doctest.DocTestParser().get_doctest(doc, names, f"{module}.{name}", source.__file__, line)
