@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from ..core.no_effect import no_effect
 from .callbacks import Callback, Logs
 
-__all__ = ["ProgBarLogger"]
+__all__ = ["ProgBarLogger", "ProgressBar"]
 
 
 def text(logs: dict[str, Any]) -> str:
@@ -41,6 +42,61 @@ def bar_of() -> Any:
     if not (sys.stderr.isatty() and sys.stdout.isatty()):
         return None
     return tqdm if os.get_terminal_size(sys.stderr.fileno()).columns else None
+
+
+class ProgressBar:
+    """Shows how far a loop is, with losses and metrics: for callbacks of your own.
+
+    Arguments:
+        num: number of steps; None: unknown.
+        width: characters of the bar. Default: 30.
+        verbose: 0: nothing, 1: a bar, above: a line for each update. Default: 1.
+        start: no effect: the clock starts with the bar.
+        file: where it is written; None: standard output.
+        name: what a step is called. Default: "step".
+
+    Examples:
+        >>> from paddle_lite_py.hapi.progressbar import ProgressBar
+        >>> bar = ProgressBar(num=8, verbose=0)
+        >>> bar.update(1, [("loss", 0.5)])
+    """
+
+    @no_effect(start="it starts when it is made")
+    def __init__(
+        self, num: int | None = None, width: int = 30, verbose: int = 1, start: bool = True, file: Any = None,
+        name: str = "step",
+    ) -> None:  # fmt: skip
+        self.num, self.verbose, self.name, self.file = num, verbose, name, file
+        self._bar_format = f"{{desc}} {{n_fmt}}/{{total_fmt}} [{{bar:{width}}}]{{postfix}}"
+        self.start()
+
+    def start(self) -> None:
+        """Start the clock."""
+        self._since = time.perf_counter()
+        self._bar: Any = None
+
+    def update(self, current_num: int, values: Any = ()) -> None:
+        """Show the numbers of a step.
+
+        Arguments:
+            current_num: the step, from 1 on.
+            values: pairs of a name and a number, an array or a text.
+        """
+        if not self.verbose:
+            return
+        speed = f"{(time.perf_counter() - self._since) / max(current_num, 1) * 1000:.1f}ms/{self.name}"
+        said = " - ".join(filter(None, (text(dict(values)), speed)))
+        file = self.file or sys.stdout
+        if self.verbose > 1 or self.num is None:
+            print(f"{self.name} {current_num}{f'/{self.num}' if self.num else ''} - {said}", file=file)
+            return
+        if self._bar is None:
+            self._bar = tqdm(total=self.num, desc=self.name, file=file, bar_format=self._bar_format, ascii=".=")
+        self._bar.set_postfix_str(f"- {said}", refresh=False)
+        self._bar.update(current_num - self._bar.n)
+        if current_num >= self.num:
+            self._bar.close()
+            self._bar = None
 
 
 class ProgBarLogger(Callback):

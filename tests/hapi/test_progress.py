@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import re
@@ -126,3 +127,22 @@ def test_figures_of_a_network_are_those_of_xla(capsys):
     held = compiled.memory_analysis()["argument"]
     assert held == pytest.approx(4 * (found["total_params"] + 3 * 16 * 16), rel=0.01)
     assert f"Params size (MB): {4 * found['total_params'] / 2**20:.2f}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"verbose": 0, "num": 3}, r""),
+        ({"verbose": 2, "num": 3}, r"step 1/3 - loss: 0\.5000 - t: 2 s - \S+ms/step\nstep 3/3 - \S+ms/step\n"),
+        ({"name": "batch"}, r"batch 1 - loss: 0\.5000 - t: 2 s - \S+ms/batch\nbatch 3 - \S+ms/batch\n"),
+        ({"num": 3, "width": 5}, r"[^\n]*\rstep 3/3 \[=====\], - \S+ms/step\n"),
+    ],
+)
+def test_a_bar_for_callbacks_of_the_users(given, expected):
+    from paddle_lite_py.hapi.progressbar import ProgressBar
+
+    file = io.StringIO()
+    bar = ProgressBar(file=file, **given)
+    bar.update(1, [("loss", np.array([0.5])), ("t", "2 s")])
+    bar.update(3)
+    assert re.fullmatch(expected, file.getvalue()), file.getvalue()
