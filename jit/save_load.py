@@ -36,7 +36,7 @@ from .described import describe
 from .inspection import warn_of_sizes
 from .kept import for_file, warn_of_lost
 from .pruned import WHOLE, Selection
-from .saved_calls import call_of, other_methods, static_of
+from .saved_calls import OpenCall, call_of, other_methods, saved_call, static_of
 from .spec import SpecifiedCall, is_tensor
 from .static_function import StaticFunction
 from .tracer import run_passes
@@ -82,7 +82,7 @@ def save(
         layer: a Layer, a static function, a function, a loaded program, or a Program.
         path: path without extension: path.json describes the weights (safetensors) and StableHLO files next to it.
         input_spec: an InputSpec or example for each argument, or a dict from method names to such lists; None: from
-            to_static() or the last call.
+            to_static(), or the last call with any number of rows, where the function allows that.
         samples: tuples of example arguments; their results are stored, and load(path, check=True) compares.
         constraints: constraints on dimensions of unknown size, such as ["batch <= 64"], checked at each call of the
             loaded program. Default: ().
@@ -124,7 +124,7 @@ def save(
     specs = input_spec if isinstance(input_spec, Mapping) else {"forward": input_spec}
     writer = ArtifactWriter(owner, tuple(constraints), tuple(platforms), passes, only_eval=format != "artifact")
     if not skip_forward:
-        call, left = call_of(static, specs.get("forward"))
+        call, left = saved_call(static, specs.get("forward"))
         part = Selection(output_spec, left if input_names_after_prune is None else input_names_after_prune)
         if samples and part != WHOLE:
             raise ValueError("jit.save: samples are of whole functions, which output_spec or input_spec are not here")
@@ -136,7 +136,7 @@ def save(
                 f"input_spec={{'forward': [...], {name!r}: [InputSpec(...), ...]}}, or call it once"
             )
             continue
-        writer.method(name, method, call_of(method, specs.get(name))[0])
+        writer.method(name, method, saved_call(method, specs.get(name))[0])
     if not writer.methods:
         return warn_user("jit.save: without forward there is nothing to save; no file is written")
     head = {"name": static.__name__, "saved_in": "train" if getattr(owner, "training", False) else "eval"}
@@ -293,8 +293,9 @@ class ArtifactWriter:
         return None
 
     def fixed(self) -> str:
-        """Return the dimensions that were left open, and are saved for one size; in words."""
-        return "; ".join(dict.fromkeys([f for s in self.sources.values() if (f := s.sizes.fixed())]))
+        """Return the dimensions that the user left open, and are saved for one size; in words."""
+        sizes = [s.sizes for s in self.sources.values() if not isinstance(s.call, OpenCall)]
+        return "; ".join(dict.fromkeys([f for s in sizes if (f := s.fixed())]))
 
 
 def _with_gradients(source: _Source) -> Traced:

@@ -6,7 +6,9 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
+from paddle_lite_py.core import structure as nested
 from paddle_lite_py.nn.base import Layer
+from paddle_lite_py.tracing.input_spec import InputSpec
 
 from .pruned import fits
 from .spec import SpecifiedCall, argument_names, flatten
@@ -57,6 +59,26 @@ def call_of(static: StaticFunction, given: Any) -> tuple[SpecifiedCall, list[str
         f"jit.save of `{static.__name__}`: its arguments are not known; pass "
         "input_spec=[InputSpec([None, ...], dtype), ...], or call it once"
     )
+
+
+class OpenCall(SpecifiedCall):
+    """A call whose tensors may have any number of rows, as long as the function does not need it."""
+
+
+def saved_call(static: StaticFunction, given: Any) -> tuple[SpecifiedCall, list[str] | None]:
+    """Return the same for a file: PaddlePaddle's runs with other batches than the call that it was saved after."""
+    call, kept = call_of(static, given)
+    return (call if call is not static.last_call else _opened(call)), kept
+
+
+def _opened(call: SpecifiedCall) -> OpenCall:
+    structure, specs = flatten(*call)
+    sizes = list(dict.fromkeys([s.shape[0] for s in specs if s.shape]))
+    names = {n: f"batch_{i}" if i else "batch" for i, n in enumerate(sizes)}  # rows that are as many now stay so
+    opened = [
+        InputSpec([names[s.shape[0]], *s.shape[1:]], s.dtype, s.name, s.stop_gradient) if s.shape else s for s in specs
+    ]
+    return OpenCall(*nested.unflatten(structure, iter(opened)))
 
 
 def _against(

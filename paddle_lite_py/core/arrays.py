@@ -69,10 +69,22 @@ def as_array(data: Any, dtype: Any = None, place: Any = None) -> Any:
     device = None if place is None else places.as_place(place).device
     if isinstance(data, jax.Array):
         out = data if kind is None or data.dtype == kind else data.astype(kind)
-        return out if device is None else jax.device_put(out, device)
+        return out if device is None else put(out, device)
     # A copy: the caller may change the data later.
     copied = np.array(data, dtype=kind or np.dtype(data.dtype.type), order="C")
     return from_host(copied) if device is None or places.is_host(device) else jax.device_put(copied, device)
+
+
+def put(data: Any, where: Any) -> Any:
+    """Return a payload on a device, or laid by a sharding: itself if it lies there.
+
+    JAX makes another array of the same memory then, and an update that gives one of them away takes both.
+    """
+    if isinstance(data, jax.Array):
+        lies_there = data.sharding == where or data.devices() == {where}
+    else:
+        lies_there = where is not None and places.is_host(where)
+    return data if lies_there else jax.device_put(data, where)
 
 
 # Key: shape and dtype; which of two ways to the same array is taken.

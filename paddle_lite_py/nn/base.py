@@ -7,11 +7,9 @@ import textwrap
 from collections.abc import Callable
 from typing import Any
 
-import jax
-
 from ..core import dtypes
 from ..core import place as places
-from ..core.arrays import is_array
+from ..core.arrays import is_array, put
 from ..core.interpreter import state
 from ..core.no_effect import only_known_settings
 from ..core.param_attr import as_attr
@@ -361,7 +359,7 @@ def _convert(tensor: Tensor, kind: dtypes.DType | None, place: places.Place | No
         plain = is_array(data) and not tensor.dtype.is_complex  # NumPy warns where imaginary parts are dropped
         data = data.astype(kind.np) if plain else wrap(data).astype(kind)._data
     if place is not None:
-        data = jax.device_put(data, place.device)
+        data = put(data, place.device)
     if data is not tensor._data:
         tensor._set_payload(data)
     if tensor._grad is not None:

@@ -7,10 +7,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-import jax
-
 from ..core import dtypes
 from ..core import place as places
+from ..core.arrays import put
 from ..core.interpreter import no_grad, state
 from ..dispatch.define import add_methods
 from ..eager import views
@@ -100,7 +99,7 @@ def _to_place(x: Tensor, place: places.Place) -> Tensor:
     """Return the tensor at a place. A program is placed as a whole, so inside one this changes nothing."""
     if not is_eager() or x.place == place:
         return x
-    out = wrap(jax.device_put(x._data, place.device))
+    out = wrap(put(x._data, place.device))
     if x.stop_gradient or not state.grad_enabled:
         out.stop_gradient = x.stop_gradient
         return out
@@ -119,7 +118,7 @@ class _Move:
 
     def backward(self, grad: Tensor) -> Tensor:
         """Return the gradient where the tensor was."""
-        return wrap(jax.device_put(grad._data, self._home))
+        return wrap(put(grad._data, self._home))
 
 
 @_method

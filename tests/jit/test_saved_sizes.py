@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
+from paddle_lite_py import nn
 from paddle_lite_py.nn import functional as F
 from paddle_lite_py.static import InputSpec
 
@@ -303,3 +304,38 @@ def test_a_size_that_python_needs_is_refused_at_its_line(use, reason, tmp_path):
     line = r"test_saved_sizes.py:\d+ needs the size of dimension 0 of `x`, which its InputSpec leaves open"
     with pytest.raises(ValueError, match=line + reason):
         saved(use, [InputSpec([None, 3], name="x")], tmp_path)
+
+
+class Rows(nn.Layer):
+    """Fixed as far as a reshape of the rows is."""
+
+    def forward(self, x, y):
+        return paddle.reshape(x + y, [4, -1])
+
+
+class TurnsOver(nn.Layer):
+    def forward(self, x, y):
+        return paddle.stack([x[i] + y for i in range(int(x.shape[0]))])
+
+
+@pytest.mark.parametrize(
+    ("net", "shapes", "others", "refused"),
+    [
+        (Rows, [[4, 3], [4, 3]], [[[8, 3], [8, 3]]], [[8, 3], [4, 3]]),
+        (Rows, [[4, 3], [1, 3]], [[[8, 3], [1, 3]]], [[8, 4], [1, 4]]),
+        (lambda: nn.Bilinear(3, 2, 5), [[1, 3], [1, 2]], [[[6, 3], [6, 2]]], [[6, 3], [6, 3]]),
+        (TurnsOver, [[4, 3], [3]], [], [[5, 4], [4]]),
+    ],
+)
+def test_what_is_saved_after_a_call_takes_other_batches_where_it_can(tmp_path, recwarn, net, shapes, others, refused):
+    """As in PaddlePaddle, whose guide saves a network after training with one batch and predicts with another."""
+    net = paddle.jit.to_static(net())
+    net(*map(paddle.rand, shapes))
+    paddle.jit.save(net, str(tmp_path / "net"))
+    loaded = paddle.jit.load(str(tmp_path / "net"))
+    for each in (shapes, *others):
+        given = [*map(paddle.rand, each)]
+        np.testing.assert_allclose(loaded(*given).numpy(), net(*given).numpy(), rtol=1e-5)
+    with pytest.raises(ValueError, match="InputSpec asks for|dimension batch is"):
+        loaded(*map(paddle.rand, refused))
+    assert not [w for w in recwarn if "jit.save" in str(w.message)]

@@ -398,3 +398,24 @@ def test_a_layer_alone_is_cast_by_the_name_that_packages_call():
     net.register_buffer("steps", paddle.to_tensor([1]))
     vars(nn.Layer)["_to_impl"](net, dtype="float64", include_sublayers=False, floating_only=True)
     assert (net.mean.dtype, net.steps.dtype, net[0].weight.dtype) == (paddle.float64, paddle.int64, paddle.float32)
+
+
+@pytest.mark.parametrize("way", [lambda net: net.to("cpu"), lambda net: net.to(paddle.CPUPlace()), nn.Layer.cpu])
+def test_a_move_to_where_a_layer_is_leaves_what_was_computed_before(way):
+    """JAX gives another array over the same memory, which an update of one takes from the other."""
+    net = nn.Linear(300, 300)  # of XLA
+    x = paddle.ones([300, 300])
+    weight, bias = [p.numpy().copy() for p in net.parameters()]
+    payload, before = net.weight._data, net(x)
+    way(net)
+    assert net.weight._data is payload
+    opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+    net(x).sum().backward()
+    opt.step()
+    opt.clear_grad()
+    np.testing.assert_allclose(before.numpy(), np.ones([300, 300]) @ weight + bias, rtol=1e-4, atol=1e-5)
+
+
+def test_a_small_layer_stays_on_the_host_when_it_is_moved_there():
+    net = nn.Linear(3, 2).to("cpu")
+    assert all(isinstance(p._data, np.ndarray) for p in net.parameters())
