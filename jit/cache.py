@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from paddle_lite_py.core import structure as nested
@@ -13,6 +13,7 @@ from paddle_lite_py.core.context import Context
 from paddle_lite_py.core.errors import warn_user
 from paddle_lite_py.core.memo import Memo
 from paddle_lite_py.core.traced_number import ScalarInputs
+from paddle_lite_py.eager.tensor import Tensor
 
 from .entry import Entry
 from .spec import ArgumentNames
@@ -72,13 +73,13 @@ class Cache:
         self.count = 0
 
     def find(
-        self, key: CacheKey, numbers: ScalarInputs, serves: Callable[[Entry], bool] = lambda e: True
+        self, key: CacheKey, numbers: ScalarInputs, serves: Callable[[Entry], bool], tensors: Sequence[Tensor]
     ) -> tuple[Entry | None, str]:
-        """The program for a call, among those that may serve; where none of its kind does, what keeps them from it."""
+        """The program for a call with `tensors`, among those that may serve; where none of its kind does, the cause."""
         entries = self.entries.get(key, [])
         cause = ""
         for i, entry in enumerate(entries):
-            stale = entry.stale(numbers)
+            stale = entry.stale(numbers) or (entry.owned and entry.owns_otherwise(tensors)) or None
             if stale is None and not serves(entry):
                 continue
             if stale is None:

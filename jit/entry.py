@@ -16,9 +16,10 @@ from paddle_lite_py.tracing import spans
 from paddle_lite_py.tracing.dimensions import Dimensions
 from paddle_lite_py.tracing.effects import Argument
 from paddle_lite_py.tracing.executor import Executable
+from paddle_lite_py.tracing.places import MISSING
 
 from .errors import HeldGradientError, InnerGradientError
-from .guards import ABSENT, Codes, Guard
+from .guards import ABSENT, Codes, Guard, same
 
 
 class Entry:
@@ -78,7 +79,8 @@ class Entry:
         # Of parameters a change counts as one of the configuration; other tensors are looked at.
         self.loose = [(h, h.stop_gradient) for h in self.traced.captures if not isinstance(h, Parameter)]
         guarded = found if self.coded is _unchanged_code else ()
-        self.plain = not (guarded or seen or self.traced.gradients or self.traced.paths or self.loose)
+        self.owned = self.traced.owned
+        self.plain = not (guarded or self.owned or seen or self.traced.gradients or self.traced.paths or self.loose)
         self.flags = [
             (h, h.stop_gradient, dict(h._hooks or {}), payload_of(h).shape, payload_of(h).dtype)
             for h in self.traced.captures
@@ -143,6 +145,14 @@ class Entry:
             return self.run(tensors)
         finally:
             call.numbers = before
+
+    def owns_otherwise(self, tensors: Sequence[Tensor]) -> str | None:
+        """Describe which attribute of an argument, given to it by the user, is not what it was; None if none is."""
+        for position, name, value in self.owned:
+            now = vars(tensors[position]).get(name, MISSING)
+            if now is not value and not same(now, value):
+                return f"{self.traced.program.input_names[position]}.{name} changed from {value!r:.60} to {now!r:.60}"
+        return None
 
     def stale(self, numbers: ScalarInputs = ()) -> str | None:
         """Describe why the program is stale; None if it is valid."""

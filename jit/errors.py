@@ -107,8 +107,9 @@ def one_of_several(where: Any) -> StagingError:
     """A statement that an earlier trace has found to leave open which tensor a variable is, or has a gradient."""
     return StagingError(
         f"after the statement at {where} a variable is one of several tensors or lists, of which one is changed in "
-        "place later, or a parameter has a gradient in one case only: change a copy (`y = x.clone()`), or change it "
-        f"out of place; let the loss depend on all parameters in each case{_line(where)}"
+        "place later, or has an attribute of the program's own that is asked for, or a parameter has a gradient in one "
+        "case only: change a copy (`y = x.clone()`), or change it out of place; set the attribute after the "
+        f"statement; let the loss depend on all parameters in each case{_line(where)}"
     )
 
 

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from paddle_lite_py.core.errors import is_own
+from paddle_lite_py.core.param_attr import ParamAttr
 from paddle_lite_py.core.traced_number import TracedNumber
 from paddle_lite_py.core.versioned import Versioned
 from paddle_lite_py.eager.tensor import Parameter, Tensor
@@ -29,6 +30,7 @@ from paddle_lite_py.nn import hooks
 from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.optimizer import Optimizer
 from paddle_lite_py.tracing.frame import is_of_each_run
+from paddle_lite_py.tracing.owned import SETTINGS
 from paddle_lite_py.tracing.places import KINDS, namespace
 
 from .code_facts import codes_in, is_called_by_others, is_foreign, is_of_python, slots_of, uses
@@ -78,7 +80,7 @@ _RECORDS = (types.SimpleNamespace, argparse.Namespace)
 # Where framework objects are defined that steps change, or that must not be queried (traced numbers).
 _STATE = ("paddle_lite_py.optimizer.lr.", "paddle_lite_py.amp.", "paddle_lite_py.core.")
 # Objects of which the framework itself reads all.
-_READS_ITSELF = ("paddle_lite_py.distribution.", "paddle_lite_py.vision.transforms.")
+_READS_ITSELF = ("paddle_lite_py.distribution.", "paddle_lite_py.vision.transforms.", ParamAttr.__module__)
 _OF_BUFFERS = frozenset({"buffers", "named_buffers", "state_dict"})  # what goes over the buffers of a layer
 _SEQUENCES = (collections.deque, array.array, bytearray)
 _WRAPPERS = (collections.UserDict, collections.UserList, collections.ChainMap)
@@ -90,9 +92,9 @@ Place = tuple[int, Any]
 
 def guards_of(
     function: Callable[..., Any], args: list[Any], layers: list[Layer], written: Iterable[Place]
-) -> tuple[list[Any], list[Any]]:
-    """A guard for each value that the function, called with `args`, may have read; and those that are to be looked at
-    only after the configuration of some layer or parameter changed.
+) -> tuple[list[Any], list[Any], frozenset[str]]:
+    """A guard for each value that the function, called with `args`, may have read; those that are to be looked at
+    only after the configuration of some layer or parameter changed; and settings of tensors that the code names.
 
     Arguments:
         function: the user's function or method.
@@ -113,7 +115,7 @@ def guards_of(
         if len(walk.names) == size:
             outside = environment(walk.texts) if walk.names & _ENVIRONMENT else []
             codes = [Codes.of(walk.functions)] if walk.functions else []
-            return walk.guards + outside + codes, walk.settings
+            return walk.guards + outside + codes, walk.settings, SETTINGS & walk.names
 
 
 def walk_reads(function: Callable[..., Any], args: list[Any]) -> Walk:
@@ -275,8 +277,8 @@ class Walk:
                 self.place(vars(value).get, value, name, f"{label}.{name}")
         elif isinstance(value, Versioned) and is_foreign(kind.__module__):
             self.settings_of(value, kind.__name__, self.settings)
-        elif kind.__module__.startswith("paddle_lite_py.") and not (
-            isinstance(value, Layer) or kind.__module__.startswith(_STATE)
+        elif kind.__module__.startswith("paddle_lite_py.") and (
+            not (isinstance(value, Layer) or kind.__module__.startswith(_STATE)) or isinstance(value, ParamAttr)
         ):
             self.settings_of(value, kind.__name__, self.guards)
         elif not is_foreign(kind.__module__) or isinstance(value, (Layer, *_RECORDS)):
@@ -310,9 +312,14 @@ class Walk:
                 self.each([held for held in namespace(value).values() if isinstance(held, KINDS)], label)
 
     def settings_of(self, obj: Any, label: str, guards: list[Any]) -> None:
-        """The settings of an object of the framework that the code names, and what an optimizer trains."""
+        """The settings of an object of the framework that the code names, and what an optimizer trains.
+
+        Of what the methods read that the code names, plain values count: they change the rest.
+        """
         held = getattr(obj, "__dict__", {})
-        names = held.keys() if type(obj).__module__.startswith(_READS_ITSELF) else self.names
+        names = held.keys() if type(obj).__module__.startswith(_READS_ITSELF) else self.names | _read_by_methods(
+            obj, self.names
+        )  # fmt: skip
         for name in sorted(names & held.keys() - getattr(obj, "inputs", set())):
             guards.append(Guard(held.get, name, held[name], f"{label}.{name}"))
             self.visit(held[name], f"{label}.{name}")
@@ -326,8 +333,10 @@ class Walk:
         guards = self.settings if isinstance(tensor, Parameter) else self.guards
         for name in named:
             key = _OF_TENSORS.get(name, name)
-            if (id(tensor), key) not in self.written:
-                value = getattr(tensor, key)
+            value = getattr(tensor, key)
+            if (id(tensor), key) in self.written and isinstance(value, Tensor):
+                guards.append(Guard(attribute(tensor), key, AnyOf(type(value)), f"{label}.{name}"))
+            else:
                 guards.append(Guard(attribute(tensor), key, value, f"{label}.{name}"))
                 self.visit(value, f"{label}.{name}")
         if self.names & _OF_ARRAYS:
@@ -403,3 +412,10 @@ class Walk:
             operators = {n for n, f in vars(c).items() if isinstance(f, _METHODS) and is_called_by_others(c, n)}
             for name in sorted(self.names & vars(c).keys() | operators):
                 self.place(vars(c).get, c, name, f"{c.__name__}.{name}")
+
+
+def _read_by_methods(obj: Any, names: set[str]) -> set[str]:
+    """Return the names of the plain values that those methods of an object read that have one of the names."""
+    methods = [f for n in names if isinstance(f := getattr(type(obj), n, None), types.FunctionType)]
+    read = {n for f in methods for n in f.__code__.co_names}
+    return {n for n in read if isinstance(vars(obj).get(n), BY_VALUE) and n in vars(obj)}

@@ -20,6 +20,7 @@ from paddle_lite_py.ops.search import where
 from paddle_lite_py.tracing import places
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.frame import is_of_each_run
+from paddle_lite_py.tracing.owned import is_owned
 from paddle_lite_py.tracing.traced_scalars import as_number
 
 from . import at_run, attributes, branches, loops, sequences, text, unrolled, watched
@@ -213,7 +214,7 @@ class StagedRuntime(dy2static.Runtime):
 
     def setattr_(self, obj: Any, name: str, value: Any) -> None:
         """Note what the attribute held, then set it."""
-        notes_itself = isinstance(obj, Tensor) or is_of_each_run(obj, name)
+        notes_itself = (isinstance(obj, Tensor) and not is_owned(obj, name)) or is_of_each_run(obj, name)
         if isinstance(mode.interpreter, Builder) and not notes_itself:
             mode.interpreter.rebound(obj, name)
         elif isinstance(mode.interpreter, Builder) and name in _FLAGS and not obj.stop_gradient:

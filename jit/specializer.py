@@ -15,11 +15,12 @@ from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs, of_call
 from paddle_lite_py.eager import views
 from paddle_lite_py.eager.execute import EAGER
 from paddle_lite_py.eager.pending import payload_of
-from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.dimensions import Dimensions
 from paddle_lite_py.tracing.effects import Argument
 from paddle_lite_py.tracing.executor import Executable
+from paddle_lite_py.tracing.owned import Owned
+from paddle_lite_py.tracing.places import MISSING
 from paddle_lite_py.tracing.speculation import SpeculationFailed
 from paddle_lite_py.tracing.trace import LOCK, Traced
 
@@ -74,7 +75,7 @@ class Specializer:
             common, among = self._scalars.split(call.structure, (now, kinds))
             numbers = among + self._attributes.values()
             key = CacheKey(now, common, kinds)
-            entry, stale = self.cache.find(key, numbers, lambda e: e.takes(shapes) and serves(e))
+            entry, stale = self.cache.find(key, numbers, lambda e: e.takes(shapes) and serves(e), tensors)
             if entry is not None:
                 entry.called_once = False
             elif may_wait and mode.interpreter is EAGER and self._policy.should_run_eagerly(key, tensors):
@@ -125,10 +126,10 @@ class Specializer:
             seen.clear()
             with self._attributes.replaced(len(numbers) - of_places, seen), of_call(numbers):
                 structure = with_numbers(common, numbers, seen)
-                return self.tracer.trace(structure, shapes, grads, names, sizes, shared)
+                return self.tracer.trace(structure, shapes, grads, names, sizes, shared, call.tensors)
 
         def with_values(shapes: list[Any]) -> Traced:
-            return self.tracer.trace(call.structure, shapes, grads, names, sizes, shared)
+            return self.tracer.trace(call.structure, shapes, grads, names, sizes, shared, call.tensors)
 
         try:
             traced = retrace_until_sizes_hold(sizes, attempt, shapes)
@@ -147,9 +148,12 @@ class Specializer:
         owner = getattr(call.function, "__self__", None)
         layers = [owner, *traced.layers] if isinstance(owner, Layer) else traced.layers
         changed = [w for w, *_ in traced.paths] + [e.write for e in traced.effects]
-        written = [(id(w.owner), w.key) for w in changed if not isinstance(w.owner, Argument | Tensor)]
+        written = [(id(w.owner), w.key) for w in changed if not isinstance(w.owner, Argument)]
         values = [*nested.statics(call.structure), *[o for fact in traced.assumed for o in getattr(fact, "reads", ())]]
-        found, settings = reads.guards_of(call.function, values, layers, written)
+        values += [own.value for own in traced.owned]
+        found, settings, asked = reads.guards_of(call.function, values, layers, written)
+        more = [Owned(i, n, vars(t).get(n, MISSING)) for n in sorted(asked) for i, t in enumerate(call.tensors)]
+        traced = traced._replace(owned=(*traced.owned, *more))
         found += guards.of_shared_paths(traced.paths, found)
         settings += guards.of_layers(layers)
         found, settings = ([g for g in gs if not self._attributes.covers(g)] for gs in (found, settings))

@@ -86,7 +86,9 @@ class StaticFunction(DeclaredSpecs, Inspection):
             else:
                 if mode.grad_enabled is entry.grad_enabled and settings.enabled:
                     plain = entry.plain and entry.coded.__code__ is entry.code
-                    if (plain and entry.layer_version == layer_version.number) or entry.stale() is None:
+                    if (plain and entry.layer_version == layer_version.number) or (
+                        entry.stale() is None and not (entry.owned and entry.owns_otherwise(args))
+                    ):
                         if entry.call is not None:
                             out = _new(Tensor)
                             out._data = entry.call(*arrays)

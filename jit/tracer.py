@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import dy2static
@@ -12,6 +12,7 @@ from paddle_lite_py.core.errors import TracedValueError
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.tracing.aliases import Undecided
 from paddle_lite_py.tracing.dimensions import Dimensions
+from paddle_lite_py.tracing.owned import owned_by
 from paddle_lite_py.tracing.trace import Traced, trace
 from paddle_lite_py.tracing.traced_scalars import TRUTHS, NumberTruthError
 
@@ -45,6 +46,7 @@ class FunctionTracer:
         names: list[str],
         sizes: Dimensions | None = None,
         shared: Shared = ALONE,
+        callers: Sequence[Tensor] = (),
     ) -> Traced:
         """Trace the function.
 
@@ -55,6 +57,7 @@ class FunctionTracer:
             names: a name for each of them.
             sizes: the unknown dimensions among them.
             shared: which of them share elements.
+            callers: the tensors of the call, if it is one.
         """
         missing: dy2static.ConversionError | None = None
         try:
@@ -72,11 +75,10 @@ class FunctionTracer:
         while True:
             try:
                 more: Any = {"shared": shared.among, "sizes": sizes, "decided": self._decided | once}
-                run = functools.partial(trace, call, shapes, grads, names, _convert, **more)
+                run = functools.partial(trace, call, shapes, grads, names, _convert, callers=callers, **more)
                 with at_run.record_effects():
-                    found = trace_watching_containers(
-                        self.function, [*nested.statics(structure)], self._implicit, self.name, run
-                    )
+                    values = [*nested.statics(structure), *[v for t in callers for v in owned_by(t).values()]]
+                    found = trace_watching_containers(self.function, values, self._implicit, self.name, run)
                 return run_passes(found, self._passes)
             except Undecided as e:
                 self._decided, once = self._decided | e.places, once | e.once

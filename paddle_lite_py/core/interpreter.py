@@ -21,6 +21,14 @@ class Observer:
     def rebound(self, obj: Any, attribute: str) -> None:
         """Called before an attribute that is state (a payload, a gradient) is replaced."""
 
+    def attribute_of(self, tensor: Any, name: str) -> Any:
+        """Return an attribute that a tensor has not got: of none, but in a trace."""
+        raise AttributeError(f"'{type(tensor).__name__}' object has no attribute '{name}'", name=name, obj=tensor)
+
+    def name_of(self, tensor: Any) -> str | None:
+        """Return the name that the caller has given to what a traced tensor stands for; None if there is none."""
+        return None
+
     def gradient_state(self, tensor: Any, only_if_empty: bool = False) -> None:
         """Called before .grad of a tensor is read or replaced."""
 

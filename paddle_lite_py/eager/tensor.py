@@ -75,10 +75,11 @@ class Tensor(TensorData):
         __and__ = __or__ = __xor__ = __lt__ = __le__ = __gt__ = __ge__ = cast(Any, None)
         __getitem__ = __setitem__ = cast(Any, None)
 
-        def __getattr__(self, name: str) -> Any: ...
-
     def __init__(self, *given: Any, **settings: Any) -> None:
         self.__dict__.update(constructor.of_arguments(*given, **settings))
+
+    def __getattr__(self, name: str) -> Any:  # only what is not there: a trace looks at the caller's tensor
+        return state.interpreter.attribute_of(self, name)
 
     # -- properties ------------------------------------------------------------------------------------------------
     @property
@@ -114,7 +115,7 @@ class Tensor(TensorData):
         """The name, generated if it was not set."""
         if self._name is None:
             if (given := getattr(payload_of(self), "name", None)) is not None:
-                return str(given)
+                return state.interpreter.name_of(self) or str(given)
             Tensor._counter += 1
             self._name = f"generated_tensor_{Tensor._counter - 1}"
         return self._name

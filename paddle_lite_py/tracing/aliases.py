@@ -8,7 +8,7 @@ The first one goes on, to find all such places at once.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from ..core.errors import DataDependentError
@@ -18,6 +18,7 @@ from ..eager.tensor import Tensor
 
 Places = frozenset[Any]
 _NO_PLACES: Places = frozenset()
+_NO_BASES: frozenset[int] = frozenset()
 
 
 class Undecided(Exception):
@@ -117,6 +118,12 @@ class Aliases:
     def settle(self, tensor: Tensor, held: Collection[int]) -> None:
         """Check whether a tensor may be one of those that are referenced elsewhere."""
         if id(tensor) in self._may_be and not self._may_be[id(tensor)].isdisjoint(held):
+            self.undecided(self._places[id(tensor)])
+
+    def settle_if(self, tensor: Tensor, matters: Callable[[Any], bool]) -> None:
+        """Have data decide which tensor one is, if they can, where that matters for some that it may be."""
+        found = self._may_be.get(id(tensor), _NO_BASES) if self.decides else _NO_BASES
+        if sum(bool(matters(self._kept[i])) for i in found):  # of each, since to ask is noted
             self.undecided(self._places[id(tensor)])
 
     def stale_objects(self) -> list[Any]:

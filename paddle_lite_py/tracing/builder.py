@@ -34,18 +34,20 @@ from .container_notes import ContainerNotes
 from .differentiate import Differentiation, identity
 from .frame import Capture, Frame, Key, Replay, TracedValue, Write, is_leaf, origin
 from .measuring import Measuring
+from .owned import OwnedAttributes
 from .places import attribute
 from .schedules import ScheduleTracing, TracedSchedule
 from .speculation import Speculation
 from .traced_scalars import as_number, cast_numbers, element_at, is_number
 
 
-class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Interpreter):
+class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, OwnedAttributes, Interpreter):
     """The interpreter that builds a Program."""
 
     is_tracing = True
 
     def __init__(self, convert: Callable[[Any], Any] = lambda f: f) -> None:
+        super().__init__()
         self.convert = convert
         self.layers, self.assumed = list[Any](), list[Any]()
         self.measured = {}

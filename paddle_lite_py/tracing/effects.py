@@ -11,6 +11,7 @@ from ..eager.pending import payload_of, set_payload
 from ..eager.tensor import ZEROS, Tensor, wrap
 from ..eager.views import replaced
 from .frame import Write
+from .owned import owned_by
 
 
 class Argument(NamedTuple):
@@ -118,12 +119,20 @@ def put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:
 
 def resolve(value: Any, structure: Any, args: Sequence[Tensor]) -> Any:
     """Put the caller's own tensors where a result stands for them."""
-    if not mentions(structure, Argument):
-        return value
+    return _resolved(value, args, set()) if mentions(structure, Argument) else value
+
+
+def _resolved(value: Any, args: Sequence[Tensor], seen: set[int]) -> Any:
     if isinstance(value, Argument):
         return args[value.position]
     leaves: list[Any] = []
     found = nested.flatten(value, lambda v: isinstance(v, Argument | Tensor), leaves)
+    for tensor in leaves:
+        if isinstance(tensor, Tensor) and id(tensor) not in seen:
+            seen.add(id(tensor))
+            vars(tensor).update({k: _resolved(v, args, seen) for k, v in owned_by(tensor).items()})
+    if not any(isinstance(v, Argument) for v in leaves):
+        return value
     return nested.unflatten(found, iter([args[v.position] if isinstance(v, Argument) else v for v in leaves]))
 
 

@@ -26,6 +26,7 @@ from .dimensions import Dimensions
 from .effects import Argument, AtPath, Effect
 from .escape import find_unescaped
 from .frame import Capture, TracedValue, Write, is_leaf
+from .owned import Owned, owned_by, with_attributes
 from .schedules import TracedSchedule
 from .speculation import Speculated, Speculation
 from .traced_scalars import NUMBER_LEAF, is_number, with_known_keys
@@ -64,6 +65,7 @@ class Traced(NamedTuple):
     left: tuple[int, ...] = ()  # outputs that state takes, which gradients flow out of too
     constraints: tuple[str, ...] = ()  # between unknown dimensions, which the trace has taken for granted
     seen: tuple[ScalarGuard, ...] = ()  # what the trace has found out about numbers that it does not know
+    owned: tuple[Owned, ...] = ()  # attributes of arguments that it has asked for
 
     @property
     def speculated_outputs(self) -> slice:
@@ -104,17 +106,20 @@ def trace(
     shared: tuple[Any, ...] = (),
     sizes: Dimensions | None = None,
     decided: frozenset[Any] | None = None,
+    callers: Sequence[Tensor] = (),
 ) -> Traced:
     """Trace fn(*tensors), one tensor for each spec.
 
     State that fn changes is given back whatever happens: only a run changes it. Arrays among the specs are those of a
     call, whose values the program may take for granted. `outside` has the containers that fn can reach, by id; `shared`
     says which of the tensors are views of which (views.shared); `sizes` has the unknown dimensions of the specs;
-    `decided` says which statements data decide, if they may: then Undecided tells of more.
+    `decided` says which statements data decide, if they may: then Undecided tells of more; `callers` are the tensors
+    of the call, if the trace is of one.
     """
     with LOCK, memory.paused_collection():
         builder = Builder(convert)
         builder.outside, builder.sizes, builder.size_answers = outside or {}, sizes, sizes
+        builder.callers = callers
         if sizes is not None and sizes.for_file:
             builder.unknown = sizes.measured
         if all(is_array(s) for s in specs):
@@ -123,6 +128,7 @@ def trace(
                 builder.decided, builder.aliases.decides = decided, True
         tensors = [builder.argument(s, i, g) for i, (s, g) in enumerate(zip(specs, grads, strict=True))]
         views.share(tensors, shared)
+        builder.share_settings(tensors)
         try:
             found = _trace(builder, fn, tensors, names)
         except Exception:  # perhaps of what was taken for another tensor than it is
@@ -267,10 +273,14 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
             return nested.Static(AtPath(builder.replaced[id(tensor)]))
         if id(tensor) in updated or not isinstance(tensor._data, Value):
             return nested.Static(tensor)
+        known = id(tensor) in builder.given
         builder.given.setdefault(id(tensor), []).append(len(leaves))
         builder.kept.append(tensor)
         leaves.append(builder.value_of(tensor))
-        return NUMBER_LEAF if is_number(tensor) else nested.LEAF
+        if is_number(tensor):
+            return NUMBER_LEAF
+        own = {} if known or (builder.sizes and builder.sizes.for_file) else owned_by(tensor)
+        return with_attributes(nested.LEAF, {k: _outputs(builder, v, leaves, updated) for k, v in own.items()})
 
     return _with_own_sets(builder, nested.replace_leaves(structure, iter([place(t) for t in tensors])))
 
@@ -288,6 +298,7 @@ def _with_own_sets(builder: Builder, structure: Any) -> Any:
 def _find_replacements(builder: Builder, outside: list[Write]) -> dict[int, Write]:
     """By ids of tensors from outside, where a run puts others in their place: a later run finds another one there."""
     written = [w for w in outside if isinstance(w.before, Tensor) and w.key not in ("_data", "_grad")]
+    written = [w for w in written if id(w.owner) not in builder.arguments]  # whose attributes are part of the key
     held = [w for w in written if builder.is_outside(Write(w.before, "_data", None))]
     return {id(w.before): w._replace(before=None) for w in held}
 
@@ -301,7 +312,7 @@ def _follow_paths(builder: Builder) -> list[tuple[Write, Any, Any]]:
     paths, followed = [], dict[int, TracedValue]()
     for write in builder.root.log.values():
         before = write.before
-        if not isinstance(before, Tensor) or write.key in ("_data", "_grad"):
+        if not isinstance(before, Tensor) or write.key in ("_data", "_grad") or id(write.owner) in builder.arguments:
             continue
         place = write._replace(before=None)
         held = builder.captures.get(id(before))
@@ -386,6 +397,7 @@ def _assemble(
         asked=builder.asked,
         assumed=tuple(builder.assumed),
         seen=tuple(builder.seen),
+        owned=tuple(builder.owned.values()),
         left=_left(effects, n_results, leaves),
         same={i: at[0] for at in builder.given.values() for i in at[1:]},
     )

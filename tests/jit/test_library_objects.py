@@ -51,3 +51,23 @@ def test_an_attribute_that_a_call_counts_up():
 
     static = to_static(count)
     assert [static(paddle.ones([1])).item() for _ in range(4)] == [1, 2, 3, 4] and held.step == 4
+
+
+def test_settings_that_only_the_framework_reads():
+    metric = paddle.metric.Accuracy()
+    static = to_static(lambda scores, label: metric.compute(scores, label))
+    scores, label = paddle.to_tensor([[0.1, 0.3, 0.2]]), paddle.to_tensor([[2]])
+    assert static(scores, label).tolist() == [[0]]
+    metric.maxk = 2
+    for _ in range(3):
+        metric.update(static(scores, label))
+    assert static(scores, label).tolist() == [[0, 1]] and static.cache.count == 2
+
+
+def test_fields_of_a_param_attr():
+    attr = paddle.ParamAttr(initializer=paddle.nn.initializer.Constant(2.0))
+    static = to_static(lambda x: paddle.nn.Linear(1, 1, weight_attr=attr, bias_attr=False)(x))
+    x = paddle.ones([1, 1])
+    assert static(x).item() == 2
+    attr.initializer = paddle.nn.initializer.Constant(5.0)
+    assert static(x).item() == 5
