@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+import operator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from paddle_lite_py.core import structure as nested
-from paddle_lite_py.eager.tensor import Tensor
 
 from .errors import StagingError
 from .iterables import Staged
@@ -49,7 +49,7 @@ def note(result: Any, before: Any, after: Any, tensors: Any) -> Any:
     if same:
         return result
     paths = {id(c): path for path, c in _containers(after, ())}
-    return Changed(_mark_shared(result, paths), after)
+    return Changed(_replaced(result, lambda v: Same(paths[id(v)]) if id(v) in paths else v), after)
 
 
 def _is_over_tensors(value: Any) -> bool:
@@ -59,9 +59,7 @@ def _is_over_tensors(value: Any) -> bool:
 def restore(changed: Changed, arguments: Any) -> Any:
     """Put what a run has changed into the caller's containers; returns the result."""
     put_back(arguments, changed.arguments)
-    leaves: list[Any] = []
-    structure = nested.flatten(changed.result, lambda v: isinstance(v, Same | Tensor), leaves)
-    return nested.unflatten(structure, iter([_at(arguments, v.path) if isinstance(v, Same) else v for v in leaves]))
+    return _replaced(changed.result, lambda v: _at(arguments, v.path) if isinstance(v, Same) else v)
 
 
 def put_back(old: Any, new: Any) -> Any:
@@ -116,12 +114,17 @@ def is_record(value: Any) -> bool:
     return dataclasses.is_dataclass(type(value)) and not hasattr(value, "settled")
 
 
-def _mark_shared(value: Any, paths: dict[int, Path]) -> Any:
-    if id(value) in paths:
-        return Same(paths[id(value)])
+def _replaced(value: Any, other: Callable[[Any], Any]) -> Any:
+    """Return a value with others in the place of parts of it; containers in which nothing is replaced stay."""
+    if (found := other(value)) is not value:
+        return found
     if type(value) in (list, tuple):
-        return type(value)([_mark_shared(v, paths) for v in value])
-    return {k: _mark_shared(v, paths) for k, v in value.items()} if type(value) is dict else value
+        items = [_replaced(v, other) for v in value]
+        return value if all(map(operator.is_, items, value)) else type(value)(items)
+    if type(value) is not dict:
+        return value
+    held = {k: _replaced(v, other) for k, v in value.items()}
+    return value if all(map(operator.is_, held.values(), value.values())) else held
 
 
 def _at(value: Any, path: Path) -> Any:

@@ -152,7 +152,7 @@ class Method:
         for handle, value in zip(self._state, outs[self._n :], strict=False):
             owner = tensors[handle.position] if isinstance(handle, Argument) else handle
             owner._set_payload(value._data)
-        return resolve(nested.unflatten(structure, iter(outs[: self._n])), structure, tensors)
+        return nested.unflatten(resolve(structure, tensors), iter(outs[: self._n]))
 
     @property
     def runs_in_parts(self) -> bool:

@@ -8,9 +8,11 @@ import numpy as np
 
 from .core.argument_docs import document as _document
 from .core.no_effect import Immaterial, no_effect
+from .eager.pending import payload_of
 from .eager.random import host_draw
 from .eager.tensor import Tensor
 from .ops.dynamic import concrete, fresh
+from .ops.on_host import Arguments, HostResult, on_host
 from .ops.segment import segment_max, segment_mean, segment_min, segment_sum, send_u_recv, send_ue_recv, send_uv
 
 __all__ = [
@@ -32,10 +34,27 @@ def _host(x: Any, who: str) -> np.ndarray:
     return concrete(x, who, "it before the static function")
 
 
+def _edges_and_nodes(given: Arguments) -> Any:
+    kind = payload_of(given["x"]).dtype
+    return HostResult(("edges",), kind), HostResult(("edges",), kind), HostResult((None,), kind)
+
+
+def _edges_and_counts(given: Arguments) -> Any:
+    kind = payload_of(given["row"]).dtype
+    found = HostResult(("neighbors",), kind), HostResult(payload_of(given["input_nodes"]).shape, kind)
+    ids = given["eids"]
+    return (
+        (*found, HostResult(("neighbors",), payload_of(ids).dtype))
+        if given["return_eids"] and ids is not None
+        else found
+    )
+
+
 NO_BUFFER = Immaterial("nodes are found without a table")
 
 
 @no_effect(value_buffer=NO_BUFFER, index_buffer=NO_BUFFER)
+@on_host(_edges_and_nodes)
 def reindex_graph(
     x: Tensor, neighbors: Tensor, count: Tensor, value_buffer: Any = None, index_buffer: Any = None, name: Any = None
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -99,6 +118,7 @@ def reindex_heter_graph(
 
 
 @no_effect(perm_buffer=NO_BUFFER)
+@on_host(_edges_and_counts)
 def sample_neighbors(
     row: Tensor,
     colptr: Tensor,
@@ -125,6 +145,7 @@ def sample_neighbors(
     return _sample(row, colptr, None, input_nodes, sample_size, eids, return_eids)
 
 
+@on_host(_edges_and_counts)
 def weighted_sample_neighbors(
     row: Tensor,
     colptr: Tensor,

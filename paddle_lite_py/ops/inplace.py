@@ -7,15 +7,22 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.interpreter import state
 from ..dispatch.define import INPLACE, add_methods, composite, op
 from ..eager.pending import payload_of
 from . import logic, math, unary  # noqa: F401  (whose in-place methods get other names here)
-from .creation import _full_like
+from .creation import _full_like, full
 from .random import _bernoulli, _gaussian, _uniform, seeded
+from .search import where
 
 
 def _like(x: Any) -> tuple[tuple[Any, ...], Any]:
     return tuple(payload_of(x).shape), x.dtype
+
+
+def filled(x: Any, made: Any) -> Any:
+    """Return what a tensor is filled with: still part of its graph, where gradients of 0 flow to what it was."""
+    return made if x.stop_gradient or not state.grad_enabled else where(full([], True), made, x)
 
 
 @composite(inplace="fill_")
@@ -27,7 +34,7 @@ def _fill(x: Any, value: Any) -> Any:
         >>> paddle.zeros([2]).fill_(3.0).tolist()
         [3.0, 3.0]
     """
-    return _full_like(x, value)
+    return filled(x, _full_like(x, value))
 
 
 @composite(inplace="zero_")
@@ -39,7 +46,7 @@ def _zero(x: Any) -> Any:
         >>> paddle.ones([2]).zero_().tolist()
         [0.0, 0.0]
     """
-    return _full_like(x, 0)
+    return filled(x, _full_like(x, 0))
 
 
 @composite(inplace="uniform_")
@@ -51,7 +58,7 @@ def _fill_uniform(x: Any, min: Any = 0.0, max: Any = 1.0, seed: int = 0) -> Any:
         >>> bool((paddle.zeros([4]).uniform_(2.0, 3.0) >= 2).all())
         True
     """
-    return seeded(seed, _uniform, (min, max), _like(x)) if seed else _uniform(min, max, *_like(x))
+    return filled(x, seeded(seed, _uniform, (min, max), _like(x)) if seed else _uniform(min, max, *_like(x)))
 
 
 @composite(inplace="normal_")
@@ -63,7 +70,7 @@ def _fill_normal(x: Any, mean: Any = 0.0, std: Any = 1.0) -> Any:
         >>> paddle.zeros([2]).normal_(5.0, 0.0).tolist()
         [5.0, 5.0]
     """
-    return _gaussian(mean, std, *_like(x))
+    return filled(x, _gaussian(mean, std, *_like(x)))
 
 
 @composite(inplace="log_normal_")
@@ -75,7 +82,7 @@ def _fill_log_normal(x: Any, mean: Any = 1.0, std: Any = 2.0) -> Any:
         >>> bool((paddle.zeros([4]).log_normal_() > 0).all())
         True
     """
-    return _gaussian(mean, std, *_like(x)).exp()
+    return filled(x, _gaussian(mean, std, *_like(x)).exp())
 
 
 @composite(inplace="exponential_")
@@ -88,7 +95,7 @@ def _fill_exponential(x: Any, lam: Any = 1.0) -> Any:
         True
     """
     # 1 - u is in (0, 1], where the logarithm is finite.
-    return (1 - _uniform(0.0, 1.0, *_like(x))).log() / -lam
+    return filled(x, (1 - _uniform(0.0, 1.0, *_like(x))).log() / -lam)
 
 
 @composite(inplace="geometric_")
@@ -100,7 +107,7 @@ def _fill_geometric(x: Any, probs: Any) -> Any:
         >>> bool((paddle.zeros([4]).geometric_(0.5) >= 0).all())
         True
     """
-    return (1 - _uniform(0.0, 1.0, *_like(x))).log() / float(jnp.log1p(-probs))
+    return filled(x, (1 - _uniform(0.0, 1.0, *_like(x))).log() / float(jnp.log1p(-probs)))
 
 
 @composite(inplace="cauchy_")
@@ -112,7 +119,7 @@ def _fill_cauchy(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
         >>> paddle.zeros([4]).cauchy_(1.0, 2.0).shape
         paddle.Size([4])
     """
-    return (_uniform(-jnp.pi / 2, jnp.pi / 2, *_like(x))).tan() * scale + loc
+    return filled(x, (_uniform(-jnp.pi / 2, jnp.pi / 2, *_like(x))).tan() * scale + loc)
 
 
 @composite(inplace="bernoulli_")
@@ -124,7 +131,7 @@ def _fill_bernoulli(x: Any, p: Any = 0.5) -> Any:
         >>> paddle.zeros([2]).bernoulli_(1.0).tolist()
         [1.0, 1.0]
     """
-    return _bernoulli(p, *_like(x))
+    return filled(x, _bernoulli(p, *_like(x)))
 
 
 @op(name="fill_diagonal", inplace="fill_diagonal_")

@@ -14,6 +14,7 @@ from ..eager.pending import payload_of
 from ..eager.tensor import Tensor
 from . import binary, creation, decomposition, gather, joining, linalg, manipulation, norms, scatter, signal, slicing
 from .dynamic import is_eager
+from .inplace import filled
 from .logic import (
     equal,
     greater_equal,
@@ -178,9 +179,8 @@ def random_(x: Tensor, from_: int = 0, to: int | None = None, *, generator: Any 
     if to is None and not from_:
         to = most.get(x.dtype.name) or dtypes.iinfo(x.dtype).max
     low, high = bounds("random_", from_, to)
-    return x._rebind(
-        drawn_from(generator, _randint, (low, high), (tuple(payload_of(x).shape), dtypes.int64)).astype(x.dtype)
-    )
+    drawn = drawn_from(generator, _randint, (low, high), (tuple(payload_of(x).shape), dtypes.int64))
+    return x._rebind(filled(x, drawn.astype(x.dtype)))
 
 
 @_method

@@ -11,7 +11,6 @@ from ..eager.pending import payload_of, set_payload
 from ..eager.tensor import ZEROS, Tensor, wrap
 from ..eager.views import replaced
 from .frame import Write
-from .owned import owned_by
 
 
 class Argument(NamedTuple):
@@ -111,29 +110,24 @@ def put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:
         return join(owner, arrays[0])
     if write.key == "_data":
         return set_payload(owner, arrays[0] if effect.structure is nested.LEAF else effect.structure.value)
-    value = nested.unflatten(effect.structure, iter([a if isinstance(a, Tensor) else wrap(a) for a in arrays]))
+    structure = resolve(effect.structure, args)
+    value = nested.unflatten(structure, iter([a if isinstance(a, Tensor) else wrap(a) for a in arrays]))
     if write.key == "_grad" and isinstance(value, Tensor):
         value.stop_gradient = False
-    write._replace(owner=owner).put(resolve(value, effect.structure, args))
+    write._replace(owner=owner).put(value)
 
 
-def resolve(value: Any, structure: Any, args: Sequence[Tensor]) -> Any:
-    """Put the caller's own tensors where a result stands for them."""
-    return _resolved(value, args, set()) if mentions(structure, Argument) else value
+def resolve(structure: Any, args: Sequence[Tensor]) -> Any:
+    """Return a structure with the caller's own tensors where a result stands for them."""
+    return _resolved(structure, args) if mentions(structure, Argument) else structure
 
 
-def _resolved(value: Any, args: Sequence[Tensor], seen: set[int]) -> Any:
-    if isinstance(value, Argument):
-        return args[value.position]
-    leaves: list[Any] = []
-    found = nested.flatten(value, lambda v: isinstance(v, Argument | Tensor), leaves)
-    for tensor in leaves:
-        if isinstance(tensor, Tensor) and id(tensor) not in seen:
-            seen.add(id(tensor))
-            vars(tensor).update({k: _resolved(v, args, seen) for k, v in owned_by(tensor).items()})
-    if not any(isinstance(v, Argument) for v in leaves):
-        return value
-    return nested.unflatten(found, iter([args[v.position] if isinstance(v, Argument) else v for v in leaves]))
+def _resolved(structure: Any, args: Sequence[Tensor]) -> Any:
+    if isinstance(structure, nested.Nest):
+        return structure._replace(children=tuple([_resolved(c, args) for c in structure.children]))
+    if isinstance(structure, nested.Static) and isinstance(structure.value, Argument):
+        return nested.Static(args[structure.value.position])
+    return structure
 
 
 def mentions(structure: Any, kind: type) -> bool:

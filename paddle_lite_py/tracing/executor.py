@@ -281,7 +281,7 @@ class Executable:
             self._apply(outs, args, tensors, {i: made[i] for i in traced.left} if len(made) > len(tensors) else {})
         if structure is nested.LEAF:
             return tensors[0]
-        return resolve(nested.unflatten(structure, iter(tensors)), structure, args)
+        return nested.unflatten(resolve(structure, args), iter(tensors))
 
     def _look_for_shared(self, args: Sequence[Tensor]) -> None:
         for a in args:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import threading
 import weakref
@@ -260,9 +261,16 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
         return nested.Static(value)
     tensors: list[Any] = []
     value = with_known_keys(value)
-    structure = nested.flatten(value, lambda v: isinstance(v, Tensor) or is_symbolic(v), tensors)
+    for_file = builder.sizes is not None and builder.sizes.for_file  # which holds copies
+
+    def is_whole(held: Any) -> bool:
+        return isinstance(held, Tensor) or is_symbolic(held) or not for_file and _is_from_outside(builder, held)
+
+    structure = nested.flatten(value, is_whole, tensors)
 
     def place(tensor: Any) -> Any:
+        if not isinstance(tensor, Tensor) and not is_symbolic(tensor):
+            return nested.Static(tensor)
         tensor = tensor if isinstance(tensor, Tensor) else builder.sizes.returned(tensor)
         if is_number(tensor) and tensor._value is not None:
             return nested.Static(tensor._value)
@@ -279,10 +287,16 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
         leaves.append(builder.value_of(tensor))
         if is_number(tensor):
             return NUMBER_LEAF
-        own = {} if known or (builder.sizes and builder.sizes.for_file) else owned_by(tensor)
+        own = {} if known or for_file else owned_by(tensor)
         return with_attributes(nested.LEAF, {k: _outputs(builder, v, leaves, updated) for k, v in own.items()})
 
     return _with_own_sets(builder, nested.replace_leaves(structure, iter([place(t) for t in tensors])))
+
+
+def _is_from_outside(builder: Builder, value: Any) -> bool:
+    """Whether a list, dict or the like, or an object of a data class, is one that was there before the trace."""
+    held = vars(value) if dataclasses.is_dataclass(value) and hasattr(value, "__dict__") else value
+    return id(held) in builder.outside
 
 
 def _with_own_sets(builder: Builder, structure: Any) -> Any:
