@@ -10,6 +10,7 @@ from .. import nn
 from ..core import dtypes
 from ..core.interpreter import state
 from ..core.no_effect import Immaterial, no_effect
+from ..core.place import as_place
 from ..eager.casting import Casting, use
 from ..eager.tensor import Tensor
 from ..nn import norm
@@ -156,28 +157,32 @@ def get_autocast_cpu_dtype(device_type: Any = None) -> str:
 get_autocast_gpu_dtype = get_autocast_cpu_dtype
 
 
-@no_effect(device=_SAME)
 def is_float16_supported(device: Any = None) -> bool:
     """Return whether a device supports float16: always True, since XLA computes in float16 on every device.
+
+    Raises:
+        ValueError: if there is no such device.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.amp.is_float16_supported()
         True
     """
-    return True
+    return device is None or bool(as_place(device))
 
 
-@no_effect(device=_SAME)
 def is_bfloat16_supported(device: Any = None) -> bool:
     """Return whether a device supports bfloat16: always True, since XLA computes in bfloat16 on every device.
+
+    Raises:
+        ValueError: if there is no such device.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.amp.is_bfloat16_supported()
         True
     """
-    return True
+    return is_float16_supported(device)
 
 
 def _listed(*rules: str) -> set[str]:

@@ -16,6 +16,7 @@ from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from ..ops.gather import take_along_axis
 from ..ops.random import _uniform, poisson
+from ..ops.search import where
 from ..ops.softmax import log_softmax
 from .base import Distribution, ExponentialFamily, as_parameters, as_value
 
@@ -253,14 +254,21 @@ class Poisson(ExponentialFamily):
     def log_prob(self, value: Any) -> Tensor:
         """Compute the logarithm of the probability."""
         x = as_value(value, self.rate)
-        return x * self.rate.log() - self.rate - (x + 1).lgamma()
+        times = where(x.equal(0.0), x, x * self.rate.log())  # a rate of 0 gives no events
+        return times - self.rate - (x + 1).lgamma()
 
     def entropy(self) -> Tensor:
         """Compute the entropy in nats, as a sum over the values with noticeable probability."""
         top = int(float(self.rate.max()) + 30 * (math.sqrt(float(self.rate.max())) + 1))
         x = as_value(np.arange(top, dtype=np.float32), self.rate)
         log = self.log_prob(x.reshape([-1, *[1] * self.rate.ndim]))
-        return -(log.exp() * log).sum(0)
+        return _surprise(log).sum(0)
+
+
+def _surprise(log: Tensor) -> Tensor:
+    """Return -p log(p) of logarithms of probabilities: 0 for what is impossible."""
+    p: Any = log.exp()
+    return where(p > 0, -p * log, p)
 
 
 class Binomial(Distribution):
@@ -310,9 +318,12 @@ class Binomial(Distribution):
 
     def entropy(self) -> Tensor:
         """Compute the entropy in nats."""
+        return _surprise(self.log_prob(self._numbers())).sum(0)
+
+    def _numbers(self) -> Tensor:
+        """Return the numbers of successes there may be, along a first dimension."""
         x = as_value(np.arange(int(self.total_count.max()) + 1, dtype=np.float32), self.total_count)
-        log = self.log_prob(x.reshape([-1, *[1] * self.total_count.ndim]))
-        return -(log.exp() * log).sum(0)
+        return x.reshape([-1, *[1] * self.total_count.ndim])
 
 
 @op(name="binomial_draw", random=True, grad=False)

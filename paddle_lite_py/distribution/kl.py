@@ -10,7 +10,7 @@ from ..ops.creation import full_like
 from ..ops.search import where
 from ..ops.softmax import log_softmax
 from .base import Distribution
-from .discrete import Bernoulli, Categorical, ContinuousBernoulli, Geometric, Poisson
+from .discrete import Bernoulli, Binomial, Categorical, ContinuousBernoulli, Geometric, Poisson
 from .divergence import Rule, divergence, register
 from .location import Cauchy, Laplace, LogNormal, Normal, Uniform
 from .positive import Beta, Dirichlet, Exponential, Gamma, MultivariateNormal, log_beta
@@ -144,7 +144,16 @@ def _geometric(p: Any, q: Any) -> Tensor:
 
 @register_kl(Poisson, Poisson)
 def _poisson(p: Any, q: Any) -> Tensor:
-    return p.rate * (p.rate / q.rate).log() - (p.rate - q.rate)
+    ratio = where(p.rate == 0, 1.0, p.rate / q.rate)  # no event is no surprise
+    return p.rate * ratio.log() - (p.rate - q.rate)
+
+
+@register_kl(Binomial, Binomial)
+def _binomial(p: Any, q: Any) -> Tensor:
+    support = p._numbers()
+    mine, others = p.log_prob(support), q.log_prob(support)
+    chance = mine.exp()
+    return where(chance > 0, chance * (mine - others), chance).sum(0)
 
 
 @register_kl(Cauchy, Cauchy)

@@ -15,6 +15,7 @@ from . import collate  # noqa: F401  (paddle.io.dataloader.collate)
 from .collate import default_collate_fn, default_convert_fn, to_tensors
 from .dataset import IterableDataset, TensorDataset
 from .draw import worker_seed
+from .generator_loader import from_generator
 from .making import Loading
 from .position import Position
 from .processes import Processes, Unfit
@@ -57,6 +58,8 @@ class DataLoader:
         >>> [x.tolist() for x, in paddle.io.DataLoader(data, batch_size=2, num_workers=2)]
         [[0, 1], [2, 3], [4]]
     """
+
+    from_generator = staticmethod(from_generator)
 
     @no_effect(
         use_buffer_reader=Immaterial("num_workers says whether batches are loaded ahead"),

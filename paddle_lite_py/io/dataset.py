@@ -235,6 +235,8 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | 
         [7, 3]
     """
     total = len(dataset)
+    if any(n < 0 for n in lengths):
+        raise ValueError(f"random_split: the lengths are {list(lengths)}; expected numbers of at least 0")
     sizes = _sizes(lengths, total) if math.isclose(sum(lengths), 1) and sum(lengths) <= 1 + 1e-9 else list(lengths)
     if sum(sizes) != total:
         raise ValueError(

@@ -337,7 +337,7 @@ class SpectralNorm(Layer):
     ) -> None:
         super().__init__()
         self._dim, self._power_iters, self._eps = dim, power_iters, eps
-        rows = weight_shape[dim]
+        rows = row_count("SpectralNorm", weight_shape, dim)
         attr = ParamAttr(trainable=False)
         self.weight_u = self.create_parameter([rows], attr, dtype, default_initializer=Normal(0.0, 1.0))
         self.weight_v = self.create_parameter(
@@ -352,6 +352,17 @@ class SpectralNorm(Layer):
         self.weight_u._set_payload(u._data)
         self.weight_v._set_payload(v._data)
         return out
+
+
+def row_count(who: str, shape: Any, dim: int) -> int:
+    """Return the size of the dimension that forms the rows of a matrix.
+
+    Raises:
+        ValueError: there is no such dimension.
+    """
+    if not -len(shape) <= dim < len(shape):
+        raise ValueError(f"{who}: dim is {dim}; expected {-len(shape)} to {len(shape) - 1}, of the shape {[*shape]}")
+    return int(shape[dim])
 
 
 def spectral_norm(weight: Any, u: Any, v: Any, dim: int, power_iters: int, eps: float) -> tuple[Any, Any, Any]:

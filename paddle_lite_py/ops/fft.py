@@ -192,12 +192,15 @@ def fftfreq(n: int, d: float = 1.0, dtype: DTypeLike = None) -> Any:
     Returns:
         A 1-D tensor of length `n`: 0, positive, then negative frequencies in cycles per unit of `d`.
 
+    Raises:
+        ValueError: if `n` or `d` is 0.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.fft.fftfreq(4).tolist()
         [0.0, 0.25, -0.5, -0.25]
     """
-    return fresh(jnp.fft.fftfreq(n, d, dtype=numpy_dtype(float_dtype(dtype))))
+    return fresh(jnp.fft.fftfreq(*_spaced("fftfreq", n, d), dtype=numpy_dtype(float_dtype(dtype))))
 
 
 @composite(creates=True)
@@ -207,12 +210,21 @@ def rfftfreq(n: int, d: float = 1.0, dtype: DTypeLike = None) -> Any:
     Returns:
         A 1-D tensor of length `n // 2 + 1`.
 
+    Raises:
+        ValueError: if `n` or `d` is 0.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.fft.rfftfreq(4).tolist()
         [0.0, 0.25, 0.5]
     """
-    return fresh(jnp.fft.rfftfreq(n, d, dtype=numpy_dtype(float_dtype(dtype))))
+    return fresh(jnp.fft.rfftfreq(*_spaced("rfftfreq", n, d), dtype=numpy_dtype(float_dtype(dtype))))
+
+
+def _spaced(who: str, n: int, d: float) -> tuple[int, float]:
+    if n == 0 or d == 0:
+        raise ValueError(f"{who}: n is {n} and d is {d}; expected numbers other than 0")
+    return n, d
 
 
 __all__ = [

@@ -195,3 +195,17 @@ def test_what_is_certain_has_a_finite_logarithm(dtype, least):
     assert np.allclose(d.log_prob(paddle.ones([2], dtype)).numpy(), [np.log(least), -least], rtol=1e-6, atol=0)
     assert np.allclose(d.logits.numpy(), [np.log(least), -np.log(least)], rtol=1e-6)
     assert np.isfinite(d.entropy().numpy()).all() and (d.sample([50]) == paddle.to_tensor([0.0, 1.0], dtype)).all()
+
+
+def test_poisson_without_events():
+    p, q = D.Poisson(t(0, 2)), D.Poisson(t(2, 2))
+    assert p.log_prob(t(0, 0)).tolist() == [0, -2]
+    np.testing.assert_allclose(p.entropy(), [0, 1.7048829], rtol=1e-6)
+    np.testing.assert_allclose(D.kl_divergence(p, q), [2, 0], atol=1e-6)
+
+
+def test_binomials_of_different_counts():
+    p, q = D.Binomial(t(3, 5), t(0.3, 0.4)), D.Binomial(t(4, 5), t(0.5, 0.1))
+    np.testing.assert_allclose(p.entropy(), [1.1404672, 1.4979], rtol=1e-4)
+    np.testing.assert_allclose(D.kl_divergence(p, q), [0.644693, 1.556194], rtol=1e-5)
+    assert D.kl_divergence(q, p).tolist()[0] == float("inf")

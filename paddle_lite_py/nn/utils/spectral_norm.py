@@ -10,6 +10,7 @@ from .. import initializer
 from ..base import Layer
 from ..common import Linear
 from ..conv import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
+from ..norm import row_count
 from ..norm import spectral_norm as normalized
 from .derived import derive_parameter
 
@@ -61,7 +62,7 @@ def spectral_norm(
     if dim is None:
         dim = 1 if isinstance(layer, Linear | Conv1DTranspose | Conv2DTranspose | Conv3DTranspose) else 0
     weight: Any = layer._parameters[name]
-    rows = weight.shape[dim]
+    rows = row_count("spectral_norm", weight.shape, dim)
     draw = ParamAttr(initializer=initializer.Normal(0.0, 1.0), trainable=False)
     delattr(layer, name)
     layer.add_parameter(f"{name}_orig", derive_parameter(layer, list(weight.shape), lambda w: w, weight))
