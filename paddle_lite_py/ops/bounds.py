@@ -101,20 +101,21 @@ def _along(name: str, error: type[Exception]) -> Any:
 
 
 def _nd(error: type[Exception]) -> Any:
-    def check(x: Any, index: Any, *_: Any) -> None:
-        if not index.ndim:
-            return
-        sizes = x.shape[: index.shape[-1]]
-        found = _range(index)
-        size = min(sizes, default=0)
-        if found is None or (found[0] >= -size and found[1] < size):  # usually, so the columns are not read
-            return
-        for axis, size in enumerate(sizes):
-            column = np.asarray(index)[..., axis]
-            if not (column.item(column.argmin()) >= -size and column.item(column.argmax()) < size):
-                _complain(column, -size, size, f"column {axis} of index", error, None, -size)
+    return lambda attrs: lambda x, index, *_: _nd_within(index, x.shape, error)
 
-    return lambda attrs: check
+
+def _nd_within(index: Any, shape: Any, error: type[Exception]) -> None:
+    if not index.ndim:
+        return
+    sizes = shape[: index.shape[-1]]
+    found = _range(index)
+    size = min(sizes, default=0)
+    if found is None or (found[0] >= -size and found[1] < size):  # usually, so the columns are not read
+        return
+    for axis, size in enumerate(sizes):
+        column = np.asarray(index)[..., axis]
+        if not (column.item(column.argmin()) >= -size and column.item(column.argmax()) < size):
+            _complain(column, -size, size, f"column {axis} of index", error, None, -size)
 
 
 def _flat(attrs: dict[str, Any]) -> Check | None:
@@ -322,7 +323,9 @@ CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
     "index_sample": _columns,
     "scatter": _along("index", IndexError),
     "scatter_nd_add": _nd(IndexError),
+    "scatter_nd": lambda attrs: lambda index, _: _nd_within(index, attrs["shape"], IndexError),
     "_index_add": _along("index", ValueError),
+    "_index_fill": _along("index", ValueError),
     "_put_along_axis": _along("indices", IndexError),
     "embedding": _rows,
     "one_hot": _classes,

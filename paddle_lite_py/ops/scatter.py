@@ -371,7 +371,13 @@ def select_scatter(x: Array, values: Array, /, axis: int, index: int) -> Any:
         >>> import paddle_lite_py as paddle
         >>> paddle.select_scatter(paddle.zeros([2, 2]), paddle.ones([2]), 1, 0).tolist()
         [[1.0, 0.0], [1.0, 0.0]]
+
+    Raises:
+        IndexError: there is no slice `index`.
     """
+    size = x.shape[axis]
+    if not -size <= index < size:
+        raise IndexError(f"index is {index}; expected {-size} to {size - 1}, since axis {axis} has the size {size}")
     return x.at[(*_rows(x, axis), index)].set(values.astype(x.dtype))
 
 
@@ -413,9 +419,14 @@ def diagonal_scatter(x: Array, y: Array, /, offset: int = 0, axis1: int = 0, axi
         >>> import paddle_lite_py as paddle
         >>> paddle.diagonal_scatter(paddle.zeros([2, 2]), paddle.ones([2])).tolist()
         [[1.0, 0.0], [0.0, 1.0]]
+
+    Raises:
+        ValueError: if there is no such diagonal, or `y` is not as long.
     """
     front = jnp.moveaxis(x, (axis1, axis2), (0, 1))
     i = jnp.arange(max(0, min(front.shape[0] + min(offset, 0), front.shape[1] - max(offset, 0))))
+    if y.shape[-1:] != i.shape or not (len(i) or 0 in front.shape[:2]):
+        raise ValueError(f"y has the shape {[*y.shape]}; the diagonal {offset} has {len(i)} elements")
     out = front.at[i - min(offset, 0), i + max(offset, 0)].set(jnp.moveaxis(y, -1, 0).astype(x.dtype))
     return jnp.moveaxis(out, (0, 1), (axis1, axis2))
 

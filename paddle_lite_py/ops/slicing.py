@@ -149,12 +149,18 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Any:
         >>> import paddle_lite_py as paddle
         >>> paddle.narrow(paddle.to_tensor([1, 2, 3]), 0, 1, 2).tolist()
         [2, 3]
+
+    Raises:
+        ValueError: if the tensor ends before.
     """
     if isinstance(start, Tensor):
         before_end: Any = start < 0
         start = start + before_end.astype(start.dtype) * input.shape[dim]
     elif start < 0:
         start = start + input.shape[dim]
+    size = input.shape[dim]
+    if all(type(n) is int for n in (start, length, size)) and not (0 <= start <= start + length <= size):
+        raise ValueError(f"narrow: start is {start} and length {length}; dimension {dim} has the size {size}")
     return slice(input, [dim], [start], [start + length])
 
 

@@ -418,6 +418,9 @@ def nms(
         [0, 2]
     """
     places = concrete(boxes, "nms()", "scores and masks")
+    for name, given in (("scores", scores), ("category_idxs", category_idxs)):
+        if given is not None and given.shape != [len(places)]:
+            raise ValueError(f"nms: {name} has the shape {[*given.shape]}, and there are {len(places)} boxes")
     order = np.arange(len(places)) if scores is None else np.argsort(-scores.numpy(), kind="stable")
     kinds = np.zeros(len(places)) if category_idxs is None else category_idxs.numpy()
     if categories is not None:

@@ -54,5 +54,12 @@ CASES: list[tuple[str, str, str]] = [
     ("paddle.split(v, [5, -1])", "ValueError", "leave nothing for -1; the axis has size 3"),
     ("paddle.bincount(i, minlength=-1)", "ValueError", "minlength is -1; expected at least 0"),
     ("paddle.bincount(i, weights=v)", "ValueError", "weights has the shape [3]; expected that of x, [2]"),
+    ("paddle.index_fill(v, paddle.to_tensor([5]), 0, 0.)", "ValueError", "index holds 5 at [0]; expected -3 to 2"),
+    ("paddle.index_fill_(v, paddle.to_tensor([[-4]]), 0, 0.)", "ValueError", "index holds -4 at [0, 0]"),
+    ("paddle.select_scatter(x, v, 0, 9)", "IndexError", "index is 9; expected -"),
+    ("paddle.scatter_nd(paddle.to_tensor([[9]]), v[:1], [3])", "IndexError", "column 0 of index holds 9 at [0]"),
+    ("paddle.diagonal_scatter(x, v, offset=7)", "ValueError", "the diagonal 7 has 0 elements"),
+    ("paddle.narrow(v, 0, 2, 5)", "ValueError", "narrow: start is 2 and length 5; dimension 0 has the size 3"),
+    ("paddle.vision.ops.nms(paddle.ones([1, 4]), 0.5, v)", "ValueError", "nms: scores has the shape [3]"),
     ("paddle.vander(v, -1)", "ValueError", "n is -1; expected at least 0"),
 ]
