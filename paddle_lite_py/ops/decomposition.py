@@ -255,7 +255,6 @@ def svd_lowrank(x: Tensor, q: int | None = None, niter: int = 2, M: Any = None) 
         >>> [part.shape for part in paddle.linalg.svd_lowrank(paddle.ones([4, 3]), q=2)]
         [paddle.Size([4, 2]), paddle.Size([2]), paddle.Size([3, 2])]
     """
-    x = matrices(x)
     q = min(6, *x.shape[-2:]) if q is None else q
     u, s, vh = svd(x if M is None else x - M)
     return u[..., :q], s[..., :q], vh.conj().swapaxes(-1, -2)[..., :q]
