@@ -12,7 +12,8 @@ from ..dispatch.codegen import into
 from ..eager import random
 from ..eager.tensor import Tensor
 from ..ops import decomposition, gather, logic, math, reduction, search, splitting, statistics
-from . import autograd, distributions, nn, optim, tensorboard, torchvision
+from . import autograd, distributions, func, linalg, nn, optim, pytree, tensorboard, torchvision
+from .draws import drawn, initial_seed
 from .functions import (
     addcdiv_,
     addcmul_,
@@ -29,10 +30,12 @@ from .functions import (
     to_type,
     xlogy,
 )
+from .results import cummax, cummin, kthvalue, mode, qr, svd
 
 __all__ = [
     *("addcdiv_", "addcmul_", "aminmax", "cartesian_prod", "chunk", "fmod", "index_copy_", "index_fill_", "new_tensor"),
-    *("norm", "randint", "select", "to_type", "xlogy"),
+    *("norm", "randint", "select", "to_type", "xlogy", "drawn", "initial_seed", "cummax", "cummin", "kthvalue"),
+    *("mode", "qr", "svd", "func", "linalg", "pytree"),
     *(
         "autograd",
         "distributions",

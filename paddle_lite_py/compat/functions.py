@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..eager.tensor import Tensor
 from ..ops import joining, reduction, splitting
@@ -42,7 +42,20 @@ def addcdiv_(input: Tensor, tensor1: Any, tensor2: Any, *, value: float = 1) -> 
     return input.add_(tensor1 / tensor2 * value)
 
 
-def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+class Extremes(NamedTuple):
+    """The least and the greatest elements.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.aminmax(paddle.to_tensor([3.0, 1.0])).min.item()
+        1.0
+    """
+
+    min: Tensor
+    max: Tensor
+
+
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Extremes:
     """Return the least and the greatest element, with `dim` of each slice.
 
     Examples:
@@ -50,7 +63,7 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
         >>> [x.item() for x in paddle.compat.aminmax(paddle.to_tensor([3.0, 1.0, 2.0]))]
         [1.0, 3.0]
     """
-    return reduction.amin(input, dim, keepdim), reduction.amax(input, dim, keepdim)
+    return Extremes(reduction.amin(input, dim, keepdim), reduction.amax(input, dim, keepdim))
 
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:

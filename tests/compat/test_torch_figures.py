@@ -12,6 +12,7 @@ import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py import compat
+from paddle_lite_py.compat.optim.lr_scheduler.rates import rates
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
 
@@ -37,3 +38,12 @@ def test_a_function_gives_the_numbers_of_pytorch(text):
     modules = compat, compat.nn, compat.nn.functional, compat.distributions, compat.nn, paddle.to_tensor
     found = figures.of_function(text, *modules)
     assert same(found, RECORDED[text]), (found, RECORDED[text])
+
+
+@pytest.mark.parametrize("text", figures.SCHEDULES)
+def test_a_schedule_gives_the_rates_of_pytorch(text):
+    a, b = paddle.nn.Linear(1, 1), paddle.nn.Linear(1, 1)
+    groups = compat.optim.groups([{"params": a.parameters()}, {"params": b.parameters(), "lr": 0.05}], 0.1)
+    opt = paddle.optimizer.SGD(0.1, parameters=groups)
+    found = figures.of_schedule(text, compat.optim.lr_scheduler, opt, rates)
+    np.testing.assert_allclose(found, RECORDED[text], rtol=1e-6, atol=1e-9)

@@ -70,6 +70,13 @@ def test_a_function_returns_a_gradient_for_each_argument(static):
         type("New", (compat.autograd.Function,), {"setup_context": None})
 
 
+LR = compat.optim.lr_scheduler
+
+
+def rated():
+    return paddle.optimizer.SGD(0.1, parameters=weights(1.0))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -85,6 +92,17 @@ def test_a_function_returns_a_gradient_for_each_argument(static):
         (lambda: compat.nn.MaxPool2d(2, dilation=2, ceil_mode=True)(paddle.ones([1, 1, 5, 5])), "dilation is 2"),
         (lambda: compat.nn.init.kaiming_normal_(paddle.ones([2, 2]), mode="fan"), "mode is 'fan'"),
         (lambda: compat.optim.groups([{"params": [], "lr": 1.0}], 0.0), "expected lr above 0"),
+        (lambda: LR.OneCycleLR(rated(), 1.0, 9), "write cycle_momentum=False"),
+        (lambda: LR.CyclicLR(rated(), 0.1, 1.0), "write cycle_momentum=False"),
+        (lambda: LR.SequentialLR(rated(), [], []), "expected a milestone for each"),
+        (lambda: LR.ChainedScheduler([LR.StepLR(rated(), 1)], rated()), "a StepLR is of another optimizer"),
+        (lambda: LR.LambdaLR(rated(), [abs, abs]), "2 values; expected 1"),
+        (lambda: compat.drawn(3, paddle.rand, [2]), "a int; expected a paddle.Generator"),
+        (lambda: compat.svd(paddle.eye(2), compute_uv=False), "write paddle.linalg.svdvals"),
+        (lambda: compat.func.grad(lambda x: x)(paddle.ones([2])), "expected a tensor with one element"),
+        (lambda: compat.func.vmap(abs, randomness="same"), "draw the random numbers before"),
+        (lambda: compat.pytree.tree_map(max, [1], (1,)), r"rests\[0\] has the structure"),
+        (lambda: compat.pytree.tree_unflatten([1], compat.pytree.tree_structure([1, 2])), "1 leaves; expected 2"),
     ],
 )
 def test_what_cannot_be_is_refused(call, message):
@@ -128,3 +146,94 @@ def test_tensorboard_shows_what_a_writer_wrote(tmp_path):
     assert (events.Images("picture")[0].width, events.Images("picture")[0].height) == (5, 4)
     assert events.Histograms("weights")[0].histogram_value.num == 10
     assert events.Tensors("note/text_summary")[0].tensor_proto.string_val == [b"**hello**"]
+
+
+def test_schedules_resume_act_together_and_may_be_own():
+    opt = rated()
+    warm, falling = LR.LinearLR(opt, 0.1, total_iters=2), LR.ExponentialLR(opt, 0.5)
+    found = []
+    for step in range(4):
+        (warm if step < 2 else falling).step()
+        found.append(opt.get_lr())
+    np.testing.assert_allclose(found, [0.055, 0.1, 0.05, 0.025])  # as PyTorch's
+    other = rated()
+    resumed = LR.ExponentialLR(other, 0.5)
+    resumed.load_state_dict(falling.state_dict())
+    assert other.get_lr() == opt.get_lr()
+
+    class Halving(LR.LRScheduler):
+        def get_lr(self):
+            return [rate * 0.5**self.last_epoch for rate in self.base_lrs]
+
+    own = Descent(weights(1.0))
+    schedule = Halving(own)
+    schedule.step()
+    assert own.param_groups[0]["lr"] == 0.25 and schedule.get_last_lr() == [0.25]
+    with pytest.raises(KeyError, match="had no schedule"):
+        LR.StepLR(rated(), 1, last_epoch=3)
+
+
+def test_a_static_function_that_steps_a_schedule_is_split():
+    def losses(static):
+        (w,) = weights(1.0)
+        opt = paddle.optimizer.SGD(0.1, parameters=[w])
+        schedule = LR.StepLR(opt, 1, 0.5)
+
+        def step():
+            loss = (w * w).sum()
+            loss.backward()
+            opt.step()
+            opt.clear_grad()
+            schedule.step()
+            return loss
+
+        step = paddle.jit.to_static(step) if static else step
+        return [step().item() for _ in range(4)]
+
+    with pytest.warns(UserWarning, match="runs as Python"):
+        np.testing.assert_allclose(losses(True), losses(False), rtol=1e-6)
+
+
+def test_a_generator_has_a_stream_of_its_own():
+    def draws(seed):
+        return compat.drawn(paddle.Generator(seed=seed), paddle.rand, [3]).tolist()
+
+    paddle.seed(1)
+    first = paddle.rand([2]).tolist()
+    paddle.seed(1)
+    assert draws(3) == draws(3) != draws(4)
+    assert paddle.rand([2]).tolist() == first and compat.initial_seed() == 1
+    generator = paddle.Generator(seed=3)
+    rows = [compat.drawn(generator, paddle.rand, [3]).tolist() for _ in range(2)]
+    assert rows[0] == draws(3) != rows[1]
+    assert compat.drawn(None, paddle.full, [1], 2.0).item() == 2.0
+
+
+def test_hooks_see_and_replace_gradients():
+    net, seen = paddle.nn.Linear(2, 1), []
+    net.weight.set_value(paddle.to_tensor([[1.0], [2.0]]))
+    handle = compat.nn.register_full_backward_hook(net, lambda layer, into, of: (into[0] * 3,))
+    before = compat.nn.register_full_backward_pre_hook(net, lambda layer, of: (of[0] * 2,))
+    x = paddle.to_tensor([[1.0, 1.0]], stop_gradient=False)
+    net(x).sum().backward()
+    assert x.grad.tolist() == [[6.0, 12.0]] and net.bias.grad.item() == 2.0
+    handle.remove()
+    before.remove()
+    compat.nn.register_full_backward_hook(net, lambda layer, into, of: seen.append((into, of[0].item())))
+    net(paddle.ones([1, 2])).sum().backward()
+    assert seen == [((None,), 1.0)]
+
+
+def test_a_layer_is_called_with_other_tensors():
+    net = paddle.nn.Sequential(compat.nn.Linear(2, 2), compat.nn.BatchNorm1d(2))
+    kept = {k: v.numpy() for k, v in net.state_dict().items()}
+    other = {k: v * 2 + 1 for k, v in net.named_parameters()}
+    expected = paddle.nn.Sequential(compat.nn.Linear(2, 2), compat.nn.BatchNorm1d(2))
+    expected.load_state_dict({**kept, **other})
+    x = paddle.rand([3, 2])
+    net.eval()
+    expected.eval()
+    np.testing.assert_allclose(compat.func.functional_call(net, other, x).numpy(), expected(x).numpy(), rtol=1e-5)
+    assert all((v.numpy() == kept[k]).all() for k, v in net.state_dict().items())
+    with pytest.raises(KeyError, match="Sequential has no parameter or buffer 'w'"):
+        compat.func.functional_call(net, {"w": x}, x)

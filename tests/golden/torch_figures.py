@@ -92,11 +92,48 @@ FUNCTIONS = (
     "nn.init.kaiming_uniform_(x.reshape(6, 10) * 0 + 1, 5**0.5).abs().max() <= 10**-0.5",
     "D.Categorical(logits=x).log_prob(i[:, :, 0])", "D.Categorical(p).entropy()", "D.Categorical(p).probs",
     "D.Categorical(p).logits",
+    "root.kthvalue(x, 2).values", "root.cummax(x, 1).indices", "root.cummin(x, 0).values", "root.mode(i, 0).values",
+    "root.svd(x).V.abs()", "root.qr(x).R.abs()", "root.aminmax(x).max", "root.linalg.eigh(x @ x.mT).eigenvalues",
+    "root.linalg.svd(x, full_matrices=False).Vh.abs()", "root.linalg.lstsq(x, y[:, :, :2]).solution",
+    "root.linalg.slogdet(x @ x.mT).logabsdet", "root.linalg.lu_factor(x[:, :, :4]).LU",
+    "root.func.vmap(lambda a, b: a * b, in_dims=(0, None), out_dims=1)(x, y[0])",
+    "root.func.vmap(lambda d, s: d['a'] * s + d['b'], in_dims=({'a': 0, 'b': None}, None))({'a': x, 'b': y[0]}, 2.0)",
+    "root.func.grad(lambda a, b: (a * b).sum(), argnums=(0, 1))(x, y)",
+    "root.func.grad(lambda d: (d['a'] ** 2).sum())({'a': x})['a']",
+    "root.func.grad(lambda a: root.func.grad(lambda b: a * b * b)(a))(w[0])",
+    "root.func.vmap(root.func.grad(lambda a: (a**3).sum()))(x)",
+    "root.func.jacrev(lambda a, b: a @ b, argnums=(0, 1))(x[0], y[0, 0])",
+    "root.func.jacfwd(lambda a: (a * a).sum(0))(x[0])", "root.func.hessian(lambda a: (a**3).sum())(w)",
+    "root.func.vjp(lambda a, b: a @ b, x[0], y[0, 0])[1](w)",
+    "root.func.jvp(lambda a: a * a, (x,), (y,))",
+    "root.func.functional_call(nn.Linear(5, 2, bias=False), {'weight': v.mT}, (x,))",
+    "(lambda net: root.func.vmap(root.func.grad(lambda p, a: root.func.functional_call(net, p, (a,)).sum()),"
+    " in_dims=(None, 0))({'weight': v.mT}, x)['weight'])(nn.Linear(5, 2, bias=False))",
     *(f"R.pad_packed_sequence(filled(nn.{n}(5, 2, bidirectional={b}))(packed)[0])[0]" for n in ("LSTM", "GRU", "RNN")
       for b in (False, True)),
     "filled(nn.LSTM(5, 2, 2))(packed)[1]", "filled(nn.GRU(5, 2))(packed)[1]", "packed.data", "packed.batch_sizes",
     "R.pad_sequence([x[0], y[0, :2]], batch_first=True, padding_value=-1.0, padding_side='left')",
 )  # fmt: skip
+
+# Schedules of L, of an optimizer with two groups whose rates are 0.1 and 0.05; the rates of twelve steps.
+SCHEDULES = (
+    "L.StepLR(o, 3)", "L.MultiStepLR(o, [2, 4, 4], gamma=0.5)", "L.ExponentialLR(o, 0.9)", "L.ConstantLR(o, 0.5, 3)",
+    "L.LinearLR(o, 0.1, 1.0, 4)", "L.LinearLR(o, 1.0, 0.0, 4)", "L.PolynomialLR(o, 6, 2.0)",
+    "L.LambdaLR(o, [lambda e: 0.9**e, lambda e: 0.8**e])", "L.MultiplicativeLR(o, lambda e: 0.9)",
+    "L.CosineAnnealingLR(o, 4, eta_min=0.01)", "L.CosineAnnealingWarmRestarts(o, 3, 2, 0.001)",
+    "L.OneCycleLR(o, max_lr=0.3, total_steps=20, cycle_momentum=False)",
+    "L.OneCycleLR(o, [0.3, 0.1], epochs=5, steps_per_epoch=4, three_phase=True, anneal_strategy='linear',"
+    " cycle_momentum=False, pct_start=0.4)",
+    "L.CyclicLR(o, 0.01, 0.1, 3, 5, 'triangular2', cycle_momentum=False)",
+    "L.CyclicLR(o, 0.01, 0.1, 3, mode='exp_range', gamma=0.9, cycle_momentum=False)",
+    "L.CyclicLR(o, 0.01, 0.1, 3, scale_fn=lambda x: 1 / x, cycle_momentum=False)",
+    "L.SequentialLR(o, [L.LinearLR(o, 0.1, total_iters=4), L.CosineAnnealingLR(o, 8)], [4])",
+    "L.SequentialLR(o, [L.ConstantLR(o, 0.1, 2), L.ExponentialLR(o, 0.8), L.StepLR(o, 2, 0.5)], milestones=[3, 7])",
+    "L.ChainedScheduler([L.ConstantLR(o, 0.1, 3), L.ExponentialLR(o, 0.9)], optimizer=o)",
+    "L.ReduceLROnPlateau(o, factor=0.5, patience=0, cooldown=1, min_lr=0.02)",
+    "L.ReduceLROnPlateau(o, 'max', factor=0.5, threshold_mode='abs', threshold=0.1, patience=1)",
+)  # fmt: skip
+METRICS = (1.0, 0.9, 0.9, 0.95, -0.1, -0.1, -0.05, -0.2, 3.0, 3.0, 3.0, 2.0)
 
 
 def draw(name: str, shape: Any) -> np.ndarray:
@@ -156,6 +193,16 @@ def of_function(text: str, root: Any, nn: Any, F: Any, D: Any, R: Any, tensor: A
     return shown(eval(text, {"root": root, "nn": nn, "F": F, "D": D, "R": R, **names}))
 
 
+def of_schedule(text: str, L: Any, o: Any, rates: Any) -> list[Any]:
+    """Return the rates of the groups of an optimizer at each step."""
+    schedule, found = eval(text, {"L": L, "o": o}), [rates(o)]
+    for metric in METRICS:
+        o.step()
+        schedule.step(*[metric] if "Plateau" in text else [])
+        found.append(schedule.get_last_lr())
+    return [[round(rate, 9) for rate in each] for each in found]
+
+
 def record() -> None:
     """Write what the installed PyTorch computes."""
     import torch
@@ -164,6 +211,15 @@ def record() -> None:
     modules = torch, torch.nn, torch.nn.functional, torch.distributions, rnn, torch.tensor
     layers = {k: of_layer(k, s, torch.nn, torch.tensor) for k, s in LAYERS.items()}
     functions = {k: of_function(k, *modules) for k in FUNCTIONS}
+
+    def optimizer() -> Any:
+        a, b = torch.nn.Linear(1, 1), torch.nn.Linear(1, 1)
+        return torch.optim.SGD([{"params": a.parameters()}, {"params": b.parameters(), "lr": 0.05}], 0.1)
+
+    def rates(o: Any) -> list[float]:
+        return [group["lr"] for group in o.param_groups]
+
+    functions |= {k: of_schedule(k, torch.optim.lr_scheduler, optimizer(), rates) for k in SCHEDULES}
     rows = [f"{json.dumps(k)}: {json.dumps(v)}" for k, v in {**layers, **functions}.items()]
     FILE.write_text("{\n" + ",\n".join(rows) + "\n}\n")
 

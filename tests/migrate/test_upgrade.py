@@ -86,10 +86,10 @@ CASES = {
     "from torch.optim.lr_scheduler import StepLR\nimport torch.optim as optim\n"
     "s = StepLR(opt, step_size=1, gamma=0.7)\nself.plateau = optim.lr_scheduler.ReduceLROnPlateau(optimizer=self.opt)\n"
     "print(s.get_last_lr()[0])\n": (
-        "from paddle_lite_py.optimizer.lr import StepDecay as StepLR\nimport paddle_lite_py.optimizer as optim\n"
-        "s = StepLR(opt.get_lr(), step_size=1, gamma=0.7)\nopt.set_lr_scheduler(s)\n"
-        "self.plateau = optim.lr.ReduceOnPlateau(learning_rate=self.opt.get_lr())\n"
-        "self.opt.set_lr_scheduler(self.plateau)\nprint([s.last_lr][0])\n"
+        P + "from paddle_lite_py.compat.optim.lr_scheduler import StepLR\nimport paddle_lite_py.optimizer as optim\n"
+        "s = StepLR(opt, step_size=1, gamma=0.7)\n"
+        "self.plateau = paddle.compat.optim.lr_scheduler.ReduceLROnPlateau(optimizer=self.opt)\n"
+        "print(s.get_last_lr()[0])\n"
     ),
     T + "import torch.backends.cudnn as cudnn\nif fast:\n    cudnn.benchmark = True\nd = torch.device('cuda', 0)\n": (
         P + "if fast:\n    pass\nd = paddle.device('cuda', 0)\n"
@@ -188,6 +188,23 @@ CASES = {
         P + "f = hasattr(paddle, 'compile'), self.torch, g(torch=1), isinstance(x, paddle.nn.ReLU)\n"
         "def h(o: paddle.optimizer.Adam): return x.grad.is_sparse()\n"
     ),
+    T + "from torch.func import functional_call, vmap\nfrom torch.utils._pytree import tree_map\n"
+    "from torch.optim.lr_scheduler import _LRScheduler, OneCycleLR\ns = OneCycleLR(o, 0.1, 9, cycle_momentum=False)\n"
+    "x = torch.rand(3, generator=g), w.normal_(generator=g), nn.init.ones_(w), torch.vmap(f)(x), torch.initial_seed()\n"
+    "self.register_full_backward_hook(f)\nvalues, at = x.sort()\nnames.sort()\nx.kthvalue(2).values, x.svd()\n"
+    "torch.utils.data.DataLoader(d, 4, shuffle=True, generator=g)\ntorch.linalg.eigh(x).eigenvalues\ntorch.fft.fft(x).real\n": (
+        P + "from paddle_lite_py.compat.func import functional_call, vmap\n"
+        "from paddle_lite_py.compat.pytree import tree_map\n"
+        "from paddle_lite_py.compat.optim.lr_scheduler import LRScheduler as _LRScheduler, OneCycleLR\n"
+        "s = OneCycleLR(o, 0.1, 9, cycle_momentum=False)\n"
+        "x = paddle.compat.drawn(g, paddle.rand, 3), paddle.compat.drawn(g, w.normal_), nn.init.ones_(w), "
+        "paddle.compat.func.vmap(f)(x), paddle.compat.initial_seed()\n"
+        "paddle.compat.nn.register_full_backward_hook(self, f)\nvalues, at = paddle.compat.sort(x)\nnames.sort()\n"
+        "paddle.compat.kthvalue(x, 2).values, paddle.compat.svd(x)\n"
+        "paddle.io.DataLoader(d, batch_sampler=paddle.io.BatchSampler(sampler=paddle.io.RandomSampler(d, generator=g), "
+        "batch_size=4))\n"
+        'paddle.compat.linalg.eigh(x).eigenvalues\npaddle.real(paddle.fft.fft(x, norm="backward"))\n'
+    ),
     "for g in opt.param_groups:\n    g['lr'] = rate\n": "opt.set_lr(rate)\n",
     "import numpy as np\nx = np.ones(2).size\n": "import numpy as np\nx = np.ones(2).size\n",
 }
@@ -202,8 +219,9 @@ def test_rewritings(before):
 @pytest.mark.parametrize(
     ("text", "line", "todo"),
     [
-        (T + "f(torch.optim.lr_scheduler.StepLR(opt, 3))\n", 2, "assign the schedule to a name"),
-        (T + "s = torch.optim.lr_scheduler.CyclicLR(optimizer=opt)\n", 2, "a schedule is made before the optimizer"),
+        (T + "s = torch.optim.lr_scheduler.CyclicLR(opt, 0.1, 1.0)\n", 2, "write cycle_momentum=False"),
+        (T + "y = x.imag\n", 2, "of a tensor: write paddle.imag(x)"),
+        (T + "net.register_backward_hook(f)\n", 2, "write register_full_backward_hook()"),
         (T + "torch.optim.Adagrad(p, **kwargs)\n", 2, "the call has ** arguments, some of which"),
         (T + "\nx = torch.quantize_per_tensor(a)\n", 3, "there is no such name here"),
         (T + "torch.optim.SGD(p, 0.1, dampening=0.5)\n", 2, "dampening and maximize are not known"),
@@ -213,7 +231,6 @@ def test_rewritings(before):
         (T + "for g in opt.param_groups:\n    g['weight_decay'] = 0\n", 2, "write set_lr()"),
         (T + "h = torch.histogram(x, 4)\n", 2, "it returns the counts alone here"),
         (T + "a = text.split(sep)\n", 2, "of a tensor: write paddle.compat.split"),
-        (T + "torch.rand(3, generator=g)\n", 2, "generator is not known here: paddle.seed()"),
         ("import timm\n", 1, "computes with PyTorch itself"),
         (T + "writer.add_hparams(a, b)\n", 2, "the SummaryWriter here writes scalars"),
         (T + "torch.nn.functional.huber_loss(a, b, weight=w)\n", 2, "weight is not known here"),

@@ -6,6 +6,7 @@ from .attention import MultiheadAttention
 from .batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
 from .convolutions import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .embeddings import Embedding, EmbeddingBag
+from .hooks import register_full_backward_hook, register_full_backward_pre_hook
 from .layers import (
     AvgPool1D,
     AvgPool2D,
@@ -50,6 +51,7 @@ __all__ = [
     *("CrossEntropyLoss", "Embedding", "EmbeddingBag", "MaxPool1d", "MaxPool2d", "MaxPool3d", "PReLU", "Softmin"),
     *("GroupNorm", "LayerNorm", "Threshold", "in_place", "init", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"),
     *("Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
+    *("register_full_backward_hook", "register_full_backward_pre_hook"),
     *("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Dropout2d", "Dropout3d"),
     *("Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer"),
     *("PackedSequence", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence", "pad_sequence"),

@@ -14,15 +14,14 @@ from .rule import Misfit, apply_rule, code, filled
 from .torch_rules import (
     AS_FUNCTIONS,
     DRAWN,
-    GENERATOR,
+    DRAWN_METHODS,
     LEFT_OUT,
     LOADED,
     METHODS_TODO,
     NEVER,
-    NOT_ASSIGNED,
+    OF_LAYERS,
     OTHER_METHODS,
     PAIRS,
-    SCHEDULES,
     TENSOR_METHODS,
 )
 
@@ -83,7 +82,7 @@ class Rewriter(cst.CSTTransformer):
         self._called: set[cst.CSTNode] = set()
         self._named: set[cst.CSTNode] = set()  # classes in annotations and isinstance(), which are not called
         self._callees: set[cst.CSTNode] = set()
-        self._assigned: dict[cst.CSTNode, tuple[str, str]] = {}  # schedules of optimizers: these, and their own names
+        self._statements: set[cst.CSTNode] = set()  # calls whose result is not used: list.sort()
 
     def _line(self, node: cst.CSTNode) -> int:
         return self.get_metadata(PositionProvider, node).start.line
@@ -120,12 +119,22 @@ class Rewriter(cst.CSTTransformer):
             return cst.Name("False")
         name = dotted(original_node)
         if self.imports.torch and original_node.attr.value in ("real", "imag") and original_node not in self._callees:
-            self._told(original_node, f".{original_node.attr.value}", "of a tensor: a method here", True)
+            return self._part(original_node, updated_node)
         if self.imports.torch and original_node.attr.value == "is_sparse" and original_node not in self._callees:
             self._told(original_node, ".is_sparse", ".is_sparse()")
             return cst.Call(updated_node)
         full = self.imports.full(name) if name else None
         return updated_node if full is None else self._renamed(original_node, updated_node, str(name), full)
+
+    def _part(self, node: cst.Attribute, updated: cst.Attribute) -> cst.BaseExpression:
+        """Return the real or the imaginary part of a tensor."""
+        part, function = node.attr.value, self.imports.reached(f"paddle.{node.attr.value}")
+        owner = dotted(node.value.func) if isinstance(node.value, cst.Call) else None
+        if owner is None or not str(self.imports.full(owner)).startswith("torch."):
+            self._told(node, f".{part}", f"of a tensor: write {function}(x)", True)
+            return updated
+        self._told(node, f".{part}", f"{function}(...)")
+        return cst.Call(cst.parse_expression(function), [cst.Arg(updated.value)])
 
     def _is_other(self, name: str, full: str) -> bool:
         """Whether a name that a module has is one of something else that the program calls by that name."""
@@ -173,11 +182,6 @@ class Rewriter(cst.CSTTransformer):
         if self._is_of_backends(first):
             self._told(first, code(first), "left out: XLA chooses its kernels and threads")
             return cst.RemoveFromParent()
-        if isinstance(first, cst.Assign) and first.value in self._assigned:
-            optimizer, schedule = self._assigned[first.value]
-            given = f"{optimizer}.set_lr_scheduler({schedule})"
-            self._told(first, schedule, given)
-            return cst.FlattenSentinel([updated_node, cst.parse_statement(given)])
         return self.imports.replaced(self._line(original_node), original_node, updated_node)
 
     def _is_of_backends(self, node: Any) -> bool:
@@ -186,7 +190,7 @@ class Rewriter(cst.CSTTransformer):
         name = dotted(node.targets[0].target) if isinstance(node, cst.Assign) else None
         return name is not None and str(self.imports.full(name)).startswith("torch.backends.")
 
-    # -- schedules -------------------------------------------------------------------------------------------------
+    # -- rates -----------------------------------------------------------------------------------------------------
     def leave_Assign(self, original_node: cst.Assign, updated_node: cst.Assign) -> Any:
         call, target = original_node.value, dotted(original_node.targets[0].target)
         name = dotted(call.func) if isinstance(call, cst.Call) else None
@@ -206,15 +210,10 @@ class Rewriter(cst.CSTTransformer):
     def visit_AssignTarget(self, node: cst.AssignTarget) -> bool:
         return rates.optimizer_of(node.target) is None
 
-    def visit_Assign(self, node: cst.Assign) -> None:
-        call, target = node.value, node.targets[0].target
-        if not isinstance(call, cst.Call) or not dotted(target) or self.imports.full(str(dotted(call.func))) is None:
-            return
-        given = [a.value for a in call.args if a.keyword is None or a.keyword.value == "optimizer"]
-        if self.imports.full(str(dotted(call.func))) in SCHEDULES and given:
-            self._assigned[call] = (code(given[0]), code(target))
-
     # -- calls -----------------------------------------------------------------------------------------------------
+    def visit_Expr(self, node: cst.Expr) -> None:
+        self._statements.add(node.value)
+
     def visit_Call(self, node: cst.Call) -> bool:
         name = dotted(node.func)
         self._callees.add(node.func)
@@ -251,9 +250,6 @@ class Rewriter(cst.CSTTransformer):
         if rule.new == "{0}" and updated_node.args:
             self._told(original_node, str(name), "its argument")
             return updated_node.args[0].value
-        if full in SCHEDULES and original_node not in self._assigned:
-            self._told(original_node, str(name), NOT_ASSIGNED, True)
-            return updated_node
         if full == "torch.save" and original_node.args and dotted(original_node.args[0].value) in self.imports.layers:
             layer = updated_node.args[0]
             state = cst.parse_expression(f"{code(layer.value)}.state_dict()")
@@ -263,14 +259,25 @@ class Rewriter(cst.CSTTransformer):
 
     def _without_layout(self, node: cst.Call, updated: cst.Call) -> cst.Call:
         """Return a call without memory_format: XLA chooses the layout of arrays."""
-        kept = [a for a in updated.args if a.keyword is None or a.keyword.value != "memory_format"]
-        if not self.imports.torch or len(kept) == len(updated.args):
+        layout = _named(updated, "memory_format")
+        if not self.imports.torch or layout is None:
             return updated
         self._told(node, "memory_format", "left out: XLA chooses the layout of arrays")
-        kept[-1:] = [a.with_changes(comma=cst.MaybeSentinel.DEFAULT) for a in kept[-1:]]
-        return updated.with_changes(args=kept)
+        return _without(updated, layout)
+
+    def _drawn(self, made: Any, generator: cst.Arg) -> cst.Call:
+        """Return a call that draws random numbers as one with the stream of a generator."""
+        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+        first = [cst.Arg(generator.value, comma=comma), cst.Arg(made.func, comma=comma)]
+        if not made.args:
+            first[1] = cst.Arg(made.func)
+        return cst.Call(cst.parse_expression(self.imports.reached("paddle.compat.drawn")), [*first, *made.args])
 
     def _call(self, node: cst.Call, updated: cst.Call, name: str, rule: Any) -> cst.BaseExpression:
+        full = str(self.imports.full(name))
+        if (full in DRAWN or full.startswith("torch.nn.init.")) and (generator := _named(updated, "generator")):
+            self._told(node, name, "paddle.compat.drawn(...)")
+            return self._drawn(self._call(node, _without(updated, generator), name, rule), generator)
         try:
             if rule.template:
                 text = self.imports.reached(filled(rule, updated.args))
@@ -282,8 +289,6 @@ class Rewriter(cst.CSTTransformer):
             return updated
         if rule.todo:
             self._told(node, name, rule.todo, True)
-        if self.imports.full(name) in DRAWN and any(a.keyword and a.keyword.value == "generator" for a in args):
-            self._told(node, name, GENERATOR, True)
         same = [code(a) for a in args] == [code(a) for a in updated.args]
         if not same:
             updated = updated.with_changes(args=args)
@@ -323,11 +328,14 @@ class Rewriter(cst.CSTTransformer):
             return updated  # a function of another package
         if (
             _is_function(method, updated, owner)
-            or (method in PAIRS and updated.args)
+            or (method in PAIRS and (updated.args or (method == "sort" and node not in self._statements)))
             or (method == "split" and _of_sizes(updated))
             or _is_of_tensors(method, updated)
         ):
             return self._as_function(node, updated, AS_FUNCTIONS.get(method, f"paddle.compat.{method}"))
+        if method in DRAWN_METHODS and (generator := _named(updated, "generator")):
+            self._told(node, f".{method}(...)", "paddle.compat.drawn(...)")
+            return self._drawn(self._method(node, _without(updated, generator)), generator)
         if method.endswith("_") and isinstance(owner, cst.Attribute) and owner.attr.value == "grad":
             self._told(node, f".grad.{method}(...)", f".grad.detach().{method}(...)")
             detached = cst.Call(cst.Attribute(owner, cst.Name("detach")))
@@ -381,16 +389,24 @@ class Rewriter(cst.CSTTransformer):
         if method == "cuda" and not updated.args:
             self._told(node, ".cuda()", "left out: tensors are made where they are needed")
             return owner
-        if method == "get_last_lr" and not updated.args:
-            self._told(node, ".get_last_lr()", "[....last_lr]")
-            return cst.List([cst.Element(cst.Attribute(owner, cst.Name("last_lr")))])
         return updated
+
+
+def _named(call: cst.Call, name: str) -> cst.Arg | None:
+    """Return the argument of a name."""
+    return next((a for a in call.args if a.keyword is not None and a.keyword.value == name), None)
+
+
+def _without(call: cst.Call, argument: cst.Arg) -> cst.Call:
+    kept = [a for a in call.args if a is not argument]
+    kept[-1:] = [a.with_changes(comma=cst.MaybeSentinel.DEFAULT) for a in kept[-1:]]
+    return call.with_changes(args=kept)
 
 
 def _is_function(method: str, call: cst.Call, owner: Any) -> bool:
     """Whether a method is one of tensors that is a function here, and not a layer that a module has."""
     alone = AS_FUNCTIONS.get(method, "").startswith("paddle.nn.functional.") and method != "log_softmax"
-    return method in AS_FUNCTIONS and code(owner) != "self" and not (alone and call.args)
+    return method in AS_FUNCTIONS and (code(owner) != "self" or method in OF_LAYERS) and not (alone and call.args)
 
 
 def _is_of_tensors(method: str, call: cst.Call) -> bool:

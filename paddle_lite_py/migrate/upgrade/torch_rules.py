@@ -14,9 +14,11 @@ MODULES = {
     "torch.nn.init": "paddle.nn.init",
     "torch.nn.utils": "paddle.nn.utils",
     "torch.nn": "paddle.nn",
-    "torch.optim.lr_scheduler": "paddle.optimizer.lr",
+    "torch.optim.lr_scheduler": "paddle.compat.optim.lr_scheduler",
     "torch.optim": "paddle.optimizer",
     "torch.utils.data": "paddle.io",
+    "torch.utils._pytree": "paddle.compat.pytree",
+    "torch.func": "paddle.compat.func",
     "torch.utils.tensorboard": "paddle.compat.tensorboard",
     "torch.autograd": "paddle.autograd",
     "torch.linalg": "paddle.linalg",
@@ -80,16 +82,20 @@ def _sgd(args: Arguments) -> str | None:
 
 
 def _loader(args: Arguments) -> None:
-    """With batches of a sampler, where there is one."""
+    """With batches of a sampler, where there is one, and that of a generator."""
+    generator, shuffled = args.pop("generator", None), code(args.get("shuffle", cst.Name("False")))
+    if generator is not None and "sampler" not in args and "batch_sampler" not in args and shuffled != "False":
+        drawn = f"paddle.io.RandomSampler({code(args['dataset'])}, generator={code(generator)})"
+        args["sampler"] = cst.parse_expression(drawn if shuffled == "True" else f"({drawn} if {shuffled} else None)")
     if "sampler" not in args:
         return
-    sampler = code(args.pop("sampler"))
+    given = args.pop("sampler")
+    sampler, is_one = code(given), isinstance(given, cst.Call)
     settings = {k: code(args.pop(k)) for k in ("batch_size", "shuffle", "drop_last") if k in args}
-    given = ", ".join([f"{k}={v}" for k, v in settings.items() if k != "shuffle"])
-    args["batch_sampler"] = cst.parse_expression(
-        f"None if {sampler} is None else paddle.io.BatchSampler(sampler={sampler}{', ' * bool(given)}{given})"
-    )
-    for name, value in settings.items():
+    named = "".join([f", {k}={v}" for k, v in settings.items() if k != "shuffle"])
+    batches = f"paddle.io.BatchSampler(sampler={sampler}{named})"
+    args["batch_sampler"] = cst.parse_expression(batches if is_one else f"None if {sampler} is None else {batches}")
+    for name, value in settings.items() if not is_one else ():
         args[name] = cst.parse_expression(f"{value} if {sampler} is None else {1 if name == 'batch_size' else False}")
 
 
@@ -164,18 +170,10 @@ def _data_set(args: Arguments) -> None:
         args["mode"] = cst.parse_expression(f'"train" if {code(args.pop("train"))} else "test"')
 
 
-def _schedule(args: Arguments) -> None:
-    """From the rate of the optimizer."""
-    args["optimizer"] = cst.parse_expression(f"{code(args['optimizer'])}.get_lr()")
-
-
-def _unlike(_args: Arguments) -> None:
-    raise Misfit("a schedule is made before the optimizer here, and the arguments of this one differ")
-
-
-def _linear_schedule(args: Arguments) -> None:
-    _schedule(args)
-    _with(total_iters=5)(args)
+def _one_momentum(args: Arguments) -> None:
+    """A schedule of the rate alone."""
+    if code(args.get("cycle_momentum", cst.Name("True"))) != "False":
+        raise Misfit("the momentum does not change here: write cycle_momentum=False")
 
 
 def _bernoulli(args: Arguments) -> None:
@@ -213,6 +211,14 @@ _ADAGRAD = "params lr lr_decay weight_decay initial_accumulator_value eps"
 _RMS = "params lr alpha eps weight_decay momentum centered"
 _LBFGS = "params lr max_iter max_eval tolerance_grad tolerance_change history_size line_search_fn"
 _SGD = "params lr momentum dampening weight_decay nesterov"
+_ONE_CYCLE = (
+    "optimizer max_lr total_steps epochs steps_per_epoch pct_start anneal_strategy cycle_momentum base_momentum "
+    "max_momentum div_factor final_div_factor three_phase last_epoch"
+)
+_CYCLIC = (
+    "optimizer base_lr max_lr step_size_up step_size_down mode gamma scale_fn scale_mode cycle_momentum base_momentum "
+    "max_momentum last_epoch"
+)
 
 RULES, _BY_HAND = read(MODULES)
 RULES |= {
@@ -277,48 +283,25 @@ RULES |= {
     "torch.device": Rule("paddle.device"),
     "torch.load": Rule("paddle.load", "f map_location", 1, {"map_location": "", "weights_only": ""}),
     "torch.topk": Rule("paddle.topk", "input k dim largest sorted", 2, {"input": "x", "dim": "axis"}),
+    **{f"torch.optim.lr_scheduler.{n}": Rule(f"paddle.compat.optim.lr_scheduler.{n}", order, 99, {}, _one_momentum)
+       for n, order in (("OneCycleLR", _ONE_CYCLE), ("CyclicLR", _CYCLIC))},
+    "torch.optim.lr_scheduler._LRScheduler": Rule("paddle.compat.optim.lr_scheduler.LRScheduler"),
     "torch.cuda.manual_seed": Rule("paddle.seed"),
     "torch.cuda.manual_seed_all": Rule("paddle.seed"),
     "torch.linspace": Rule("paddle.linspace", "start end steps", 2, {"end": "stop", "steps": "num"}),
 }  # fmt: skip
 
-# Schedules are made before the optimizer here: from its rate, and then given to it.
-_SCHEDULES = {
-    "StepLR": ("StepDecay", "step_size gamma last_epoch"),
-    "MultiStepLR": ("MultiStepDecay", "milestones gamma last_epoch"),
-    "ExponentialLR": ("ExponentialDecay", "gamma last_epoch"),
-    "CosineAnnealingLR": ("CosineAnnealingDecay", "T_max eta_min last_epoch"),
-    "CosineAnnealingWarmRestarts": ("CosineAnnealingWarmRestarts", "T_0 T_mult eta_min last_epoch"),
-    "LambdaLR": ("LambdaDecay", "lr_lambda last_epoch"),
-    "MultiplicativeLR": ("MultiplicativeDecay", "lr_lambda last_epoch"),
-    "LinearLR": ("LinearLR", "start_factor end_factor total_iters last_epoch"),
-    "ReduceLROnPlateau": ("ReduceOnPlateau", "mode factor patience threshold threshold_mode cooldown min_lr eps"),
-}
-_RENAMED = {"optimizer": "learning_rate", "eps": "epsilon", "total_iters": "total_steps"}
-SCHEDULES = {
-    f"torch.optim.lr_scheduler.{old}": Rule(
-        f"paddle.optimizer.lr.{new}", f"optimizer {order}", 1, _RENAMED,
-        _linear_schedule if old == "LinearLR" else _schedule,
-    )
-    for old, (new, order) in _SCHEDULES.items()
-}  # fmt: skip
 for _name, _rule in [*RULES.items()]:
     if _rule.names.get("inplace") == "":
         _after = _function_in_place if ".functional." in _name else _layer_in_place
         RULES[_name] = _rule._replace(after=_after)
     elif _name.startswith("torch.optim.") and "params" in _rule.order.split():
         RULES[_name] = _rule._replace(edit=_with_groups(_rule.edit))
-RULES |= SCHEDULES
-RULES |= {
-    f"torch.optim.lr_scheduler.{n}": Rule(f"paddle.optimizer.lr.{n}", edit=_unlike) for n in ("OneCycleLR", "CyclicLR")
-}
 _SHARED = (
     "processes do not share the memory of tensors here: train in one process, or average gradients with "
     "paddle.DataParallel under python -m paddle.distributed.launch"
 )
-NOT_ASSIGNED = "assign the schedule to a name, so that it can be given to the optimizer by set_lr_scheduler()"
 TODO = _BY_HAND | {
-    "torch.optim.lr_scheduler.SequentialLR": "call the step() of each schedule in its epochs, or write a LambdaDecay",
     "torch.utils.data.distributed": "give the DataLoader batch_sampler=paddle.io.DistributedBatchSampler(...)",
     "torch.multiprocessing.spawn": "paddle.distributed.spawn(f, args, nprocs) calls f(*args) without the number of the "
     "process, which is paddle.distributed.get_rank()",
@@ -329,17 +312,19 @@ TODO = _BY_HAND | {
 }  # fmt: skip
 
 # Methods that give (values, indices) there, or whose arguments differ.
-PAIRS = {"max", "min", "median", "sort", "unique", "equal", "chunk"}
+PAIRS = {"max", "min", "median", "sort", "unique", "equal", "chunk", "kthvalue", "cummax", "cummin", "mode"}
 # Methods that paddle.compat has as functions, if their arguments can be those of tensors: (keywords, literals).
 TENSOR_METHODS = {
     **dict.fromkeys(("addcdiv_", "addcmul_", "aminmax", "index_copy_", "index_fill_", "new_tensor"), r".*"),
     "median": r"", "select": r"(dim=)?-?\d+, .+", "norm": r".*(dim ?= ?|, )[(\[].*",
 }  # fmt: skip
-# Methods that are functions here, and those with another name.
+# Methods that are functions here, those of layers among them, and those with another name.
+OF_LAYERS = {"register_full_backward_hook", "register_full_backward_pre_hook"}
 AS_FUNCTIONS = {
     **{n: f"paddle.nn.functional.{n}" for n in ("relu", "log_softmax", "selu", "hardshrink")},
     "movedim": "paddle.moveaxis", "det": "paddle.linalg.det", "pinverse": "paddle.linalg.pinv",
-    "matrix_power": "paddle.linalg.matrix_power",
+    "matrix_power": "paddle.linalg.matrix_power", "svd": "paddle.compat.svd", "qr": "paddle.compat.qr",
+    **{n: f"paddle.compat.nn.{n}" for n in OF_LAYERS},
 }  # fmt: skip
 OTHER_METHODS = {"retain_grad": "retain_grads", "to_sparse": "to_sparse_coo"}
 # Attributes of tensors that are False here: there are no such devices.
@@ -352,13 +337,16 @@ METHODS_TODO = {
         "the SummaryWriter here writes scalars, texts, pictures, figures and histograms",
     ),
     "share_memory": _SHARED, "share_memory_": _SHARED,
-    "register_full_backward_hook": "write register_hook() on its output, in a register_forward_post_hook()",
+    "register_backward_hook": "write register_full_backward_hook(), whose gradients are those of the layer's inputs",
 }  # fmt: skip
-# What draws random numbers; a generator is not given to it here.
+# What draws random numbers, maybe of a generator.
 DRAWN = {
     f"torch.{n}" for n in ("rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli", "poisson")
 }
-GENERATOR = "generator is not known here: paddle.seed() sets the random stream of all functions"
+DRAWN_METHODS = {
+    *("normal_", "uniform_", "random_", "bernoulli_", "bernoulli", "multinomial", "exponential_", "cauchy_"),
+    *("geometric_", "log_normal_"),
+}
 # Calls that set what XLA chooses by itself.
 LEFT_OUT = {
     *("torch.set_num_threads", "torch.set_num_interop_threads", "torch.set_float32_matmul_precision"),

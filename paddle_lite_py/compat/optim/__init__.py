@@ -7,10 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from ..core.argument_docs import document as _document
-from ..eager.tensor import Tensor
+from ...core.argument_docs import document as _document
+from ...eager.tensor import Tensor
+from . import lr_scheduler
 
-__all__ = ["Optimizer", "groups"]
+__all__ = ["Optimizer", "groups", "lr_scheduler"]
 _NAMES = {"lr": "learning_rate", "eps": "epsilon", "alpha": "rho"}
 
 
