@@ -122,7 +122,8 @@ HOMONYMS = {
     "TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer CrossEntropyLoss Embedding "
     "GroupNorm LayerNorm PReLU",
     "compat.optim": "Optimizer",
-    "compat.optim.lr_scheduler": "CosineAnnealingWarmRestarts CyclicLR LRScheduler LinearLR OneCycleLR ReduceLROnPlateau",
+    "compat.optim.lr_scheduler": "CosineAnnealingWarmRestarts CyclicLR LRScheduler LinearLR OneCycleLR "
+    "ReduceLROnPlateau",
     "compat.distributions": "Categorical",
     "nn.initializer": "Bilinear Normal Uniform",
     "sparse.nn": "BatchNorm Conv2D Conv3D LeakyReLU MaxPool3D ReLU ReLU6 Softmax SyncBatchNorm",

@@ -13,6 +13,7 @@ from ..eager import random
 from ..eager.tensor import Tensor
 from ..ops import decomposition, gather, logic, math, reduction, search, splitting, statistics
 from . import autograd, distributions, func, linalg, nn, optim, pytree, tensorboard, torchvision
+from .absent import missing
 from .draws import drawn, initial_seed
 from .functions import (
     addcdiv_,
@@ -34,7 +35,19 @@ from .results import cummax, cummin, kthvalue, mode, qr, svd
 
 __all__ = [
     *("addcdiv_", "addcmul_", "aminmax", "cartesian_prod", "chunk", "fmod", "index_copy_", "index_fill_", "new_tensor"),
-    *("norm", "randint", "select", "to_type", "xlogy", "drawn", "initial_seed", "cummax", "cummin", "kthvalue"),
+    *(
+        "norm",
+        "randint",
+        "select",
+        "to_type",
+        "xlogy",
+        "drawn",
+        "initial_seed",
+        "missing",
+        "cummax",
+        "cummin",
+        "kthvalue",
+    ),
     *("mode", "qr", "svd", "func", "linalg", "pytree"),
     *(
         "autograd",

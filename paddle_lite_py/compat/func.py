@@ -241,6 +241,8 @@ def _jacobian(func: Callable[..., Any], argnums: Any, forwards: bool) -> Callabl
             return out
 
         xs = [args[i] for i in places]
+        if wrong := next((x for x in xs if not isinstance(x, Tensor)), None):
+            raise TypeError(f"a Jacobian by a {type(wrong).__name__}; expected a tensor: name arguments by argnums")
         parts = _forwards(chosen, xs) if forwards else _backwards(chosen, xs)
         return parts[0] if isinstance(argnums, int) else tuple(parts)
 

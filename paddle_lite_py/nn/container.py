@@ -161,6 +161,11 @@ class LayerList(Layer):
             self.append(layer)
         return self
 
+    __iadd__ = extend
+
+    def __add__(self, other: Iterable[Layer]) -> LayerList:
+        return LayerList([*self, *other])
+
 
 class LayerDict(Layer):
     """Dictionary of layers, whose parameters are registered.

@@ -31,10 +31,7 @@ def _range(index: Any) -> Any:
     found = _seen.find(index)
     if found is not None:
         return found
-    try:
-        if not _at_hand(index):
-            return None
-    except AttributeError:  # not a JAX array
+    if not _at_hand(index):
         return None
     values = np.asarray(index)
     if not values.size:
@@ -63,7 +60,8 @@ def expect_within(index: Any, low: int, size: int, what: str) -> None:
 
 def _at_hand(index: Any) -> bool:
     """Return False for an index that is still being computed: waiting for it would cost what eager mode gains."""
-    return index.__class__ is np.ndarray or (index.is_ready() and singular.on_cpu(index))
+    ready = getattr(index, "is_ready", None)  # None: an array of NumPy, or what is deferred, or traced
+    return index.__class__ is np.ndarray or (ready is not None and ready() and singular.on_cpu(index))
 
 
 def _complain(

@@ -102,6 +102,9 @@ def rated():
         (lambda: compat.func.grad(lambda x: x)(paddle.ones([2])), "expected a tensor with one element"),
         (lambda: compat.func.vmap(abs, randomness="same"), "draw the random numbers before"),
         (lambda: compat.pytree.tree_map(max, [1], (1,)), r"rests\[0\] has the structure"),
+        (lambda: compat.nn.ReLU(scale=1), "scale; expected inplace"),
+        (lambda: compat.func.jacrev(abs)(3), "a Jacobian by a int"),
+        (lambda: compat.nn.MultiheadAttention(4, 2)(*[paddle.ones([2, 1, 6])] * 3), "size 6; expected 4"),
         (lambda: compat.pytree.tree_unflatten([1], compat.pytree.tree_structure([1, 2])), "1 leaves; expected 2"),
     ],
 )
@@ -237,3 +240,25 @@ def test_a_layer_is_called_with_other_tensors():
     assert all((v.numpy() == kept[k]).all() for k, v in net.state_dict().items())
     with pytest.raises(KeyError, match="Sequential has no parameter or buffer 'w'"):
         compat.func.functional_call(net, {"w": x}, x)
+
+
+def test_activations_are_made_with_the_arguments_of_pytorch():
+    x = paddle.to_tensor([-1.0, 2.0])
+    made = [compat.nn.ReLU(True), compat.nn.LeakyReLU(0.5, inplace=False), compat.nn.Hardtanh(min_val=-0.5)]
+    assert [type(layer).__mro__[1] for layer in made] == [paddle.nn.ReLU, paddle.nn.LeakyReLU, paddle.nn.Hardtanh]
+    assert made[1](x).tolist() == [-0.5, 2.0] and made[2](x).tolist() == [-0.5, 1.0] and x.tolist() == [-1.0, 2.0]
+    made[0](x)
+    assert x.tolist() == [0.0, 2.0]
+
+
+def test_what_is_missing_raises_where_it_is_used():
+    fx = compat.missing("torch.fx", "write it by hand")
+    assert not isinstance(x := paddle.ones([1]), fx.Node) and repr(fx.Node).startswith("<torch.fx.Node")
+
+    class Tracer(fx.Tracer):
+        pass
+
+    for use in (Tracer, fx.wrap, lambda: bool(fx), lambda: list(fx), lambda: fx.Graph[x]):
+        with pytest.raises(NotImplementedError, match=r"torch\.fx.*is not available: write it by hand"):
+            use()
+    assert not hasattr(fx, "__array__")

@@ -192,7 +192,8 @@ CASES = {
     "from torch.optim.lr_scheduler import _LRScheduler, OneCycleLR\ns = OneCycleLR(o, 0.1, 9, cycle_momentum=False)\n"
     "x = torch.rand(3, generator=g), w.normal_(generator=g), nn.init.ones_(w), torch.vmap(f)(x), torch.initial_seed()\n"
     "self.register_full_backward_hook(f)\nvalues, at = x.sort()\nnames.sort()\nx.kthvalue(2).values, x.svd()\n"
-    "torch.utils.data.DataLoader(d, 4, shuffle=True, generator=g)\ntorch.linalg.eigh(x).eigenvalues\ntorch.fft.fft(x).real\n": (
+    "torch.utils.data.DataLoader(d, 4, shuffle=True, generator=g)\n"
+    "torch.linalg.eigh(x).eigenvalues\ntorch.fft.fft(x).real\n": (
         P + "from paddle_lite_py.compat.func import functional_call, vmap\n"
         "from paddle_lite_py.compat.pytree import tree_map\n"
         "from paddle_lite_py.compat.optim.lr_scheduler import LRScheduler as _LRScheduler, OneCycleLR\n"
@@ -201,9 +202,26 @@ CASES = {
         "paddle.compat.func.vmap(f)(x), paddle.compat.initial_seed()\n"
         "paddle.compat.nn.register_full_backward_hook(self, f)\nvalues, at = paddle.compat.sort(x)\nnames.sort()\n"
         "paddle.compat.kthvalue(x, 2).values, paddle.compat.svd(x)\n"
-        "paddle.io.DataLoader(d, batch_sampler=paddle.io.BatchSampler(sampler=paddle.io.RandomSampler(d, generator=g), "
-        "batch_size=4))\n"
+        "paddle.io.DataLoader(d, batch_sampler=paddle.io.BatchSampler("
+        "sampler=paddle.io.RandomSampler(d, generator=g), batch_size=4))\n"
         'paddle.compat.linalg.eigh(x).eigenvalues\npaddle.real(paddle.fft.fft(x, norm="backward"))\n'
+    ),
+    T + "import torch.utils.checkpoint as cp\nfrom torch.hub import nowhere\nimport torch.fx as fx\n"
+    "try:\n    from torch.nested import nested_tensor\nexcept ImportError:\n    pass\ntorch.fx.wrap('f')\n"
+    "class Net(nn.Module):\n    def __init__(self, act=torch.nn.ReLU, gate=torch.nn.functional.silu):\n"
+    "        torch._assert(act, 'an activation')\n    @torch.jit.unused\n    def f(self, shape, x):\n"
+    "        return torch.jit.is_scripting() or cp.checkpoint(self.g, shape.numel(), x._indices())\n"
+    "a, b = x.split(split_size=[1, 2], dim=-1)\ntorch.promote_types(a, b)\n"
+    "torch.autograd.functional.jacobian(f, x)\n": (
+        P + "import paddle_lite_py.distributed.fleet.utils as cp\n"
+        'nowhere = paddle.compat.missing("torch.hub.nowhere", "there is no such name here")\n'
+        'fx = paddle.compat.missing("torch.fx", "there is no such name here")\n'
+        'try:\n    raise ImportError("there is no torch.nested.nested_tensor here")\nexcept ImportError:\n    pass\n'
+        "class Net(nn.Module):\n    def __init__(self, act=paddle.compat.nn.ReLU, gate=paddle.nn.functional.silu):\n"
+        "        assert act, 'an activation'\n    def f(self, shape, x):\n"
+        "        return False or cp.recompute(self.g, shape.numel(), x.indices())\n"
+        "a, b = paddle.compat.split(x, split_size_or_sections=[1, 2], dim=-1)\n"
+        "((paddle.zeros([], a) + paddle.zeros([], b)).dtype)\n(paddle.compat.func.jacrev(f)(x))\n"
     ),
     "for g in opt.param_groups:\n    g['lr'] = rate\n": "opt.set_lr(rate)\n",
     "import numpy as np\nx = np.ones(2).size\n": "import numpy as np\nx = np.ones(2).size\n",

@@ -104,3 +104,11 @@ def test_minus_one_is_a_row_only_where_none_is_for_padding():
     assert F.embedding(paddle.to_tensor([-1, 1]), weight).tolist() == [[0.0, 0.0], [1.0, 1.0]]
     with pytest.raises(ValueError, match=r"x holds -1 at \[1\]; expected 0 to 2"):
         F.embedding(paddle.to_tensor([0, -1]), weight, padding_idx=-1)
+
+
+@pytest.mark.parametrize("draw", [paddle.multinomial, paddle.bernoulli, paddle.poisson, paddle.histogram])
+def test_values_that_wait_are_not_read(draw):
+    w = paddle.rand([64, 64])
+    w.stop_gradient = False
+    made = draw(paddle.nn.functional.softmax(paddle.matmul(paddle.rand([64, 64]), w), -1))
+    assert made.shape[0] in (64, 100)

@@ -2,6 +2,23 @@
 
 from ...core.argument_docs import document as _document
 from . import functional, init
+from .activations import (
+    CELU,
+    ELU,
+    SELU,
+    AlphaDropout,
+    Dropout,
+    FeatureAlphaDropout,
+    Hardsigmoid,
+    Hardswish,
+    Hardtanh,
+    LeakyReLU,
+    Mish,
+    ReLU,
+    ReLU6,
+    RReLU,
+    SiLU,
+)
 from .attention import MultiheadAttention
 from .batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
 from .convolutions import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
@@ -51,6 +68,8 @@ __all__ = [
     *("CrossEntropyLoss", "Embedding", "EmbeddingBag", "MaxPool1d", "MaxPool2d", "MaxPool3d", "PReLU", "Softmin"),
     *("GroupNorm", "LayerNorm", "Threshold", "in_place", "init", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"),
     *("Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
+    *("AlphaDropout", "CELU", "Dropout", "ELU", "FeatureAlphaDropout", "Hardsigmoid", "Hardswish", "Hardtanh"),
+    *("LeakyReLU", "Mish", "RReLU", "ReLU", "ReLU6", "SELU", "SiLU"),
     *("register_full_backward_hook", "register_full_backward_pre_hook"),
     *("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Dropout2d", "Dropout3d"),
     *("Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer"),

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from ...nn import Layer
-from ...nn import functional as F
 from ...nn.initializer import XavierNormal, XavierUniform
-from ...ops.creation import zeros
-from ...ops.joining import concat
-from ...ops.linalg import matmul
-from ...ops.search import where
-from ...ops.splitting import chunk
-from . import functional
+from .heads import multi_head_attention_forward
 from .layers import Linear
-
-_NEVER = -math.inf
 
 
 class MultiheadAttention(Layer):
@@ -85,60 +76,14 @@ class MultiheadAttention(Layer):
             average_attn_weights: False: the weights of each head.
             is_causal: says that attn_mask is causal; without a mask, that the one is meant.
         """
-        alone = query.ndim == 2
-        parts = [
-            x.unsqueeze(0) if alone else x if self.batch_first else x.transpose([1, 0, 2]) for x in (query, key, value)
-        ]
-        q, k, v = self._projected(*parts)
-        length, seen = q.shape[1], k.shape[1]
-        q, k, v = (self._heads(x) for x in self._extended(q, k, v))
-        if attn_mask is None and is_causal:
-            attn_mask = zeros([length, seen], "bool").logical_not().triu(1)
-        scores = matmul(q * self.head_dim**-0.5, k, transpose_y=True)
-        for mask in (self._of_heads(attn_mask), _of_keys(key_padding_mask, alone)):
-            scores = scores if mask is None else _apply_mask(scores, mask)
-        weights = F.softmax(scores)
-        kept = F.dropout(weights, self.dropout, training=self.training) if self.dropout else weights
-        out = matmul(kept, v).transpose([0, 2, 1, 3]).reshape([q.shape[0], length, self.embed_dim])
-        out = self.out_proj(out)
-        out = out.squeeze(0) if alone else out if self.batch_first else out.transpose([1, 0, 2])
-        if not need_weights:
-            return out, None
-        shown = weights.mean(1) if average_attn_weights else weights
-        return out, shown.squeeze(0) if alone else shown
-
-    def _projected(self, *parts: Any) -> list[Any]:
-        whole = getattr(self, "in_proj_weight", None)
-        weights = chunk(whole, 3) if whole is not None else [getattr(self, f"{n}_proj_weight") for n in "qkv"]
-        biases = [None] * 3 if self.in_proj_bias is None else chunk(self.in_proj_bias, 3)
-        return [functional.linear(x, w, b) for x, w, b in zip(parts, weights, biases, strict=True)]
-
-    def _extended(self, q: Any, k: Any, v: Any) -> tuple[Any, Any, Any]:
-        """Queries, and keys and values with those that are added."""
-        more: list[tuple[Any, Any]] = [] if self.bias_k is None else [(self.bias_k, self.bias_v)]
-        if self.add_zero_attn:
-            more.append((zeros([1, 1, self.embed_dim], k.dtype),) * 2)
-        for key, value in more:
-            shape = [k.shape[0], 1, self.embed_dim]
-            k, v = concat([k, key.expand(shape)], axis=1), concat([v, value.expand(shape)], axis=1)
-        return q, k, v
-
-    def _heads(self, x: Any) -> Any:
-        return x.reshape([x.shape[0], x.shape[1], self.num_heads, self.head_dim]).transpose([0, 2, 1, 3])
-
-    def _of_heads(self, mask: Any) -> Any:
-        if mask is None or mask.ndim == 2:
-            return mask
-        return mask.reshape([-1, self.num_heads, *mask.shape[1:]])
-
-
-def _of_keys(mask: Any, alone: bool) -> Any:
-    return None if mask is None else (mask.unsqueeze(0) if alone else mask).unsqueeze(1).unsqueeze(1)
-
-
-def _apply_mask(scores: Any, mask: Any) -> Any:
-    """Scores, less where a mask is True, or with a float one added; keys beyond the mask count."""
-    more = scores.shape[-1] - mask.shape[-1]
-    if more:
-        mask = concat([mask, zeros([*mask.shape[:-1], more], mask.dtype)], axis=-1)
-    return where(mask, zeros([], scores.dtype) + _NEVER, scores) if mask.dtype == "bool" else scores + mask
+        flip = self.batch_first and query.ndim == 3
+        q, k, v = (x.transpose([1, 0, 2]) if flip else x for x in (query, key, value))
+        separate = not hasattr(self, "in_proj_weight")
+        weights = {f"{n}_proj_weight": getattr(self, f"{n}_proj_weight") for n in "qkv"} if separate else {}
+        out, shown = multi_head_attention_forward(
+            *(q, k, v, self.embed_dim, self.num_heads, None if separate else self.in_proj_weight, self.in_proj_bias),
+            *(self.bias_k, self.bias_v, self.add_zero_attn, self.dropout, self.out_proj.weight, self.out_proj.bias),
+            *(self.training, key_padding_mask, need_weights, attn_mask, separate),
+            **weights, average_attn_weights=average_attn_weights, is_causal=is_causal,
+        )  # fmt: skip
+        return out.transpose([1, 0, 2]) if flip else out, shown

@@ -18,11 +18,13 @@ from ...ops.math_names import softmax as softmax_of
 from ...ops.normalization import by_batch
 from ...ops.padding import pad_last
 from ...ops.search import where
+from .heads import multi_head_attention_forward
 
 __all__ = [
     *("batch_norm", "conv1d", "conv2d", "conv3d", "cross_entropy", "embedding", "embedding_bag", "in_place"),
     *("max_pool1d", "max_pool2d", "max_pool3d", "softmin", "threshold"),
     *("dropout2d", "dropout3d", "linear", "pad", "scaled_dot_product_attention", "softmax", "unfold"),
+    "multi_head_attention_forward",
 ]
 
 

@@ -44,6 +44,7 @@ class Imports(cst.CSTVisitor):
         self.notes: set[tuple[int, str, str, bool]] = set()
         self.torch = self.static = self.dynamic = self.programs = self.switched = False
         self._statements: dict[int, list[str]] = {}  # by line
+        self._tries = 0  # bodies of try statements around a place, which find out what can be imported
         self._needed = False  # `paddle` itself, which no import of the program binds
 
     # -- reading ---------------------------------------------------------------------------------------------------
@@ -55,6 +56,12 @@ class Imports(cst.CSTVisitor):
                 cst.Module([]).code_for_node(p).strip("; ") for p, m in zip(node.body, made, strict=True) if m is None
             ]
             self._statements[line] = [*dict.fromkeys(text for m in made if m for text in m), *kept]
+
+    def visit_Try_body(self, _node: cst.Try) -> None:
+        self._tries += 1
+
+    def leave_Try_body(self, _node: cst.Try) -> None:
+        self._tries -= 1
 
     def visit_Call(self, node: cst.Call) -> None:
         if isinstance(node.func, cst.Attribute) and node.func.attr.value in _OF_LAYERS:
@@ -117,7 +124,7 @@ class Imports(cst.CSTVisitor):
             return []
         if new is None:
             self.notes.add((line, f"import {name}", names.todo_for(name), True))
-            return [f"import {name}" + (f" as {local}" if asname else "")]
+            return [self._missing(local, name)] if asname else [f"import {OWN} as paddle"]
         if local in ("torch", "torchvision", "paddle"):
             return [f"import {OWN} as paddle"]
         self.modules[local] = new
@@ -139,7 +146,7 @@ class Imports(cst.CSTVisitor):
         if module is None and (rule is None or not rule.new or rule.new.startswith("{")):
             if full not in names.RULES:
                 self.notes.add((line, full, names.todo_for(full), True))
-                return f"from {source} import {name}" + (f" as {local}" if local != name else "")
+                return self._missing(local, full)
             return f"import {OWN} as paddle"  # each call site says which name it is
         new = module or rule.new  # type: ignore[union-attr]
         if module or names.module_here(full):
@@ -147,6 +154,13 @@ class Imports(cst.CSTVisitor):
         parent, _, leaf = new.rpartition(".")
         self.notes.add((line, full, new, False))
         return f"from {own(parent)} import {leaf}" + (f" as {local}" if leaf != local else "")
+
+    def _missing(self, local: str, full: str) -> str:
+        """Return the statement in the place of the import of a name without counterpart, which may not be used."""
+        if self._tries:
+            return f'raise ImportError("there is no {full} here")'
+        self._needed = True
+        return f'{local} = paddle.compat.missing("{full}", "{names.todo_for(full)}")'
 
     def _is_static(self) -> bool:
         """Whether ops outside of fluid.dygraph.guard() make programs, as those of Paddle 1.x did."""

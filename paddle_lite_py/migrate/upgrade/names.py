@@ -72,6 +72,13 @@ def rule_for(name: str) -> Rule | None:
     return None
 
 
+def in_compat(name: str) -> str | None:
+    """Return the class of paddle.compat.nn that takes the arguments of one of torch.nn, if there is one."""
+    leaf = name.rpartition(".")[2]
+    there = name == f"torch.nn.{leaf}" and leaf in getattr(_module("paddle.compat.nn"), "__all__", ())
+    return f"paddle.compat.nn.{leaf}" if there else None
+
+
 def _public(found: re.Match[str]) -> str:
     room = f"torch.{found[1].removesuffix('.modules')}."
     return found[0] if (found[2] or "").startswith("lr_scheduler.") else room

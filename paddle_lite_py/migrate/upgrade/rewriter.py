@@ -9,23 +9,25 @@ import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
 from . import names, rates
+from .calls import DRAW, drawn_with, is_function, is_of_tensors, named, of_sizes, without
 from .imports import Imports, dotted
 from .rule import Misfit, apply_rule, code, filled
 from .torch_rules import (
+    AS_CALLED,
     AS_FUNCTIONS,
+    CONSTANTS,
     DRAWN,
     DRAWN_METHODS,
     LEFT_OUT,
     LOADED,
     METHODS_TODO,
     NEVER,
-    OF_LAYERS,
+    OF_SCRIPTS,
     OTHER_METHODS,
     PAIRS,
-    TENSOR_METHODS,
 )
 
-_SIZE = r"(\.shape|\.size\(\)|Size\(.*\))$"  # whose numel() is a method here too
+_SIZE = r"(\bshape|\.size\(\)|Size\(.*\))$"  # whose numel() is a method here too
 _CASTS = {"half": "float16", "double": "float64"}
 _CLASSES = "torch.serialization.safe_globals"  # which classes a file may hold
 
@@ -147,7 +149,10 @@ class Rewriter(cst.CSTTransformer):
         if rule is None or not rule.new or rule.template or rule.new.startswith("{"):
             self._told(node, name, names.todo_for(full), True)
             return updated
-        if (rule.order and node not in self._named) or rule.todo:
+        if rule.order and node not in self._named and (other := names.in_compat(full)):
+            return self._written(node, updated, name, other)  # a class that something else calls
+        in_order = not rule.order or rule.names == AS_CALLED
+        if (not in_order and node not in self._named) or rule.todo:
             self._told(node, name, rule.todo or "its arguments differ here; it is not called where it is named", True)
         return self._written(node, updated, name, rule.new)
 
@@ -179,10 +184,36 @@ class Rewriter(cst.CSTTransformer):
 
     def leave_SimpleStatementLine(self, original_node: Any, updated_node: Any) -> Any:
         first = original_node.body[0]
+        if checked := self._assertion(first, updated_node):
+            return checked
         if self._is_of_backends(first):
             self._told(first, code(first), "left out: XLA chooses its kernels and threads")
             return cst.RemoveFromParent()
         return self.imports.replaced(self._line(original_node), original_node, updated_node)
+
+    def _assertion(self, node: Any, updated: Any) -> Any:
+        """Return torch._assert() as a statement."""
+        call = node.value if isinstance(node, cst.Expr) else None
+        name = dotted(call.func) if isinstance(call, cst.Call) and len(call.args) == 2 else None
+        if not name or self.imports.full(name) != "torch._assert":
+            return None
+        condition, message = (a.value for a in updated.body[0].value.args)
+        self._told(node, name, "assert")
+        return updated.with_changes(body=[cst.Assert(condition, message), *updated.body[1:]])
+
+    def leave_Decorator(self, original_node: cst.Decorator, updated_node: cst.Decorator) -> Any:
+        node = original_node.decorator
+        name = dotted(node.func if isinstance(node, cst.Call) else node)
+        if not name or self.imports.full(name) not in OF_SCRIPTS:
+            return updated_node
+        self._told(original_node, f"@{name}", "left out: there is no TorchScript")
+        self._forget(original_node, name)
+        return cst.RemoveFromParent()
+
+    def _forget(self, node: cst.CSTNode, name: str) -> None:
+        """Remove what was told of a name on a line, which is left out."""
+        line = self._line(node)
+        self.imports.notes = {n for n in self.imports.notes if n[:2] != (line, name) or not n[3]}
 
     def _is_of_backends(self, node: Any) -> bool:
         if isinstance(node, cst.Expr) and isinstance(node.value, cst.Call) and (name := dotted(node.value.func)):
@@ -239,8 +270,11 @@ class Rewriter(cst.CSTTransformer):
         if full is None:
             special = {"next": self._next, "getattr": self._getattr}.get(str(name), self._method)
             return special(original_node, updated_node)
-        if full == _CLASSES:
-            return updated_node  # left out with its block
+        if full == _CLASSES or full == "torch._assert":
+            return updated_node  # left out with its block, or written as a statement
+        if full in CONSTANTS:
+            self._told(original_node, str(name), CONSTANTS[full])
+            return cst.Name(CONSTANTS[full])
         rule = names.rule_for(full)
         if rule is None and self._is_other(str(name), full):
             return self._method(original_node, updated_node)
@@ -259,25 +293,19 @@ class Rewriter(cst.CSTTransformer):
 
     def _without_layout(self, node: cst.Call, updated: cst.Call) -> cst.Call:
         """Return a call without memory_format: XLA chooses the layout of arrays."""
-        layout = _named(updated, "memory_format")
+        layout = named(updated, "memory_format")
         if not self.imports.torch or layout is None:
             return updated
         self._told(node, "memory_format", "left out: XLA chooses the layout of arrays")
-        return _without(updated, layout)
-
-    def _drawn(self, made: Any, generator: cst.Arg) -> cst.Call:
-        """Return a call that draws random numbers as one with the stream of a generator."""
-        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-        first = [cst.Arg(generator.value, comma=comma), cst.Arg(made.func, comma=comma)]
-        if not made.args:
-            first[1] = cst.Arg(made.func)
-        return cst.Call(cst.parse_expression(self.imports.reached("paddle.compat.drawn")), [*first, *made.args])
+        return without(updated, layout)
 
     def _call(self, node: cst.Call, updated: cst.Call, name: str, rule: Any) -> cst.BaseExpression:
         full = str(self.imports.full(name))
-        if (full in DRAWN or full.startswith("torch.nn.init.")) and (generator := _named(updated, "generator")):
+        if (full in DRAWN or full.startswith("torch.nn.init.")) and (generator := named(updated, "generator")):
             self._told(node, name, "paddle.compat.drawn(...)")
-            return self._drawn(self._call(node, _without(updated, generator), name, rule), generator)
+            return drawn_with(
+                self.imports.reached(DRAW), self._call(node, without(updated, generator), name, rule), generator
+            )
         try:
             if rule.template:
                 text = self.imports.reached(filled(rule, updated.args))
@@ -327,15 +355,15 @@ class Rewriter(cst.CSTTransformer):
         if str(dotted(owner)).partition(".")[0] in self.imports.others:
             return updated  # a function of another package
         if (
-            _is_function(method, updated, owner)
+            is_function(method, updated, owner)
             or (method in PAIRS and (updated.args or (method == "sort" and node not in self._statements)))
-            or (method == "split" and _of_sizes(updated))
-            or _is_of_tensors(method, updated)
+            or (method == "split" and of_sizes(updated))
+            or is_of_tensors(method, updated)
         ):
             return self._as_function(node, updated, AS_FUNCTIONS.get(method, f"paddle.compat.{method}"))
-        if method in DRAWN_METHODS and (generator := _named(updated, "generator")):
+        if method in DRAWN_METHODS and (generator := named(updated, "generator")):
             self._told(node, f".{method}(...)", "paddle.compat.drawn(...)")
-            return self._drawn(self._method(node, _without(updated, generator)), generator)
+            return drawn_with(self.imports.reached(DRAW), self._method(node, without(updated, generator)), generator)
         if method.endswith("_") and isinstance(owner, cst.Attribute) and owner.attr.value == "grad":
             self._told(node, f".grad.{method}(...)", f".grad.detach().{method}(...)")
             detached = cst.Call(cst.Attribute(owner, cst.Name("detach")))
@@ -353,7 +381,12 @@ class Rewriter(cst.CSTTransformer):
         self._told(node, f".{updated.func.attr.value}(...)", f"{function}(..., ...)")
         comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if updated.args else cst.MaybeSentinel.DEFAULT
         called = cst.parse_expression(self.imports.reached(function))
-        return cst.Call(called, [cst.Arg(updated.func.value, comma=comma), *updated.args])
+        renamed = {"split_size": cst.Name("split_size_or_sections")}
+        args = [
+            a if a.keyword is None else a.with_changes(keyword=renamed.get(a.keyword.value, a.keyword))
+            for a in updated.args
+        ]
+        return cst.Call(called, [cst.Arg(updated.func.value, comma=comma), *args])
 
     def _other_method(self, node: cst.Call, updated: cst.Call, method: str, owner: Any) -> cst.BaseExpression:
         if method == "size" and len(updated.args) <= 1:
@@ -363,7 +396,7 @@ class Rewriter(cst.CSTTransformer):
             return cst.Subscript(shape, at) if at else shape
         if method == "split" and updated.args and not isinstance(updated.args[0].value, cst.SimpleString):
             self._told(node, ".split(...)", "of a tensor: write paddle.compat.split(tensor, ...)", True)
-        if method in ("numel", "nelement") and not updated.args and not code(owner).endswith((".shape", ".size()")):
+        if method in ("numel", "nelement") and not updated.args and not re.search(_SIZE, code(owner)):
             self._told(node, f".{method}()", ".size")
             return cst.Attribute(owner, cst.Name("size"))
         if method in ("clamp_min", "clamp_max", "clamp_min_", "clamp_max_") and len(updated.args) == 1:
@@ -390,32 +423,3 @@ class Rewriter(cst.CSTTransformer):
             self._told(node, ".cuda()", "left out: tensors are made where they are needed")
             return owner
         return updated
-
-
-def _named(call: cst.Call, name: str) -> cst.Arg | None:
-    """Return the argument of a name."""
-    return next((a for a in call.args if a.keyword is not None and a.keyword.value == name), None)
-
-
-def _without(call: cst.Call, argument: cst.Arg) -> cst.Call:
-    kept = [a for a in call.args if a is not argument]
-    kept[-1:] = [a.with_changes(comma=cst.MaybeSentinel.DEFAULT) for a in kept[-1:]]
-    return call.with_changes(args=kept)
-
-
-def _is_function(method: str, call: cst.Call, owner: Any) -> bool:
-    """Whether a method is one of tensors that is a function here, and not a layer that a module has."""
-    alone = AS_FUNCTIONS.get(method, "").startswith("paddle.nn.functional.") and method != "log_softmax"
-    return method in AS_FUNCTIONS and (code(owner) != "self" or method in OF_LAYERS) and not (alone and call.args)
-
-
-def _is_of_tensors(method: str, call: cst.Call) -> bool:
-    """Whether a call has the arguments of a tensor's method, where other objects may have one of that name."""
-    text = ", ".join(code(a.with_changes(comma=cst.MaybeSentinel.DEFAULT)).strip() for a in call.args)
-    return method in TENSOR_METHODS and re.fullmatch(TENSOR_METHODS[method], text, re.DOTALL) is not None
-
-
-def _of_sizes(call: cst.Call) -> bool:
-    """Whether split() has the arguments of a tensor's, and not those of a text's."""
-    named = any(a.keyword is not None and a.keyword.value in ("dim", "split_size") for a in call.args)
-    return named or isinstance(call.args[0].value if call.args else None, cst.Integer | cst.List | cst.BinaryOperation)

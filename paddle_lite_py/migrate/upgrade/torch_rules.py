@@ -17,6 +17,7 @@ MODULES = {
     "torch.optim.lr_scheduler": "paddle.compat.optim.lr_scheduler",
     "torch.optim": "paddle.optimizer",
     "torch.utils.data": "paddle.io",
+    "torch.utils.checkpoint": "paddle.distributed.fleet.utils",
     "torch.utils._pytree": "paddle.compat.pytree",
     "torch.func": "paddle.compat.func",
     "torch.utils.tensorboard": "paddle.compat.tensorboard",
@@ -193,9 +194,10 @@ _MODELS = (
     "resnext50_32x4d resnext101_64x4d densenet121 densenet161 densenet169 densenet201 mobilenet_v2 mobilenet_v3_large "
     "mobilenet_v3_small shufflenet_v2_x0_5 shufflenet_v2_x1_0 squeezenet1_0 squeezenet1_1 googlenet inception_v3"
 ).split()
-_LOADER = "dataset batch_size shuffle sampler batch_sampler num_workers collate_fn pin_memory drop_last timeout"
-_NORM = {"eps": "epsilon", "track_running_stats": "", "device": "", "dtype": ""}
 _INPLACE = {"inplace": ""}
+_LOADER = "dataset batch_size shuffle sampler batch_sampler num_workers collate_fn pin_memory drop_last timeout"
+AS_CALLED = {"input": "x", **_INPLACE}  # a function whose first argument comes without a name
+_NORM = {"eps": "epsilon", "track_running_stats": "", "device": "", "dtype": ""}
 _ACTIVATIONS = ("ReLU", "ReLU6", "SiLU", "Hardswish", "Hardsigmoid", "Mish", "SELU")
 _TRAINED = {"params": "parameters", "lr": "learning_rate", "eps": "epsilon", "nesterov": "use_nesterov", "foreach": "",
             "fused": "", "capturable": ""}  # fmt: skip
@@ -326,7 +328,12 @@ AS_FUNCTIONS = {
     "matrix_power": "paddle.linalg.matrix_power", "svd": "paddle.compat.svd", "qr": "paddle.compat.qr",
     **{n: f"paddle.compat.nn.{n}" for n in OF_LAYERS},
 }  # fmt: skip
-OTHER_METHODS = {"retain_grad": "retain_grads", "to_sparse": "to_sparse_coo"}
+OTHER_METHODS = {
+    "retain_grad": "retain_grads",
+    "to_sparse": "to_sparse_coo",
+    "_indices": "indices",
+    "_values": "values",
+}
 # Attributes of tensors that are False here: there are no such devices.
 NEVER = {"is_xpu", "is_mps"}
 LOADED = "a file holds no layers here, but their state_dict(): make the model, and give this to its set_state_dict()"
@@ -347,8 +354,15 @@ DRAWN_METHODS = {
     *("normal_", "uniform_", "random_", "bernoulli_", "bernoulli", "multinomial", "exponential_", "cauchy_"),
     *("geometric_", "log_normal_"),
 }
+# Decorators of TorchScript, and calls that tell whether it runs.
+OF_SCRIPTS = {
+    *(f"torch.jit.{n}" for n in ("export", "ignore", "interface", "script", "script_if_tracing", "unused")),
+    *("torch.jit._overload", "torch.jit._overload_method", "torch.jit._script_if_tracing", "torch.fx.wrap"),
+}
+CONSTANTS = dict.fromkeys(("torch.jit.is_scripting", "torch.jit.is_tracing", "torch.compiler.is_compiling"), "False")
 # Calls that set what XLA chooses by itself.
 LEFT_OUT = {
     *("torch.set_num_threads", "torch.set_num_interop_threads", "torch.set_float32_matmul_precision"),
+    *("torch.fx.wrap", "torch._C._log_api_usage_once"),
     *("torch.use_deterministic_algorithms", "torch.set_flush_denormal", "torch.autograd.set_detect_anomaly"),
 }
