@@ -16,7 +16,7 @@ class _Absent:
     def _refuse(self, *_args: Any, **_kwargs: Any) -> NoReturn:
         raise NotImplementedError(f"{self._name} is not available: {self._advice}")
 
-    __call__ = __getitem__ = __iter__ = __len__ = __bool__ = __enter__ = _refuse  # type: ignore[assignment]
+    __call__ = __getitem__ = __iter__ = __len__ = __bool__ = __enter__ = _refuse
 
     def __exit__(self, *_args: object) -> None:
         self._refuse()

@@ -25,6 +25,12 @@ def named(call: cst.Call, name: str) -> cst.Arg | None:
     return next((a for a in call.args if a.keyword is not None and a.keyword.value == name), None)
 
 
+def renamed(args: Any, old: str, new: str) -> list[cst.Arg]:
+    """Return arguments where one has another name."""
+    is_old = [a.keyword is not None and a.keyword.value == old for a in args]
+    return [a.with_changes(keyword=cst.Name(new)) if yes else a for a, yes in zip(args, is_old, strict=True)]
+
+
 def without(call: cst.Call, argument: cst.Arg) -> cst.Call:
     """Return a call without one of its arguments."""
     kept = [a for a in call.args if a is not argument]

@@ -9,7 +9,7 @@ import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
 from . import names, rates
-from .calls import DRAW, drawn_with, is_function, is_of_tensors, named, of_sizes, without
+from .calls import DRAW, drawn_with, is_function, is_of_tensors, named, of_sizes, renamed, without
 from .imports import Imports, dotted
 from .rule import Misfit, apply_rule, code, filled
 from .torch_rules import (
@@ -381,11 +381,7 @@ class Rewriter(cst.CSTTransformer):
         self._told(node, f".{updated.func.attr.value}(...)", f"{function}(..., ...)")
         comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if updated.args else cst.MaybeSentinel.DEFAULT
         called = cst.parse_expression(self.imports.reached(function))
-        renamed = {"split_size": cst.Name("split_size_or_sections")}
-        args = [
-            a if a.keyword is None else a.with_changes(keyword=renamed.get(a.keyword.value, a.keyword))
-            for a in updated.args
-        ]
+        args = renamed(updated.args, "split_size", "split_size_or_sections")
         return cst.Call(called, [cst.Arg(updated.func.value, comma=comma), *args])
 
     def _other_method(self, node: cst.Call, updated: cst.Call, method: str, owner: Any) -> cst.BaseExpression:
