@@ -171,9 +171,9 @@ class _PyBackward:
 
     compiled = False
 
-    def __init__(self, layer: Any, ctx: Any, outputs: list[Tensor], n_inputs: int) -> None:
+    def __init__(self, layer: Any, ctx: Any, outputs: list[Tensor], needed: list[bool]) -> None:
         self.op = layer
-        self.layer, self.ctx, self.n_inputs = layer, ctx, n_inputs
+        self.layer, self.ctx, self.needed = layer, ctx, needed
         self.specs = [(payload_of(t).shape, payload_of(t).dtype) for t in outputs]
 
     def backward(self, _data: Any, cotangents: dict[int, Any]) -> list[Any]:
@@ -186,15 +186,20 @@ class _PyBackward:
         """Return the same on tensors, recorded if gradients are on."""
         grads = [cotangents.get(i, self._missing(i)) for i in range(len(self.specs))]
         out = self.layer.backward(self.ctx, *grads)
-        return given_by_backward(self.layer, out, self.n_inputs)
+        return given_by_backward(self.layer, out, self.needed)
 
     def _missing(self, index: int) -> Tensor | None:
         return wrap(full_on_host(0, *self.specs[index])) if self.ctx._materialize else None
 
 
-def given_by_backward(layer: Any, out: Any, n_inputs: int) -> list[Tensor | None]:
-    """Return the gradients that backward() of a PyLayer has returned, one for each tensor that forward() took."""
-    found = list(out) if isinstance(out, tuple | list) else [out]
+def given_by_backward(layer: Any, out: Any, needed: list[bool]) -> list[Tensor | None]:
+    """Return the gradients that backward() of a PyLayer has returned, one for each tensor that forward() took.
+
+    Those of the last tensors may be left out if these require no gradient (`needed`), as in the reference.
+    """
+    found, n_inputs = list(out) if isinstance(out, tuple | list) else [out], len(needed)
+    if not any(needed[len(found) :]):
+        found += [None] * (n_inputs - len(found))
     if len(found) != n_inputs:
         raise ValueError(f"{layer.name}.backward gave {len(found)} gradients, but forward took {n_inputs} tensors")
     for i, g in enumerate(found):
@@ -211,7 +216,7 @@ def custom_gradient(layer: Any, ctx: Any, inputs: list[Tensor], out: Any) -> Any
     results = list(out) if isinstance(out, tuple | list) else [out]
     outs = [t for t in results if isinstance(t, Tensor)]
     sources = tuple([None if t.stop_gradient else t if t._source is None else t._source for t in inputs])
-    node = Node(_PyBackward(layer, ctx, outs, len(inputs)), (), sources)
+    node = Node(_PyBackward(layer, ctx, outs, [not t.stop_gradient for t in inputs]), (), sources)
     made, places = [], itertools.count()
     for t in results:
         i = next(places) if isinstance(t, Tensor) else 0

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from ..core import dtypes
 from ..core.arrays import array_class
 
 _set = object.__setattr__  # not a parameter's own, which takes note of other attributes: the hot path
@@ -58,15 +59,16 @@ class Pending:
 
 
 class DataOnDemand:
-    """`Tensor._data` of a tensor that has none yet: it is computed, and stays."""
+    """`Tensor._data` of a tensor that has none yet: it is computed, and stays.
+
+    A subclass whose `__init__` does not call Tensor's begins empty, as `paddle.Tensor()` does.
+    """
 
     def __get__(self, tensor: Any, owner: Any = None) -> Any:
         if tensor is None:
             return self
         pending = tensor._pending
-        if pending is None:
-            raise AttributeError("_data")
-        tensor._data = array = pending.value()
+        tensor._data = array = np.zeros(0, dtypes.default_dtype().np) if pending is None else pending.value()
         tensor.__dict__.pop("_pending", None)
         return array
 

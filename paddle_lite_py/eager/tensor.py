@@ -50,6 +50,7 @@ class Tensor(TensorData):
     """
 
     _dense = True  # False for sparse tensors, which have no `_data`
+    # The payload. Its last underscore leaves `_data` to subclasses of users, which define it as a property.
     _data: Any = DataOnDemand()
     _pending: Any = None  # placeholder of the data while its op is deferred (pending.Pending)
     # Class attributes are the defaults, so that making a Tensor sets one attribute only.

@@ -32,6 +32,7 @@ add_methods(
         "_is_initialized": lambda self: not isinstance(self._data, jax.ShapeDtypeStruct),
         "initialize": _initialize,
         "_grad_ivar": lambda self: self.grad,
+        "_set_grad_ivar": lambda self, grad: setattr(self, "grad", grad),
         "_numel": lambda self: self.size,
         "_place_str": property(lambda self: str(self.place)),
         "_local_value": lambda self: self,

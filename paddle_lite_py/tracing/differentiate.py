@@ -136,7 +136,8 @@ class Differentiation:
         values = [self.value_of(t) for t in outs]
         with self.inner() as frame, no_grad():
             cotangents = [leaf_gradient(frame.new_input(v)) for v in values]
-            grads = given_by_backward(layer, self.convert(layer.backward)(ctx, *cotangents), len(inputs))
+            needed = [not t.stop_gradient for t in inputs]
+            grads = given_by_backward(layer, self.convert(layer.backward)(ctx, *cotangents), needed)
             zeros = [t * 0 if g is None else g for g, t in zip(grads, inputs, strict=True)]
             frame.block.outputs = [self.value_of(g) for g in zeros]
         frame.closed = True

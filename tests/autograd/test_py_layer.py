@@ -67,6 +67,16 @@ def test_wrong_gradients_are_told(mode, given, message):
         mode(lambda x: added.apply(x, x).sum().backward())(leaf())
 
 
+@MODES
+def test_gradients_of_the_last_tensors_without_gradient_may_be_left_out(mode):
+    scaled = layer(lambda ctx, x, y, z: x * y + z, lambda ctx, d: d * 2)
+    x, other = leaf(), paddle.ones([3])
+    mode(lambda x: scaled.apply(x, other, other).sum())(x).backward()
+    assert x.grad.tolist() == [[2.0] * 3] * 2
+    with pytest.raises(ValueError, match="gave 1 gradients, but forward took 3 tensors"):
+        mode(lambda x: scaled.apply(x, other, x).sum().backward())(x)
+
+
 def test_a_result_must_be_a_tensor():
     with pytest.raises(ValueError, match="Mine.forward gave NoneType; at least one result must be a tensor"):
         layer(lambda ctx, x: None, lambda ctx, d: d).apply(leaf())

@@ -444,3 +444,31 @@ def test_a_deep_copy_of_what_was_computed_is_a_leaf_of_its_own():
 def test_a_bool_in_the_place_of_dtype_is_keepdim():
     x = paddle.ones([2, 3])
     assert (x.sum(0, True).shape, paddle.sum(x, 1, True).shape) == ([1, 3], [2, 1])
+
+
+class Edges(paddle.Tensor):
+    """A tensor whose class names a property as the framework might name its payload."""
+
+    def __init__(self, data):  # does not call Tensor's own
+        self.data = data
+
+    @property
+    def _data(self):
+        return self.data
+
+
+def test_a_subclass_may_have_a_property_of_its_own_called_data():
+    assert Edges.__new__(Edges).shape == [0]
+    edges = Edges(paddle.to_tensor([[1.0, 2.0]], stop_gradient=False))
+    assert edges._data.tolist() == edges.numpy().tolist() == (edges * 1).tolist() == [[1.0, 2.0]]
+    assert paddle.jit.to_static(lambda x: x + x)(edges).tolist() == paddle.concat([edges], 0).add(edges).tolist()
+    edges.set_value(np.zeros([1, 2], "float32"))
+    assert edges._data.sum().item() == 0
+
+
+def test_a_gradient_may_be_set_by_its_private_name():
+    x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    x._set_grad_ivar(paddle.to_tensor([3.0, 4.0]))
+    assert x.grad.tolist() == x._grad_ivar().tolist() == [3.0, 4.0]
+    with pytest.raises(ValueError, match=r"shape \[2\] expected, got \[1\]"):
+        x._set_grad_ivar(paddle.ones([1]))
