@@ -172,7 +172,7 @@ def ours(fn: Callable[..., Any], args: list[Any], by: tuple[int, ...]) -> Callab
         loss = fn(*given)
         return loss, paddle.grad(loss, [given[i] for i in by])
 
-    return lambda: jax.block_until_ready(both(*tensors)[0]._data)
+    return lambda: jax.block_until_ready(both(*tensors)[0]._payload)
 
 
 def eager(fn: Callable[..., Any], args: list[Any], by: tuple[int, ...]) -> Callable[[], Any]:
@@ -182,7 +182,7 @@ def eager(fn: Callable[..., Any], args: list[Any], by: tuple[int, ...]) -> Calla
     def both() -> None:
         loss = fn(*tensors)
         loss.backward()
-        jax.block_until_ready([loss._data, *[tensors[i].grad._data for i in by]])
+        jax.block_until_ready([loss._payload, *[tensors[i].grad._payload for i in by]])
         for i in by:
             tensors[i].clear_grad(False)
 

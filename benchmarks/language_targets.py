@@ -80,7 +80,7 @@ def row(model: Any, report: Any, given: argparse.Namespace) -> str:
 
 def _bytes(parameter: Any) -> int:
     """The bytes of a parameter on one chip."""
-    data = parameter._data
+    data = parameter._payload
     shape = data.shape if data.sharding is None else data.sharding.shard_shape(data.shape)
     size: int = data.dtype.itemsize
     for n in shape:

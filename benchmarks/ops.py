@@ -69,7 +69,9 @@ def calls(only: str) -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any]
             continue
         args, _ = tensors(row.sample())
         data = {k: tensors_of(row.attrs[k]) for k in DATA.get(row.name, ())}
-        arrays, tree = jax.tree.flatten(jax.tree.map(lambda t: jnp.asarray(t._data), (args, data), is_leaf=is_tensor))
+        arrays, tree = jax.tree.flatten(
+            jax.tree.map(lambda t: jnp.asarray(t._payload), (args, data), is_leaf=is_tensor)
+        )
         wrapped = jax.jit(lambda *flat, row=row, tree=tree: payloads(row, *jax.tree.unflatten(tree, flat)))
         # Bound before the clock runs: the table looks its functions up by name.
         named = dict(zip(row.names, args, strict=True)) if row.names else {}
@@ -92,7 +94,7 @@ class Inline(Eager):
 
     def run(self, bound: Any, args: tuple[Any, ...]) -> Any:
         """Call the op's function."""
-        out = bound.fn(*[a._data if isinstance(a, paddle.Tensor) else a for a in args])
+        out = bound.fn(*[a._payload if isinstance(a, paddle.Tensor) else a for a in args])
         return tuple(map(wrap, out)) if isinstance(out, tuple) else wrap(out)
 
 
@@ -102,7 +104,7 @@ def payloads(row: Any, args: list[Any], data: dict[str, Any]) -> list[Any]:
     before, state.interpreter = state.interpreter, Inline()
     try:
         called = dataclasses.replace(row, attrs=row.attrs | data)
-        return [t._data if is_tensor(t) else t for t in call(called, args)]
+        return [t._payload if is_tensor(t) else t for t in call(called, args)]
     finally:
         state.interpreter = before
 

@@ -52,10 +52,10 @@ def ours(file: str) -> None:
     for name, count in SIZES.items():
         x = paddle.zeros([count])
         dist.all_reduce(x)
-        bare = ExchangeProgram(exchanges().mesh((0, 1)), lambda a: kernels.all_reduce(a, 0), [x._data])
+        bare = ExchangeProgram(exchanges().mesh((0, 1)), lambda a: kernels.all_reduce(a, 0), [x._payload])
         calls = {
-            "ours": lambda x=x: (dist.all_reduce(x), x._data.block_until_ready()),
-            "jax": lambda bare=bare, x=x: bare(x._data).block_until_ready(),
+            "ours": lambda x=x: (dist.all_reduce(x), x._payload.block_until_ready()),
+            "jax": lambda bare=bare, x=x: bare(x._payload).block_until_ready(),
         }
         rows[f"all_reduce {name}"] = timed(calls, 100 if count < 1000 else 3)
     rows["Python side of an exchange"] = {"ours": _python_side()}
@@ -85,7 +85,7 @@ def _python_side() -> float:
 
     x = paddle.zeros([256])
     dist.all_reduce(x)
-    data = x._data
+    data = x._payload
     key = ("all_reduce", kernels.KERNELS["all_reduce"], (0,), (data.shape, data.dtype))
     program: Any = dist.get_group().programs.get(key)
     real = program.jitted
@@ -220,7 +220,7 @@ def meshes(file: str) -> None:
     step = dist.to_static(net, None, nn.MSELoss(), adam)
     x = paddle.rand([ROWS, WIDTH]).numpy()
     batch = [dist.shard_tensor(a, mesh, [dist.Shard(0), dist.Replicate()]) for a in (x, x * 2)]
-    by_hand = jax_over_mesh(batch[0]._data.sharding.mesh, weights, [t._data for t in batch])
+    by_hand = jax_over_mesh(batch[0]._payload.sharding.mesh, weights, [t._payload for t in batch])
     first = float(step(*batch)), by_hand()
     assert abs(first[0] - first[1]) < 1e-5, first
     rows = {"static step over a mesh of 4": timed({"ours": lambda: float(step(*batch)), "jax": by_hand}, STEPS)}

@@ -53,7 +53,7 @@ def check_weights(name: str, program: Program, weights: Sequence[Tensor]) -> Non
     """
     values: list[Value] = program.block.inputs[len(program.block.inputs) - len(weights) :]
     for value, weight in zip(values, weights, strict=True):
-        found = weight._data
+        found = weight._payload
         sizes = zip(value.shape, found.shape, strict=False)
         fits = len(value.shape) == len(found.shape) and all(n == m or not isinstance(n, int) for n, m in sizes)
         if not fits or value.dtype != found.dtype:

@@ -96,10 +96,10 @@ def if_(
         aliases.join(one, (t, f), where)
     for key, write, j in stored:
         now = _restore(j, tensors)
-        if write.key == "_data" and all(map(is_leaf, outs.sides.get(now._data, ()))):
+        if write.key == "_payload" and all(map(is_leaf, outs.sides.get(now._payload, ()))):
             detach(now)
         store(builder, write, now)
-        if write.key not in ("_data", "_grad"):
+        if write.key not in ("_payload", "_grad"):
             aliases.join(now, (_after(true, key, write), _after(false, key, write)), where)
 
 
@@ -203,7 +203,7 @@ def _one_sided(outs: Outputs, true: Any, false: Any) -> Any:
         return None
     for x in leaves:
         kind = merge.natural_dtype(x)
-        shape = tuple(x._data.shape) if isinstance(x, Tensor) else ()
+        shape = tuple(x._payload.shape) if isinstance(x, Tensor) else ()
         outs.add(None if missing_true else x, x if missing_true else None, shape, kind)
     return structure
 
@@ -211,7 +211,7 @@ def _one_sided(outs: Outputs, true: Any, false: Any) -> Any:
 def _restore(structure: Any, tensors: Iterator[Any]) -> Any:
     if isinstance(structure, _Partial):
         value = nested.unflatten(structure.structure, tensors)
-        flag = next(tensors)._data if structure.flag is None else structure.flag
+        flag = next(tensors)._payload if structure.flag is None else structure.flag
         return merge.with_presence(value, flag, structure.name, structure.where)
     return nested.unflatten(structure, tensors)
 

@@ -110,7 +110,7 @@ class Buckets:
     def _cut(self, result: Any, entry: Entry, tensors: list[Tensor]) -> Any:
         block = entry.traced.program.block
         n = len(tensors)
-        dims = symbolic.solve([v.shape for v in block.inputs[:n]], [t._data.shape for t in tensors])
+        dims = symbolic.solve([v.shape for v in block.inputs[:n]], [t._payload.shape for t in tensors])
         shapes = iter([v.shape for v in block.outputs[: entry.traced.n_results]])
         return _map(result, lambda t: _slice(t, [symbolic.evaluate(d, dims) for d in next(shapes)]))
 
@@ -127,12 +127,12 @@ def _others(tensors: list[Tensor], wide: list[Tensor]) -> Iterator[list[Tensor]]
 def _is_mask(tensor: Tensor) -> bool:
     if not tensor.dtype.is_floating:
         return True
-    data = np.asarray(tensor._data, np.float64)
+    data = np.asarray(tensor._payload, np.float64)
     return bool(((data == 0) | (data == 1)).all() or not (np.abs(data) < HIDING).all())
 
 
 def _with_sign(tensor: Tensor, sign: float) -> Tensor:
-    data = np.asarray(tensor._data)
+    data = np.asarray(tensor._payload)
     made = wrap(as_array((sign * (np.abs(data) + 1)).astype(data.dtype)))
     made.stop_gradient = tensor.stop_gradient
     return made

@@ -152,7 +152,7 @@ def _kind(x: Any) -> type:
     """Return the type of the Python number or text that a traced one stands for."""
     if isinstance(x, text.StagedText):
         return str
-    kind = x._data.dtype.kind
+    kind = x._payload.dtype.kind
     return {"b": bool, "i": int, "c": complex}.get(kind, float)
 
 

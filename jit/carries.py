@@ -54,7 +54,7 @@ class Loop:
     def carry(self, key: Any, cell: Cell, value: Any) -> None:
         """Carry a cell, with the types it starts with."""
         structure, leaves = merge.parts(value)
-        shapes = [tuple(x._data.shape) if isinstance(x, Tensor) else () for x in leaves]
+        shapes = [tuple(x._payload.shape) if isinstance(x, Tensor) else () for x in leaves]
         partial = merge.presence_flag(value) is not None
         dtypes, numbers = [merge.natural_dtype(x) for x in leaves], [merge.is_number_like(x) for x in leaves]
         self.carries[key] = Carry(cell, structure, leaves, shapes, dtypes, numbers, partial)
@@ -93,7 +93,7 @@ class Loop:
                 store(self.builder, self.writes[key], filled)
             else:
                 values[key] = filled
-            if key not in self.writes or self.writes[key].key not in ("_data", "_grad"):
+            if key not in self.writes or self.writes[key].key not in ("_payload", "_grad"):
                 self.inside[key] = filled
                 before = self.start[key] if key not in self.writes else replaced(self.writes[key])
                 self.builder.aliases.join(filled, [before], self.where)
@@ -155,7 +155,7 @@ class Loop:
             for i, (leaf, shape) in enumerate(zip(leaves, list(carry.shapes), strict=False)):
                 for axis, n in enumerate(shape):
                     if isinstance(n, str):
-                        yield carry, i, axis, str(leaf._data.shape[axis])
+                        yield carry, i, axis, str(leaf._payload.shape[axis])
 
     def _after(self, key: Any, path: Path) -> Any:
         """Return the content of a cell after an iteration."""
@@ -294,7 +294,7 @@ class Loop:
         if key not in self.writes:
             return self.start[key], path.values[key]
         write = self.writes[key]
-        if write.key in ("_data", "_grad"):
+        if write.key in ("_payload", "_grad"):
             return None, None
         return replaced(write), path.written[key][1] if key in path.written else replaced(write)
 
@@ -308,7 +308,7 @@ class Loop:
 
         for key, inside in self.inside.items():
             leaves = [x for x in merge.parts(ends[key])[1] if isinstance(x, Tensor)]
-            made = {id(x) for x in leaves if isinstance(x._data, TracedValue) and x._data.frame is path.frame}
+            made = {id(x) for x in leaves if isinstance(x._payload, TracedValue) and x._payload.frame is path.frame}
             for now, after in zip(merge.parts(inside)[1], leaves, strict=False):
                 self.builder.aliases.carried(now, after, self.since, is_own, self.where)
 
@@ -317,7 +317,9 @@ class Loop:
         for x, stands_for_number in zip(merge.parts(value)[1], carry.are_numbers, strict=True):
             if stands_for_number:
                 as_number(x)
-        return merge.with_presence(value, next(tensors)._data, carry.cell.name, self.where) if carry.partial else value
+        return (
+            merge.with_presence(value, next(tensors)._payload, carry.cell.name, self.where) if carry.partial else value
+        )
 
     def _restore_untouched(self, i: int, path: Path) -> Any:
         before = self.start[i]

@@ -101,7 +101,7 @@ class Path(NamedTuple):
 
     def final(self, x: Any) -> Any:
         """Return a tensor with the payload that the path has left it; other values as they are."""
-        found = self.written.get((id(x), "_data", False)) if isinstance(x, Tensor) else None
+        found = self.written.get((id(x), "_payload", False)) if isinstance(x, Tensor) else None
         return x if found is None else content(found[1])
 
 
@@ -147,13 +147,13 @@ def content(value: Any) -> Any:
 
 def before(write: Write) -> Any:
     """Return the content that a write replaced. A tensor handle has its payload back by now, and stands for itself."""
-    return write.owner if write.key == "_data" else content(write.before)
+    return write.owner if write.key == "_payload" else content(write.before)
 
 
 def was_leaf(write: Write) -> bool:
     """Whether a write replaces the payload of a leaf that gradients are taken of."""
     owner, key, held, _ = write
-    if key != "_data" or owner.stop_gradient or owner._source is not None:
+    if key != "_payload" or owner.stop_gradient or owner._source is not None:
         return False
     return not isinstance(held, TracedValue) or is_leaf(held)
 
@@ -174,7 +174,7 @@ def look_for_leaves(path: Path, ends: list[Any], where: Any) -> None:
 
 def detach(tensor: Tensor) -> None:
     """Make the new payload of a leaf one that gradients end at: the statement has written to it as to a leaf."""
-    tensor._data.requires_grad, tensor.stop_gradient = False, True
+    tensor._payload.requires_grad, tensor.stop_gradient = False, True
 
 
 def store(builder: Builder, write: Write, value: Any) -> None:
@@ -185,7 +185,7 @@ def store(builder: Builder, write: Write, value: Any) -> None:
         builder.item_written(write.owner, write.key)
     else:
         builder.rebound(write.owner, write.key)
-    write.put(value._data if write.key == "_data" else value)
-    if write.key == "_data" and write.owner.stop_gradient and not value.stop_gradient:
+    write.put(value._payload if write.key == "_payload" else value)
+    if write.key == "_payload" and write.owner.stop_gradient and not value.stop_gradient:
         builder.rebound(write.owner, "stop_gradient")  # a recorded write has made it part of the graph
         write.owner.stop_gradient = False

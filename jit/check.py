@@ -109,7 +109,7 @@ def _recording(steps: list[OperatorRun]) -> Iterator[None]:
 
     def observe(bound: Any, args: tuple[Any, ...], out: Any) -> None:
         outs = out if isinstance(out, tuple) else (out,)
-        steps.append(OperatorRun(bound.op.name, user_frame(), tuple([t._data for t in outs])))
+        steps.append(OperatorRun(bound.op.name, user_frame(), tuple([t._payload for t in outs])))
 
     before, mode.observers = mode.observers, (*mode.observers, observe)
     choose_interpreter()
@@ -145,7 +145,7 @@ def _is_data(x: Any) -> bool:
 
 
 def _array(x: Any) -> Any:
-    return np.asarray(x._data if isinstance(x, Tensor) else x) if _is_data(x) else x
+    return np.asarray(x._payload if isinstance(x, Tensor) else x) if _is_data(x) else x
 
 
 def alike(a: Any, b: Any) -> bool:
@@ -193,7 +193,7 @@ def _replay(entry: Entry, tensors: list[Tensor], numbers: ScalarInputs) -> list[
     """Run the program of an entry one operator at a time."""
     traced, steps = entry.traced, []  # type: tuple[Any, list[OperatorRun]]
     with of_call(numbers):
-        arrays = [t._data for t in (*tensors, *traced.captures)] + [get() for get in traced.providers]
+        arrays = [t._payload for t in (*tensors, *traced.captures)] + [get() for get in traced.providers]
     block = traced.program.block
     dims = symbolic.solve([v.shape for v in block.inputs], [np.shape(a) for a in arrays])
     with symbolic.known(dims):

@@ -46,11 +46,11 @@ class CompilePolicy:
         if len(once) < MOST:
             return False
         read = [*tensors, *(h for e in once for h in e.traced.captures)]
-        if not all(small.is_small(t._data.shape, t._data.dtype) for t in read):
+        if not all(small.is_small(t._payload.shape, t._payload.dtype) for t in read):
             return False
         for t in read:
-            if t._data.__class__ is not np.ndarray:
-                t.__dict__["_data"] = np.asarray(t._data)
+            if t._payload.__class__ is not np.ndarray:
+                t.__dict__["_payload"] = np.asarray(t._payload)
         return self._met.put(key, True)
 
 

@@ -31,7 +31,7 @@ def describe(traced: Traced, position: Callable[[Tensor], int], name: str) -> di
     state: list[Any] = []
     for effect in traced.effects:
         write = effect.write
-        if write.key == "_data" and effect.structure is nested.LEAF and isinstance(write.owner, Argument):
+        if write.key == "_payload" and effect.structure is nested.LEAF and isinstance(write.owner, Argument):
             state.append({"argument": write.owner.position})
             continue
         state.append(place[id(write.owner)])

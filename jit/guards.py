@@ -176,7 +176,7 @@ class Payload(NamedTuple):
 
     def holds(self) -> bool:
         """True if they still are what they were."""
-        now, then = self.handle._data, self.value
+        now, then = self.handle._payload, self.value
         if now is then:
             return True
         small = then.size <= MAX_ELEMENTS and now.shape == then.shape and now.dtype == then.dtype

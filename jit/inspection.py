@@ -352,7 +352,7 @@ class Inspection:
         from paddle_lite_py.targets import compile_traced
 
         entry, tensors, numbers = self._specified_call(args, kwargs)
-        specs = [spec_of(t._data) for t in tensors]
+        specs = [spec_of(t._payload) for t in tensors]
         return compile_traced(entry.executable, specs, target, entry.needs_grad, numbers)
 
     def _specified_call(self, args: Any, kwargs: Any) -> tuple[Entry, list[Any], ScalarInputs]:

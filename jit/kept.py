@@ -31,7 +31,7 @@ def for_file(traced: Traced, name: str, lost: list[str]) -> Traced:
     given = _kinds(traced.structure)  # its results are new objects
     for effect in traced.effects:
         write = effect.write
-        if isinstance(write.owner, Argument | Tensor) and write.key == "_data" and effect.structure is nested.LEAF:
+        if isinstance(write.owner, Argument | Tensor) and write.key == "_payload" and effect.structure is nested.LEAF:
             left.append(effect)
             places += range(at, at + effect.n_leaves)
         elif (id(write.owner), write.key) in read or isinstance(write.owner, Argument | Tensor):
@@ -56,7 +56,7 @@ def _with_written(traced: Traced) -> Traced:
     if not written:
         return traced
     program, at = traced.program, traced.n_args + len(traced.captures)
-    values = {id(h): Value(tuple(h._data.shape), h._data.dtype) for h in written}
+    values = {id(h): Value(tuple(h._payload.shape), h._payload.dtype) for h in written}
     inputs, names = list(program.block.inputs), list(program.input_names)
     inputs[at:at], names[at:at] = values.values(), [h._name or f"in{at + i}" for i, h in enumerate(written)]
     updates, place = dict(program.updates), traced.n_results

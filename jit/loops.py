@@ -56,12 +56,12 @@ def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], 
     loop.leave(path, results[: len(init)])
     if grad and builder.loop_buffer:
         needed = builder.loop_buffer.needed
-        needed._set_payload(needed.maximum(builder.handle(results[-1]))._data)
+        needed._set_payload(needed.maximum(builder.handle(results[-1]))._payload)
 
 
 def _is_in_place(now: Any, inputs: list[TracedValue]) -> bool:
     """Whether what state holds is what the loop has put there."""
-    return all(isinstance(x, Tensor) and any(x._data is v for v in inputs) for x in merge.parts(content(now))[1])
+    return all(isinstance(x, Tensor) and any(x._payload is v for v in inputs) for x in merge.parts(content(now))[1])
 
 
 def for_(

@@ -93,13 +93,13 @@ def join(a: Any, b: Any, strict: bool = True, any_size: bool = False) -> tuple[t
         shape_a = tuple([m if m == n else None for m, n in zip(shape_a, shape_b, strict=True)])
     is_a, is_b = (isinstance(x, Tensor) and not is_number(x) for x in (a, b))
     if is_a and is_b:
-        if strict and a._data.dtype != b._data.dtype:
+        if strict and a._payload.dtype != b._payload.dtype:
             raise Mismatch(f"{describe(a)} and {describe(b)}")
-        kind = a._data.dtype if a._data.dtype == b._data.dtype else common(a._data.dtype, b._data.dtype)
+        kind = a._payload.dtype if a._payload.dtype == b._payload.dtype else common(a._payload.dtype, b._payload.dtype)
     elif is_a:
-        kind = scalar_dtype(_example(b), a._data.dtype)
+        kind = scalar_dtype(_example(b), a._payload.dtype)
     elif is_b:
-        kind = scalar_dtype(_example(a), b._data.dtype)
+        kind = scalar_dtype(_example(a), b._payload.dtype)
     else:
         kind = common(natural_dtype(a), natural_dtype(b))
     return shape_a, jnp.dtype(kind)
@@ -111,24 +111,24 @@ def is_of_kind(a: Any, b: Any, joined: Any) -> bool:
     """
     tensors = [x for x in (a, b) if isinstance(x, Tensor) and not is_number(x)]
     if tensors:
-        return all(x._data.dtype == joined for x in tensors) or len(tensors) == 2
+        return all(x._payload.dtype == joined for x in tensors) or len(tensors) == 2
     return (natural_dtype(a).kind == "b") == (natural_dtype(b).kind == "b")
 
 
 def _shape(x: Any) -> tuple[Any, ...]:
-    return tuple(x._data.shape) if isinstance(x, Tensor) else ()
+    return tuple(x._payload.shape) if isinstance(x, Tensor) else ()
 
 
 def natural_dtype(x: Any) -> Any:
     """Return the dtype of a tensor, or that a Python number has as one."""
     if type(x) is TracedNumber:
         return jnp.dtype("int64" if isinstance(x, int) else "float64")
-    return x._data.dtype if isinstance(x, Tensor) else jnp.dtype(type(x))
+    return x._payload.dtype if isinstance(x, Tensor) else jnp.dtype(type(x))
 
 
 def _example(number: Any) -> Any:
     """Return a number of Python of the kind that a traced one stands for."""
-    return number._data.dtype.type(0).item() if isinstance(number, Tensor) else number
+    return number._payload.dtype.type(0).item() if isinstance(number, Tensor) else number
 
 
 def as_value(builder: Builder, x: Any, dtype: Any) -> TracedValue:
@@ -157,7 +157,7 @@ def zeros(builder: Builder, shape: tuple[Any, ...], dtype: Any) -> TracedValue:
 
 def presence_flag(x: Any) -> Any:
     """Return the presence of a variable that some path may have left undefined; None for one that is surely there."""
-    found = [t._data.defined for t in parts(x)[1] if isinstance(t, Tensor) and isinstance(t._data, TracedValue)]
+    found = [t._payload.defined for t in parts(x)[1] if isinstance(t, Tensor) and isinstance(t._payload, TracedValue)]
     return next((p for p in found if p is not None), None)
 
 
@@ -173,8 +173,8 @@ def with_presence(value: Any, flag: TracedValue, name: str, where: Any) -> Any:
     """Mark a joined variable as there only where `flag` is true."""
     mark = DefinedFlag(flag, lambda: Undefined(name, where).error(), where)
     for t in parts(value)[1]:
-        if isinstance(t, Tensor) and isinstance(t._data, TracedValue):
-            t._data.defined = mark
+        if isinstance(t, Tensor) and isinstance(t._payload, TracedValue):
+            t._payload.defined = mark
     return value
 
 

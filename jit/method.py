@@ -120,14 +120,14 @@ class Method:
         if kinds is not None and mode.interpreter is EAGER and not mode.grad_enabled and len(inputs) == len(kinds):
             arrays = []
             for x, (shape, dtype) in zip(inputs, kinds):  # noqa: B905  (lengths are equal)
-                if x.__class__ is not Tensor or x._data.shape != shape or x._data.dtype is not dtype:
+                if x.__class__ is not Tensor or x._payload.shape != shape or x._payload.dtype is not dtype:
                     break
-                arrays.append(for_xla(x._data))
+                arrays.append(for_xla(x._payload))
             else:
                 for handle in self.handles:
-                    arrays.append(for_xla(handle._data))  # noqa: PERF401  (a comprehension would be a call)
+                    arrays.append(for_xla(handle._payload))  # noqa: PERF401  (a comprehension would be a call)
                 out = _new(Tensor)
-                out._data = self._jitted(*arrays)
+                out._payload = self._jitted(*arrays)
                 return out
         return self._run(inputs)
 
@@ -146,12 +146,12 @@ class Method:
         structure = self._result if structure is None else structure
         tensors = self.check(inputs)
         if self._plain:
-            self._kinds = [(t._data.shape, t._data.dtype) for t in tensors]
+            self._kinds = [(t._payload.shape, t._payload.dtype) for t in tensors]
         building = mode.interpreter
         outs = self._inlined(tensors, building) if isinstance(building, Builder) else self._ran(tensors)
         for handle, value in zip(self._state, outs[self._n :], strict=False):
             owner = tensors[handle.position] if isinstance(handle, Argument) else handle
-            owner._set_payload(value._data)
+            owner._set_payload(value._payload)
         return nested.unflatten(resolve(structure, tensors), iter(outs[: self._n]))
 
     @property
@@ -175,7 +175,7 @@ class Method:
         given = (*tensors, *self.handles)
         records = mode.grad_enabled and not all(t.stop_gradient for t in given)
         if self._bound is not None and mode.interpreter is EAGER and not records:
-            out = self._computed(self._bound, [for_xla(t._data) for t in given])
+            out = self._computed(self._bound, [for_xla(t._payload) for t in given])
         elif self._bound is not None:
             out = mode.interpreter.run(self._bound, given)
         elif records and self._has_gradient:
@@ -183,7 +183,7 @@ class Method:
                 out = tuple(self._run_operators(tensors))
         else:
             with meaningful(self.name):
-                out = tuple(map(wrap, self.parts([for_xla(t._data) for t in given])))
+                out = tuple(map(wrap, self.parts([for_xla(t._payload) for t in given])))
         outs = list(out) if isinstance(out, tuple) else [out]
         if self._checks and (failed := int(outs[-2 if self._room else -1])):
             known = 0 < failed <= len(self._checks)
@@ -230,7 +230,7 @@ class Method:
         if len(specs) != len(self.inputs):
             raise TypeError(f"`{self.name}` takes {len(self.inputs)} arguments, got {len(specs)}")
         self.check([wrap(s) for s in specs])
-        arrays = [*specs, *[spec_of(h._data) for h in self.handles]]
+        arrays = [*specs, *[spec_of(h._payload) for h in self.handles]]
         names = [*[str(s.name) for s in self.inputs], *[str(h.name) for h in self.handles]]
         if self._bound is None:
             raise ValueError(
@@ -243,7 +243,7 @@ class Method:
     def _as_xla_spec(self, given: Any, size: int | None) -> Any:
         """Return an InputSpec or a tensor as XLA's spec."""
         if isinstance(given, Tensor):
-            return spec_of(given._data)
+            return spec_of(given._payload)
         shape = [size if n is None or (isinstance(n, int) and n < 0) else n for n in given.shape]
         if None in shape:
             raise ValueError(f"`{self.name}` was saved for {given}: give size=, or an InputSpec with all dimensions")
@@ -261,14 +261,14 @@ class Method:
         """
         if self._state or self._checks or self._room or self.constraints or self.parts is not None:
             return None
-        if all(small.is_small(h._data.shape, h._data.dtype) for h in self.handles):
-            weights: list[Any] = [np.asarray(h._data) for h in self.handles]
+        if all(small.is_small(h._payload.shape, h._payload.dtype) for h in self.handles):
+            weights: list[Any] = [np.asarray(h._payload) for h in self.handles]
             inputs = tuple(range(len(self.inputs)))  # the caller's, who may refill them: none is identified by identity
             jitted = xla_jit(self._bound.fn)
             compiled = Tiers(self._bound.fn, jitted, jitted.trace, inputs).entry(len(inputs) + len(weights))
         else:  # on the thread of the caller, who waits for the results
             device = inline_device()
-            weights = [jax.device_put(np.asarray(h._data) if device else h._data, device) for h in self.handles]
+            weights = [jax.device_put(np.asarray(h._payload) if device else h._payload, device) for h in self.handles]
             compiled = self._compiled(device)
 
         def run(*arrays: Any) -> tuple[Any, ...]:
@@ -281,7 +281,7 @@ class Method:
 
     def traced(self) -> Traced:
         """Return the program with its weights and state, as a trace gives it."""
-        effects = [Effect(Write(h, "_data", None), nested.LEAF, 1) for h in self._state]
+        effects = [Effect(Write(h, "_payload", None), nested.LEAF, 1) for h in self._state]
         grads = tuple([getattr(v, "requires_grad", False) for v in self.program.block.outputs[: self._n]])
         checks, loop_buffer = (
             Checks.of(self._checks, self.name) if self._checks else None,
@@ -296,7 +296,7 @@ class Method:
     def run_flat(self, tensors: list[Tensor]) -> list[Tensor]:
         """Return the tensors among the results, without their structure; state stays as it is."""
         state = [tensors[h.position] if isinstance(h, Argument) else h for h in self._state]
-        before = [h._data for h in state]
+        before = [h._payload for h in state]
         try:
             leaves: list[Tensor] = []
             nested.flatten(self(*tensors), lambda v: isinstance(v, Tensor), leaves)
@@ -319,7 +319,7 @@ class Method:
         for tensor, spec in zip(tensors, self.inputs, strict=True):
             spec.check(tensor, str(spec.name))
         declared = [v.shape for v in self.program.block.inputs[: len(tensors)]]
-        shapes = [t._data.shape for t in tensors]
+        shapes = [t._payload.shape for t in tensors]
         dims = symbolic.solve(declared, shapes)
         for spec, wanted, found in zip(self.inputs, declared, shapes, strict=True):
             if any(symbolic.evaluate(w, dims) != n for w, n in zip(wanted, found, strict=True)):

@@ -173,7 +173,7 @@ def with_passes(layer: TranslatedLayer, change: Callable[[Program], Program]) ->
 
     writer = ArtifactWriter(None, (), PLATFORMS)
     writer.loaded(layer, lambda traced: transformed(traced, change))
-    weights = {n: h._data for n, h in writer.weights.values() if h is not default_generator.state}
+    weights = {n: h._payload for n, h in writer.weights.values() if h is not default_generator.state}
     head = {"name": layer._manifest["name"], "saved_in": "eval"}
     return TranslatedLayer(head | writer.manifest(), {}, weights)
 
@@ -272,7 +272,7 @@ class ArtifactWriter:
         whole = [(n, k) for n, found in self.methods.items() for k, v in found.items() if not _in_parts(v)]
         made = {(n, k): self._exported(n, k) for n, k in whole}
         out = {f"{n}.{k}.stablehlo": code for (n, k), code in made.items() if code is not None}
-        arrays = {n: h._data for n, h in self.weights.values() if h is not default_generator.state}
+        arrays = {n: h._payload for n, h in self.weights.values() if h is not default_generator.state}
         return {"safetensors": safetensors.save(arrays)} | out
 
     def _exported(self, name: str, kind: str) -> bytes | None:
@@ -360,5 +360,5 @@ def _samples(static: StaticFunction, owner: Any, samples: Sequence[Any]) -> byte
         for part, value in (("in", args), ("out", result)):
             leaves: list[Any] = []
             nested.flatten(value, lambda v: is_tensor(v) or isinstance(v, np.ndarray), leaves)
-            arrays.update({f"{i}.{part}.{k}": Tensor(v)._data for k, v in enumerate(leaves)})
+            arrays.update({f"{i}.{part}.{k}": Tensor(v)._payload for k, v in enumerate(leaves)})
     return safetensors.save(arrays)

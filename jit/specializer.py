@@ -117,7 +117,7 @@ class Specializer:
         """Trace; with numbers as inputs where that can be, else with their values."""
         seen: list[ScalarGuard] = []
         names = call.names.tensors
-        shapes = [t._data for t in call.tensors]
+        shapes = [t._payload for t in call.tensors]
         sizes = None if call.specs is None else Dimensions(call.specs, names, [a.shape for a in shapes])
         grads = [not t.stop_gradient for t in call.tensors]
         of_places = len(self._attributes.values())
@@ -158,7 +158,7 @@ class Specializer:
         settings += guards.of_layers(layers)
         found, settings = ([g for g in gs if not self._attributes.covers(g)] for gs in (found, settings))
         found += [guards.Payload(*looked) for looked in traced.looked]
-        expected = [(t._data.shape, t._data.dtype, t.stop_gradient) for t in call.tensors]
+        expected = [(t._payload.shape, t._payload.dtype, t.stop_gradient) for t in call.tensors]
         executable = Executable(traced, self.tracer.name, repeats=True)
         executable.watched = set() if shared.aliases else executable.watched
         return Entry(executable, expected, found, settings, [*seen, *traced.seen], sizes)

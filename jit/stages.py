@@ -38,7 +38,7 @@ class Lowered:
 
     def __init__(self, entry: Entry, tensors: list[Any], numbers: ScalarInputs) -> None:
         self.program: Program = entry.traced.program
-        shapes = [spec_of(t._data) for t in tensors]
+        shapes = [spec_of(t._payload) for t in tensors]
         self._lowered = entry.executable.lower(shapes, entry.needs_grad, numbers)
 
     def stablehlo(self) -> str:

@@ -79,7 +79,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
             for a, (shape, dtype, stopped) in zip(args, entry.expected):  # noqa: B905  (lengths are equal)
                 if a.__class__ is not Tensor or a.stop_gradient is not stopped:
                     break
-                data = a._data
+                data = a._payload
                 if data.shape != shape or data.dtype is not dtype:
                     break
                 arrays.append(data if data.__class__ is not np.ndarray else for_xla(data))
@@ -91,7 +91,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
                     ):
                         if entry.call is not None:
                             out = _new(Tensor)
-                            out._data = entry.call(*arrays)
+                            out._payload = entry.call(*arrays)
                             return out
                         try:
                             return entry.run(args)

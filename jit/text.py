@@ -99,8 +99,8 @@ def _in_this_call(value: Any, error: StagingError) -> Any:
         return value
     if not isinstance(mode.interpreter, Builder):
         raise error
-    found = np.asarray(mode.interpreter.assume(value, error), value._data.dtype)
-    return wrap(found.reshape(value._data.shape))
+    found = np.asarray(mode.interpreter.assume(value, error), value._payload.dtype)
+    return wrap(found.reshape(value._payload.shape))
 
 
 def _resolve_part(part: Part) -> str:

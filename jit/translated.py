@@ -266,7 +266,7 @@ class TranslatedLayer(Layer):
 
     def _arrays(self) -> dict[str, Any]:
         entries = self._manifest["weights"]
-        return {w["name"]: h._data for w, h in zip(entries, self._handles, strict=True) if w["kind"] != "generator"}
+        return {w["name"]: h._payload for w, h in zip(entries, self._handles, strict=True) if w["kind"] != "generator"}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> TranslatedLayer:
         made = TranslatedLayer(self._manifest, self._blobs, self._arrays())

@@ -218,8 +218,8 @@ class _Checker:
         if name in config.skipped or (config.checked and name not in config.checked):
             return
         for t in out if isinstance(out, tuple) else (out,):
-            if is_array(t._data) and dtypes.is_inexact(t._data.dtype):
-                nan, inf = int(jnp.isnan(t._data).sum()), int(jnp.isinf(t._data).sum())
+            if is_array(t._payload) and dtypes.is_inexact(t._payload.dtype):
+                nan, inf = int(jnp.isnan(t._payload).sum()), int(jnp.isinf(t._payload).sum())
                 if nan or inf:
                     _report(f"the result of {name}", (nan, inf), config.debug_mode)
 

@@ -165,8 +165,8 @@ class GradScaler:
             with no_grad():
                 any_found = found[0] if len(found) == 1 else sum(f.astype("int32") for f in found) > 0
                 scale, counts = update_loss_scaling(self._scale, self._counts, self._settings, any_found)
-            self._scale._set_payload(scale._data)
-            self._counts._set_payload(counts._data)
+            self._scale._set_payload(scale._payload)
+            self._counts._set_payload(counts._payload)
         self._set_stages({})
 
     def _stage(self, optimizer: Any) -> OptimizerState:

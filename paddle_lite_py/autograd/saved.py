@@ -98,7 +98,7 @@ class _Unpacking:
     def backward(self, data: Any, cotangents: dict[int, Any]) -> list[Any]:
         """Gradients of the arguments, from arrays to arrays."""
         with use(EAGER), no_grad():
-            arrays = [self.unpack(d)._data if h else d for d, h in zip(data, self.held, strict=True)]
+            arrays = [self.unpack(d)._payload if h else d for d, h in zip(data, self.held, strict=True)]
         full = tuple([cotangents.get(i) for i in range(max(cotangents) + 1)])
         found = iter(self.bound.gradients(arrays, full, self.mask))
         grads = [next(found) if m else None for m in self.mask]

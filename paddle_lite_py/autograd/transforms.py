@@ -78,12 +78,12 @@ def run_pure(key: Any, fn: Callable[..., Any], args: list[Any], shape: Any) -> A
     if state.interpreter.is_eager and cache_checks.is_due():
         cache_checks.expect_same(key[0], _arrays(found), lambda: fn(*_arrays(args)))
     for t in found:
-        t._data  # noqa: B018  (whether JAX can transform the function shows when it is compiled)
+        t._payload  # noqa: B018  (whether JAX can transform the function shows when it is compiled)
     return structure.unflatten(shape, iter(found))
 
 
 def _arrays(tensors: Any) -> list[Any]:
-    return [t._data for t in tensors]
+    return [t._payload for t in tensors]
 
 
 def vmap(func: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> Callable[..., Any]:
@@ -122,12 +122,12 @@ def vmap(func: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> Call
 
 def _one(tensor: Tensor, axis: int | None) -> Any:
     """Shape and dtype of one sample."""
-    shape = list(tensor._data.shape)
+    shape = list(tensor._payload.shape)
     if axis is not None:
         if not -len(shape) <= axis < len(shape):
             raise ValueError(f"vmap: in_axes names axis {axis} of an argument of the shape {shape}")
         shape.pop(axis)
-    return jax.ShapeDtypeStruct(tuple(shape), tensor._data.dtype)
+    return jax.ShapeDtypeStruct(tuple(shape), tensor._payload.dtype)
 
 
 def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
@@ -152,7 +152,7 @@ def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
     """
     inputs = list(xs) if isinstance(xs, list | tuple) else [xs]
     tangents = [ones_like(x) for x in inputs] if v is None else list(v) if isinstance(v, list | tuple) else [v]
-    specs = [jax.ShapeDtypeStruct(tuple(x._data.shape), x._data.dtype) for x in inputs]
+    specs = [jax.ShapeDtypeStruct(tuple(x._payload.shape), x._payload.dtype) for x in inputs]
     with enable_grad():  # no_grad() applies to backward(), not to tangents
         pure, n = pure_function("jvp", func, inputs, specs), len(inputs)
 

@@ -66,7 +66,7 @@ class SavedProgram:
             ConvertError: if it runs in parts.
         """
         self._require_one_part()
-        lowered, weights = lower(self.program), [np.asarray(h._data) for h in self._method.handles]
+        lowered, weights = lower(self.program), [np.asarray(h._payload) for h in self._method.handles]
         n = len(self._method.outputs)
 
         def run(*arrays: Any) -> tuple[Any, ...]:
@@ -104,7 +104,7 @@ class SavedProgram:
     def results(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         """Return the outputs of the saved program itself."""
         found = self._method._run(arrays)
-        return [np.asarray(t._data if hasattr(t, "_data") else t) for t in jax.tree.leaves(found)]
+        return [np.asarray(t._payload if hasattr(t, "_payload") else t) for t in jax.tree.leaves(found)]
 
 
 def _numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> np.ndarray:

@@ -54,7 +54,7 @@ def as_array(data: Any, dtype: Any = None, place: Any = None) -> Any:
         ValueError: if nested lists are ragged.
     """
     if is_handle(data):
-        data = data._data
+        data = data._payload
     kind = None if dtype is None else dtypes.as_dtype(dtype).np
     if not isinstance(data, jax.Array | np.ndarray | np.generic):
         if hasattr(data, "to_dense"):

@@ -210,7 +210,7 @@ class Interpreter(Observer, ABC):
 
     def data_of(self, tensor: Any, what: str) -> Any:
         """Return the array of a tensor whose payload is none, or an error saying why there is none yet."""
-        return tensor._data.concrete(what)
+        return tensor._payload.concrete(what)
 
 
 class LayerVersion:

@@ -149,7 +149,7 @@ def _listed(x: Any) -> list[Any]:
 
 
 def _like(tensor: Tensor) -> Any:
-    return jax.ShapeDtypeStruct(tensor._data.shape, tensor._data.dtype)
+    return jax.ShapeDtypeStruct(tensor._payload.shape, tensor._payload.dtype)
 
 
 def _spec(out: Any) -> tuple[Any, str]:

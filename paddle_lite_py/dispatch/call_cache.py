@@ -110,7 +110,7 @@ def _expect_same(function: Function, made: Any, call: Callable[[], Any]) -> None
 
 
 def _payloads(made: Any) -> list[Any]:
-    return [t._data for t in ([made] if isinstance(made, Tensor) else made)]
+    return [t._payload for t in ([made] if isinstance(made, Tensor) else made)]
 
 
 def _jitted(among: list[_Part]) -> str:
@@ -149,11 +149,13 @@ class _Part(NamedTuple):
 
 def _part(p: inspect.Parameter, tensors: tuple[str, ...]) -> _Part:
     n = p.name
-    held, still = f"(_of_{n} := {n}._data).shape, _of_{n}.dtype", f"{n}.stop_gradient"
+    held, still = f"(_of_{n} := {n}._payload).shape, _of_{n}.dtype", f"{n}.stop_gradient"
     if f"{n}*" in tensors:
-        return _Part(f"tuple([_t._data.dtype for _t in {n}]), ", f"*{n}, ", f"*[_t._data for _t in {n}], ", "True")
+        return _Part(
+            f"tuple([_t._payload.dtype for _t in {n}]), ", f"*{n}, ", f"*[_t._payload for _t in {n}], ", "True"
+        )
     if f"{n}!" in tensors:
-        return _Part(f"(_of_{n} := {n}._data) is None, ", f"{n}, ", f"_of_{n}, ", still)
+        return _Part(f"(_of_{n} := {n}._payload) is None, ", f"{n}, ", f"_of_{n}, ", still)
     if f"{n}?" in tensors:
         is_one = f"_is_{n}"
         key = f"{codegen.quick_kind(p)}, ({held}) if ({is_one} := isinstance({n}, _T)) else {n}, "

@@ -275,7 +275,7 @@ def indented(lines: Iterable[str]) -> str:
 
 def _at_once(op: Op, run: str) -> list[str]:
     names = [p.name for p in op.tensor_params]
-    call = f"_bound.jitted({', '.join([f'{n}._data' for n in names])})"
+    call = f"_bound.jitted({', '.join([f'{n}._payload' for n in names])})"
     viewed: list[str] = []
     if isinstance(op.views, ViewRule):
         viewed = template.view_lines(names[0]) if op.views.each is None else [f"_link({names[0]}, _made, _bound, ())"]

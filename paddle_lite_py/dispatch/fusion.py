@@ -45,7 +45,7 @@ class _Record:
         self.steps: list[CallStep] = []
         self.numbers: list[Any] = []
         self.place = {id(t): ~i for i, t in enumerate(tensors)}
-        self.flows = {~i: is_inexact(t._data.dtype) for i, t in enumerate(tensors)}  # by place, if a gradient may
+        self.flows = {~i: is_inexact(t._payload.dtype) for i, t in enumerate(tensors)}  # by place, if a gradient may
         self._n_tensors, self._n_results = len(tensors), 0
 
     def add(self, bound: BoundOp, args: tuple[Any, ...], made: Any) -> bool:
@@ -58,7 +58,7 @@ class _Record:
         self.steps.append(CallStep(bound, tuple(places), None, self._n_results, len(outs)))  # type: ignore[arg-type]
         for t in outs:
             self.place[id(t)] = self._n_results
-            self.flows[self._n_results] = into and is_inexact(t._data.dtype)
+            self.flows[self._n_results] = into and is_inexact(t._payload.dtype)
             self._n_results += 1
         return True
 

@@ -31,15 +31,15 @@ class Task:
 
     def wait(self, timeout: Any = None) -> bool:
         """Wait until it is over; True."""
-        if self.tensor is not None and hasattr(self.tensor._data, "block_until_ready"):
-            self.tensor._data.block_until_ready()
+        if self.tensor is not None and hasattr(self.tensor._payload, "block_until_ready"):
+            self.tensor._payload.block_until_ready()
         return True
 
     synchronize = wait
 
     def is_completed(self) -> bool:
         """Whether it is over."""
-        return self.tensor is None or not hasattr(self.tensor._data, "is_ready") or self.tensor._data.is_ready()
+        return self.tensor is None or not hasattr(self.tensor._payload, "is_ready") or self.tensor._payload.is_ready()
 
 
 # -- the one way to exchange -----------------------------------------------------------------------------------------
@@ -67,8 +67,8 @@ def place(name: str, rank: int, group: Group) -> int:
 
 def put(tensor: Tensor, value: Tensor) -> Task:
     """Give a tensor its new value, past the graph."""
-    data = value._data
-    if data.shape == tensor._data.shape and data.dtype == tensor._data.dtype:
+    data = value._payload
+    if data.shape == tensor._payload.shape and data.dtype == tensor._payload.dtype:
         tensor._set_payload(data)
     else:
         tensor.set_value(value.reshape(tensor.shape).detach())

@@ -49,7 +49,7 @@ def sync_params_buffers(
     with no_grad():
         found = exchanged("broadcast of a model", held, group, group.get_group_rank(src_rank))
         for tensor, value in zip(held, found, strict=True):
-            tensor._set_payload(value._data)
+            tensor._set_payload(value._payload)
 
 
 def _note(model: Any, parameter: Tensor, gradient: Tensor) -> None:

@@ -51,6 +51,6 @@ def _shapes_of(kernel: Callable[..., Any], kind: str, size: int, xs: Sequence[An
 def exchanged(kind: str, tensors: Sequence[Tensor], group: Group, *how: Any) -> tuple[Tensor, ...]:
     """Return the result of an exchange (kernels.KERNELS) of tensors in a group, in any mode."""
     if state.interpreter.at_once:
-        out = exchanges().run(group, kind, kernels.KERNELS[kind], how, *[t._data for t in tensors])
+        out = exchanges().run(group, kind, kernels.KERNELS[kind], how, *[t._payload for t in tensors])
         return tuple(map(wrap, out)) if isinstance(out, tuple) else (wrap(out),)
     return REGISTRY["_exchange"].apply((list(tensors),), (kind, group.id, group.nranks, how))

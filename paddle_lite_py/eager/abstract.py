@@ -25,7 +25,7 @@ class Abstract(Eager):
 
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a bound op, to shapes and dtypes where it is given such."""
-        data = [a._data if isinstance(a, Tensor) else a for a in args]
+        data = [a._payload if isinstance(a, Tensor) else a for a in args]
         if not any(isinstance(a, jax.ShapeDtypeStruct) for a in data):
             return super().run(bound, args)
         out = jax.eval_shape(bound.fn, *data)
@@ -33,7 +33,7 @@ class Abstract(Eager):
 
     def sees(self, tensor: Tensor) -> bool:
         """Whether a tensor can be given a new payload."""
-        return is_outside(tensor._data)
+        return is_outside(tensor._payload)
 
 
 @contextmanager

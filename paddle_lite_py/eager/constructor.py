@@ -19,7 +19,7 @@ def of_arguments(*given: Any, **settings: Any) -> dict[str, Any]:
         TypeError: an argument is unknown.
 
     Examples:
-        >>> of_arguments(2, 3)["_data"].shape, of_arguments([1, 2])["_data"].dtype.name
+        >>> of_arguments(2, 3)["_payload"].shape, of_arguments([1, 2])["_payload"].dtype.name
         ((2, 3), 'float32')
     """
     if given and not settings.get("dtype") and all(type(size) is int for size in given):
@@ -49,7 +49,7 @@ def _parse_arguments(
     said = {"stop_gradient": stop_gradient, "_name": name, "persistable": persistable}
     usual = {"stop_gradient": True, "_name": None, "persistable": False}  # class attributes
     payload = as_array(data, dtype, place if device is None else device)
-    return {"_data": payload, **{k: v for k, v in said.items() if v != usual[k]}}
+    return {"_payload": payload, **{k: v for k, v in said.items() if v != usual[k]}}
 
 
 _parse_arguments.__qualname__ = "Tensor"  # which warnings name

@@ -1,9 +1,9 @@
 """Eager ops that wait: what a forward pass does to large arrays is computed together with its backward.
 
 An op that records a gradient, on an XLA array, is not run at once: its results have a shape and a dtype, and the
-op waits. Those that read them wait too. Whoever looks at a value, for which reading `_data` is enough, has all of them
-computed; backward() does, and is part of the same program then, which is what a static function makes of both. So
-eager code takes the time of static code, and holds no more in memory.
+op waits. Those that read them wait too. Whoever looks at a value, for which reading `_payload` is enough, has all of
+them computed; backward() does, and is part of the same program then, which is what a static function makes of both.
+So eager code takes the time of static code, and holds no more in memory.
 
 While ops wait their queue is the interpreter of the thread; else eager mode is as it is without all this.
 """
@@ -127,7 +127,7 @@ class Deferred(Eager):
             takes.append(is_tensor and not a.stop_gradient)
             d = a._pending if is_tensor else payload(a)  # _held(), written out: each step shows in the time of an op
             if is_tensor and (d is None or d.queue is not self):
-                d = a._data
+                d = a._payload
             data.append(d)
             kind = d.__class__
             if kind is Pending:
@@ -178,7 +178,7 @@ class Deferred(Eager):
 
     def _own_payload(self, tensor: Tensor) -> Any:
         pending = tensor._pending
-        return pending if pending is not None and pending.queue is self else tensor._data
+        return pending if pending is not None and pending.queue is self else tensor._payload
 
     def _record_call(self, bound: BoundOp, data: Sequence[Any], takes: Any, specs: Sequence[Any]) -> list[Tensor]:
         if self._first is None:
@@ -285,7 +285,7 @@ class Deferred(Eager):
 
     def _own(self, tensor: Tensor) -> Any:
         """Return the array of a tensor, or a copy of it if somebody may read it later."""
-        array = tensor._data
+        array = tensor._payload
         known = 1 + (id(array) in self._place)  # the tensor, and what waits
         return jnp.copy(array) if array.__class__ is not np.ndarray and is_shared(array, known) else array
 

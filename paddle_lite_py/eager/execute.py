@@ -78,7 +78,7 @@ class Eager(Interpreter):
                 link(args[0], made, bound, args[1:])
             return made
         t = _new(Tensor)
-        t._data = out
+        t._payload = out
         if records and bound.differentiable and out.dtype in INEXACT:
             t.stop_gradient = False
             # Node.__init__, inlined.
@@ -99,12 +99,12 @@ class Eager(Interpreter):
 
     def update(self, rule: UpdateRule, rate: Any, grads: list[Any], changed: list[Any], flags: tuple[Any, ...]) -> None:
         """Change parameters and the state of their optimizer at once; see interpreter.Interpreter."""
-        mutable = donatable([t._data for t in changed])
-        arrays = (rate, *[g._data for g in grads], *mutable, *[f._data for f in flags])
+        mutable = donatable([t._payload for t in changed])
+        arrays = (rate, *[g._payload for g in grads], *mutable, *[f._payload for f in flags])
         run = rule.compiled(len(mutable))
         new = run(*arrays) if state.timer is None else state.timer(rule.name, "update", run, *arrays)
         for tensor, array in zip(changed, new, strict=True):
-            tensor.__dict__["_data"] = array  # not through Parameter.__setattr__: the hot path
+            tensor.__dict__["_payload"] = array  # not through Parameter.__setattr__: the hot path
             if tensor._views is not None or tensor._view is not None:
                 replaced(tensor)
 
@@ -119,14 +119,14 @@ class Eager(Interpreter):
 
     def twin(self, tensor: Tensor, detached: bool = False) -> Tensor:
         """Another handle on the value of a tensor."""
-        out = wrap(tensor._data)
+        out = wrap(tensor._payload)
         if not detached and not tensor.stop_gradient:
             out.stop_gradient, out._source = False, tensor._source
         return out
 
     def sees(self, tensor: Tensor) -> bool:
         """Whether a tensor can be given a new payload: not one that a trace has left behind."""
-        return is_array(tensor._data)
+        return is_array(tensor._payload)
 
     def cleared(self, tensor: Tensor) -> Any:
         """Zeros where there was a gradient, and in it, if somebody else holds it."""
@@ -140,7 +140,7 @@ class Eager(Interpreter):
 
     def as_gradient(self, tensor: Tensor) -> Tensor:
         """Return the value of a tensor as a gradient."""
-        return gradients.leaf_gradient(gradients.from_hook(tensor)._data)
+        return gradients.leaf_gradient(gradients.from_hook(tensor)._payload)
 
     # Accumulates gradients in the leaves that tensors depend on.
     backward = staticmethod(gradients.backward)
@@ -184,7 +184,7 @@ def _unpack_args(bound: BoundOp, args: tuple[Any, ...]) -> tuple[tuple[Any, ...]
                 data.append(payload(a))
                 sources.append(None)
                 continue
-            data.append(a._data)
+            data.append(a._payload)
             if a.stop_gradient:
                 sources.append(None)
             else:
@@ -221,7 +221,7 @@ def _run_saving_residuals(bound: BoundOp, args: tuple[Any, ...], data: tuple[Any
         raise failure(bound, args, e) from None
     node = Node(pull, saved, sources)
     made = tuple(map(wrap, outs))
-    flowing = [t for t in made if is_inexact(t._data.dtype)]
+    flowing = [t for t in made if is_inexact(t._payload.dtype)]
     for i, t in enumerate(flowing):
         t.stop_gradient = False
         t._source = node if len(flowing) == 1 else Output(node, i)
@@ -284,9 +284,9 @@ def run_on_others(bound: BoundOp, args: tuple[Any, ...]) -> Any:
 def failure(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:
     """Return the error of an op that failed to run."""
     for a in args:
-        if isinstance(a, Tensor) and a._pending is None and not is_array(a._data):
+        if isinstance(a, Tensor) and a._pending is None and not is_array(a._payload):
             try:
-                a._data.concrete(f"{bound.op.name}()")
+                a._payload.concrete(f"{bound.op.name}()")
             except Exception as escaped:
                 return escaped
     return explain(bound, args, error)

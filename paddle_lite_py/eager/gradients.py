@@ -71,7 +71,7 @@ def _lay_like(grad: Tensor, leaf: Tensor) -> None:
     data, own = payload_of(leaf), payload_of(grad)
     put = is_spread(data) or getattr(data, "committed", False)
     if put and is_array(own) and getattr(own, "sharding", None) != data.sharding:
-        grad._data = laid_over(own, data.sharding)
+        grad._payload = laid_over(own, data.sharding)
 
 
 def _compute_waiting(tensors: list[Tensor]) -> None:
@@ -122,12 +122,12 @@ _ones: Memo[Any, jax.Array] = Memo("ones that backward begins with", 64)
 
 def _seed(tensor: Tensor, grad: Tensor | None) -> Any:
     if grad is None:
-        key = (tensor._data.shape, tensor._data.dtype)
+        key = (tensor._payload.shape, tensor._payload.dtype)
         found = _ones.get(key)
         return _ones.put(key, full_on_host(1, *key)) if found is None else found
     if list(grad.shape) != tensor.shape:
         raise ValueError(f"grad_tensor has shape {[*grad.shape]}, but the tensor has shape {[*tensor.shape]}")
-    return grad._data.astype(tensor._data.dtype)
+    return grad._payload.astype(tensor._payload.dtype)
 
 
 def _seed_tensor(tensor: Tensor, grad: Tensor | None) -> Tensor:
@@ -151,7 +151,7 @@ def register_hook(tensor: Tensor, hook: Callable[[Tensor], Any]) -> RemoveHandle
 
     def on_array(array: Any) -> Any:
         out = hook(leaf_gradient(array))
-        return array if out is None else from_hook(out)._data
+        return array if out is None else from_hook(out)._payload
 
     hooks = node.hooks.setdefault(index, {})
     hooks[id(on_array)] = on_array
@@ -180,7 +180,7 @@ class _PyBackward:
         """Gradients of the tensor arguments, from arrays to arrays."""
         with no_grad():
             found = self.backward_tensors({i: leaf_gradient(c) for i, c in cotangents.items()})
-        return [None if g is None else g._data for g in found]
+        return [None if g is None else g._payload for g in found]
 
     def backward_tensors(self, cotangents: dict[int, Tensor]) -> list[Tensor | None]:
         """Return the same on tensors, recorded if gradients are on."""
@@ -221,7 +221,7 @@ def custom_gradient(layer: Any, ctx: Any, inputs: list[Tensor], out: Any) -> Any
     for t in results:
         i = next(places) if isinstance(t, Tensor) else 0
         if isinstance(t, Tensor) and t.dtype.is_differentiable and id(t) not in ctx._blocked:
-            t = wrap(t._data)
+            t = wrap(t._payload)
             t.stop_gradient = False
             t._source = Output(node, i)
         made.append(t)
@@ -268,7 +268,7 @@ class RecordedSweep(PartialSweep):
     sum = staticmethod(lambda a, b: a + b)
 
     def _hooked(self, hook: Callable[[Any], Any], cotangent: Tensor) -> Tensor:
-        return wrap(hook(cotangent._data))
+        return wrap(hook(cotangent._payload))
 
     def _python_backward(self, node: Node, cotangents: dict[int, Tensor]) -> list[Tensor | None]:
         return node.bound.backward_tensors(cotangents)
@@ -310,7 +310,7 @@ def _input(data: Any, source: Any) -> Any:
     if source is None or not is_array(data):
         return wrap(data) if is_array(data) else data
     if isinstance(source, Tensor):
-        return source if source._data is data else _as_leaf(data, source)
+        return source if source._payload is data else _as_leaf(data, source)
     out = wrap(data)
     out._source, out.stop_gradient = source, False
     return out

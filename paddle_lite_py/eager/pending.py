@@ -1,7 +1,7 @@
 """The payload of a tensor whose op is deferred: see deferred.py.
 
-A tensor has it in `_pending` and has no `_data` then. Whoever reads `_data` has all that waits computed, so that no
-reader needs to know of this.
+A tensor has it in `_pending` and has no `_payload` then. Whoever reads `_payload` has all that waits computed, so that
+no reader needs to know of this.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Pending:
 
 
 class DataOnDemand:
-    """`Tensor._data` of a tensor that has none yet: it is computed, and stays.
+    """`Tensor._payload` of a tensor that has none yet: it is computed, and stays.
 
     A subclass whose `__init__` does not call Tensor's begins empty, as `paddle.Tensor()` does.
     """
@@ -68,14 +68,14 @@ class DataOnDemand:
         if tensor is None:
             return self
         pending = tensor._pending
-        tensor._data = array = np.zeros(0, dtypes.default_dtype().np) if pending is None else pending.value()
+        tensor._payload = array = np.zeros(0, dtypes.default_dtype().np) if pending is None else pending.value()
         tensor.__dict__.pop("_pending", None)
         return array
 
 
 def payload_of(tensor: Any) -> Any:
     """Return the payload of a tensor, or what stands for it: both have a shape and a dtype."""
-    return tensor._data if tensor._pending is None else tensor._pending
+    return tensor._payload if tensor._pending is None else tensor._pending
 
 
 def put_together(parameters: Sequence[Any]) -> None:
@@ -83,7 +83,7 @@ def put_together(parameters: Sequence[Any]) -> None:
 
     So the first step of training is the program that all others are.
     """
-    arrays = [p.__dict__.get("_data") for p in parameters]
+    arrays = [p.__dict__.get("_payload") for p in parameters]
     if any(a.__class__ is array_class() for a in arrays):
         for p, a in zip(parameters, arrays, strict=True):
             if a.__class__ is np.ndarray and p._views is None:
@@ -93,9 +93,9 @@ def put_together(parameters: Sequence[Any]) -> None:
 def set_payload(tensor: Any, payload: Any) -> None:
     """Give a tensor another payload, or what stands for one."""
     if payload.__class__ is not Pending or payload.array is not None:
-        _set(tensor, "_data", payload if payload.__class__ is not Pending else payload.array)
+        _set(tensor, "_payload", payload if payload.__class__ is not Pending else payload.array)
         if tensor._pending is not None:
             del tensor._pending
         return
     _set(tensor, "_pending", payload)
-    tensor.__dict__.pop("_data", None)
+    tensor.__dict__.pop("_payload", None)

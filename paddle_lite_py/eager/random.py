@@ -62,13 +62,13 @@ default_generator = Generator()
 def host_draw(generator: Generator | None = None) -> np.random.Generator:
     """NumPy's generator for one draw on the host (initial weights, shuffling), keyed by the next word of the stream."""
     stream = generator or default_generator
-    word = stream.state._data
+    word = stream.state._payload
     if not is_array(word):  # inside a trace that has drawn already
         stream.drawn_in_traces += 1
         return np.random.default_rng([stream.initial_seed(), 1 << 32, stream.drawn_in_traces])
     seed, counter = (int(n) for n in np.asarray(word))
     # Not _set_payload: the draw is made now, not in each run of a program under construction.
-    stream.state._data = as_array(np.array([seed, counter + 1], np.uint32))
+    stream.state._payload = as_array(np.array([seed, counter + 1], np.uint32))
     return np.random.default_rng([seed, counter])
 
 

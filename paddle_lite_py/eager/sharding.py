@@ -17,14 +17,14 @@ def with_sharding_of(made: Any, like: Any) -> Any:
     """
     if not (meshes and state.interpreter.has_placements):
         return made
-    data, other = (made._data, like._data) if state.interpreter.at_once else (payload_of(made), payload_of(like))
+    data, other = (made._payload, like._payload) if state.interpreter.at_once else (payload_of(made), payload_of(like))
     if tuple(data.shape) != tuple(other.shape) or (is_array(other) and not is_spread(other)):
         return made
     if is_array(data) and is_array(other):
         if is_spread(data) and data.sharding == other.sharding:
             return made
         out = made._twin()  # `made` may be a tensor of the user's
-        out._data = laid_over(data, other.sharding)
+        out._payload = laid_over(data, other.sharding)
         return out
     if not all(isinstance(n, int) for n in data.shape):
         return made

@@ -47,7 +47,7 @@ def at_once(
         f"            _made = {kind}([_wrap(_a) for _a in _array])",
         "        else:",
         "            _made = _new(_T)",
-        "            _made._data = _array",
+        "            _made._payload = _array",
         *["    " + line for line in viewed],
         "else:",
         f"    _made = {run}",
@@ -78,7 +78,7 @@ def make_unpacker(n: int) -> Callable[..., Any]:
     names = [f"x{i}" for i in range(n)]
     tensors = " and ".join([f"isinstance({x}, _T)" for x in names])
     stopped = " and ".join([f"{x}.stop_gradient" for x in names])
-    data = "".join([f"{x}._data, " for x in names])
+    data = "".join([f"{x}._payload, " for x in names])
     sources = "".join([f"None if {x}.stop_gradient else {x}._source or {x}, " for x in names])
     text = f"lambda {', '.join(names)}: (({data}), None if {stopped} else ({sources})) if {tensors} else None"
     return eval(text, dict(NAMES))

@@ -49,9 +49,9 @@ class Tensor(TensorData):
         (True, paddle.Size([1, 2]), paddle.float32)
     """
 
-    _dense = True  # False for sparse tensors, which have no `_data`
-    # The payload. Its last underscore leaves `_data` to subclasses of users, which define it as a property.
-    _data: Any = DataOnDemand()
+    _dense = True  # False for sparse tensors, which have no `_payload`
+    # Not `_data`, which subclasses of users define as a property.
+    _payload: Any = DataOnDemand()
     _pending: Any = None  # placeholder of the data while its op is deferred (pending.Pending)
     # Class attributes are the defaults, so that making a Tensor sets one attribute only.
     stop_gradient = True
@@ -109,7 +109,7 @@ class Tensor(TensorData):
     @property
     def place(self) -> places.Place:
         """The device of the data."""
-        return places.of_array(self._data) if self._pending is None and is_array(self._data) else places.current()
+        return places.of_array(self._payload) if self._pending is None and is_array(self._payload) else places.current()
 
     @property
     def name(self) -> str:
@@ -202,13 +202,13 @@ class Tensor(TensorData):
             ValueError: if the shapes differ; nothing is changed then.
         """
         if isinstance(value, Tensor):
-            data = (value if value._data.dtype == self._data.dtype else value.astype(self.dtype))._data
+            data = (value if value._payload.dtype == self._payload.dtype else value.astype(self.dtype))._payload
         else:
             data = as_array(value, self.dtype)
         if tuple(data.shape) != tuple(payload_of(self).shape):
             raise ValueError(f"set_value on '{self.name}': shape {[*self.shape]} expected, got {list(data.shape)}")
         self._changes += 1
-        self._set_payload(laid_over(data, self._data.sharding) if is_spread(self._data) else data)
+        self._set_payload(laid_over(data, self._payload.sharding) if is_spread(self._payload) else data)
 
     def copy_(self, other: Any, blocking: bool = True, non_blocking: bool = False) -> Tensor:
         """Copy the data of `other` (a tensor or an array of the same shape) into this tensor."""
@@ -238,7 +238,7 @@ class Tensor(TensorData):
             raise ValueError(f"gradient of '{self.name}': shape {[*self.shape]} expected, got {list(value.shape)}")
         state.interpreter.gradient_state(self)
         if isinstance(self._grad, Tensor) and value is not None and value is not self._grad and self._in_place():
-            self._grad._set_payload(value._data)
+            self._grad._set_payload(value._payload)
         else:
             self._set_grad(value)
 
@@ -304,7 +304,7 @@ class Tensor(TensorData):
         before = self._grad
         if not isinstance(before, Tensor):
             self._set_grad(grad)
-        elif self._in_place() and (grad.stop_gradient or grad._pending is not None or is_array(grad._data)):
+        elif self._in_place() and (grad.stop_gradient or grad._pending is not None or is_array(grad._payload)):
             before._set_payload(payload_of(before + grad))
         else:
             self._set_grad(before + grad)
@@ -333,17 +333,17 @@ class Tensor(TensorData):
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         out = type(self).__new__(type(self))
         memo[id(self)] = out
-        skipped = ("_data", "_pending", "_source", "_grad", "_hooks", "_name", *TIES)
+        skipped = ("_payload", "_pending", "_source", "_grad", "_hooks", "_name", *TIES)
         out.__dict__.update(copy.deepcopy({k: v for k, v in self.__dict__.items() if k not in skipped}, memo))
         # Data are immutable, so shared; a traced value would pass the gradient on.
-        out._data = self._data if is_array(self._data) else self.detach()._data
+        out._payload = self._payload if is_array(self._payload) else self.detach()._payload
         if self._name is not None:  # programs tell weights from biases by names, those of copies as well
             Tensor._copies += 1
             out._name = f"{self._name}_deepcopy_{Tensor._copies - 1}"
         return out
 
     def __reduce__(self) -> tuple[Any, ...]:
-        left = ("_data", "_pending", "_source", "_grad", "_hooks", *TIES)
+        left = ("_payload", "_pending", "_source", "_grad", "_hooks", *TIES)
         kept = {k: v for k, v in self.__dict__.items() if k not in left}
         return _restore, (type(self), self.numpy(), kept)
 
@@ -380,7 +380,7 @@ class Parameter(Tensor):
     def of_payload(cls, data: Any, name: str, trainable: bool) -> Parameter:
         """Create a parameter on an existing payload."""
         out = cls.__new__(cls)
-        out._data, out._name = data, name
+        out._payload, out._name = data, name
         out.stop_gradient = not trainable
         return out
 
@@ -413,12 +413,12 @@ _new: Any = object.__new__
 def wrap(data: Any) -> Tensor:
     """Return a new handle on a payload."""
     out = _new(Tensor)
-    out._data = data
+    out._payload = data
     return out
 
 
 def _restore(cls: type, data: np.ndarray, attributes: dict[str, Any]) -> Tensor:
     out = cls.__new__(cls)  # type: ignore[call-overload]
     out.__dict__.update(attributes)
-    out._data = from_host(data)
+    out._payload = from_host(data)
     return out

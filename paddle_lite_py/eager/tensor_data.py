@@ -35,7 +35,7 @@ _OPERATORS = {
 class TensorData:
     """The part of Tensor that converts its data to Python and NumPy; a traced tensor has no data and raises."""
 
-    _data: Any
+    _payload: Any
     shape: Any
     dtype: Any
     place: Any
@@ -46,7 +46,7 @@ class TensorData:
 
     def _array(self, what: str) -> jax.Array:
         """Return the payload as an array; `what` names the user's call in the error for a traced tensor."""
-        data = self._data
+        data = self._payload
         if not is_array(data):
             return state.interpreter.data_of(self, what)
         if gathered_arrays and data.__class__ is not np.ndarray:
@@ -169,7 +169,7 @@ class TensorData:
         return bool((self == value).any())
 
     def __format__(self, spec: str) -> str:
-        if is_array(self._data) and (self._data.ndim == 0 or (spec and self._data.size == 1)):
+        if is_array(self._payload) and (self._payload.ndim == 0 or (spec and self._payload.size == 1)):
             return format(self._scalar("format()"), spec)
         return str(self)
 
@@ -183,12 +183,12 @@ class TensorData:
         return self.itemsize
 
     def __repr__(self) -> str:
-        if not is_array(self._data):
-            what = "without data" if isinstance(self._data, jax.ShapeDtypeStruct) else f"traced as {self._data}"
+        if not is_array(self._payload):
+            what = "without data" if isinstance(self._payload, jax.ShapeDtypeStruct) else f"traced as {self._payload}"
             layout = f"{layout}, " if (layout := self._layout_text()) else ""
             return f"Tensor(shape={[*self.shape]}, dtype={self.dtype.name}, {layout}{what})"
         layout, values = self._layout_text(), np.asarray(self._array("repr()"))
-        if values.shape != self._data.shape:
+        if values.shape != self._payload.shape:
             return f"Tensor(shape={[*self.shape]}, dtype={self.dtype.name}, {layout}, without data in this process)"
         return self._HEADING + as_text(values, self.place, self.stop_gradient, layout=layout)
 

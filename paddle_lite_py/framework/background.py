@@ -41,7 +41,7 @@ def async_save(obj: Any, path: Any, protocol: int = 4, sync_other_task: bool = F
     """
     if not is_eager():
         raise ValueError("paddle.async_save: tensors of a program have no data; call it in dynamic mode")
-    if not isinstance(obj, dict) and not hasattr(obj, "_data"):
+    if not isinstance(obj, dict) and not hasattr(obj, "_payload"):
         raise UnsavableError(f"paddle.async_save: obj is a {type(obj).__name__}; expected a state_dict or a tensor")
     while _under_way and (sync_other_task or _under_way[0].done()):
         _under_way.popleft().result()

@@ -113,7 +113,7 @@ class _Pickler(pickle.Pickler):
 def _as_safetensors(obj: Any) -> bytes:
     if not isinstance(obj, dict) or not all(isinstance(v, Tensor) for v in obj.values()):
         raise TypeError("paddle.save: obj is no dict of tensors, the one thing that safetensors=True writes")
-    return bytes_of({k: np.asarray(t._data) for k, t in obj.items()})
+    return bytes_of({k: np.asarray(t._payload) for k, t in obj.items()})
 
 
 class UnsavableError(TypeError, ValueError):

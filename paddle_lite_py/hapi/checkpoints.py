@@ -240,7 +240,7 @@ def _renamed(state: dict[str, Any], old: list[str], new: list[str]) -> dict[str,
 def _snapshot(value: Any) -> Any:
     """Return a state as it is now: payloads are never changed, so it is enough to hold them."""
     if isinstance(value, Tensor):
-        held = wrap(value._data)
+        held = wrap(value._payload)
         held.name = value.name
         return held
     if isinstance(value, dict):
@@ -253,7 +253,7 @@ def _snapshot(value: Any) -> Any:
 def _random_state() -> dict[str, Any]:
     version, words, gauss = random.getstate()
     return {"drawn": random_state(), "python": [version, np.array(words, np.int64), gauss],
-            "device": np.asarray(default_generator.state._data)}  # fmt: skip
+            "device": np.asarray(default_generator.state._payload)}  # fmt: skip
 
 
 def _set_random_state(state: dict[str, Any]) -> None:

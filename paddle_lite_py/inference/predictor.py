@@ -72,7 +72,7 @@ class Handle:
 
     def share_external_data(self, data: Any) -> None:
         """Set the input to a tensor or array. Each run reads an array again, so it may be refilled between runs."""
-        self._data, self._shape = data._data if isinstance(data, Tensor) else np.asarray(data), None
+        self._data, self._shape = data._payload if isinstance(data, Tensor) else np.asarray(data), None
         self._is_shared = not isinstance(data, Tensor)
 
     def copy_to_cpu(self) -> np.ndarray:
@@ -186,7 +186,7 @@ class Predictor:
                 self._kinds = kinds
             return self._bare(*arrays)
         with use(EAGER), no_grad():  # in static mode too, where it was saved perhaps
-            return [t._data for t in self._method.flat([self._placed(a) for a in given])]
+            return [t._payload for t in self._method.flat([self._placed(a) for a in given])]
 
     def _placed(self, given: Any) -> Tensor:
         """Return an input as a tensor on the predictor's device."""
@@ -219,7 +219,7 @@ class Predictor:
 
 def _own(given: Any) -> Any:
     """Return an array that the caller does not fill anew while XLA still reads it."""
-    data = given._data if isinstance(given, Tensor) else given
+    data = given._payload if isinstance(given, Tensor) else given
     return data if isinstance(given, Tensor) or isinstance(data, jax.Array) else np.array(data)
 
 

@@ -99,7 +99,7 @@ class TensorDataset(Dataset):
     def by_rows(self) -> bool:
         """Whether rows() gives what single samples would: they are in this process's memory, and no subclass's own."""
         own = type(self).__getitem__ is TensorDataset.__getitem__
-        return own and all(isinstance(t, Tensor) and is_host_memory(t._data) for t in self.tensors)
+        return own and all(isinstance(t, Tensor) and is_host_memory(t._payload) for t in self.tensors)
 
     def __len__(self) -> int:
         return self.tensors[0].shape[0]

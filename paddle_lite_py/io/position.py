@@ -63,7 +63,7 @@ class Position:
 def random_state() -> dict[str, Any]:
     """Return the state of the random streams that samplers draw from: paddle's, if it was seeded, and NumPy's."""
     kind, keys, *rest = np.random.get_state()
-    own = np.asarray(default_generator.state._data) if default_generator.seeded else np.zeros(0, np.uint32)
+    own = np.asarray(default_generator.state._payload) if default_generator.seeded else np.zeros(0, np.uint32)
     return {"paddle": own, "numpy": [kind, np.asarray(keys), *map(float, rest)]}
 
 

@@ -54,7 +54,7 @@ class IndexRead(NamedTuple):
             IndexError, ValueError: an index is out of range; the message names the op and the user's line.
         """
         try:
-            self.check(*[tensors[g.position]._data if g.__class__ is InputIndex else g for g in self.given])
+            self.check(*[tensors[g.position]._payload if g.__class__ is InputIndex else g for g in self.given])
         except (ArithmeticError, IndexError, ValueError) as e:
             raise type(e)(f"{self.op.name} at {self.op.where}: {e}") from None
 
@@ -82,7 +82,7 @@ def index_limits(reads: Sequence[IndexRead], position: int, dtype: Any) -> tuple
     alone = [r for r in reads if [g.position for g in r.given if g.__class__ is InputIndex] == [position]]
 
     def passes(index: int) -> bool:
-        given: Any = {position: SimpleNamespace(_data=np.full(1, index, dtype))}
+        given: Any = {position: SimpleNamespace(_payload=np.full(1, index, dtype))}
         try:
             for read in alone:
                 read.look(given)

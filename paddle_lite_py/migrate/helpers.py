@@ -208,7 +208,7 @@ def first_true(condition: Tensor, total_true_num: int) -> Tensor:
         >>> first_true(to_tensor([0, 1, 0, 1]), 2).tolist()
         [[1], [3]]
     """
-    found = jnp.nonzero(condition._data, size=total_true_num, fill_value=-1)
+    found = jnp.nonzero(condition._payload, size=total_true_num, fill_value=-1)
     return wrap(jnp.stack(found, axis=-1))
 
 

@@ -98,7 +98,7 @@ def build_training(graph: ModelGraph, program: Program) -> None:
         run_block(graph.block, env)
         for weight in graph.weights:
             if (new := env[weight.ref]) is not states[weight.name]:
-                states[weight.name]._set_payload(P.cast(tensor(new), weight.dtype)._data)
+                states[weight.name]._set_payload(P.cast(tensor(new), weight.dtype)._payload)
         program.fetches = [tensor(_operand(ref, env)) for ref in graph.fetches]
     _name_values(env)
 
@@ -122,8 +122,8 @@ def _state(weight: ModelWeight) -> Any:
 def _name_values(env: Env) -> None:
     """Give values the names that they have in the file, by which they are fetched."""
     for name, held in env.items():
-        if isinstance(name, str) and isinstance(held, Tensor) and not isinstance(held._data, ScopeVariable):
-            held._data.name = name
+        if isinstance(name, str) and isinstance(held, Tensor) and not isinstance(held._payload, ScopeVariable):
+            held._payload.name = name
 
 
 def _fetch(found: Any) -> Tensor:
@@ -347,7 +347,7 @@ def _element(body: ModelBlock, ref: Any, env: Env) -> tuple[list[int], str]:
         inner = {k: list(v) if isinstance(v, list) else v for k, v in env.items()}
         run_block(body, inner)
         found = tensor(inner[writes[0].operands[1]])
-    return list(found._data.shape), found.dtype.name
+    return list(found._payload.shape), found.dtype.name
 
 
 def _shaped(step: Callable[..., Any], operands: list[Any]) -> list[Any]:
@@ -359,7 +359,7 @@ def _shaped(step: Callable[..., Any], operands: list[Any]) -> list[Any]:
     within = builder.measured.keys() - before
 
     def blank(of: Tensor) -> Tensor:
-        return P.zeros([0 if within.intersection(words([n])) else n for n in of._data.shape], of.dtype)
+        return P.zeros([0 if within.intersection(words([n])) else n for n in of._payload.shape], of.dtype)
 
     both = zip(operands, given, after, strict=True)
     return [blank(b) if isinstance(o, KnownValue) and b.ndim != g.ndim else g for o, g, b in both]

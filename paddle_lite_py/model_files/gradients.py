@@ -111,7 +111,7 @@ def _found(ref: Any, env: dict[Any, Any]) -> Any:
 
 
 def _shapes(value: Any) -> Any:
-    return [_shapes(v) for v in value] if isinstance(value, list | tuple) else tuple(tensor(value)._data.shape)
+    return [_shapes(v) for v in value] if isinstance(value, list | tuple) else tuple(tensor(value)._payload.shape)
 
 
 def differentiate(node: GradientNode, operands: list[Any], starts: list[Any], run: Any) -> list[Any]:
@@ -138,7 +138,7 @@ def differentiate(node: GradientNode, operands: list[Any], starts: list[Any], ru
 
 def _like(start: Any, result: Tensor) -> Tensor:
     start = tensor(start)
-    return start if start._data.shape == result._data.shape else P.reshape(start, list(result._data.shape))
+    return start if start._payload.shape == result._payload.shape else P.reshape(start, list(result._payload.shape))
 
 
 def _leaf(value: Any) -> Any:

@@ -58,9 +58,9 @@ def _made(files: dict[str, Path], weights_file: Path | None) -> tuple[dict[str, 
         program, assumed = _program(graph, file, weights_file or _beside(file), known)
         writer.methods[name] = {"eval": writer.variant(as_traced(program), name)}
         writer.methods[name]["eval"].data.update(for_each_size=True, assumed=assumed)
-    arrays = {n: h._data for n, h in writer.weights.values() if isinstance(h, Tensor)}
+    arrays = {n: h._payload for n, h in writer.weights.values() if isinstance(h, Tensor)}
     head = {"name": files["forward"].stem, "saved_in": "eval"}
-    return head | writer.manifest(), {WEIGHTS: arrays}, {n: known[n]._data for n in stored}
+    return head | writer.manifest(), {WEIGHTS: arrays}, {n: known[n]._payload for n in stored}
 
 
 def read_training(program: StaticProgram, data: bytes) -> StaticProgram:

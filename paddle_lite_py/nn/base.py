@@ -354,13 +354,13 @@ class Layer(StateDict, Tree):
 
 
 def _convert(tensor: Tensor, kind: dtypes.DType | None, place: places.Place | None) -> None:
-    data = tensor._data
+    data = tensor._payload
     if kind is not None and tensor.dtype != kind:
         plain = is_array(data) and not tensor.dtype.is_complex  # NumPy warns where imaginary parts are dropped
-        data = data.astype(kind.np) if plain else wrap(data).astype(kind)._data
+        data = data.astype(kind.np) if plain else wrap(data).astype(kind)._payload
     if place is not None:
         data = put(data, place.device)
-    if data is not tensor._data:
+    if data is not tensor._payload:
         tensor._set_payload(data)
     if tensor._grad is not None:
         _convert(tensor._grad, kind, place)

@@ -349,8 +349,8 @@ class SpectralNorm(Layer):
         if not isinstance(x, Tensor):
             raise TypeError(f"SpectralNorm: x is {type(x).__name__}; expected a tensor")
         out, u, v = spectral_norm(x, self.weight_u, self.weight_v, self._dim, self._power_iters, self._eps)
-        self.weight_u._set_payload(u._data)
-        self.weight_v._set_payload(v._data)
+        self.weight_u._set_payload(u._payload)
+        self.weight_v._set_payload(v._payload)
         return out
 
 

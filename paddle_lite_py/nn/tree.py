@@ -77,7 +77,7 @@ class Tree:
                     f"'{type(self).__name__}.{name}' is one of its {store.replace('_', '')}, so it can be set "
                     f"to a {kind} or None, not a {type(value).__name__}; `del` it first to change its kind"
                 )
-        if _is_dense(value) and is_array(value._data):
+        if _is_dense(value) and is_array(value._payload):
             self._non_persistable_buffer_names_set.add(name)
             return self._buffers
         return None

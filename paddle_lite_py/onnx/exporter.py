@@ -153,7 +153,7 @@ def _evaluated(layer: Any, input_spec: Any, output_spec: Any) -> tuple[str, Trac
 
 def _function(traced: Traced) -> Any:
     """Return the program as a JAX function of its arguments; the weights are constants in it."""
-    lowered, weights = lower(traced.program), [h._data for h in traced.captures]
+    lowered, weights = lower(traced.program), [h._payload for h in traced.captures]
 
     def function(*args: Any) -> Any:
         with no_grad(), portable("onnx"):

@@ -91,7 +91,7 @@ class OnnxWriter(ProgramWriter):
 
     def weight(self, tensor: Tensor, _of: TensorType) -> FileValue:
         """Return a parameter, a buffer or a constant."""
-        return self.constant(np.asarray(tensor._data))
+        return self.constant(np.asarray(tensor._payload))
 
     def integers(self, value: Any, what: str) -> list[int]:
         """Return the numbers of a constant vector.

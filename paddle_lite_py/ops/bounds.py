@@ -55,7 +55,7 @@ def expect_within(index: Any, low: int, size: int, what: str) -> None:
     Raises:
         ValueError: if a value lies outside of [low, size).
     """
-    _within(index._data, low, size, what, ValueError)
+    _within(index._payload, low, size, what, ValueError)
 
 
 def _at_hand(index: Any) -> bool:

@@ -140,7 +140,7 @@ def embedding(
     if padding_idx is not None and not -rows <= padding_idx < rows:
         raise ValueError(f"embedding: padding_idx is {padding_idx}, but weight has {rows} rows")
     if max_norm is not None:
-        weight._set_payload(_limit_rows(weight.detach(), x, float(max_norm), float(norm_type))._data)
+        weight._set_payload(_limit_rows(weight.detach(), x, float(max_norm), float(norm_type))._payload)
     if scale_grad_by_freq:
         weight = _even_rows(weight, x)
     return _embedding(x, weight, padding_idx if padding_idx is None else padding_idx % rows)

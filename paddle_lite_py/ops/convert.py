@@ -60,7 +60,7 @@ def _holds_tensors(data: Any) -> bool:
     """Return True for a traced tensor, or a nested list with one: its value is not known yet."""
     if isinstance(data, list | tuple):
         return any(_holds_tensors(d) for d in data)
-    return isinstance(data, Tensor) and not is_array(data._data)
+    return isinstance(data, Tensor) and not is_array(data._payload)
 
 
 def _gather(data: Any, dtype: Any) -> Tensor:

@@ -248,7 +248,7 @@ def _at_hand(x: Tensor) -> np.ndarray | None:
     """Return the array of a tensor if indexing it is one step of NumPy: it is small and takes no gradient."""
     if x.__class__ is not Tensor or not x.stop_gradient or state.interpreter is not EAGER or state.timer is not None:
         return None
-    array = x._data
+    array = x._payload
     usual = array.__class__ is np.ndarray and array.size <= small.most() and array.dtype in small.DTYPES
     return array if usual else None
 

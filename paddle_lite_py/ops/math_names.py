@@ -236,7 +236,7 @@ def data_ptr(x: Tensor) -> int:
     """
     if not is_eager():
         raise ValueError("data_ptr(): a tensor of a program has no data before it runs; ask outside of it")
-    data = x._data
+    data = x._payload
     return int(data.ctypes.data if hasattr(data, "ctypes") else data.unsafe_buffer_pointer())
 
 

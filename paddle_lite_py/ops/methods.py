@@ -99,11 +99,11 @@ def _to_place(x: Tensor, place: places.Place) -> Tensor:
     """Return the tensor at a place. A program is placed as a whole, so inside one this changes nothing."""
     if not is_eager() or x.place == place:
         return x
-    out = wrap(put(x._data, place.device))
+    out = wrap(put(x._payload, place.device))
     if x.stop_gradient or not state.grad_enabled:
         out.stop_gradient = x.stop_gradient
         return out
-    return state.interpreter.custom_gradient(_Move, _Move(getattr(x._data, "sharding", None)), [x], out)
+    return state.interpreter.custom_gradient(_Move, _Move(getattr(x._payload, "sharding", None)), [x], out)
 
 
 class _Move:
@@ -118,7 +118,7 @@ class _Move:
 
     def backward(self, grad: Tensor) -> Tensor:
         """Return the gradient where the tensor was."""
-        return wrap(put(grad._data, self._home))
+        return wrap(put(grad._payload, self._home))
 
 
 @_method

@@ -67,7 +67,7 @@ class _HostOp(Op):
                 out = function(**dict(zip(names, map(wrap, tensors), strict=True)), **dict(others))
             found: list[Tensor] = []
             structure.flatten(out, lambda v: isinstance(v, Tensor), found)
-            return tuple([t._data for t in found])
+            return tuple([t._payload for t in found])
 
         super().__init__(run, f"{function.__name__}_on_host", grad=False)
         REGISTRY[self.name] = self

@@ -36,8 +36,8 @@ def lay(tensor: Tensor, where: jax.sharding.NamedSharding) -> None:
     if not state.interpreter.at_once:
         with no_grad():
             tensor._set_payload(payload_of(constrain(tensor, where)))
-    elif tensor._data.sharding != where:
-        tensor._set_payload(jax.device_put(tensor._data, where))
+    elif tensor._payload.sharding != where:
+        tensor._set_payload(jax.device_put(tensor._payload, where))
 
 
 def placed_like(name: str, is_cached: bool = False) -> Callable[[Function], Function]:

@@ -18,9 +18,9 @@ def _initialize(self: Tensor) -> None:
     Raises:
         RuntimeError: if it is initialized already.
     """
-    if not isinstance(self._data, Uninitialized):
+    if not isinstance(self._payload, Uninitialized):
         raise RuntimeError(f"initialize(): {self.name!r} has values; only a parameter made under LazyGuard() has none")
-    self._set_payload(self._data.drawn())
+    self._set_payload(self._payload.drawn())
 
 
 add_methods(
@@ -29,7 +29,7 @@ add_methods(
         "_inplace_version": lambda self: self._changes,
         "_zero_grads": lambda self: self.clear_gradient(True),
         "_register_grad_hook": lambda self, hook: self.register_hook(hook),
-        "_is_initialized": lambda self: not isinstance(self._data, jax.ShapeDtypeStruct),
+        "_is_initialized": lambda self: not isinstance(self._payload, jax.ShapeDtypeStruct),
         "initialize": _initialize,
         "_grad_ivar": lambda self: self.grad,
         "_set_grad_ivar": lambda self, grad: setattr(self, "grad", grad),

@@ -49,7 +49,7 @@ def drawn_from(generator: Generator | None, draw: Any, args: tuple[Any, ...], at
     if generator is None:
         return draw(*args, *attrs)
     out, following = state.interpreter.run(draw.__op__.bind(attrs), (generator.state, *args))
-    generator.state._set_payload(following._data)
+    generator.state._set_payload(following._payload)
     return out
 
 

@@ -60,7 +60,7 @@ def strided(layout: Callable[[np.ndarray, ViewStep], np.ndarray], overlaps: bool
     """Return the rule of a view that NumPy supports as well."""
 
     def back(x: Any, new: Any, step: ViewStep) -> Any:
-        seen = layout(view_layout.whole(x._data), step)
+        seen = layout(view_layout.whole(x._payload), step)
         strides = tuple([s // seen.dtype.itemsize for s in seen.strides])
         return _run("_set_strided", (strides, view_layout.start(seen)), x, new)
 

@@ -17,7 +17,7 @@ from .lr import LRScheduler
 
 def learning_rate(who: str, value: Any) -> Any:
     """Return a number or scheduler."""
-    if isinstance(value, Tensor) and (is_array(value._data) or not value.shape):
+    if isinstance(value, Tensor) and (is_array(value._payload) or not value.shape):
         value = value.item()
     if isinstance(value, LRScheduler | Tensor) or type(value) is TracedNumber:  # the last two are known to a run
         return value

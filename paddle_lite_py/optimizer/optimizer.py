@@ -158,7 +158,7 @@ class Optimizer(Versioned):
             given = builder.provide(self._rate)
         else:
             given = builder.provide(lambda: self._rate(current(rate)))
-        given._data.name = unique_name.generate("learning_rate")
+        given._payload.name = unique_name.generate("learning_rate")
         return given
 
     def _rate(self, value: float | None = None) -> Any:
@@ -216,7 +216,7 @@ class Optimizer(Versioned):
                 held = builder.run(operator(recipe), (rate, *values, *rows.split_rows(handles, grads), *flags))
                 new = rows.put(handles, grads, held)
             for handle, tensor in zip(handles, new, strict=True):
-                handle._set_payload(tensor._data)
+                handle._set_payload(tensor._payload)
         for t, where in laid:
             lay(t, where)
 
@@ -394,7 +394,7 @@ class Optimizer(Versioned):
             for i, p in enumerate(group.params):
                 if p.name in masters:
                     master = as_array(masters[p.name], "float32")
-                    group.masters[i] = wrap(laid_over(master, p._data.sharding) if is_spread(p._data) else master)
+                    group.masters[i] = wrap(laid_over(master, p._payload.sharding) if is_spread(p._payload) else master)
         if isinstance(self._learning_rate, LRScheduler) and "LR_Scheduler" in state_dict:
             self._learning_rate.set_state_dict(state_dict["LR_Scheduler"])
 

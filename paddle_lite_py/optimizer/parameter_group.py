@@ -54,13 +54,13 @@ class ParameterGroup:
 
     def _start(self, i: int, masters: bool) -> None:
         param = self.params[i]
-        kind = np.dtype(np.float32) if param._data.dtype.itemsize < LOW else np.dtype(param._data.dtype)
+        kind = np.dtype(np.float32) if param._payload.dtype.itemsize < LOW else np.dtype(param._payload.dtype)
         for slot in self.slots:
             if not slot.scalar and self.arrays[slot.name][i] is None:
                 lead = () if slot.lead is None else (slot.lead,)
-                shape = (*lead, *param._data.shape)
+                shape = (*lead, *param._payload.shape)
                 self.arrays[slot.name][i] = _handle(shape, kind, slot.fill, f"{param.name}_{slot.name}", param)
-        if masters and self.masters[i] is None and param._data.dtype.itemsize < LOW:
+        if masters and self.masters[i] is None and param._payload.dtype.itemsize < LOW:
             self.masters[i] = _wide(param)
         self.started[i] = True
 
@@ -115,7 +115,7 @@ class ParameterGroup:
 
     def _check(self, key: str, value: np.ndarray, slot: Accumulator, param: Parameter) -> None:
         lead = () if slot.lead is None else (slot.lead,)
-        if not slot.scalar and value.shape != (*lead, *param._data.shape):
+        if not slot.scalar and value.shape != (*lead, *param._payload.shape):
             raise ValueError(
                 f"optimizer state '{key}' has the shape {list(value.shape)}, its parameter {[*param.shape]}"
             )
@@ -161,7 +161,7 @@ class _SharedNumber(Tensor):
 
 
 def _handle(shape: tuple[int, ...], kind: Any, fill: Any, name: str, like: Parameter | None = None) -> Tensor:
-    data: Any = None if like is None else like._data
+    data: Any = None if like is None else like._payload
     # Only where the parameter is bound to its device: a bound input binds all results, and so compiles a program twice.
     place = data.sharding if getattr(data, "committed", False) else None
     if place is not None and is_spread(data) and len(shape) > data.ndim:
@@ -180,12 +180,12 @@ def _handle(shape: tuple[int, ...], kind: Any, fill: Any, name: str, like: Param
 
 def _wide(param: Parameter) -> Tensor:
     """Return the float32 copy that is trained in the place of a narrow parameter."""
-    name, held, kind = f"{param.name}_fp32_master", wrap(param._data), np.dtype(np.float32)
+    name, held, kind = f"{param.name}_fp32_master", wrap(param._payload), np.dtype(np.float32)
 
     def draw() -> Any:
-        if isinstance(held._data, jax.ShapeDtypeStruct):
-            return jax.ShapeDtypeStruct(held._data.shape, kind, sharding=held._data.sharding)
-        return held._data.astype(kind) if is_spread(held._data) else held._array("multi_precision").astype(kind)
+        if isinstance(held._payload, jax.ShapeDtypeStruct):
+            return jax.ShapeDtypeStruct(held._payload.shape, kind, sharding=held._payload.sharding)
+        return held._payload.astype(kind) if is_spread(held._payload) else held._array("multi_precision").astype(kind)
 
     return _named_tensor(name, state.interpreter.stored(name, tuple(param.shape), kind, draw, True))
 

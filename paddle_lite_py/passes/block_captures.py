@@ -40,7 +40,7 @@ class BlockCaptures:
         """Return the input that a tensor is, a new one if need be."""
         key = id(handle)
         if key not in self.inputs:
-            data = handle._data
+            data = handle._payload
             made = self.inputs[key] = Value(data.shape, data.dtype, not handle.stop_gradient)
             made.name = handle.name
             self.captured[made], self.handles[key] = handle, handle

@@ -170,7 +170,7 @@ def _compute(compute: Any, arrays: list[Any]) -> Any:
 
 def _array(state: Any) -> Any:
     """Return the array of a tensor, or of state that is kept in a scope."""
-    data = getattr(state, "_data", state)
+    data = getattr(state, "_payload", state)
     return data if is_array(data) else data.concrete("freeze_weights")
 
 

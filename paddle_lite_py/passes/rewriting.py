@@ -235,7 +235,7 @@ class Splice:
 
     def _update(self, effect: Any, value: Value) -> None:
         handle = effect.write.owner
-        if effect.write.key != "_data" or effect.n_leaves != 1 or id(handle) in self.r.taken:
+        if effect.write.key != "_payload" or effect.n_leaves != 1 or id(handle) in self.r.taken:
             raise self.error("its replacement changes more than buffers of its own")
         self.captures.entering(handle)
         self.captures.state[id(handle)] = value

@@ -90,7 +90,7 @@ class Recorder:
 def _arrays(out: Any) -> Iterator[Any]:
     several = out if isinstance(out, tuple | list) else (out,)
     nested = (o if isinstance(o, tuple | list) else (o,) for o in several)
-    return (o._data if isinstance(o, Tensor) else o for o in itertools.chain.from_iterable(nested))
+    return (o._payload if isinstance(o, Tensor) else o for o in itertools.chain.from_iterable(nested))
 
 
 def _tensors(args: tuple[Any, ...]) -> Iterator[Tensor]:

@@ -79,7 +79,7 @@ class ArtifactModel(ServedModel):
         """Run forward in eval mode."""
         given = [arrays[n] for n in self._takes]
         try:
-            results = [t._data for t in self._predictor.run(given)] if self._bare is None else self._computed(given)
+            results = [t._payload for t in self._predictor.run(given)] if self._bare is None else self._computed(given)
         # A shape, an index, a constraint, or an assert of the program.
         except (ValueError, TypeError, IndexError, AssertionError) as e:
             raise ServingError("invalid", str(e)) from e

@@ -60,7 +60,7 @@ class _Sparse(Tensor):
     _shape: Size
 
     @property
-    def _data(self) -> Any:  # read by whatever is of dense tensors only
+    def _payload(self) -> Any:  # read by whatever is of dense tensors only
         raise SparseError("a sparse tensor is given; call its to_dense(), or the function of paddle.sparse")
 
     @property

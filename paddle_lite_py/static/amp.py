@@ -181,9 +181,9 @@ class OptimizerWithMixedPrecision:
         update: Any = update_loss_scaling
         settings = wrap(np.array(self._settings, np.float64))
         with no_grad():
-            new, counted = update(scale, counts, Tensor(settings._data), found)
-        scale._set_payload(new._data)
-        counts._set_payload(counted._data)
+            new, counted = update(scale, counts, Tensor(settings._payload), found)
+        scale._set_payload(new._payload)
+        counts._set_payload(counted._payload)
 
 
 def recast(builder: StaticBuilder, change: Any) -> None:
@@ -207,6 +207,6 @@ def recast(builder: StaticBuilder, change: Any) -> None:
     latest = dict(zip(finals, results[len(values) :], strict=True))
     for write in builder.root.log.values():
         held = write.get()
-        if write.key == "_data" and isinstance(held, Value) and write.before.name in latest:
+        if write.key == "_payload" and isinstance(held, Value) and write.before.name in latest:
             write.put(latest[write.before.name])
     builder.version += 1

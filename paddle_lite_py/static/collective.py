@@ -141,7 +141,7 @@ class CollectiveOptimizer:
             means = exchanged("reduce_scatter of gradients", [g for _, g in flat], self._group)
         made = []
         for (p, _), share, mean in zip(pairs, own, means, strict=True):
-            held = Parameter.of_payload(share._data, p.name, True)
+            held = Parameter.of_payload(share._payload, p.name, True)
             held.optimize_attr, held.regularizer, held.need_clip = p.optimize_attr, p.regularizer, p.need_clip
             made.append((held, mean))
             self._shared.append((p, held))
@@ -163,7 +163,7 @@ class CollectiveOptimizer:
         with no_grad():
             wholes = exchanged("all_gather of parameters", [share for _, share in self._shared], self._group)
             for (p, _), flat in zip(self._shared, wholes, strict=True):
-                p._set_payload(flat[: math.prod(p.shape)].reshape(list(p.shape))._data)
+                p._set_payload(flat[: math.prod(p.shape)].reshape(list(p.shape))._payload)
 
     def __getattr__(self, name: str) -> Any:
         if name == "_inner_opt":

@@ -43,7 +43,7 @@ def append_backward(
     grads = _append(builder, [root], [None], [v for _, v in found.values()], stopped) if found else []
     pairs = [(p, g) for (p, _), g in zip(found.values(), grads, strict=True) if g is not None]
     for p, g in pairs:
-        g._data.name = f"{p.name}@GRAD"
+        g._payload.name = f"{p.name}@GRAD"
     if builder.change_gradients is not None:
         return builder.change_gradients(pairs)
     grads_of = {p.name: g for p, g in pairs}
@@ -96,7 +96,7 @@ def _append(
         v.requires_grad = needed
     for v, g in zip(wrt, found, strict=True):
         if g is not None:
-            g._data.name = f"{v.name}@GRAD"
+            g._payload.name = f"{v.name}@GRAD"
     return found
 
 
@@ -108,7 +108,7 @@ def _reached(builder: RecordingBuilder, roots: list[TracedValue], stopped: set[T
 
 def _versions(builder: RecordingBuilder, param: Any) -> list[TracedValue]:
     """Return the values that a parameter has had in the program: the first one, and that after the last update."""
-    now = param._data if isinstance(param._data, TracedValue) else None
+    now = param._payload if isinstance(param._payload, TracedValue) else None
     return [v for v in (builder.captured(param), now) if v is not None]
 
 

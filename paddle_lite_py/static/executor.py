@@ -97,7 +97,7 @@ class PreparedProgram:
 
     def _check(self, args: list[Tensor]) -> None:
         for tensor, value in zip(args, self.feeds, strict=True):
-            array: Any = tensor._data
+            array: Any = tensor._payload
             fits = len(array.shape) == len(value.shape) and all(
                 not isinstance(w, int) or w == g for w, g in zip(value.shape, array.shape, strict=True)
             )
@@ -107,7 +107,7 @@ class PreparedProgram:
                     f"feed '{value.name}' is {array.dtype}{list(array.shape)}, but data '{value.name}' is declared as "
                     f"{from_numpy(value.dtype).name}{wanted}; feed such an array, or declare it so"
                 )
-        shapes = [t._data.shape for t in args]
+        shapes = [t._payload.shape for t in args]
         try:
             dims = symbolic.solve([v.shape for v in self.feeds], shapes)
             for value, shape in zip(self.feeds, shapes, strict=True):
@@ -118,7 +118,7 @@ class PreparedProgram:
             fed = ", ".join(f"'{n}' {list(s)}" for n, s in zip(self.names, shapes, strict=True))
             raise ValueError(f"feed: {e}; the program takes these sizes to be the same; fed were {fed}") from None
         self.unknown.check(dims)
-        self.kinds = [(t._data.shape, t._data.dtype) for t in args]
+        self.kinds = [(t._payload.shape, t._payload.dtype) for t in args]
 
     @property
     def compilations(self) -> int:
@@ -233,7 +233,7 @@ class Executor:
         outs = compiled.run(feed)
         if not return_numpy:
             return outs
-        return [np.array(t._data) for t in outs]
+        return [np.array(t._payload) for t in outs]
 
     def _run_served(self, program: Program, feed: Any, fetch_list: Any, where: Scope, return_numpy: bool) -> list[Any]:
         """Return a run of a program whose tables servers keep."""
@@ -258,7 +258,7 @@ class Executor:
         ServedRun(program, where).begin()
 
         def compute(names: list[str]) -> list[Any]:
-            return [np.asarray(t._data) for t in self.computed(program, feed, names, where)]
+            return [np.asarray(t._payload) for t in self.computed(program, feed, names, where)]
 
         return read(program.lookups, feed, compute)
 
@@ -394,7 +394,7 @@ def _feed(feed: Any) -> dict[str, Any]:
 
 def _start(program: Program, scope: Scope) -> None:
     """Make first values, in order, on the stream of paddle.seed() or of the program's own seed."""
-    before = wrap(default_generator.state._data)  # now: get_state() would ask the program under construction
+    before = wrap(default_generator.state._payload)  # now: get_state() would ask the program under construction
     if program.random_seed:
         default_generator.manual_seed(program.random_seed)
     with scope_guard(scope):
@@ -417,8 +417,8 @@ def fetched(program: Program, wanted: Any) -> Value:
     builder = program.builder
     if isinstance(wanted, Tensor):
         variable = current.main.builder.variable_of(wanted)
-        if variable is None and isinstance(wanted._data, Value):
-            return builder.clone_of(wanted._data)
+        if variable is None and isinstance(wanted._payload, Value):
+            return builder.clone_of(wanted._payload)
         if variable is not None and variable.name not in builder.captures:
             return builder.value_of(wrap(variable))
         wanted = wanted.name if variable is None else variable.name

@@ -104,7 +104,7 @@ def _embed(program: Program, lookup: Lookup, keys: Tensor, rows: Tensor) -> None
         place = _ops.where(there, place, _ops.full_like(place, count))
     else:
         place = ids * 0
-    found, fed = F.embedding(place, rows)._data, program.feeds.pop(lookup.rows)
+    found, fed = F.embedding(place, rows)._payload, program.feeds.pop(lookup.rows)
     for op in block.ops:
         op.inputs = tuple([found if v is fed else v for v in op.inputs])
     block.inputs = [v for v in block.inputs if v is not fed]

@@ -57,11 +57,11 @@ class GradientMergeOptimizer:
         with no_grad():
             now = runs + 1
             waits = now % self.k_steps != 0
-            runs._set_payload(now._data)
+            runs._set_payload(now._payload)
             sums = [create_global_var(p.shape, 0.0, g.dtype, name=f"{p.name}@GradientMerge") for p, g in pairs]
             totals = [s + g for s, (_, g) in zip(sums, pairs, strict=True)]
             for held, total in zip(sums, totals, strict=True):
-                held._set_payload((total * waits.astype(total.dtype))._data)
+                held._set_payload((total * waits.astype(total.dtype))._payload)
             merged = [(p, t / self.k_steps if self.avg else t) for (p, _), t in zip(pairs, totals, strict=True)]
         optimizer._set_auxiliary_var("found_inf", waits)
         ops = optimizer.apply_gradients(merged)
@@ -105,27 +105,27 @@ class ExponentialMovingAverage:
         """Append the update of the averages, after that of the parameters."""
         with no_grad():
             runs = create_global_var([1], 0, "int64", name=f"{self._prefix}@EMA_STEP_COUNTER@")
-            runs._set_payload((runs + 1)._data)
+            runs._set_payload((runs + 1)._payload)
             decay: Any = self._decay
             if self._thres_steps is not None:
                 steps = self._thres_steps.astype("float32")
                 decay = ((steps + 1.0) / (steps + 10.0)).minimum(steps * 0 + self._decay)
             product = create_global_var([1], 1.0, "float32", name=f"{self._prefix}@EMA_DECAY@")
-            product._set_payload((product * decay)._data)
+            product._set_payload((product * decay)._payload)
             for p in current.main.all_parameters():
                 if not p.stop_gradient:
                     held = create_global_var(p.shape, 0.0, p.dtype, name=f"{self._prefix}{p.name}.ema")
-                    held._set_payload((held * decay + p.detach() * (1.0 - decay))._data)
+                    held._set_payload((held * decay + p.detach() * (1.0 - decay))._payload)
                     self._names.append(p.name)
 
     @contextlib.contextmanager
     def apply(self, executor: Any, need_restore: bool = True) -> Iterator[None]:
         """Put the averages in the place of the parameters, in the scope in force, for the block."""
         scope = global_scope()
-        self._kept = {n: scope.homes[n]._data for n in self._names}
+        self._kept = {n: scope.homes[n]._payload for n in self._names}
         rest = 1.0 - float(scope.homes[f"{self._prefix}@EMA_DECAY@"].numpy()[0])
         for name in self._names:
-            average = scope.homes[f"{self._prefix}{name}.ema"]._data
+            average = scope.homes[f"{self._prefix}{name}.ema"]._payload
             scope.set(name, (average / (rest or 1.0)).astype(average.dtype))
         try:
             yield

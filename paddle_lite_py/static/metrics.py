@@ -86,7 +86,7 @@ def auc(
         total = concat(states[2:], 0) + batch
         last = _of_last(batch, slide_steps) if slide_steps else total
         for i, rows in enumerate((last[:1], last[1:], total[:1], total[1:])):
-            states[i]._set_payload(rows._data)
+            states[i]._set_payload(rows._payload)
         return area(total), area(last), states
 
 
@@ -95,7 +95,7 @@ def _of_last(batch: Tensor, count: int) -> Tensor:
     if count == 1:
         return batch
     last = create_global_var([count, *batch.shape], 0, "int64")
-    last._set_payload(concat([last[1:], batch.unsqueeze(0)], 0)._data)
+    last._set_payload(concat([last[1:], batch.unsqueeze(0)], 0)._payload)
     return last.sum(0)
 
 
@@ -130,6 +130,6 @@ def ctr_metric_bundle(input: Tensor, label: Tensor, ins_tag_weight: Any = None) 
         out = []
         for part in found:
             total = create_global_var([1], 0.0, input.dtype)
-            total._set_payload((total + part)._data)
+            total._set_payload((total + part)._payload)
             out.append(total)
     return tuple(out)

@@ -236,7 +236,7 @@ def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Tensor
 class _Kind(type):
     def __instancecheck__(cls, instance: Any) -> bool:
         # In dynamic mode every tensor, as in PaddlePaddle: packages tell tensors from other arguments by it.
-        return isinstance(instance, Tensor) and (state.interpreter.is_eager or not is_array(instance._data))
+        return isinstance(instance, Tensor) and (state.interpreter.is_eager or not is_array(instance._payload))
 
 
 class Variable(Tensor, metaclass=_Kind):

@@ -143,7 +143,7 @@ class StagedTraining:
         for kind, i in order(self.schedule, self.who.stage, self.who.stages, self.parts):
             if kind == "F":
                 came[i] = fed[i] | self._received(self.who.before, [str(v.name) for v in self.here.takes], "values")
-                words[i] = self._word(scope)._data
+                words[i] = self._word(scope)._payload
                 outs = executor._run_alone(self.forward, came[i], [*self.outs, *fetches], scope, False)
                 if not self.last:
                     self._send(self.who.after, outs[: len(self.outs)])
@@ -189,11 +189,11 @@ class StagedTraining:
         """Return the gradients of the parameters for a part of a batch, with the random numbers of its forward pass."""
         wanted = [g for _, g in self.trained] + [g for g in self.given if g is not None]
         home = self._word(scope)
-        now, home._data = home._data, word
+        now, home._payload = home._payload, word
         try:
-            outs = [t._data for t in executor.computed(self.backward, feed, wanted, scope)]
+            outs = [t._payload for t in executor.computed(self.backward, feed, wanted, scope)]
         finally:
-            home._data = now
+            home._payload = now
         made = iter(outs[len(self.trained) :])
         if self.taken:
             shapes = [feed[str(t.name)] for t in self.taken]
@@ -230,7 +230,7 @@ class StagedTraining:
     # -- neighbours ------------------------------------------------------------------------------------------------
     def _send(self, rank: int, arrays: Sequence[Any]) -> None:
         for a in arrays:
-            held = a._data if isinstance(a, Tensor) else a
+            held = a._payload if isinstance(a, Tensor) else a
             try:
                 exchanges().messenger.send(rank, self.who.all.id, np.asarray(held))
             except PeerGone as e:
@@ -281,7 +281,7 @@ def _sizes(tensor: Tensor) -> list[Any]:
 
 def _joined(fetched: Tensor, parts: list[Any]) -> Any:
     """The results of all parts: rows behind each other; the mean of numbers that are not by row, as losses are."""
-    arrays = [np.asarray(p._data) for p in parts]
+    arrays = [np.asarray(p._payload) for p in parts]
     if fetched.shape and not isinstance(fetched.shape[0], int):
         return np.concatenate(arrays)
     return np.mean(arrays, axis=0, dtype=arrays[0].dtype) if arrays[0].dtype.kind in "fc" else arrays[-1]

@@ -228,8 +228,8 @@ class Program(ProgramState):
         for write in mine.root.log.values():
             if isinstance(write.before, ScopeVariable):
                 mine_word = write.owner is mine.word
-                copy = Write(to.word, "_data", to.word_home) if mine_word else write._replace()
-                to.root.log[id(copy.owner), "_data", False] = copy
+                copy = Write(to.word, "_payload", to.word_home) if mine_word else write._replace()
+                to.root.log[id(copy.owner), "_payload", False] = copy
                 to.away.append((copy, clones(now[id(write)] if mine.away else write.get())))
 
     # -- values of its state ---------------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ class Program(ProgramState):
             A dict from names to tensors.
         """
         where = scope or global_scope()
-        return {n: wrap(s.find(where)._data) for n, s in self.states(mode).items()}
+        return {n: wrap(s.find(where)._payload) for n, s in self.states(mode).items()}
 
     def set_state_dict(self, state_dict: dict[str, Any], scope: Scope | None = None) -> None:
         """Set values of the state in a scope.

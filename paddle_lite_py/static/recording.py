@@ -76,21 +76,21 @@ class RecordingBuilder(Builder):
     def read_handles(self) -> None:
         """Take over what eager code has put into tensors that the program changes."""
         for handle, home in self.adopted():
-            if is_array(handle._data):
-                home._data = handle._data
+            if is_array(handle._payload):
+                home._payload = handle._payload
 
     def tell_handles(self) -> None:
         """Give such tensors the values that they now have, which eager code reads."""
         for handle, home in self.adopted():
-            if not isinstance(handle._data, TracedValue):
-                handle._data = home._data
+            if not isinstance(handle._payload, TracedValue):
+                handle._payload = home._payload
 
     def finals(self) -> dict[str, tuple[ScopeVariable, Any]]:
         """State that a run changes, by name, with its last value."""
         now = {id(w): v for w, v in self.away}
         out = {}
         for write in self.root.log.values():
-            if write.key == "_data" and isinstance(write.before, ScopeVariable):
+            if write.key == "_payload" and isinstance(write.before, ScopeVariable):
                 value = now[id(write)] if self.away else write.get()
                 if isinstance(value, TracedValue):
                     out[write.before.name] = write.before, value
@@ -98,8 +98,8 @@ class RecordingBuilder(Builder):
 
     def variable_of(self, tensor: Tensor) -> ScopeVariable | None:
         """Return the state that a handle stands for, whatever it holds just now; None if it stands for none."""
-        write = self.root.log.get((id(tensor), "_data", False))
-        held = tensor._data if write is None else write.before
+        write = self.root.log.get((id(tensor), "_payload", False))
+        held = tensor._payload if write is None else write.before
         return held if isinstance(held, ScopeVariable) else None
 
     def own_names(self) -> list[str]:
@@ -107,7 +107,7 @@ class RecordingBuilder(Builder):
         own = [
             h for h in (self.checks and self.checks.code, self.loop_buffer and self.loop_buffer.needed) if h is not None
         ]
-        written = [self.root.log.get((id(h), "_data", False)) for h in own]
+        written = [self.root.log.get((id(h), "_payload", False)) for h in own]
         return [w.before.name for w in written if w is not None]
 
     def captured(self, tensor: Tensor) -> TracedValue | None:
@@ -157,7 +157,7 @@ class RecordingBuilder(Builder):
         return held
 
     def _capture(self, tensor: Tensor) -> TracedValue:
-        data = tensor._data
+        data = tensor._payload
         key: Any = data.name if isinstance(data, ScopeVariable) else id(tensor)
         found = self.captures.get(key)
         if found is None:
@@ -179,14 +179,14 @@ class RecordingBuilder(Builder):
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload: in the program for one of its values, now and in the scope for an array."""
-        held = self.variable_of(tensor) or tensor._data
+        held = self.variable_of(tensor) or tensor._payload
         if is_array(data):
             if not isinstance(held, ScopeVariable):
-                tensor._data = data
+                tensor._payload = data
             elif held.home is None:
                 self._set(held, data)
             else:
-                held.home._data = data
+                held.home._payload = data
             return
         if is_array(held):
             held = self._adopt(tensor)
@@ -195,7 +195,7 @@ class RecordingBuilder(Builder):
                 f"'{held.name}' is {held.dtype}{list(held.shape)} and cannot become {data.dtype}{list(data.shape)} in "
                 "a program: shape and dtype of state stay; cast or reshape what is assigned to it"
             )
-        if isinstance(tensor._data, ScopeVariable):
+        if isinstance(tensor._payload, ScopeVariable):
             self._capture(tensor)  # a tensor that is only written is an input as well
         self.version += 1
         super().rebind(tensor, data)
@@ -209,10 +209,10 @@ class RecordingBuilder(Builder):
 
     def _adopt(self, tensor: Tensor) -> ScopeVariable:
         """Make a tensor of dynamic mode state of the program."""
-        home = wrap(tensor._data)
+        home = wrap(tensor._payload)
         held = self.captures.pop(id(tensor), None)
         name = tensor._name or (held.value.name if held else None) or unique_name.generate("state")
-        tensor._data = made = ScopeVariable(str(name), home.shape, home._data.dtype, home)
+        tensor._payload = made = ScopeVariable(str(name), home.shape, home._payload.dtype, home)
         if held is not None:
             held.value.name, self.states[held.value] = made.name, made
             self.captures[made.name] = held
@@ -222,7 +222,7 @@ class RecordingBuilder(Builder):
     def value_of(self, tensor: Tensor) -> TracedValue:
         """Return the value of a tensor in the current frame; of one of the cloned program, its clone."""
         self.program.settle()
-        data = tensor._data
+        data = tensor._payload
         if isinstance(data, TracedValue) and (data in self.clone_map or not self._knows(data.frame)):
             return super().value_of(self.handle(self.clone_of(data)))
         return super().value_of(tensor)
@@ -283,7 +283,7 @@ class RecordingBuilder(Builder):
     def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Append a random op, on the program's own stream."""
         out, following = self.run(bound, (self.word, *args))
-        self.word._set_payload(following._data)
+        self.word._set_payload(following._payload)
         return out
 
     # Python between runs, such as the step of a schedule, is no part of the program.
@@ -301,7 +301,7 @@ class RecordingBuilder(Builder):
 
     def is_leaf(self, tensor: Tensor) -> bool:
         """True for what no operator has made; what one has made without a gradient is no leaf here."""
-        value = tensor._data
+        value = tensor._payload
         return not isinstance(value, TracedValue) or tensor.stop_gradient or value in value.frame.leaves
 
     @contextmanager

@@ -102,7 +102,7 @@ def _capture(program: ProgramState, value: TracedValue, state: Any, known: dict[
     elif isinstance(state, ScopeVariable):
         handle, held = known[state.name].handle if state.name in known else wrap(state), state
     else:
-        handle, held = state, state._data
+        handle, held = state, state._payload
     if isinstance(handle, Parameter):
         program.parameters[handle.name] = handle
     in_scope = isinstance(held, ScopeVariable)
@@ -118,6 +118,6 @@ def _capture(program: ProgramState, value: TracedValue, state: Any, known: dict[
 def _update(builder: RecordingBuilder, value: TracedValue, new: TracedValue) -> None:
     handle = next(c.handle for c in builder.captures.values() if c.value is value)
     held = builder.states[value]
-    write = Write(handle, "_data", held if isinstance(held, ScopeVariable) else builder._adopt(handle))
-    builder.root.log[id(handle), "_data", False] = write
+    write = Write(handle, "_payload", held if isinstance(held, ScopeVariable) else builder._adopt(handle))
+    builder.root.log[id(handle), "_payload", False] = write
     builder.away.append((write, new))

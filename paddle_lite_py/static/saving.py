@@ -312,11 +312,11 @@ def _weight(program: Program, state: Any, scope: Scope) -> Tensor:
     held = program.parameters.get(home.name)
     if held is None or home is default_generator.state:
         return home
-    return Parameter.of_payload(home._data, home.name, not held.stop_gradient)
+    return Parameter.of_payload(home._payload, home.name, not held.stop_gradient)
 
 
 def _feed_of(program: Program, var: Any) -> str:
-    name = var if isinstance(var, str) else str(getattr(getattr(var, "_data", None), "name", var))
+    name = var if isinstance(var, str) else str(getattr(getattr(var, "_payload", None), "name", var))
     if name not in program.feeds:
         raise ValueError(
             f"feed_vars: '{name}' is no data of the program, which has {', '.join(program.feeds) or 'none'}"

@@ -131,7 +131,7 @@ class ScopeTensor:
 
     def __repr__(self) -> str:
         home = self._home()
-        return f"<{from_numpy(home._data.dtype).name}{[*home.shape]} in variable {self._name}>"
+        return f"<{from_numpy(home._payload.dtype).name}{[*home.shape]} in variable {self._name}>"
 
 
 class _CurrentScope(threading.local):

@@ -41,7 +41,7 @@ class ScopeVariable:
                 f"'{self.name}', {self.dtype}{list(self.shape)}, has no value in this scope: "
                 "run exe.run(paddle.static.default_startup_program()), or load it, in the same scope first"
             )
-        if found._data.shape != self.shape or found._data.dtype != self.dtype:
+        if found._payload.shape != self.shape or found._payload.dtype != self.dtype:
             raise ValueError(
                 f"'{self.name}' is {found.dtype.name}{[*found.shape]} in this scope, but the program declares "
                 f"{self.dtype}{list(self.shape)}; use another scope, or unique_name.guard() for another name"
@@ -50,7 +50,7 @@ class ScopeVariable:
 
     def concrete(self, _what: str) -> Any:
         """Return the array, from the scope in force."""
-        return self.find(global_scope())._data
+        return self.find(global_scope())._payload
 
     def __repr__(self) -> str:
         return f"%{self.name}"

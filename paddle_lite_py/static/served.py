@@ -104,13 +104,13 @@ class ServedRun:
         """Return the state that a run changes in this process, with or without the dense parameters."""
         left_out = set() if dense or self._served is None else {name for name, _ in self._served.dense}
         found = {n: v for n, (v, _) in self._program.builder.finals().items() if n not in left_out}
-        return {name: np.array(variable.find(self._scope)._data) for name, variable in found.items()}
+        return {name: np.array(variable.find(self._scope)._payload) for name, variable in found.items()}
 
     def put_back(self, values: Mapping[str, np.ndarray]) -> None:
         """Give what a run changes the values that it had."""
         finals = self._program.builder.finals() if values else {}
         for name in values.keys() & finals.keys():
-            finals[name][0].find(self._scope)._data = values[name]
+            finals[name][0].find(self._scope)._payload = values[name]
 
     def refresh(self) -> None:
         """Give the program the latest dense parameters that are here; not while it runs."""

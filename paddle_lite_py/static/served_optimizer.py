@@ -94,4 +94,4 @@ def _append_dense(pairs: list[Any]) -> None:
     """Append the gradients of all dense parameters as one array."""
     with no_grad():
         flat = concat([g.reshape([-1]).astype("float32") for _, g in pairs], 0).clone()
-        flat._data.name = DENSE_GRADIENT
+        flat._payload.name = DENSE_GRADIENT

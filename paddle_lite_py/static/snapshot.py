@@ -83,7 +83,7 @@ def traced(program: ProgramState, results: Sequence[Value], scope: Scope, update
     found.captured = dict(zip(found.captured, homes, strict=True))
     providers = [get for get, v in builder.providers if v in inputs]
     structure = nested.Nest(list, None, (nested.LEAF,) * len(results))
-    effects = [Effect(Write(s.find(scope), "_data", None), nested.LEAF, 1) for s in changed]
+    effects = [Effect(Write(s.find(scope), "_payload", None), nested.LEAF, 1) for s in changed]
     n_feeds = len(inputs) - len(homes) - len(providers)
     return Traced(
         found, n_feeds, homes, providers, structure, len(results), effects, (False,) * len(results), [], [], [],

@@ -29,7 +29,7 @@ class AcrossBackward:
 
     def backward(self, _: Any, *grads: Tensor) -> list[Tensor]:
         """Return the gradients of what takes some."""
-        return [wrap(g) for g in self._pulled(*self._arrays, *[g._data for g in grads])]
+        return [wrap(g) for g in self._pulled(*self._arrays, *[g._payload for g in grads])]
 
 
 def pullback(

@@ -14,7 +14,7 @@ from .trace import Traced
 
 def effect_of(program: Program, output: int) -> Effect:
     """Return the change that an output of a program stands for."""
-    return Effect(Write(program.captured[program.updates[output]], "_data", None), nested.LEAF, 1)
+    return Effect(Write(program.captured[program.updates[output]], "_payload", None), nested.LEAF, 1)
 
 
 def as_traced(program: Program) -> Traced:

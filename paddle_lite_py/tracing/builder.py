@@ -133,7 +133,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
 
     def value_of(self, tensor: Tensor) -> TracedValue:
         """Return the TracedValue of a tensor in the current frame: its own, lifted from outside, or captured."""
-        data = tensor._data
+        data = tensor._payload
         if self.aliases.stale:
             self.aliases.read(tensor)
         if isinstance(data, TracedValue):
@@ -175,7 +175,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
     def _capture(self, tensor: Tensor) -> TracedValue:
         found = self.captures.get(id(tensor))
         if found is None:
-            value = self.root.new_input(tensor._data, not tensor.stop_gradient or id(tensor) in self.frozen)
+            value = self.root.new_input(tensor._payload, not tensor.stop_gradient or id(tensor) in self.frozen)
             value.name = tensor._name
             found = self.captures[id(tensor)] = Capture(tensor, value)
             if value.requires_grad:
@@ -209,7 +209,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
         with self.inner(value.frame):  # where it was made: a branch that reads it must not keep it
             leaf = self.emit(identity(), (value,), requires_grad=True)[0]
         value.frame.leaves[leaf] = tensor
-        tensor._data = leaf
+        tensor._payload = leaf
         return leaf
 
     # -- ops -------------------------------------------------------------------------------------------------------
@@ -283,7 +283,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
         """Append a random op; the generator's state is captured and updated."""
         word = default_generator.state
         out, following = self.run(bound, (word, *args))
-        word._set_payload(following._data)
+        word._set_payload(following._payload)
         return out
 
     # -- state -----------------------------------------------------------------------------------------------------
@@ -296,13 +296,13 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
         """Give a tensor another payload, noted in the log."""
         if self.frame is not self.root:
             self.rebound(tensor, "stop_gradient")
-        self.rebound(tensor, "_data")
+        self.rebound(tensor, "_payload")
         self.aliases.written(tensor)
-        tensor._data = data
+        tensor._payload = data
 
     def sees(self, tensor: Tensor) -> bool:
         """Whether the payload of a tensor is of this frame, one around it, or outside."""
-        data = tensor._data
+        data = tensor._payload
         frame = data.frame if isinstance(data, TracedValue) else self.root
         return frame is not None and not frame.closed and self.frame.inside(frame)
 
@@ -315,9 +315,9 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
             self.frame.log[key] = Write(obj, name, attribute(obj, name))
 
     def _is_local(self, obj: Any) -> bool:
-        if not isinstance(obj, Tensor) or id(obj) in self.arguments or (id(obj), "_data", False) in self.frame.log:
+        if not isinstance(obj, Tensor) or id(obj) in self.arguments or (id(obj), "_payload", False) in self.frame.log:
             return False
-        return isinstance(obj._data, TracedValue) and obj._data.frame is self.frame
+        return isinstance(obj._payload, TracedValue) and obj._payload.frame is self.frame
 
     def gradient_state(self, tensor: Tensor, only_if_empty: bool = False) -> None:
         """Note what .grad of a tensor holds before the program: later runs need the same kind of state.
@@ -337,8 +337,8 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
         self.gradients.append((tensor, kind))
         if kind == "some":
             self.root.log[key] = Write(tensor, "_grad", held)
-            tensor._grad = self.provide(lambda: tensor._grad._data)
-            self.stand_ins.append((tensor, tensor._grad, tensor._grad._data))
+            tensor._grad = self.provide(lambda: tensor._grad._payload)
+            self.stand_ins.append((tensor, tensor._grad, tensor._grad._payload))
 
     def cleared(self, tensor: Tensor) -> Any:
         """Zeros where there was a gradient; which it was is only looked at when somebody asks, since a backward()
@@ -364,12 +364,12 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
         owner = write.owner
         if not isinstance(owner, Tensor) or id(owner) in self.arguments:
             return True
-        payload = self.root.log.get((id(owner), "_data", False))
-        return is_outside(owner._data if payload is None else payload.before)
+        payload = self.root.log.get((id(owner), "_payload", False))
+        return is_outside(owner._payload if payload is None else payload.before)
 
     def is_leaf(self, tensor: Tensor) -> bool:
         """True for what is not made by the program: captured, or an argument."""
-        held = tensor._data
+        held = tensor._payload
         return tensor.stop_gradient or (is_leaf(held) if isinstance(held, TracedValue) else tensor._source is None)
 
     def twin(self, tensor: Tensor, detached: bool = False) -> Tensor:
@@ -379,7 +379,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
 
     def static_value(self, tensor: Tensor, what: str) -> Any:
         """Return the Python value of a tensor used as an attribute; of a traced one, that of the call under way."""
-        if isinstance(tensor._data, TracedValue):
+        if isinstance(tensor._payload, TracedValue):
             error = DataDependentError(
                 f"{what} at {user_frame()} must be known while a static program is traced, but it is a traced "
                 f"{tensor.dtype.name}{[*tensor.shape]} tensor; pass an int, or use an op that takes a tensor there"
@@ -391,7 +391,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
 
     def looked_at(self, tensor: Tensor) -> None:
         """The program stands for what a tensor from outside holds now."""
-        self.looked[id(tensor)] = tensor, tensor._data
+        self.looked[id(tensor)] = tensor, tensor._payload
 
     def item(self, tensor: Tensor, index: tuple[int, ...]) -> Any:
         """Return one element as a traced Python number; see scalars."""
@@ -403,4 +403,4 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
 
 def is_traced(tensor: Tensor) -> bool:
     """True for a tensor that stands for a value of a program."""
-    return isinstance(tensor._data, TracedValue)
+    return isinstance(tensor._payload, TracedValue)

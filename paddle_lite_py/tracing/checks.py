@@ -116,14 +116,14 @@ class Checks:
         for value in shown:
             check.shown.append(self._place(value, check.shown))
             kept: Any = self.shown[check.shown[-1]]
-            kept._set_payload(hit.where(value, kept)._data)
-        self.code._set_payload((self.code + hit.astype("int32") * len(self._checks))._data)
+            kept._set_payload(hit.where(value, kept)._payload)
+        self.code._set_payload((self.code + hit.astype("int32") * len(self._checks))._payload)
 
     def _place(self, value: Tensor, taken: list[int]) -> int:
         """A place for a value in `shown`, which other checks may use too: one check alone can be the first to fail."""
-        kind = value._data.shape, value._data.dtype
+        kind = value._payload.shape, value._payload.dtype
         for i, kept in enumerate(self.shown):
-            if i not in taken and (kept._data.shape, kept._data.dtype) == kind:
+            if i not in taken and (kept._payload.shape, kept._payload.dtype) == kind:
                 return i
         self.shown.append(wrap(jax.numpy.zeros(*kind)))
         return len(self.shown) - 1
@@ -155,7 +155,7 @@ def _text(error: BaseException) -> str:
 
 def showable(tensor: Any) -> bool:
     """Whether a message can show a tensor: of known and small size."""
-    return all(isinstance(n, int) for n in tensor._data.shape) and tensor.size <= MAX_SHOWN
+    return all(isinstance(n, int) for n in tensor._payload.shape) and tensor.size <= MAX_SHOWN
 
 
 class DefinedFlag(NamedTuple):

@@ -87,7 +87,7 @@ class Differentiation:
 
     def overwrite(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload, through which gradients go on to where its own went."""
-        held = tensor._data
+        held = tensor._payload
         if isinstance(data, TracedValue) and data.requires_grad:
             data = self._detach(data)
         if isinstance(held, TracedValue) and held.requires_grad and not self.is_leaf(tensor):

@@ -57,7 +57,7 @@ class _RecordedBlocks:
         for op in block.ops:
             outs = self._results(op, [read(env, v) for v in op.inputs])
             if any(isinstance(v, Value) and v.requires_grad for v in op.inputs):
-                outs = [t if v.requires_grad else wrap(t._data) for v, t in zip(op.outputs, outs, strict=True)]
+                outs = [t if v.requires_grad else wrap(t._payload) for v, t in zip(op.outputs, outs, strict=True)]
             self._define(env, op.outputs, outs)
         return [_as_tensor(read(env, v)) for v in block.outputs]
 
@@ -102,7 +102,7 @@ class _RecordedBlocks:
 def _requiring_gradient(tensor: Tensor) -> Tensor:
     if not tensor.stop_gradient:
         return tensor
-    out = wrap(tensor._data)
+    out = wrap(tensor._payload)
     out.stop_gradient = False
     return out
 

@@ -49,7 +49,7 @@ class Sorted:
         for effect in effects:
             (owner, key, *_), structure = effect.write, effect.structure
             known = isinstance(owner, Tensor)
-            if known and key == "_data" and structure is nested.LEAF:
+            if known and key == "_payload" and structure is nested.LEAF:
                 self.renewed.append((owner, at))
             elif known and key == "_grad" and _no_gradient(structure):
                 self.cleared.append((owner, structure.value))
@@ -105,10 +105,10 @@ def join(owner: Tensor, made: Tensor) -> None:
 def put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:
     """Set state."""
     write, owner = effect.write, owner_of(effect, args)
-    if write.key == "_data" and effect.structure is nested.LEAF and isinstance(arrays[0], Tensor):
+    if write.key == "_payload" and effect.structure is nested.LEAF and isinstance(arrays[0], Tensor):
         set_payload(owner, payload_of(arrays[0]))
         return join(owner, arrays[0])
-    if write.key == "_data":
+    if write.key == "_payload":
         return set_payload(owner, arrays[0] if effect.structure is nested.LEAF else effect.structure.value)
     structure = resolve(effect.structure, args)
     value = nested.unflatten(structure, iter([a if isinstance(a, Tensor) else wrap(a) for a in arrays]))

@@ -74,7 +74,7 @@ class Executable:
         self.traced = traced
         self.name = name
         program, n = traced.program, traced.n_args
-        written = {id(e.write.owner): k for k, e in enumerate(traced.effects) if e.write.key == "_data"}
+        written = {id(e.write.owner): k for k, e in enumerate(traced.effects) if e.write.key == "_payload"}
         captures = list(enumerate(traced.captures, n))
         # In the order of the results that take their memory, by which JAX pairs those of one shape.
         changing = sorted([(i, h) for i, h in captures if id(h) in written], key=lambda c: written[id(c[1])])
@@ -114,7 +114,7 @@ class Executable:
         self.body = body = Body(self.traced.program, self.place, self.plain, self.traced.flows, traces)
         donated = tuple(range(len(self.mutable))) if self.donates else ()
         operators = self.traced.program.ops()
-        updated = sum(math.prod(h._data.shape) for h in self.mutable) if self.donates else 0
+        updated = sum(math.prod(h._payload.shape) for h in self.mutable) if self.donates else 0
         plain = suits_plain(self.traced.program, updated, self.traced.loop_buffer is not None)
         made = sum(len(o.outputs) for o in operators)  # an optimizer is one operator and updates many parameters
         across = [a for o in operators if (a := o.bound.op.across) is not None]
@@ -184,7 +184,7 @@ class Executable:
         """All that the compiled function takes, as specs, for arguments of these specs: what it changes comes first."""
         with traced_number.of_call(numbers):
             provided = [get() for get in self.traced.providers]
-        return [*[spec_of(h._data) for h in (*self.mutable, *self.fixed)], *args, *provided]
+        return [*[spec_of(h._payload) for h in (*self.mutable, *self.fixed)], *args, *provided]
 
     def function_for(self, arrays: Sequence[Any], with_grad: bool) -> Callable[..., Any]:
         """Return the function to compile, not traced yet: what depends on the platform may be for another one."""
@@ -196,7 +196,7 @@ class Executable:
 
     def _takes(self, arrays: Sequence[Any]) -> tuple[bool, ...]:
         """Which of what it takes, arguments left out, a gradient flows to."""
-        takes = [not h.stop_gradient and is_inexact(h._data.dtype) for h in (*self.mutable, *self.fixed)]
+        takes = [not h.stop_gradient and is_inexact(h._payload.dtype) for h in (*self.mutable, *self.fixed)]
         return (*takes, *[False] * (len(arrays) - len(takes)))
 
     def run(self, args: Sequence[Tensor]) -> Any:
@@ -205,7 +205,7 @@ class Executable:
             return self._alone(self._run, args)
         arrays = []
         for h in (*self.fixed, *args):
-            arrays.append(for_xla(h._data))  # noqa: PERF401  (a comprehension would be a call)
+            arrays.append(for_xla(h._payload))  # noqa: PERF401  (a comprehension would be a call)
         try:
             return wrap(self.jitted(*arrays))
         except TypeError:
@@ -229,8 +229,8 @@ class Executable:
     def _refuse_undrawn(self, args: Sequence[Tensor]) -> None:
         """Name what has no data; JAX has met it as something that is no array."""
         for h in (*self.mutable, *self.fixed, *args):
-            if isinstance(h._data, Uninitialized):
-                h._data.concrete(f"{self.name}()")
+            if isinstance(h._payload, Uninitialized):
+                h._payload.concrete(f"{self.name}()")
 
     def _after_trace(self, run: Callable[..., Any], args: Sequence[Tensor], arrays: list[Any]) -> Any:
         """Run again what met a handle that another thread was tracing with."""
@@ -245,12 +245,12 @@ class Executable:
             self.fresh = False
             with memory.trim_afterwards(), memory.paused_collection():
                 result = self._run(args)
-                jax.block_until_ready([h._data for h in self.mutable])  # so that the step's own buffers are free
+                jax.block_until_ready([h._payload for h in self.mutable])  # so that the step's own buffers are free
                 return result
-        arrays = [h._data for h in self.mutable]
+        arrays = [h._payload for h in self.mutable]
         if arrays and self.donates:
             arrays = donatable(arrays)
-        arrays += [for_xla(h._data) for h in (*self.fixed, *args)]
+        arrays += [for_xla(h._payload) for h in (*self.fixed, *args)]
         if self.watched:
             self._look_for_shared(args)
         traced = self.traced
@@ -313,7 +313,7 @@ class Executable:
         made = dict[int, Tensor]()
         for at, effect in others:
             arrays = outs[at : at + effect.n_leaves]
-            if self.traced.same and effect.write.key != "_data":
+            if self.traced.same and effect.write.key != "_payload":
                 arrays = self._once(at, arrays, results, made)
             put(effect, [left.get(i, a) for i, a in enumerate(arrays, at)] if left else arrays, args)
         for tensor, at in self.effects.renewed:
@@ -321,7 +321,7 @@ class Executable:
                 join(tensor, left[at])
             show(tensor)
         for _, effect in others:
-            if effect.write.key == "_data":
+            if effect.write.key == "_payload":
                 show(owner_of(effect, args))
         if self.traced.schedules:
             finish(self.traced.schedules, outs[self.traced.steps] if self.counted else ())
@@ -341,8 +341,8 @@ class Executable:
 
     def _run_across_with_grad(self, args: Sequence[Tensor]) -> Any:
         handles = [*self.mutable, *self.fixed, *args]
-        arrays = [for_xla(h._data) for h in handles] + [get() for get in self.traced.providers]
-        takes = tuple([not h.stop_gradient and is_inexact(h._data.dtype) for h in handles])
+        arrays = [for_xla(h._payload) for h in handles] + [get() for get in self.traced.providers]
+        takes = tuple([not h.stop_gradient and is_inexact(h._payload.dtype) for h in handles])
         takes += (False,) * len(self.traced.providers)
         outs = self.jitted(*(donatable(list(arrays)) if self.donates else arrays))
         outs = (outs,) if self.plain else outs
@@ -366,7 +366,7 @@ class Executable:
         made = self._defer(handles, takes, provided)
         if made is not None:
             return self._finish(list(map(payload_of, made)), made, args)
-        arrays = [for_xla(h._data) for h in handles] + provided
+        arrays = [for_xla(h._payload) for h in handles] + provided
         self._foresee(arrays)
         takes += (False,) * len(provided)
         outs, pull, saved = self.forward(takes, arrays)

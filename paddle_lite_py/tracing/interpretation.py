@@ -26,7 +26,7 @@ def interpret(
         measured: sizes that the program finds itself. around: those that are known of blocks around it.
     """
     env: Env = dict(zip(block.inputs, given, strict=True))
-    dims = {**(around or {}), **symbolic.solve([v.shape for v in block.inputs], [t._data.shape for t in given])}
+    dims = {**(around or {}), **symbolic.solve([v.shape for v in block.inputs], [t._payload.shape for t in given])}
     for op in block.ops:
         for name in symbols_of(op) - found_within(op, measured):
             if name in measured and name not in dims and measured[name].value not in op.outputs:
@@ -40,7 +40,7 @@ def interpret(
 
 def _size(measured: Measured, tensor: Tensor) -> Any:
     if measured.axis is not None:
-        return tensor._data.shape[measured.axis]
+        return tensor._payload.shape[measured.axis]
     found = tensor if measured.element is None else tensor.reshape([-1])[measured.element]
     return found.reshape([])._static_value("a size that the program finds")
 
@@ -56,7 +56,7 @@ def _run(op: Operator, args: list[Any], measured: dict[str, Measured], dims: sym
 
 def _on_host(op: Operator, args: list[Any]) -> Sequence[Any]:
     if state.interpreter.is_eager:
-        return [wrap(a) for a in op.bound.fn(*[t._data for t in args])]
+        return [wrap(a) for a in op.bound.fn(*[t._payload for t in args])]
     run = state.interpreter.run_on_host
     if run is None:
         raise _refusal(op)

@@ -38,10 +38,14 @@ class Measuring:
         Raises:
             otherwise: for no integers, or too many of them; in the first case inside of a branch or loop.
         """
-        if (size := size_of(tensor._data)) is not None:
+        if (size := size_of(tensor._payload)) is not None:
             return size
-        shape: Any = tensor._data.shape
-        if not all(isinstance(n, int) for n in shape) or tensor.size > MAX_ELEMENTS or is_inexact(tensor._data.dtype):
+        shape: Any = tensor._payload.shape
+        if (
+            not all(isinstance(n, int) for n in shape)
+            or tensor.size > MAX_ELEMENTS
+            or is_inexact(tensor._payload.dtype)
+        ):
             raise otherwise
         if self.unknown is None:
             if self.speculation is None or self.frame is not self.root:

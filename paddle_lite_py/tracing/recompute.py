@@ -36,5 +36,5 @@ def recomputed(builder: Builder, call: Callable[[], Any]) -> Any:
     tensors: list[Any] = []
     structure = nested.flatten(result, lambda v: isinstance(v, Tensor), tensors)
     inside = set(made)
-    own = [builder.run(identity(), (t,)) if t._data in inside and not t.stop_gradient else t for t in tensors]
+    own = [builder.run(identity(), (t,)) if t._payload in inside and not t.stop_gradient else t for t in tensors]
     return nested.unflatten(structure, iter(own))

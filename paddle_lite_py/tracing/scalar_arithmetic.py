@@ -33,7 +33,7 @@ Error = Callable[..., BaseException]
 def kind_of(x: Any) -> str:
     """Return the kind of a number: that of its type, of a tensor that of its dtype."""
     if isinstance(x, Tensor):
-        kind: str = x._data.dtype.kind
+        kind: str = x._payload.dtype.kind
         return {"u": "i", "V": "f"}.get(kind, kind)
     return next(k for k, t in TYPES.items() if isinstance(x, t))
 
@@ -44,7 +44,7 @@ def as_kind(x: Any, kind: str) -> Any:
         x = state.interpreter.run(REGISTRY["identity"].bind(()), (x,))
     if not isinstance(x, Tensor):
         return TYPES[kind](x)
-    x = wrap(x._data)
+    x = wrap(x._payload)
     return x if x.dtype.name == DTYPES[kind] else x.astype(DTYPES[kind])
 
 

@@ -48,7 +48,7 @@ class TracedSchedule:
     @property
     def is_counted(self) -> bool:
         """Whether a staged statement may have stepped it, on the way to here."""
-        return self.steps is not None and isinstance(self.steps._data, TracedValue)
+        return self.steps is not None and isinstance(self.steps._payload, TracedValue)
 
     def changed(self, known: int) -> Any:
         """Return a copy of the schedule after the first changes of a run."""
@@ -131,7 +131,7 @@ class ScheduleTracing:
         elif _counted:
             if found.steps is None:
                 found.steps, found.step = wrap(jax.numpy.zeros((), jax.numpy.int32)), change
-            found.steps._set_payload((found.steps + 1)._data)
+            found.steps._set_payload((found.steps + 1)._payload)
         else:
             raise DataDependentError(
                 f"the schedule at {user_frame()} is set to a given step, but a condition on a tensor decides, or has "

@@ -76,7 +76,7 @@ class Speculation:
         """
         value = self.builder.value_of(tensor)
         for handle, speculated in zip(self.handles, self.speculated, strict=True):
-            if handle._data is value:
+            if handle._payload is value:
                 return speculated.expected
         try:
             found = self._computed(value).tolist()
@@ -131,6 +131,6 @@ class Speculation:
 
     def _before(self, handle: Tensor) -> Any:
         """Return the payload that a handle from outside had before the trace."""
-        if is_array(handle._data):
-            return handle._data
-        return self.builder.root.log[id(handle), "_data", False].before
+        if is_array(handle._payload):
+            return handle._payload
+        return self.builder.root.log[id(handle), "_payload", False].before

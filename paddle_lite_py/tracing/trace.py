@@ -143,7 +143,7 @@ def trace(
 
 def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str]) -> Traced:
     for tensor, name in zip(tensors, names, strict=True):
-        tensor._data.name = name
+        tensor._payload.name = name
     leaves: list[TracedValue] = []
     effects: list[Effect] = []
     try:
@@ -157,7 +157,7 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
             builder.replaced |= {id(handle): Write(t, "_grad", None) for t, handle, _ in builder.stand_ins}
             outside = [w for w in outside if not (w.is_tie or _follows(builder, w))]
             _look_for_kept_aliases(builder, outside)
-            updated = {id(w.owner) for w in outside if w.key == "_data"}
+            updated = {id(w.owner) for w in outside if w.key == "_payload"}
             structure = _outputs(builder, result, leaves, updated)
             n_results = len(leaves)
             skipped = [*_own(builder), *[owner for owner, _, _ in builder.replays]]
@@ -171,10 +171,10 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
                 found = _outputs(builder, held, leaves, updated)
                 effects.append(Effect(_owned(builder, write), found, len(leaves) - at))
             for tensor, handle, before in builder.stand_ins:
-                if handle._data is not before:  # who holds the gradient sees the change
-                    _outputs(builder, handle._data, leaves, updated)
+                if handle._payload is not before:  # who holds the gradient sees the change
+                    _outputs(builder, handle._payload, leaves, updated)
                     place = Write(tensor, "_grad", None)
-                    effects.append(Effect(Write(AtPath(place), "_data", None), nested.LEAF, 1))
+                    effects.append(Effect(Write(AtPath(place), "_payload", None), nested.LEAF, 1))
             for owner, method, args in builder.replays:
                 at = len(leaves)
                 found = _outputs(builder, args, leaves, updated)
@@ -191,7 +191,7 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
 def _look_for_stale(builder: Builder) -> None:
     """Tensors from outside must have seen all writes."""
     for held in builder.aliases.stale_objects():
-        if isinstance(held, Tensor) and builder.is_outside(Write(held, "_data", None)):
+        if isinstance(held, Tensor) and builder.is_outside(Write(held, "_payload", None)):
             builder.aliases.read(held)
 
 
@@ -199,7 +199,7 @@ def _forget_put_back(builder: Builder) -> None:
     """`o.v = o.v` is no change: what stands there is the tensor that other names have as well."""
     log = builder.root.log
     for key, write in list(log.items()):
-        if isinstance(write.before, Tensor) and write.key not in ("_data", "_grad") and write.get() is write.before:
+        if isinstance(write.before, Tensor) and write.key not in ("_payload", "_grad") and write.get() is write.before:
             del log[key]
 
 
@@ -209,7 +209,7 @@ def _look_for_kept_aliases(builder: Builder, writes: list[Write]) -> None:
         return
     held = {id(v): v for c, _ in builder.outside.values() for v in (c.values() if isinstance(c, dict) else c)}
     for write in writes:
-        if write.key in ("_data", "_grad"):
+        if write.key in ("_payload", "_grad"):
             continue
         tensors: list[Tensor] = []
         nested.flatten(write.get(), lambda v: isinstance(v, Tensor), tensors)
@@ -219,8 +219,8 @@ def _look_for_kept_aliases(builder: Builder, writes: list[Write]) -> None:
 
 def _follows(builder: Builder, write: Write) -> bool:
     """True for a view of a tensor from outside that changes too: a run shows the change in the views there are then."""
-    view = write.owner._view if write.key == "_data" and isinstance(write.owner, Tensor) else None
-    found = None if view is None else builder.root.log.get((id(view[0]), "_data", False))
+    view = write.owner._view if write.key == "_payload" and isinstance(write.owner, Tensor) else None
+    found = None if view is None else builder.root.log.get((id(view[0]), "_payload", False))
     return found is not None and builder.is_outside(found)
 
 
@@ -279,7 +279,7 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
         if id(tensor) in builder.replaced:
             builder.value_of(tensor)  # an input of the program, which is read where a run finds it
             return nested.Static(AtPath(builder.replaced[id(tensor)]))
-        if id(tensor) in updated or not isinstance(tensor._data, Value):
+        if id(tensor) in updated or not isinstance(tensor._payload, Value):
             return nested.Static(tensor)
         known = id(tensor) in builder.given
         builder.given.setdefault(id(tensor), []).append(len(leaves))
@@ -311,14 +311,14 @@ def _with_own_sets(builder: Builder, structure: Any) -> Any:
 
 def _find_replacements(builder: Builder, outside: list[Write]) -> dict[int, Write]:
     """By ids of tensors from outside, where a run puts others in their place: a later run finds another one there."""
-    written = [w for w in outside if isinstance(w.before, Tensor) and w.key not in ("_data", "_grad")]
+    written = [w for w in outside if isinstance(w.before, Tensor) and w.key not in ("_payload", "_grad")]
     written = [w for w in written if id(w.owner) not in builder.arguments]  # whose attributes are part of the key
-    held = [w for w in written if builder.is_outside(Write(w.before, "_data", None))]
+    held = [w for w in written if builder.is_outside(Write(w.before, "_payload", None))]
     return {id(w.before): w._replace(before=None) for w in held}
 
 
 def _payload_of(place: Write) -> Any:
-    return place.get()._data
+    return place.get()._payload
 
 
 def _follow_paths(builder: Builder) -> list[tuple[Write, Any, Any]]:
@@ -326,7 +326,7 @@ def _follow_paths(builder: Builder) -> list[tuple[Write, Any, Any]]:
     paths, followed = [], dict[int, TracedValue]()
     for write in builder.root.log.values():
         before = write.before
-        if not isinstance(before, Tensor) or write.key in ("_data", "_grad") or id(write.owner) in builder.arguments:
+        if not isinstance(before, Tensor) or write.key in ("_payload", "_grad") or id(write.owner) in builder.arguments:
             continue
         place = write._replace(before=None)
         held = builder.captures.get(id(before))
@@ -347,7 +347,7 @@ def _by_path(effects: list[Effect], paths: list[tuple[Write, Any, Any]]) -> list
         owner = AtPath(places[id(effect.write.owner)])
         return effect._replace(write=effect.write._replace(owner=owner))
 
-    return [moved(e) if e.write.key == "_data" and id(e.write.owner) in places else e for e in effects]
+    return [moved(e) if e.write.key == "_payload" and id(e.write.owner) in places else e for e in effects]
 
 
 def _left(effects: list[Effect], at: int, leaves: list[TracedValue]) -> tuple[int, ...]:
@@ -365,7 +365,7 @@ def _updates(captures: list[Capture], at: int, effects: list[Effect]) -> dict[in
     inputs = {id(c.handle): c.value for c in captures}
     found: dict[int, Value] = {}
     for effect in effects:
-        if effect.write.key == "_data" and effect.n_leaves == 1 and id(effect.write.owner) in inputs:
+        if effect.write.key == "_payload" and effect.n_leaves == 1 and id(effect.write.owner) in inputs:
             found[at] = inputs[id(effect.write.owner)]
         at += effect.n_leaves
     return found

@@ -94,14 +94,14 @@ def is_number(x: Any) -> bool:
 def as_number(tensor: Tensor) -> Any:
     """Return the tensor itself, which stands for a Python number from here on."""
     if type(tensor) is Tensor:
-        tensor._data.is_number = True
+        tensor._payload.is_number = True
         tensor.__class__ = TracedScalar
     return tensor
 
 
 def plain(x: Any) -> Any:
     """Return a number as an ordinary tensor of no dimensions."""
-    return wrap(x._data) if is_number(x) else x
+    return wrap(x._payload) if is_number(x) else x
 
 
 def number_text(value: Any, conversion: int, spec: str) -> str:

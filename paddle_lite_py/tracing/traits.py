@@ -13,7 +13,7 @@ from ..ir.simplify import only_needed
 
 def is_worth_donating(program: Program, handles: list[Tensor]) -> bool:
     """Whether a program gains by taking the memory of what it changes."""
-    return donation.worth_donating(program.has_loops(), (h._data for h in handles))
+    return donation.worth_donating(program.has_loops(), (h._payload for h in handles))
 
 
 def suits_plain(program: Program, updated: int, records: bool) -> bool:

@@ -56,18 +56,18 @@ def test_what_passing_an_object_on_adds_is_measured(measured_again, more):
 def test_where_counts_do_not_tell_all_is_shared(measured_again, count):
     measured_again(count)
     assert verdicts() == [True, True, True, True, True]
-    array = paddle.ones([40_000])._data
+    array = paddle.ones([40_000])._payload
     (given,) = donatable([array])
     assert given is not array and np.array_equal(given, array)
 
 
 def test_an_array_that_somebody_holds_is_not_given_away():
     tensor = paddle.ones([40_000])
-    tensor._data.block_until_ready()
-    (own,) = donatable([tensor._data])
-    assert own is tensor._data
-    kept = tensor._data
-    (copied,) = donatable([tensor._data])
+    tensor._payload.block_until_ready()
+    (own,) = donatable([tensor._payload])
+    assert own is tensor._payload
+    kept = tensor._payload
+    (copied,) = donatable([tensor._payload])
     assert copied is not kept and np.array_equal(copied, kept)
 
 

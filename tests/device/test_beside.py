@@ -23,7 +23,7 @@ def on_host(x, wants=False):
     return x
 
 def lies(x):
-    return "host" if x._data.devices() == {host} else "accelerator"
+    return "host" if x._payload.devices() == {host} else "accelerator"
 
 def given(*shape, wants=False):
     x = paddle.ones(shape)

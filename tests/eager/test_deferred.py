@@ -824,7 +824,7 @@ def test_waiting_for_the_device_is_a_look(runs):
     y = parameter(4, 4) * 2
     paddle.device.synchronize()
     assert len(runs) == 1
-    assert "_data" not in vars(y)  # it is there, and nobody has asked for it
+    assert "_payload" not in vars(y)  # it is there, and nobody has asked for it
     y.numpy()
     assert len(runs) == 1
 
@@ -922,11 +922,11 @@ def test_memory_of_parameters_is_used_again():
         opt.clear_grad()
 
     step()
-    before = model.weight._data
+    before = model.weight._payload
     pointer = before.unsafe_buffer_pointer()
     del before
     step()
-    assert model.weight._data.unsafe_buffer_pointer() == pointer
+    assert model.weight._payload.unsafe_buffer_pointer() == pointer
 
 
 def test_a_graph_from_before_an_update_has_the_weights_of_then():
@@ -1018,4 +1018,4 @@ def test_what_comes_after_an_update_waits_in_another_queue():
     assert w._pending is not None and w._pending.array is None
     with paddle.no_grad():
         w * 2
-    assert "_data" in vars(w)
+    assert "_payload" in vars(w)

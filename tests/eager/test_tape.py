@@ -359,7 +359,7 @@ def test_what_a_gradient_keeps_does_not_copy_its_inputs():
     x = paddle.ones([4, 8])
     x.stop_gradient = False
     node = F.layer_norm(x, 8)._source
-    assert any(kept is x._data for kept in node.data)
+    assert any(kept is x._payload for kept in node.data)
 
 
 def test_a_gradient_is_a_leaf_of_its_own():

@@ -460,10 +460,10 @@ class Edges(paddle.Tensor):
 def test_a_subclass_may_have_a_property_of_its_own_called_data():
     assert Edges.__new__(Edges).shape == [0]
     edges = Edges(paddle.to_tensor([[1.0, 2.0]], stop_gradient=False))
-    assert edges._data.tolist() == edges.numpy().tolist() == (edges * 1).tolist() == [[1.0, 2.0]]
+    assert edges._payload.tolist() == edges.numpy().tolist() == (edges * 1).tolist() == [[1.0, 2.0]]
     assert paddle.jit.to_static(lambda x: x + x)(edges).tolist() == paddle.concat([edges], 0).add(edges).tolist()
     edges.set_value(np.zeros([1, 2], "float32"))
-    assert edges._data.sum().item() == 0
+    assert edges._payload.sum().item() == 0
 
 
 def test_a_gradient_may_be_set_by_its_private_name():

@@ -28,7 +28,7 @@ def floats(*shape: int, seed: int = 0) -> paddle.Tensor:
 
 
 def is_host(x: paddle.Tensor) -> bool:
-    return type(x._data) is np.ndarray
+    return type(x._payload) is np.ndarray
 
 
 # -- the same on both tiers ------------------------------------------------------------------------------------------

@@ -8,7 +8,9 @@ from paddle_lite_py.tracing.trace import trace
 
 
 def traced(fn, *args):
-    found = trace(fn, [a._data for a in args], [not a.stop_gradient for a in args], [f"x{i}" for i in range(len(args))])
+    found = trace(
+        fn, [a._payload for a in args], [not a.stop_gradient for a in args], [f"x{i}" for i in range(len(args))]
+    )
     verify(found.program)
     return found
 

@@ -52,7 +52,7 @@ def test_json_round_trip_gives_the_same_program_and_results():
     data = json.loads(json.dumps(serialize.to_json(program)))
     again = verify(serialize.from_json(data))
     assert serialize.to_json(again) == serialize.to_json(program)
-    args = [x._data, *[c._data for c in traced(big, x).captures]]
+    args = [x._payload, *[c._payload for c in traced(big, x).captures]]
     for a, b in zip(lower(program)(*args), lower(again)(*args), strict=True):
         np.testing.assert_array_equal(a, b)
 

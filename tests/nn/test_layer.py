@@ -406,9 +406,9 @@ def test_a_move_to_where_a_layer_is_leaves_what_was_computed_before(way):
     net = nn.Linear(300, 300)  # of XLA
     x = paddle.ones([300, 300])
     weight, bias = [p.numpy().copy() for p in net.parameters()]
-    payload, before = net.weight._data, net(x)
+    payload, before = net.weight._payload, net(x)
     way(net)
-    assert net.weight._data is payload
+    assert net.weight._payload is payload
     opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
     net(x).sum().backward()
     opt.step()
@@ -418,4 +418,4 @@ def test_a_move_to_where_a_layer_is_leaves_what_was_computed_before(way):
 
 def test_a_small_layer_stays_on_the_host_when_it_is_moved_there():
     net = nn.Linear(3, 2).to("cpu")
-    assert all(isinstance(p._data, np.ndarray) for p in net.parameters())
+    assert all(isinstance(p._payload, np.ndarray) for p in net.parameters())

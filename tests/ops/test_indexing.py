@@ -260,7 +260,7 @@ def test_unknown_sizes():
         y = x * 1
         y[:, 0] = 0.0
         y[1:] = 1.0
-        shapes.extend(str(o._data.shape) for o in outs)
+        shapes.extend(str(o._payload.shape) for o in outs)
         return y
 
     traced(fn, (b, 3))

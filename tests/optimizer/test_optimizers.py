@@ -86,7 +86,7 @@ def test_an_update_never_takes_an_array_that_someone_can_reach():
         "copy": copy.deepcopy(weight),
         "state": opt.state_dict()[f"{weight.name}_moment1_0"],
     }
-    view, before, moment = np.asarray(weight._data), weight.numpy(), held["state"].numpy()
+    view, before, moment = np.asarray(weight._payload), weight.numpy(), held["state"].numpy()
     frozen = held["state"].clone()
     net(paddle.ones([1, 2])).sum().backward()
     opt.step()

@@ -112,7 +112,7 @@ def test_one_kernel_serves_all_parameters_of_a_shape(monkeypatch):
 
     x = paddle.ones([3, 5])
     step(x)
-    text = step.program_cache[0].executable.lower([x._data], False).compile().as_text()
+    text = step.program_cache[0].executable.lower([x._payload], False).compile().as_text()
     bodies = [
         re.sub(r"%[\w.\-]+|, metadata=\{.*?\}", "", b) for b in re.findall(r"\n%fused.*?\{\n(.*?)\n\}", text, re.S)
     ]

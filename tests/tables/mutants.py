@@ -230,8 +230,8 @@ MUTANTS = [
     Mutant(
         "what a predictor shares is never copied",
         "paddle_lite_py/inference/predictor.py",
-        "return np.array(handle._data) if handle._is_shared else handle._data",
-        "return handle._data",
+        "return np.array(handle._payload) if handle._is_shared else handle._payload",
+        "return handle._payload",
         f"{CACHES} tests/inference",
     ),
     Mutant(

@@ -36,7 +36,7 @@ def traced(kind: str, name: str, function: Callable[..., Any], *args: Any) -> Ca
     executable = entry.executable
     found: list[Any] = []
     paddle.utils.map_structure(lambda t: found.append(t) if isinstance(t, paddle.Tensor) else None, list(args))
-    specs = executable.given([spec_of(t._data) for t in found])
+    specs = executable.given([spec_of(t._payload) for t in found])
     return Case(kind, name, executable.function_for(specs, False), specs, executable.traced.program)
 
 

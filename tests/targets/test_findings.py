@@ -22,7 +22,7 @@ def found_in(function, *args, platform="tpu"):
         function if isinstance(function, paddle.jit.StaticFunction) else paddle.jit.to_static(function, full_graph=True)
     )
     entry = static.get_concrete_program(*args)[1]
-    return portable_of(entry.executable, [spec_of(a._data) for a in args], platform)
+    return portable_of(entry.executable, [spec_of(a._payload) for a in args], platform)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -49,8 +49,8 @@ def test_donated_state_never_takes_away_what_the_user_holds():
 
     executable = Executable(traced(f, paddle.to_tensor(X)), "f")
     detached, deep, array = p.detach(), copy.deepcopy(p), np.asarray(p)
-    held, twin = p._data, paddle.to_tensor(X)
-    twin._data = p._data
+    held, twin = p._payload, paddle.to_tensor(X)
+    twin._payload = p._payload
     view = np.from_dlpack(p)
     for _ in range(2):
         executable.run([paddle.to_tensor(X)])

@@ -58,7 +58,7 @@ def shard_tensor(
         return reshard(given, mesh, placements)
     agree("shard_tensor", given, mesh, placements)
     made = copy.copy(data) if isinstance(data, Parameter) else wrap(None)
-    set_payload(made, place_over_mesh(given._data, mesh, placements))
+    set_payload(made, place_over_mesh(given._payload, mesh, placements))
     made.__dict__.pop("_view", None), made.__dict__.pop("_views", None)
     if not isinstance(made, Parameter) or stop_gradient is not None:
         was = getattr(data, "stop_gradient", True)
@@ -75,7 +75,7 @@ def dtensor_from_local(local_tensor: Tensor, mesh: ProcessMesh, placements: Sequ
         placements: for each axis of the mesh; of Partial parts the reduction is taken at once.
     """
     agree("dtensor_from_local", local_tensor, mesh, placements)
-    local = np.asarray(local_tensor._data)
+    local = np.asarray(local_tensor._payload)
     each = complete(mesh, placements, local.ndim)
     shape = [
         n * math.prod(mesh.shape[i] for i, p in enumerate(each) if p.is_shard(d)) for d, n in enumerate(local.shape)
@@ -132,7 +132,9 @@ class _Moved(PyLayer):
         ctx.placements = old and [Replicate() if p.is_partial() else p for p in old]
         out = wrap(None)
         if ctx.mesh is None or isinstance(source, Planned):
-            set_payload(out, place_over_mesh(source.data if isinstance(source, Planned) else x._data, mesh, placements))
+            set_payload(
+                out, place_over_mesh(source.data if isinstance(source, Planned) else x._payload, mesh, placements)
+            )
         else:
             set_payload(out, reshard_payload(parts_of(source) or source, mesh, complete(mesh, placements, x.ndim)))
         return out
@@ -140,8 +142,8 @@ class _Moved(PyLayer):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Tensor:
         if ctx.mesh is None:
-            return wrap(from_host(np.asarray(whole(grad._data))))
-        return wrap(laid(grad._data, sharding(ctx.mesh, ctx.placements, grad.shape)))
+            return wrap(from_host(np.asarray(whole(grad._payload))))
+        return wrap(laid(grad._payload, sharding(ctx.mesh, ctx.placements, grad.shape)))
 
 
 def reshard(dist_tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Placement]) -> Tensor:
@@ -190,7 +192,7 @@ def unshard_dtensor(dist_tensor: Tensor) -> Tensor:
         [1.0, 1.0, 1.0, 1.0]
     """
     out = copy.copy(dist_tensor) if isinstance(dist_tensor, Parameter) else wrap(None)
-    set_payload(out, from_host(np.array(whole(dist_tensor._data))))
+    set_payload(out, from_host(np.array(whole(dist_tensor._payload))))
     out.stop_gradient = dist_tensor.stop_gradient
     return out
 
@@ -226,7 +228,7 @@ def shard_layer(
             shard_fn(name, sublayer, process_mesh)
         for own in (*sublayer.parameters(include_sublayers=False), *sublayer.buffers(include_sublayers=False)):
             if mesh_of(payload_of(own)) is None:
-                own._set_payload(place_over_mesh(own._data, process_mesh, []))
+                own._set_payload(place_over_mesh(own._payload, process_mesh, []))
     if input_fn is not None:
         layer.register_forward_pre_hook(lambda _, inputs: input_fn(inputs, process_mesh))
     if output_fn is not None:

@@ -76,7 +76,7 @@ class PlanBase:
                 known = placements_of(data) if mesh_of(data) == mesh else None
                 placements: list[Placement] = known or [Replicate() for _ in mesh.dim_names]
                 placements[mesh.dim_names.index("mp")] = Replicate() if dim is None else Shard(dim % p.ndim)
-                p._set_payload(place_over_mesh(p._data, mesh, placements))  # its optimizer has it too
+                p._set_payload(place_over_mesh(p._payload, mesh, placements))  # its optimizer has it too
 
 
 class ColWiseParallel(PlanBase):

@@ -115,7 +115,7 @@ def own_part(tensor: Tensor) -> Any:
         part = _local_data(parts.stacked)
         part = part if part is None else part.reshape(part.shape[-tensor.ndim :] if tensor.ndim else ())
     else:
-        part = _local_data(source) if mesh_of(source) is not None else tensor._data
+        part = _local_data(source) if mesh_of(source) is not None else tensor._payload
     return np.zeros(0, source.dtype) if part is None else part
 
 

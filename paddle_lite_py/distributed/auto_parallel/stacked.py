@@ -30,7 +30,7 @@ class _Stacked(Initializer):
 
     def draw(self, _shape: tuple[int, ...], _dtype: dtypes.DType) -> Any:
         """Return them along a new first axis."""
-        return jnp.stack([p._data for p in self._parameters])
+        return jnp.stack([p._payload for p in self._parameters])
 
 
 class StackedLayers(Layer):
@@ -90,7 +90,7 @@ class StackedLayers(Layer):
         made.regularizer, made.need_clip = first.regularizer, first.need_clip
         if self._mesh is not None:
             cut: list[Placement] = [Shard(0) if axis == "pp" else Replicate() for axis in self._mesh.dim_names]
-            made._set_payload(place_over_mesh(made._data, self._mesh, cut))
+            made._set_payload(place_over_mesh(made._payload, self._mesh, cut))
         made.stacked_axes = 1
         return made
 
@@ -128,7 +128,7 @@ class StackedLayers(Layer):
         shapes = [(t.shape[0] // parts, *t.shape[1:]) for t in rows] + [tuple(w.shape[1:]) for w in weights]
         shapes += [tuple(t.shape) for t in whole]
         given = [*rows, *weights, *whole]
-        specs = [jax.ShapeDtypeStruct(size, t._data.dtype) for size, t in zip(shapes, given, strict=True)]
+        specs = [jax.ShapeDtypeStruct(size, t._payload.dtype) for size, t in zip(shapes, given, strict=True)]
         pure = pure_function("StackedLayers", call, given, specs)
         how = (self._stages, parts, self._is_unrolled, self._mesh and self._mesh.key)
         fn = _schedule(pure.call, n, end, *how[:3], self._mesh and xla_mesh(self._mesh))

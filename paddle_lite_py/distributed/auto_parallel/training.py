@@ -132,7 +132,7 @@ class ShardOptimizer:
         if isinstance(shard_fn, ShardingStage3):
             for p in optimizer._parameter_list:
                 where = mesh_of(payload_of(p)) or shard_fn.mesh
-                p._set_payload(shard_fn.spread(p.detach(), where, stacked_axes(p))._data)
+                p._set_payload(shard_fn.spread(p.detach(), where, stacked_axes(p))._payload)
         optimizer._groups = [part for group in optimizer._groups for part in _by_mesh(optimizer, group)]
         clips = [optimizer._clip_of(group) for group in optimizer._groups]
         self._clips = {id(c): c for c in clips if isinstance(c, ClipGradOverMeshes)}.values()
@@ -155,13 +155,13 @@ class ShardOptimizer:
     def _lay_numbers(self, group: Any, mesh: ProcessMesh) -> None:
         for number in group.scalars.values():
             if not is_spread(payload_of(number)):
-                number._set_payload(place_over_mesh(number._data, mesh, []))
+                number._set_payload(place_over_mesh(number._payload, mesh, []))
             self._laid[id(number)] = number
 
     def _lay(self, name: str, param: Tensor, accumulator: Tensor) -> None:
         laid = (self._shard_fn or _as_parameter)(name, param, accumulator)
         if laid is not accumulator and laid is not None:
-            accumulator._set_payload(laid._data)
+            accumulator._set_payload(laid._payload)
         self._laid[id(accumulator)] = accumulator
 
     def step(self) -> None:

@@ -189,7 +189,7 @@ class OptimizerWithSparsityGuarantee:
     @no_grad()
     def _mask(self, parameters: Iterable[Tensor]) -> None:
         for p, mask in self._masked(parameters).values():
-            p._set_payload((p * mask)._data)
+            p._set_payload((p * mask)._payload)
 
     def step(self) -> None:
         """A step of the optimizer; then the weights are masked."""

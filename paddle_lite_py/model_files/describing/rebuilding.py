@@ -50,7 +50,7 @@ def rebuild(program: Program, description: ProgramDescription) -> None:
                 v = description.variables[name]
                 new = env[description.finals.get(name, name)]
                 if v.is_persistable and new is not handle:
-                    handle._set_payload(P.cast(tensor(new), v.dtype)._data)
+                    handle._set_payload(P.cast(tensor(new), v.dtype)._payload)
         _note(description, env, begun, made)
         made.builder.clone_map |= _counterparts(program, made)
         vars(builder).update({k: v for k, v in vars(made.builder).items() if k not in _KEPT})
@@ -90,7 +90,7 @@ def _inputs(made: Program, program: Program, description: ProgramDescription) ->
     for get, value in program.builder.providers:
         if value in names:
             env[names[value]] = provided = made.builder.provide(get)
-            provided._data.name = names[value]
+            provided._payload.name = names[value]
     handles = {names[c.value]: c.handle for c in program.builder.captures.values() if c.value in names}
     for name, v in description.variables.items():
         if v.is_persistable:
@@ -104,8 +104,8 @@ def _inputs(made: Program, program: Program, description: ProgramDescription) ->
 
 def _state(v: VariableDescription, held: Any) -> Any:
     """Return state of the program: the same, or some of another name, shape or dtype."""
-    if held is not None and (tuple(held._data.shape), held._data.dtype.name) == (v.shape, v.dtype):
-        if not isinstance(held._data, ScopeVariable) or held._data.name == v.name:
+    if held is not None and (tuple(held._payload.shape), held._payload.dtype.name) == (v.shape, v.dtype):
+        if not isinstance(held._payload, ScopeVariable) or held._payload.name == v.name:
             return held
     variable: Any = ScopeVariable(v.name, v.shape, v.dtype)
     if v.is_parameter:
@@ -122,7 +122,7 @@ def _note(description: ProgramDescription, env: dict[str, Any], begun: dict[str,
     for name, held in env.items():
         if not isinstance(name, str) or name not in description.variables:
             continue
-        value = inputs.get(name, held._data if isinstance(held, Tensor) else None)
+        value = inputs.get(name, held._payload if isinstance(held, Tensor) else None)
         if not isinstance(value, TracedValue):
             continue
         if value not in description.values:

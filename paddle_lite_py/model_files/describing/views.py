@@ -58,7 +58,7 @@ def copied(program: Program, out: Program) -> None:
         held,
         variables={n: replace(v) for n, v in held.variables.items()},
         values={clones[v]: n for v, n in held.values.items() if v in clones},
-        handles={n: builder.handle(clones[h._data]) for n, h in held.handles.items() if h._data in clones},
+        handles={n: builder.handle(clones[h._payload]) for n, h in held.handles.items() if h._payload in clones},
         feeds=list(held.feeds), finals=dict(held.finals), reserved=set(held.reserved),
         version=builder.version, seen=list(builder.root.block.ops),
     )  # fmt: skip
@@ -270,12 +270,12 @@ class DescribedVariable(Tensor):
         self.block.change()
 
     @property
-    def _data(self) -> Any:
+    def _payload(self) -> Any:
         found = self.block._held(self._of)
-        return found._data
+        return found._payload
 
-    @_data.setter
-    def _data(self, value: Any) -> None:
+    @_payload.setter
+    def _payload(self, value: Any) -> None:
         description_of(self._program).handles[self._of] = wrap(value)
 
     def __repr__(self) -> str:

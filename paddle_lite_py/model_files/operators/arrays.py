@@ -20,7 +20,7 @@ def create_array() -> list[Any]:
 
 @operator("array_length", "lod_array_length")
 def array_length(array: Any) -> Any:
-    return KnownValue([len(array) if isinstance(array, list) else array._data.shape[0]])
+    return KnownValue([len(array) if isinstance(array, list) else array._payload.shape[0]])
 
 
 @operator("array_write_")
@@ -52,7 +52,7 @@ def array_to_tensor(array: Any, *, axis: int = 0, use_stack: bool = False) -> An
         return (P.stack(parts, axis) if use_stack else P.concat(parts, axis)), sizes
     if not use_stack:
         order = [*range(1, axis + 1), 0, *range(axis + 1, array.ndim)]
-        shape = [-1 if k == axis else n for k, n in enumerate(array._data.shape[1:])]
+        shape = [-1 if k == axis else n for k, n in enumerate(array._payload.shape[1:])]
         return P.reshape(P.transpose(array, order), shape), None
     return P.transpose(array, [*range(1, axis + 1), 0, *range(axis + 1, array.ndim)]), None
 

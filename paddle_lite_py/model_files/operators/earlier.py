@@ -20,7 +20,7 @@ def _define_elementwise(name: str) -> None:
         """y begins at an axis of x."""
         if axis != -1 and not isinstance(x, KnownValue) and not isinstance(y, KnownValue):
             behind = x.ndim - axis - y.ndim
-            y = P.reshape(y, [*y._data.shape, *[1] * behind]) if behind > 0 and y.ndim else y
+            y = P.reshape(y, [*y._payload.shape, *[1] * behind]) if behind > 0 and y.ndim else y
         return call(name, [x, y], {})
 
 
@@ -46,7 +46,7 @@ def variance(x: Any, *, axis: Any = (), keepdim: bool = False) -> Any:
 @operator("mul", "matmul_with_flatten")
 def mul(x: Any, y: Any, *, x_num_col_dims: int = 1, y_num_col_dims: int = 1) -> Any:
     x, y = tensor(x), tensor(y)
-    left, right = list(x._data.shape[:x_num_col_dims]), list(y._data.shape[y_num_col_dims:])
+    left, right = list(x._payload.shape[:x_num_col_dims]), list(y._payload.shape[y_num_col_dims:])
     flat = P.flatten(x, x_num_col_dims, -1) if x.ndim > x_num_col_dims + 1 else x
     flat = P.flatten(flat, 0, x_num_col_dims - 1) if x_num_col_dims > 1 else flat
     other = P.reshape(y, [int(np.prod(y.shape[:y_num_col_dims])), -1])
@@ -86,7 +86,7 @@ def fill_constant_batch_size_like(
     output_dim_idx: int = 0,
 ) -> Any:  # fmt: skip
     sizes = list(shape)
-    sizes[output_dim_idx] = tensor(like)._data.shape[input_dim_idx]
+    sizes[output_dim_idx] = tensor(like)._payload.shape[input_dim_idx]
     return P.full(sizes, _parse(str_value, 0.0), dtype or "float32")
 
 
@@ -111,7 +111,7 @@ def assign_values(
 @operator("flatten2")
 def flatten2(x: Any, *, axis: int = 1) -> Any:
     x = tensor(x)
-    return P.reshape(x, [1, -1]) if axis == 0 else P.reshape(P.flatten(x, axis, -1), [*x._data.shape[:axis], -1])
+    return P.reshape(x, [1, -1]) if axis == 0 else P.reshape(P.flatten(x, axis, -1), [*x._payload.shape[:axis], -1])
 
 
 @operator("split_")

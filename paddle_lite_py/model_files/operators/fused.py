@@ -110,7 +110,7 @@ def fused_bias_act(
 
 # -- normalization -------------------------------------------------------------------------------------------------
 def _normalized(x: Any, scale: Any, bias: Any, epsilon: float, axis: int) -> Any:
-    shape = list(x._data.shape[axis:])
+    shape = list(x._payload.shape[axis:])
     weights = [None if w is None else P.reshape(tensor(w), shape) for w in (scale, bias)]
     return F.layer_norm(x, shape, *weights, epsilon)
 
@@ -126,8 +126,8 @@ def fused_fc_elementwise_layernorm(
     activation_type: str = "", epsilon: float = 1e-5, begin_norm_axis: int = 1,
 ) -> Any:  # fmt: skip
     y = tensor(y)
-    flat = P.reshape(tensor(x), [-1, tensor(w)._data.shape[0]])
-    out = P.reshape(linear_v2(flat, w, bias0), list(y._data.shape))
+    flat = P.reshape(tensor(x), [-1, tensor(w)._payload.shape[0]])
+    out = P.reshape(linear_v2(flat, w, bias0), list(y._payload.shape))
     return _normalized(activated(out, activation_type) + y, scale, bias1, epsilon, begin_norm_axis), None, None
 
 

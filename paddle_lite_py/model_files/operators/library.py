@@ -95,7 +95,7 @@ def full_batch_size_like(
     like: Any, *, shape: Any, value: float, dtype: str | None = None, input_dim_idx: int = 0, output_dim_idx: int = 0
 ) -> Any:
     sizes = list(shape)
-    sizes[output_dim_idx] = tensor(like)._data.shape[input_dim_idx]
+    sizes[output_dim_idx] = tensor(like)._payload.shape[input_dim_idx]
     return P.full(sizes, value, dtype or "float32")
 
 
@@ -384,7 +384,7 @@ def uniform_random_batch_size_like(
     dtype: str | None = None,
 ) -> Any:  # fmt: skip
     sizes = list(shape)
-    sizes[output_dim_idx] = tensor(like)._data.shape[input_dim_idx]
+    sizes[output_dim_idx] = tensor(like)._payload.shape[input_dim_idx]
     return P.uniform(sizes, dtype or "float32", min, max)
 
 

@@ -133,7 +133,7 @@ def _form(ndim: int, form: str) -> str:
 @operator("layer_norm")
 def layer_norm(x: Any, scale: Any = None, bias: Any = None, *, epsilon: float = 1e-5, begin_norm_axis: int = 1) -> Any:
     x, scale, bias = map(tensor, (x, scale, bias))
-    shape = x._data.shape[begin_norm_axis:]
+    shape = x._payload.shape[begin_norm_axis:]
     scale, bias = (v if v is None else P.reshape(v, list(shape)) for v in (scale, bias))
     return F.layer_norm(x, list(shape), scale, bias, epsilon), None, None
 

@@ -53,7 +53,7 @@ def assign_value(_out: Any = None, *, shape: Any, values: Any, dtype: str | None
 
 @operator("shape64")
 def shape(x: Any) -> KnownValue:
-    found = tensor(x)._data.shape
+    found = tensor(x)._payload.shape
     return KnownValue(
         [int(n) if isinstance(n, int) else n for n in (found if isinstance(found, Shape) else tuple(found))]
     )
@@ -67,7 +67,7 @@ def shape32(x: Any) -> KnownValue:
 @operator("numel")
 def numel(x: Any) -> Any:
     out: Any = 1
-    for n in tensor(x)._data.shape:
+    for n in tensor(x)._payload.shape:
         out = out * n
     return KnownValue(out)
 
@@ -160,8 +160,8 @@ def full_with_tensor(value: Any, shape: Any, *, dtype: str | None = None) -> Any
 def _listed(value: Any) -> Any:
     """Sizes as a list: known ones, and tensors of one element."""
     found = numbers(value)
-    if isinstance(found, Tensor) and found.ndim == 1 and isinstance(found._data.shape[0], int):
-        found = list(P.unbind(found)) if found._data.shape[0] > 1 else [found]
+    if isinstance(found, Tensor) and found.ndim == 1 and isinstance(found._payload.shape[0], int):
+        found = list(P.unbind(found)) if found._payload.shape[0] > 1 else [found]
     if not isinstance(found, list):
         return found
     return [number(n) if isinstance(n, Tensor) else n[0] if isinstance(n, list) else n for n in found]

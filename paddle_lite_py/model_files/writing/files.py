@@ -46,4 +46,4 @@ def _contents(name: str, traced: Traced) -> tuple[bytes, bytes]:
 
 
 def _bytes(weight: Tensor) -> bytes:
-    return record(np.asarray(weight._data))
+    return record(np.asarray(weight._payload))

@@ -94,7 +94,7 @@ class ProgramWriter(Emitter):
     def read(self, value: Any) -> Any:
         """Return the file's value for a value here; a number is itself."""
         if isinstance(value, Tensor):
-            return self.weight(value, TensorType(tuple(value._data.shape), value._data.dtype.name))
+            return self.weight(value, TensorType(tuple(value._payload.shape), value._payload.dtype.name))
         if not isinstance(value, Value):
             return value
         if value not in self.env:
@@ -122,7 +122,7 @@ class ProgramWriter(Emitter):
         name = name if name not in self.weights else f"{name}_{len(self.weights)}"
         self.weights[name], made = tensor, FileValue(of)
         trains = isinstance(tensor, Parameter) and not tensor.stop_gradient
-        if of.dtype.startswith(("int", "uint")) and not trains and np.min(np.asarray(tensor._data), initial=0) >= 0:
+        if of.dtype.startswith(("int", "uint")) and not trains and np.min(np.asarray(tensor._payload), initial=0) >= 0:
             self.not_negative.add(made)
         self.declared.append(ModelWeight(made, name, tuple(known_sizes(of.shape)), of.dtype, True, trains, True))
         return made

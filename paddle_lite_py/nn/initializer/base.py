@@ -65,7 +65,7 @@ def first_value(initializer: Any, shape: Shape, dtype: dtypes.DType) -> Any:
     with use(EAGER), no_grad():
         param = Parameter.of_payload(as_array(np.zeros(shape, dtype.np), dtype), "", True)
         initializer(param, None)
-        return param._data
+        return param._payload
 
 
 _GAINS = {

@@ -20,13 +20,13 @@ class _Derived(Initializer):
     """Draws by a function of other parameters, of what they hold when the first value is made."""
 
     def __init__(self, function: Callable[..., Any], sources: tuple[Any, ...]) -> None:
-        self.function, self.payloads = function, [s._data for s in sources]
+        self.function, self.payloads = function, [s._payload for s in sources]
 
     def draw(self, _shape: Any, dtype: Any) -> np.ndarray:
         """Return an array of this shape and dtype."""
         arrays = [d if is_array(d) else d.concrete("a first value") for d in self.payloads]
         with use(EAGER), no_grad():
-            return np.asarray(self.function(*map(wrap, arrays))._data).astype(dtype.np)
+            return np.asarray(self.function(*map(wrap, arrays))._payload).astype(dtype.np)
 
 
 def derive_parameter(layer: Layer, shape: list[int], function: Callable[..., Any], *sources: Any) -> Parameter:

@@ -129,5 +129,5 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor], name: str | 
         raise ValueError(f"vector_to_parameters: the vector has {vec.size} elements, the parameters {total}")
     start = 0
     for p in params:
-        p._set_payload(wrap(vec._data)[start : start + p.size].reshape(p.shape).astype(p.dtype)._data)
+        p._set_payload(wrap(vec._payload)[start : start + p.size].reshape(p.shape).astype(p.dtype)._payload)
         start += p.size

@@ -27,8 +27,8 @@ class SpectralNormHook:
         weight = getattr(layer, f"{self.name}_orig")
         out, new_u, new_v = normalized(weight, u, v, self.dim, iterations, self.eps)
         if layer.training:
-            u._set_payload(new_u._data)
-            v._set_payload(new_v._data)
+            u._set_payload(new_u._payload)
+            v._set_payload(new_v._payload)
         state.interpreter.rebound(layer, self.name)
         setattr(layer, self.name, out)
 

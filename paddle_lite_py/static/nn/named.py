@@ -37,8 +37,8 @@ def named(out: Any, name: str | None, number: int = 1) -> Any:
     Arguments:
         name: of the layer; None: the result has a name already.
     """
-    if name is not None and isinstance(out, Tensor) and isinstance(out._data, TracedValue):
-        out._data.name = [unique_name.generate(f"{name}.tmp") for _ in range(number)][-1]
+    if name is not None and isinstance(out, Tensor) and isinstance(out._payload, TracedValue):
+        out._payload.name = [unique_name.generate(f"{name}.tmp") for _ in range(number)][-1]
     return out
 
 

@@ -125,7 +125,7 @@ def _shards(model: Any, config: ModelConfig, max_bytes: int) -> Iterator[dict[st
     parameters = dict(model.named_parameters())
     shard: dict[str, np.ndarray] = {}
     for weight in stored_weights(layout_of(config.model_type), ((n, len(p.shape)) for n, p in parameters.items())):
-        data = np.concatenate([np.asarray(parameters[n]._data) for n in weight.parts], -1)
+        data = np.concatenate([np.asarray(parameters[n]._payload) for n in weight.parts], -1)
         data = np.ascontiguousarray(data.T if weight.is_transposed else data)
         if shard and sum(a.nbytes for a in shard.values()) + data.nbytes > max_bytes:
             yield shard

@@ -77,7 +77,7 @@ def trained(plan=None, devices=1):
         draw = np.random.default_rng(plan)
         mesh = drawn_mesh(draw, devices)
         for p in net.parameters():
-            p._set_payload(dist.shard_tensor(p.detach(), mesh, drawn_placements(draw, mesh, p.shape))._data)
+            p._set_payload(dist.shard_tensor(p.detach(), mesh, drawn_placements(draw, mesh, p.shape))._payload)
         rows = drawn_placements(draw, mesh, [BATCH])
         batches = [[dist.shard_tensor(t, mesh, rows) for t in batch] for batch in batches]
         number, is_static = int(draw.integers(0, 4)), draw.random() < 0.5

@@ -103,7 +103,7 @@ class DGCMomentumOptimizer:
             velocity = self._moved(p, g)
             rest = self._rest.get(id(p), zeros_like(velocity)) + velocity
             count = max(1, round(p.size * (1 - self._sparsity[at])))
-            value, place, velocity_left, rest_left = _take_largest(rest._data, velocity._data, count)
+            value, place, velocity_left, rest_left = _take_largest(rest._payload, velocity._payload, count)
             self._rest[id(p)], self._velocity[id(p)] = wrap(rest_left), wrap(velocity_left)
             values.append(value)
             places.append(place + start)
@@ -116,7 +116,7 @@ class DGCMomentumOptimizer:
     def _summed(self, values: Any, places: Any, total: int) -> Any:
         if self._group.nranks == 1:
             return jnp.zeros(total, values.dtype).at[places].add(values)
-        return exchanged("sum of sparse gradients", [wrap(values), wrap(places)], self._group, total)[0]._data
+        return exchanged("sum of sparse gradients", [wrap(values), wrap(places)], self._group, total)[0]._payload
 
     @no_effect(loss=Immaterial("its gradients are there already"), more=Immaterial("there is one program"))
     def minimize(self, loss: Tensor, *more: Any) -> Any:

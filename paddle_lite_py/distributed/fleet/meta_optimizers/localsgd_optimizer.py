@@ -60,7 +60,7 @@ class LocalSGDOptimizer:
             for p, mean in zip(
                 held, exchanged("all_reduce of gradients", held, self._group, ReduceOp.AVG, "all"), strict=True
             ):
-                p._set_payload(mean._data)
+                p._set_payload(mean._payload)
 
     def minimize(self, loss: Tensor, *more: Any) -> Any:
         """step(), after the user's loss.backward(); further arguments are those of other optimizers."""

@@ -235,7 +235,7 @@ class PipelineParallel(Layer):
         head = (what, place, number), isinstance(tensors, Tensor), [t.stop_gradient for t in listed]
         messenger.send(rank, self._pipe.id, to_bytes(head))
         for t in listed:
-            messenger.send(rank, self._pipe.id, np.asarray(t._data))
+            messenger.send(rank, self._pipe.id, np.asarray(t._payload))
 
     def _taken(self, what: str, place: int, number: int, source: int) -> Any:
         """Receive what a stage has sent to another one for a micro-batch; other messages that arrive first are kept."""

@@ -198,7 +198,7 @@ class PipelineLayer(nn.Layer):
         with no_grad():
             for weight, group in self._shared_weights():
                 weight.is_firstly_shared = group.rank == 0
-                weight._set_payload(exchanged("broadcast", weight, group, 0)._data)
+                weight._set_payload(exchanged("broadcast", weight, group, 0)._payload)
 
     def add_shared_gradients(self) -> None:
         """Add the gradients that stages give to a weight that they share."""

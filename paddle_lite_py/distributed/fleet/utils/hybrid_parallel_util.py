@@ -105,4 +105,4 @@ def sync_shared(model: Layer, group: Group) -> None:
         return
     with no_grad():
         for tensor, value in zip(shared, exchanged("broadcast of a model", shared, group, 0), strict=True):
-            tensor._set_payload(value._data)
+            tensor._set_payload(value._payload)

@@ -151,9 +151,9 @@ class _CheckpointReader:
         """Return the data of a tensor, laid as it lies, or of a part of one."""
         if isinstance(target, ShardedWeight):
             at = tuple([slice(o, o + n) for o, n in zip(target.global_offset, target.local_shape, strict=True)])
-            found = self._slice(key, target.global_shape, at).astype(target.local_tensor._data.dtype)
+            found = self._slice(key, target.global_shape, at).astype(target.local_tensor._payload.dtype)
             return from_host(found.reshape(tuple(target.local_tensor.shape)))
-        data = target._data
+        data = target._payload
         held = getattr(data, "sharding", None)
         if isinstance(held, jax.sharding.NamedSharding):
             kind = data.dtype

@@ -138,13 +138,13 @@ def wait_for_saves() -> None:
 
 def _note(metadata: Metadata, held: dict[str, np.ndarray], key: str, value: Any, file: str) -> None:
     if isinstance(value, ShardedWeight):
-        array = np.asarray(value.local_tensor._data).reshape(value.local_shape)
+        array = np.asarray(value.local_tensor._payload).reshape(value.local_shape)
         held[key] = array.copy()
         place = LocalTensorMetadata(value.global_offset, value.local_shape, str(array.dtype), value.global_shape)
         metadata.state_dict_metadata[key] = [place]
         metadata.storage_metadata[LocalTensorIndex(key, value.global_offset, local_shape=value.local_shape)] = file
         return
-    data = value._data if isinstance(value, Tensor) else np.asarray(value)
+    data = value._payload if isinstance(value, Tensor) else np.asarray(value)
     if getattr(data, "dtype", None) is None or np.dtype(data.dtype).kind == "O":
         raise TypeError(f"save_state_dict: {key!r} is a {type(value).__name__}; expected tensors and numbers")
     found: list[LocalTensorMetadata] = []

@@ -145,7 +145,7 @@ def full_param(sharded_state_dict: ShardedStateDict, group: Group | None = None)
     for key in sorted(sharded_state_dict):
         part = sharded_state_dict[key]
         found: list[Any] = []
-        held = np.asarray(part.local_tensor._data).reshape(part.local_shape)
+        held = np.asarray(part.local_tensor._payload).reshape(part.local_shape)
         objects.all_gather_object(found, (part.global_offset, held), among)
         whole = np.zeros(part.global_shape, held.dtype)
         for offset, array in found:

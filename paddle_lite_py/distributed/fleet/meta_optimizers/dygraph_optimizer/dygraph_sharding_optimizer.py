@@ -45,7 +45,7 @@ class DygraphShardingOptimizer(HybridParallelOptimizer):
                 if share:
                     new = exchanged("broadcast of a model", share, self._group, root)
                     for p, value in zip(share, new, strict=True):
-                        p._set_payload(value._data)
+                        p._set_payload(value._payload)
 
 
 def _shares(parameters: list[Any], count: int) -> list[list[Any]]:

@@ -42,7 +42,7 @@ class _Share:
         each = -(-self.size // group.nranks)
         self.padding = each * group.nranks - self.size
         flat = self._flat(parameter.detach())
-        self.held = Parameter(wrap(flat[group.rank * each : (group.rank + 1) * each]._data), name=parameter.name)
+        self.held = Parameter(wrap(flat[group.rank * each : (group.rank + 1) * each]._payload), name=parameter.name)
         self.held.optimize_attr, self.held.regularizer = parameter.optimize_attr, parameter.regularizer
         self.held.need_clip, self.held.stop_gradient = parameter.need_clip, parameter.stop_gradient
         self.users = 0
@@ -54,11 +54,11 @@ class _Share:
 
     def fill(self, flat: Tensor) -> None:
         """Make the parameter whole."""
-        self.parameter._set_payload(flat[: self.size].reshape(list(self.shape))._data)
+        self.parameter._set_payload(flat[: self.size].reshape(list(self.shape))._payload)
 
     def release(self) -> None:
         """Forget the whole: only its shape and dtype remain, and no number."""
-        kind = self.held._data.dtype
+        kind = self.held._payload.dtype
         nothing = np.full((), np.nan if np.issubdtype(kind, np.floating) else 0, np.float32).astype(kind)
         self.parameter._set_payload(np.broadcast_to(nothing, self.shape))
 
@@ -231,7 +231,7 @@ class GroupShardedStage3(Layer):
             found = self._layer.set_state_dict(state_dict, use_structured_name)
             for s in shares:
                 each, rank = s.held.shape[0], self._group.rank
-                s.held._set_payload(s._flat(s.parameter.detach())[rank * each : (rank + 1) * each]._data)
+                s.held._set_payload(s._flat(s.parameter.detach())[rank * each : (rank + 1) * each]._payload)
         return found
 
     set_dict = load_dict = set_state_dict
