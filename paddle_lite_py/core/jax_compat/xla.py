@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax.extend.backend import get_backend
 from jaxlib.xla_client import make_cpu_client
 
 try:
     from jax.experimental.shard_alike import shard_alike
-except ImportError:  # JAX 0.11 and later have none: XLA chooses
+except ImportError:  # JAX 0.11 and later have none
     shard_alike = None  # type: ignore[assignment]
 
 # Events of jax.monitoring, which last as long as that.
@@ -77,4 +78,10 @@ def traced_by() -> dict[str, Any]:
 
 def sharded_alike(made: jax.Array, like: jax.Array) -> jax.Array:
     """Return an array that XLA lays over the devices of a program as it lays another one of its shape, where it can."""
-    return made if shard_alike is None else shard_alike(made, like)[0]
+    if shard_alike is not None:
+        return shard_alike(made, like)[0]
+    if made.shape != like.shape:
+        return made
+    never = jax.lax.optimization_barrier(jnp.zeros((), bool))  # what is chosen from both lies as they do
+    other = like.real if jnp.iscomplexobj(like) else like
+    return jnp.where(never, jax.lax.stop_gradient(other).astype(made.dtype), made)
