@@ -13,6 +13,7 @@ from paddle_lite_py.tracing import places
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.escape import find_unescaped
 from paddle_lite_py.tracing.frame import CONTENTS, Frame, TracedValue, Write, is_leaf
+from paddle_lite_py.tracing.owned import label_of
 
 from .errors import changed_leaf
 
@@ -62,7 +63,7 @@ def written_cell(write: Write, bodies: tuple[Any, ...] = ()) -> Cell:
     owner = write.owner
     if isinstance(owner, Tensor):
         what = "gradient of " if write.key == "_grad" else ""
-        return Cell(f"{what}tensor '{owner.name}'", False, True, True, write.key == "_grad")
+        return Cell(f"{what}tensor '{label_of(owner)}'", False, True, True, write.key == "_grad")
     if write.key is CONTENTS:
         name = name_of(owner, bodies) or f"the {type(owner).__name__} that its methods change"
         return Cell(name, False, True, True)

@@ -21,6 +21,7 @@ from paddle_lite_py.ir.block import Block, Operator
 from paddle_lite_py.ir.lower import concrete, read
 from paddle_lite_py.tracing.effects import Argument
 from paddle_lite_py.tracing.frame import CONTENTS, Replay, Write
+from paddle_lite_py.tracing.owned import label_of
 from paddle_lite_py.tracing.trace import LOCK
 
 from .entry import Entry
@@ -70,7 +71,7 @@ class EffectValues:
         """Return the user's name of it."""
         owner, key = self.writes[i].owner, self.writes[i].key
         if isinstance(owner, Tensor):
-            return f"the gradient of '{owner.name}'" if key == "_grad" else f"tensor '{owner.name}'"
+            return f"the gradient of '{label_of(owner)}'" if key == "_grad" else f"tensor '{label_of(owner)}'"
         return f"{type(owner).__name__}.{key}"
 
 

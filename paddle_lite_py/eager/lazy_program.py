@@ -68,7 +68,8 @@ class LazyProgram(tape.Recurring):
         program = self._compiled[same] = self._program(outside, self._integers if same else {})
         with memory.trim_afterwards(), memory.paused_collection():
             out = program(*arrays)
-            jax.block_until_ready(out)
+            if not n:  # an interrupt of the wait would lose what takes the place of arrays that are given away
+                jax.block_until_ready(out)
             return self._nested(out)
 
     def run_once(self, outside: Arrays) -> tuple[dict[int, Any], dict[int, Any]] | None:

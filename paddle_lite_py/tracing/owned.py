@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ..core import structure as nested
 from ..core.interpreter import Observer
+from ..eager.pending import payload_of
 from ..eager.tensor import Tensor
 from .aliases import Aliases
 from .places import MISSING
@@ -25,6 +26,12 @@ def is_owned(tensor: Tensor, name: str) -> bool:
 def owned_by(tensor: Tensor) -> dict[str, Any]:
     """Return the attributes that a program has given to a tensor."""
     return {k: v for k, v in vars(tensor).items() if is_owned(tensor, k)}
+
+
+def label_of(tensor: Tensor) -> str:
+    """Return the name of a tensor for a message; that is no question of the program's, which would be noted."""
+    given = getattr(payload_of(tensor), "name", None)
+    return tensor.name if given is None else tensor._name or str(given)
 
 
 class Owned(NamedTuple):

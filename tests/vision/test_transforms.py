@@ -118,3 +118,8 @@ def test_keys_choose_what_is_transformed():
     assert Both(keys=("image", "mask", "label"))((0, 0, 0, 0)) == (1, 2, 0, 0)
     with pytest.raises(ValueError, match="smaller than"):
         T.RandomCrop(99)(picture())
+
+
+def test_two_pictures_are_cropped_alike():
+    top, left, height, width = T.RandomCrop((4, 5))._get_param(img=picture(), output_size=(4, 5))
+    assert T.functional.crop(picture(), top, left, height, width).shape[:2] == (4, 5)

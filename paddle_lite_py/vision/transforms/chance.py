@@ -100,16 +100,19 @@ class RandomCrop(BaseTransform):
             image = F.pad(image, (0, self.size[0] - h), self.fill, self.padding_mode)
         return image
 
-    def _get_params(self, inputs: tuple[Any, ...]) -> tuple[int, int]:
-        h, w = _size(self._padded(inputs[self.keys.index("image")]))
-        th, tw = self.size
+    def _get_params(self, inputs: tuple[Any, ...]) -> tuple[int, int, int, int]:
+        return self._get_param(self._padded(inputs[self.keys.index("image")]), self.size)
+
+    def _get_param(self, img: Any, output_size: Sequence[int]) -> tuple[int, int, int, int]:
+        """Return (top, left, height, width) of a crop: programs call this to crop two pictures alike."""
+        h, w = _size(img)
+        th, tw = output_size
         if h < th or w < tw:
-            raise ValueError(f"RandomCrop: the picture has the size {(h, w)}, which is smaller than {self.size}")
-        return random.randint(0, h - th), random.randint(0, w - tw)
+            raise ValueError(f"RandomCrop: the picture has the size {(h, w)}, which is smaller than {output_size}")
+        return random.randint(0, h - th), random.randint(0, w - tw), th, tw
 
     def _apply_image(self, image: Any) -> Any:
-        top, left = self.params
-        return F.crop(self._padded(image), top, left, *self.size)
+        return F.crop(self._padded(image), *self.params)
 
 
 class RandomResizedCrop(BaseTransform):
