@@ -78,13 +78,16 @@ def as_array(data: Any, dtype: Any = None, place: Any = None) -> Any:
 def put(data: Any, where: Any) -> Any:
     """Return a payload on a device, or laid by a sharding: itself if it lies there.
 
-    JAX makes another array of the same memory then, and an update that gives one of them away takes both.
+    JAX makes another array of the same memory then, as it does of the part on a device that both lie on; an update that
+    gives one of them away takes both.
     """
-    if isinstance(data, jax.Array):
-        lies_there = data.sharding == where or data.devices() == {where}
-    else:
-        lies_there = where is not None and places.is_host(where)
-    return data if lies_there else jax.device_put(data, where)
+    if not isinstance(data, jax.Array):
+        return data if isinstance(where, jax.Device) and places.is_host(where) else jax.device_put(data, where)
+    if data.sharding == where or data.devices() == {where}:
+        return data
+    is_sharding = isinstance(where, jax.sharding.Sharding) and data.is_fully_addressable
+    overlaps = is_sharding and not where.device_set.isdisjoint(data.devices())
+    return jax.device_put(jnp.copy(data) if overlaps else data, where)
 
 
 # Key: shape and dtype; which of two ways to the same array is taken.
@@ -111,7 +114,7 @@ def from_host(data: np.ndarray) -> Any:
 def laid_over(data: Any, where: jax.sharding.NamedSharding) -> jax.Array:
     """Values that every process has, or an array over the same devices, laid in another way."""
     if isinstance(data, jax.Array) and (data.is_fully_addressable and where.is_fully_addressable or is_spread(data)):
-        return jax.device_put(data, where)
+        return put(data, where)
     values = np.asarray(data)
     return jax.make_array_from_callback(values.shape, where, lambda i: values[i].copy(), dtype=values.dtype)
 

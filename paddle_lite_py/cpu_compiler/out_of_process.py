@@ -267,6 +267,11 @@ class Warming:
         """The traced function."""
         return self._trace()
 
+    # Key: the object itself. It is asked in each call, and to find the name of its file reads the whole text.
+    @functools.cached_property
+    def _named(self) -> NamedExecutable:
+        return self._owner.named.of(self._specs)
+
     def compiled(self) -> Any:
         """Return the compiled program once it exists; None while the baseline tier runs it."""
         self._calls += 1
@@ -279,7 +284,7 @@ class Warming:
 
     def _found(self) -> Any:
         if self._executable is None:
-            named = self._owner.named.of(self._specs)
+            named = self._named
             if named.is_being_compiled():  # an earlier process has asked for it: to trace it, and ask again, is waste
                 return None
             with memory.paused_collection():

@@ -142,3 +142,23 @@ def test_what_is_not_there_is_said():
         dist.ProcessMesh([0, 0])
     with pytest.raises(ValueError, match="has no loss or no optimizer"):
         dist.to_static(paddle.nn.Linear(1, 1)).train()
+
+
+def test_a_tensor_laid_over_devices_owns_its_memory():
+    """JAX lays an array over devices without a copy where it can; an update gives away what the first one held."""
+    first = paddle.rand([300, 300])
+    before = first.numpy().copy()
+    laid = dist.shard_tensor(first, dist.ProcessMesh([0], dim_names=["x"]), [dist.Replicate()], stop_gradient=False)
+    opt = paddle.optimizer.SGD(0.1, parameters=[laid])
+
+    @paddle.jit.to_static
+    def step(x):
+        loss = (x @ laid).sum()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        return loss
+
+    for _ in range(2):
+        step(paddle.ones([300, 300]))
+    np.testing.assert_array_equal(first.numpy(), before)
