@@ -25,8 +25,8 @@ class Names(SimpleNamespace):
 
 DTYPES = {name: getattr(torch, name) for name in ("float32", "float64", "int32", "int64", "bfloat16")}
 SAME = frozenset(
-    "arange bincount concat einsum exp eye flatten linspace matmul maximum minimum no_grad ones_like outer rand randn "
-    "set_grad_enabled sin stack tanh tile where roll".split()
+    "arange argsort bincount concat einsum exp eye flatten linspace matmul maximum minimum no_grad ones_like outer "
+    "rand randn set_grad_enabled sin stack tanh tile where roll".split()
 )
 OTHER = {
     "to_tensor": torch.as_tensor,

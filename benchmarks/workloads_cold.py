@@ -26,7 +26,7 @@ import nets_cold  # noqa: E402  (not before the import that is timed)
 nn, F = paddle.nn, paddle.nn.functional
 rs = np.random.RandomState(0)
 Step = Callable[[int], Any]
-STEPS = {"session": 1, "lstm": 20, "sizes": 30}  # others: 10
+STEPS = {"session": 1, "boxes": 1, "lstm": 20, "sizes": 30}  # others: 10
 
 
 def floats(*shape: int) -> Any:
@@ -110,6 +110,30 @@ def session() -> Step:
 
 
 # -- nets ------------------------------------------------------------------------------------------------------------
+def boxes() -> Step:
+    """Suppression of 2,000 boxes that overlap with better ones, in Python: each turn has fewer of them."""
+    corners = floats(2000, 2)
+    found, scores = paddle.concat([corners, corners + floats(2000, 2).abs() / 20], 1), floats(2000)
+
+    def areas(some: Any) -> Any:
+        return (some[:, 2] - some[:, 0]) * (some[:, 3] - some[:, 1])
+
+    def overlaps(one: Any, others: Any) -> Any:
+        sides = paddle.minimum(one[:, 2:], others[:, 2:]) - paddle.maximum(one[:, :2], others[:, :2])
+        shared = sides[:, 0].clip(min=0) * sides[:, 1].clip(min=0)
+        return shared / (areas(one) + areas(others) - shared)
+
+    def step(i: int) -> Any:
+        left, kept = paddle.argsort(scores, descending=True), 0
+        while left.shape[0] > 1:
+            best, left = left[:1], left[1:]
+            left = left[overlaps(found[best], found[left]) <= 0.2]
+            kept += 1
+        return scores[:kept].sum()
+
+    return step
+
+
 def mlp() -> Step:
     """Three linear layers on 32 images of digits."""
     net = nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, 10))
@@ -393,7 +417,7 @@ NETS = (
     *map(pictures, ("EfficientNet", "ViT", "Swin")),
     *(unet, conformer, gpt, gan, pinn),
 )
-WORKLOADS = (session, mlp, lenet, resnet, transformer, gcn, gat, ppo, lstm, sizes, *NETS)
+WORKLOADS = (session, boxes, mlp, lenet, resnet, transformer, gcn, gat, ppo, lstm, sizes, *NETS)
 
 
 def main() -> None:
