@@ -65,6 +65,15 @@ def is_symbolic(dim: Any) -> bool:
     return not isinstance(dim, int) and export.is_symbolic_dim(dim)
 
 
+# What there is in a dimension expression beside symbols, numbers and operators; max and min are Python's.
+NAMES: dict[str, Any] = {"floordiv": operator.floordiv, "mod": operator.mod}
+
+
+def python_text(value: Any) -> str:
+    """Return a dimension, or a tuple of them, as Python text, with NAMES in it."""
+    return str(value).replace("^", "**")
+
+
 def evaluate(dim: Any, dims: Dims) -> Any:
     """Return the value of a dimension expression such as ``2*b + 1``, given its symbols."""
     return _eval(parsed(str(dim)), dims) if is_symbolic(dim) else dim
@@ -100,6 +109,13 @@ def _eval(node: ast.expr, dims: Dims) -> Any:
         case ast.Call(func=ast.Name()):
             return _FUNCTIONS[ast.unparse(node.func)](*[_eval(a, dims) for a in node.args])
     raise ValueError(f"not a dimension expression: {ast.dump(node)}")
+
+
+def replaced(value: Any, dims: Dims) -> Any:
+    """Return a parameter of a primitive with other sizes in the place of its symbols."""
+    if value.__class__ in (tuple, list):
+        return value.__class__([replaced(v, dims) for v in value])
+    return evaluate(value, dims) if not isinstance(value, str) and is_symbolic(value) else value
 
 
 def substitute(value: Any, dims: Dims) -> Any:

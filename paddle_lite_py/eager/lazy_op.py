@@ -10,6 +10,8 @@ import numpy as np
 
 from ..core import memory, small
 from ..core.memo import Memo
+from ..core.symbolic import python_text
+from ..host.open_sizes import OpenFunctions, read_sizes
 from ..host.tier import OP_STEPS, choose_tier
 from ..registry.bound import BoundOp, require_memory
 from ..registry.text import text_or_none
@@ -52,6 +54,7 @@ class LazyOpInfo:
         self._fn, self.may_need_xla, self._has_gradient = bound.fn, bound.plain, op.grad
         # Key: kinds_of() the arguments.
         self._known: Memo[Any, AbstractResult] = Memo(f"results of {op.name}, deferred", MAX_KNOWN)
+        self._open = OpenFunctions(op.name)
 
     def results(
         self, data: Sequence[Any], earlier: Callable[[str | None], EarlierResults] = EarlierResults
@@ -67,15 +70,33 @@ class LazyOpInfo:
         key = kinds_of(data)
         found = self._known.get(key)
         if found is None:
-            text = text_of_call(self._bound, key)
-            kept = earlier(text)
-            found = kept.get(text)
-            if found is None:
-                with memory.paused_collection():
-                    found = kept.put(text, self._traced(data))
+            opened = self._open.find(data, self._make_open, of=small.most())
+            found = self._new(data, key, earlier) if opened is None else opened(*data)
             require_memory(found.specs)
             self._known.put(key, found)
         return found
+
+    def _new(self, data: Sequence[Any], key: Any, earlier: Callable[[str | None], EarlierResults]) -> AbstractResult:
+        text = text_of_call(self._bound, key)
+        kept = earlier(text)
+        found = kept.get(text)
+        if found is not None:
+            return found
+        with memory.paused_collection():
+            return kept.put(text, self._traced(data))
+
+    def _make_open(self, args: Sequence[Any], _numbers: Any, sizes: Any) -> Callable[..., AbstractResult] | None:
+        """Return the function of arrays whose sizes are open that gives the abstract results for such."""
+        found = self._traced(args)
+        if found.known is not None:
+            return None
+        shapes = read_sizes(len(args), sizes, python_text(f"[{', '.join(str(s.shape) for s in found.specs)}]"))
+
+        def results(*data: Any) -> AbstractResult:
+            pairs = zip(shapes(*data), found.specs, strict=True)
+            return found._replace(specs=[jax.ShapeDtypeStruct(shape, s.dtype) for shape, s in pairs])
+
+        return results
 
     def _traced(self, data: Sequence[Any]) -> AbstractResult:
         specs = [d if d.__class__ in NUMBERS else jax.ShapeDtypeStruct(d.shape, d.dtype) for d in data]

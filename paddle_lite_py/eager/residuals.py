@@ -14,6 +14,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..core import symbolic
 from ..core.dtypes import numpy_name
 from ..cpu_compiler import nested, prepare
 from ..host.kept_steps import WrittenResults, plainly_described
@@ -21,6 +22,7 @@ from ..host.tier import program_jit, tiered
 from ..registry.bound import BoundOp, pulled
 from ..registry.op import Op
 from ..registry.text import text_or_none
+from .open_backward import OpenBackward
 
 Takes = tuple[bool, ...]
 
@@ -44,12 +46,23 @@ class ResidualPullback(BoundOp):
         kept: which of the function's arguments, results and residuals, in this order, are the saved arrays.
         specs: of the results that gradients flow out of.
         of: the forward. traced: what it was traced for: which inputs take a gradient, and shapes and dtypes of all.
+        saved: the arrays that it takes, where sizes of them are open; otherwise None.
     """
 
-    __slots__ = ("_of", "hosted", "kept", "leaves", "n_saved", "operators", "source", "specs", "traced_for", "tree")
+    __slots__ = (
+        *("_of", "_open", "hosted", "kept", "leaves", "n_saved", "operators", "source", "specs"),
+        *("traced_for", "tree"),
+    )
 
     def __init__(
-        self, of: Forward, traced: Any, tree: Any, leaves: list[Any], kept: list[int], specs: list[Any]
+        self,
+        of: Forward,
+        traced: Any,
+        tree: Any,
+        leaves: list[Any],
+        kept: list[int],
+        specs: list[Any],
+        saved: Sequence[Any] | None = None,
     ) -> None:
         super().__init__(Op(_no_forward, of.name), _no_forward)
         self._of = of if tree is None else None
@@ -57,6 +70,7 @@ class ResidualPullback(BoundOp):
         self.tree, self.leaves, self.kept, self.specs = tree, leaves, kept, specs
         self.n_saved = len(kept)
         self.source, self.traced_for = of.source, traced
+        self._open = None if saved is None else OpenBackward(self._pulled, saved, specs)
 
     def said(self) -> tuple[Any, ...] | None:
         """Return what its function follows from; None if the forward is no op."""
@@ -69,6 +83,9 @@ class ResidualPullback(BoundOp):
         if self._of is not None:
             found = self._of.traced_anew(self.traced_for)
             self.tree, self.leaves, self._of = found.tree, found.leaves, None
+        return self._pulled(data, cotangents) if self._open is None else self._open(data, cotangents)
+
+    def _pulled(self, data: tuple[Any, ...], cotangents: tuple[Any, ...]) -> list[Any]:
         leaves = [data[at] if at.__class__ is int else at[0] for at in self.leaves]
         return _gradients(jax.tree.unflatten(self.tree, leaves), cotangents, self.specs)
 
@@ -106,7 +123,9 @@ def _residuals(of: Forward, traced: Any, found_by_vjp: Any, specs: list[Any], gi
     place |= {id(a): i for i, a in enumerate(arrays, len(given))}
     order = {key: i for i, key in enumerate(saved)}
     leaves = [order.get(id(a), (a,)) for a in found]
-    of.pulls.append(pull := ResidualPullback(of, traced, tree, leaves, [place[key] for key in saved], specs))
+    is_open = any(symbolic.has_symbolic(shape) for shape, _, _ in traced[1])
+    kept, open_ = [place[key] for key in saved], [*saved.values()] if is_open else None
+    of.pulls.append(pull := ResidualPullback(of, traced, tree, leaves, kept, specs, open_))
     return Residuals(_PullbackRef(pull), arrays)
 
 

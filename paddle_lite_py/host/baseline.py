@@ -85,7 +85,7 @@ def of_steps(steps: Steps, info: Any, seconds: float) -> Callable[..., Any] | No
     tree: Any = jax.tree.structure(info)
     try:
         with reading():
-            if sum([cost(s) + _STEP * turns(s) for s in steps.list]) > seconds * 1e9:
+            if sum([cost(s) / 1000 + _STEP * turns(s) for s in steps.list]) > seconds * 1e9:
                 return None
             text, names = write_return(jax.tree.structure([0] * tree.num_leaves))
             writer = FunctionWriter(steps, text, rules=_TABLE)

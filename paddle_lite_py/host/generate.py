@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import contextvars
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
+from ..core import symbolic
 from ..core.errors import PACKAGE_DIR
 from ..core.small import DTYPES
+from ..core.symbolic import has_symbolic, python_text
 from . import draws, elementwise, folds, indexing, low_precision, movement  # noqa: F401  (their rules)
 from .elementwise import CHOICE
-from .rules import AS_THEY_ARE, ELEMENTWISE, MOVES, RULES, Rule, turns
+from .late_rules import LateRule, is_open_step, late_rule
+from .rules import AS_THEY_ARE, ELEMENTWISE, MOVES, RULES, Rule, largest, turns
 from .steps import HostStep, Steps, UnknownStepError
 
 Array = Any
@@ -62,6 +66,7 @@ _NAMES: dict[str, Any] = {
     **{"_reciprocal": np.reciprocal, "_empty": np.empty, "_in_blocks": folds.in_blocks},
     **{"_index": np.s_, "_replaced": indexing.replace_window},
     **low_precision.NAMES,
+    **symbolic.NAMES,
     "_wide": low_precision.wide,
 }
 
@@ -87,14 +92,21 @@ class FunctionWriter:
         result: the text that makes of the results, {0}, {1}, ..., what the function returns.
         numbers: which of its arguments are Python numbers.
         rules: the table of rules.
+        sizes: by the names of open sizes, the text that reads them off the arguments, or off `numbers`.
     """
 
     def __init__(
-        self, steps: Steps, result: str, numbers: frozenset[int] = frozenset(), rules: Mapping[str, Rule] = RULES
+        self,
+        steps: Steps,
+        result: str,
+        numbers: frozenset[int] = frozenset(),
+        rules: Mapping[str, Rule] = RULES,
+        sizes: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.steps, self.types, self.rules = steps, steps.types, rules
         self.env: dict[str, Any] = dict(_NAMES)
-        self.lines: list[str] = []
+        self.sizes = tuple(sizes)
+        self.lines: list[str] = [f"{name} = {text}" for name, text in sizes.items()]
         self.quiet = True  # nothing in it can make NumPy warn
         self.turns = 0  # steps that it takes, those of loops in each of their turns
         self.known: dict[Any, tuple[HeldValue, ...]] = {}  # results by what makes them
@@ -108,7 +120,7 @@ class FunctionWriter:
             self._add_once(step)
         given = [self._result(n) for n in steps.outputs]
         self.lines.append(f"return {result.format(*given)}")
-        self.head = f"def call({', '.join(names)}):\n"
+        self.head = f"def call({', '.join([*names, *['numbers=()'] * bool(sizes)])}):\n"
 
     def function(self) -> Callable[..., Any]:
         """Return the function; like XLA, it emits no NumPy warnings."""
@@ -124,7 +136,7 @@ class FunctionWriter:
         return self._compiled(self._body(4))
 
     def _body(self, indent: int) -> str:
-        return "".join([f"{' ' * indent}{line}\n" for line in self.lines])
+        return "".join([f"{' ' * indent}{python_text(line) if self.sizes else line}\n" for line in self.lines])
 
     def _compiled(self, body: str) -> Callable[..., Any]:
         exec(compile(self.head + body, f"{PACKAGE_DIR}<host tier>", "exec"), self.env)
@@ -170,7 +182,9 @@ class FunctionWriter:
             values = [self._full(v, t) for v, t in zip(values, step.given, strict=True)]
         step = step._replace(known=tuple([v.array for v in values]))
         is_low = low_precision.is_low(step)
-        found = self.rules[step.name](low_precision.in_float32(step) if is_low else step)
+        of = low_precision.in_float32(step) if is_low else step
+        is_open = bool(self.sizes) and is_open_step(of)
+        found = late_rule(of, self.rules[step.name], self.sizes, _NAMES) if is_open else self.rules[step.name](of)
         text, names = self._call(found, len(values)), [v.name for v in values]
         if is_low:
             text = self._rounding(step, text, len(values))
@@ -178,7 +192,7 @@ class FunctionWriter:
             text = f"{{0}} {_OPERATORS[found]} {{1}}"
             names = [v.name if v.array is None else self._name(v.array[()], "c") for v in values]
         made = text.format(*names)
-        if all(v.array is not None for v in values):
+        if not is_open and all(v.array is not None for v in values):
             self._fold(step, made)
         elif len(step.makes) == 1 and step.name in ELEMENTWISE:
             self._elementwise(step, text, made, values)
@@ -195,6 +209,8 @@ class FunctionWriter:
         """Return the text of what a rule gives."""
         if isinstance(found, str):
             return found
+        if isinstance(found, LateRule):
+            return f"{self._name(found, 'f')}(({', '.join(self.sizes)},), {', '.join(f'{{{i}}}' for i in range(n))})"
         return f"{self._name(found, 'f')}({', '.join(f'{{{i}}}' for i in range(n))})"
 
     def _elementwise(self, step: HostStep, text: str, made: str, values: list[HeldValue]) -> None:
@@ -202,7 +218,7 @@ class FunctionWriter:
         if same is not None:
             self.held[step.makes[0]] = values[same]
             return
-        shape = np.broadcast_shapes(*[v.shape for v in values])
+        shape = _broadcast_shape([v.shape for v in values])
         if text == CHOICE and shape and values[0].shape == values[1].shape == shape and values[2].shape in ((), shape):
             which, no, yes = [v.name for v in values]  # a third of the time less than where() takes
             self._line(step, f"{no}.copy()")
@@ -246,7 +262,7 @@ class FunctionWriter:
         """Return the value with all its elements."""
         if value.shape == aval.shape:
             return value
-        if value.array is not None:
+        if value.array is not None and not has_symbolic(aval.shape):
             return self._constant(np.ascontiguousarray(np.broadcast_to(value.array, aval.shape)))
         name = f"w{len(self.lines)}"
         kind = self._name(aval.dtype, "d")
@@ -263,6 +279,13 @@ class FunctionWriter:
         return f"_asarray({value.name})" if not aval.shape else value.name
 
 
+def _broadcast_shape(shapes: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Return the shape that some have together; sizes may be open."""
+    rank = max(map(len, shapes), default=0)
+    columns = zip(*[(1,) * (rank - len(shape)) + shape for shape in shapes], strict=True)
+    return tuple([next((n for n in column if n != 1), 1) for column in columns])
+
+
 def _unchanged(step: HostStep, values: list[HeldValue]) -> int | None:
     """Which argument a step gives back, because the other is a constant that changes nothing; None: neither."""
     neutral, either = _NEUTRAL.get(step.name, (None, False))
@@ -275,21 +298,27 @@ def _unchanged(step: HostStep, values: list[HeldValue]) -> int | None:
     return None
 
 
-def write_function(steps: Steps, info: Any, numbers: frozenset[int] = frozenset()) -> FunctionWriter:
+def write_function(
+    steps: Steps,
+    info: Any,
+    numbers: frozenset[int] = frozenset(),
+    sizes: Mapping[str, str] = MappingProxyType({}),
+    rules: Mapping[str, Rule] = RULES,
+) -> FunctionWriter:
     """Return the text of the NumPy function of some steps, which gives results structured like `info`.
 
     Arguments:
-        numbers: which of its arguments are Python numbers.
+        numbers: which of its arguments are Python numbers. sizes, rules: see FunctionWriter.
     """
     text, names = write_return(jax.tree.structure(info))
-    writer = FunctionWriter(steps, text, numbers)
+    writer = FunctionWriter(steps, text, numbers, rules, sizes)
     writer.env |= names
     return writer
 
 
 def elements(steps: Steps) -> int:
     """Return the elements of the largest array of a function."""
-    return max([math.prod(aval.shape) for aval in steps.types.values()], default=0)
+    return largest([math.prod(aval.shape) for aval in steps.types.values()])
 
 
 def write_return(tree: Any) -> tuple[str, dict[str, Any]]:

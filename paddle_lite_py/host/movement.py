@@ -130,6 +130,11 @@ def _iota(step: HostStep) -> Function:
     return lambda: np.broadcast_to(np.arange(shape[axis], dtype=step.made[0].dtype).reshape(column), shape)
 
 
+@rule("dim_as_value", moves=True)
+def _dim_as_value(step: HostStep) -> str:
+    return f"_asarray({step.params['dim']}, _{numpy_name(step.made[0].dtype)})"
+
+
 @rule("pad", moves=True)
 def _pad(step: HostStep) -> Function:
     return padding(step.params["padding_config"], step.given[0].shape, step.made[0])

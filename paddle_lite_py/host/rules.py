@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import jax
 
 from .steps import HostStep
 
@@ -22,31 +24,37 @@ AS_THEY_ARE = frozenset({"optimization_barrier", "shard_alike"})
 MOVES: set[str] = set()
 
 
-# Nanoseconds for each element of what a step makes, where that is far from those of XLA.
+# Picoseconds for each element of what a step makes, where that is far from those of XLA.
 COSTS = {
-    **dict.fromkeys(("erf", "erfc", "erf_inv", "lgamma", "digamma"), 10.0),
-    **dict.fromkeys(("scatter", "scatter-add", "scatter_add", "cumsum", "cumprod", "cumlogsumexp", "gather"), 3.0),
-    **dict.fromkeys(("cummax", "cummin", "pow", "logistic", "select_n", "reduce_max", "reduce_min"), 1.0),
+    **dict.fromkeys(("erf", "erfc", "erf_inv", "lgamma", "digamma"), 10_000),
+    **dict.fromkeys(("scatter", "scatter-add", "scatter_add", "cumsum", "cumprod", "cumlogsumexp", "gather"), 3000),
+    **dict.fromkeys(("cummax", "cummin", "pow", "logistic", "select_n", "reduce_max", "reduce_min"), 1000),
 }
-_USUAL = 0.4
+_USUAL = 400
 
 
-def cost(step: HostStep) -> float:
-    """About how many nanoseconds a step takes, but for its start."""
-    elements = max([math.prod(aval.shape) for aval in (*step.given, *step.made)], default=0)
+def cost(step: HostStep) -> Any:
+    """About how many picoseconds a step takes, but for its start: a whole number, for sizes may be open."""
+    elements = largest([math.prod(aval.shape) for aval in (*step.given, *step.made)])
     whole = step.made[0].dtype.kind in "iu"
     if step.name == "dot_general":
         (of_x, _), _ = step.params["dimension_numbers"]
         products = math.prod(step.made[0].shape) * math.prod([step.given[0].shape[a] for a in of_x])
-        return products * (1.0 if whole else 0.03)  # those of integers have no library
+        return products * (1000 if whole else 30)  # those of integers have no library
     if step.name == "conv_general_dilated":
         kernel = step.given[1].shape
-        return 0.03 * math.prod(step.made[0].shape) * math.prod(kernel) / kernel[step.params["dimension_numbers"][1][0]]
+        made, (features, *_) = math.prod(step.made[0].shape), step.params["dimension_numbers"][1]
+        return 30 * made * math.prod(kernel) // kernel[features]
     if step.name in ("reduce_window_max", "reduce_window_min", "reduce_window_sum", "select_and_scatter_add"):
-        return elements * math.prod(step.params["window_dimensions"])
+        return 1000 * elements * math.prod(step.params["window_dimensions"])
     if whole and step.name in ("div", "rem"):
-        return 10.0 * elements
+        return 10_000 * elements
     return COSTS.get(step.name, _USUAL) * elements
+
+
+def largest(sizes: Sequence[Any]) -> Any:
+    """Return the largest of some sizes, which may be open; 0 for none."""
+    return functools.reduce(jax.core.max_dim, dict.fromkeys(sizes), 0)
 
 
 def turns(step: HostStep) -> int:

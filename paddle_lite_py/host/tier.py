@@ -7,7 +7,9 @@ and the dtypes, not from what has run before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import jax
@@ -19,6 +21,7 @@ from ..core import place as places
 from ..core.arrays import array_class
 from ..core.config import compiler_options
 from ..core.errors import PACKAGE_DIR
+from ..core.jax_compat.sizes import is_at_most
 from ..core.mappings import make_room, room
 from ..core.memo import IdentityMemo, Memo, memo, once
 from ..core.processes import has_joined
@@ -27,16 +30,17 @@ from . import loops  # noqa: F401  (their rules)
 from .across import AcrossProcesses
 from .baseline import Baseline
 from .beside import OnOneDevice
-from .generate import FunctionWriter, elements, write_function
+from .generate import FunctionWriter, write_function
 from .kept_steps import FoundSteps, KeptSteps, WrittenResults
+from .open_sizes import OpenFunctions
 from .rules import AS_THEY_ARE, ELEMENTWISE, cost
 from .steps import HostStep, Steps, UnknownStepError, reading
 from .varying import VaryingShapes, Watch, are_sizes_varying, only_moves
 
 MAX_KINDS = 1024  # of one function: shapes may keep changing
-# A function of more steps is faster compiled, and so is one whose elements take longer: in nanoseconds, for all of it
+# A function of more steps is faster compiled, and so is one whose elements take longer: in picoseconds, for all of it
 # and for each step.
-MAX_STEPS, _MOST, _MORE = 1000, 100_000, 2000
+MAX_STEPS, _MOST, _MORE = 1000, 100_000_000, 2_000_000
 # An op that takes NumPy more steps, counting each turn of its loops, is compiled: it would take three times as long,
 # call after call. Not so gradients and updates: a session has many of them, each to be compiled once.
 OP_STEPS = 32
@@ -172,6 +176,7 @@ class Tiers:
         self.name = getattr(fn, "__name__", "a function")
         # Key: shapes, dtypes and classes of numbers; the function is pure.
         self.known: Memo[Any, Callable[..., Any]] = Memo(f"tiers of {self.name}", MAX_KINDS, tiered=True)
+        self._open = OpenFunctions(self.name)
 
     def entry(self, n: int) -> Callable[..., Any]:
         """Return the entry point: it finds at once what runs host arrays, and XLA arrays."""
@@ -224,6 +229,9 @@ class Tiers:
         """Return what runs arrays and numbers like these."""
         if any(np.size(a) > small.most() for a in args):
             return self.handed(len(args))
+        opened = self._open.find(args, self._make_open)
+        if opened is not None:
+            return opened
         found = self._kept.find(args, self.most)
         writer: FunctionWriter | None = None
         if found is None:
@@ -238,6 +246,9 @@ class Tiers:
             return writer.function()
         run = self.handed(len(args))
         return _to_host(run, found.results) if found.hosted else run
+
+    def _make_open(self, args: Sequence[Any], _numbers: Any, sizes: Mapping[str, str]) -> Callable[..., Any] | None:
+        return write_open(self.trace(*args), args, sizes, self.most)
 
 
 def _to_host(run: Callable[..., Any], info: Any) -> Callable[..., Any]:
@@ -258,14 +269,22 @@ def _numbers_in(args: Sequence[Any]) -> frozenset[int]:
     return frozenset([i for i, a in enumerate(args) if a.__class__ in _NUMBERS])
 
 
-def choose_tier(traced: Any, args: Sequence[Any], most: int) -> tuple[FunctionWriter | None, bool]:
+def write_open(traced: Any, args: Sequence[Any], sizes: Mapping[str, str], most: int) -> Callable[..., Any] | None:
+    """Return the function of arrays whose sizes are open, if NumPy runs those of the sizes at hand."""
+    writer, _ = choose_tier(traced, args, most, sizes)
+    return None if writer is None else writer.function()
+
+
+def choose_tier(
+    traced: Any, args: Sequence[Any], most: int, sizes: Mapping[str, str] = MappingProxyType({})
+) -> tuple[FunctionWriter | None, bool]:
     """Choose what computes a traced function of small arrays and numbers: at most so many NumPy steps, or XLA,
-    and whether the results are the host's."""
+    and whether the results are the host's. `sizes`: those that are open, see FunctionWriter."""
     try:
         with reading():
             steps = Steps(traced.jaxpr)
-            if elements(steps) <= small.most() and is_cheap(steps.list):
-                writer = write_function(steps, traced.out_info, _numbers_in(args))
+            if are_small(steps) and is_cheap(steps.list):
+                writer = write_function(steps, traced.out_info, _numbers_in(args), sizes)
                 if writer.turns <= most:
                     return writer, True
     except UnknownStepError:
@@ -318,9 +337,15 @@ def on_host(value: Any) -> Any:
     return np.asarray(value) if others and small.is_small(value.shape, value.dtype) else value
 
 
+def are_small(steps: Steps) -> bool:
+    """Whether the host may have each array of a function."""
+    most = small.most()
+    return all(is_at_most([n], most) for n in {math.prod(aval.shape) for aval in steps.types.values()})
+
+
 def is_cheap(steps: list[HostStep]) -> bool:
     """Whether NumPy takes about as long for some steps as XLA would, compiled."""
-    return len(steps) <= MAX_STEPS and sum(map(cost, steps)) <= _MOST + _MORE * len(steps)
+    return len(steps) <= MAX_STEPS and is_at_most([*map(cost, steps)], _MOST + _MORE * len(steps))
 
 
 # Key: the number of arguments, and which are donated.

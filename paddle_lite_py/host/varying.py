@@ -14,28 +14,31 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 
-from ..core import small
+from ..core import small, symbolic
 from ..core.arrays import array_class
+from ..core.jax_compat.sizes import is_at_most
 from ..core.memo import Memo, once
-from .generate import FunctionWriter, write_function
+from .generate import write_function
 from .movement import is_aligned
-from .rules import MOVES, cost
+from .open_sizes import OpenFunctions, read_sizes
+from .rules import BASELINE_RULES, MOVES, RULES, cost
 from .steps import Steps, UnknownStepError, reading
 
 # For so many kinds of arguments a function is compiled when they come first.
 COMPILED_FIRST = 2
-# Nanoseconds: a compilation and what each step adds to it; a call, each NumPy step besides what depends on the number
+# Picoseconds: a compilation and what each step adds to it; a call, each NumPy step besides what depends on the number
 # of elements, and each element of a result that is given to XLA. For concat, which XLA copies as well: what NumPy takes
-# longer for each element.
-COMPILATION, COMPILED_STEP, CALL, STEP, COPY, MOVE = 20_000_000, 5_000_000, 20_000, 1000, 2.0, 0.15
+# longer for each element. Whole numbers, for sizes may be open.
+COMPILATION, COMPILED_STEP, CALL, STEP, COPY, MOVE = 20_000_000_000, 5_000_000_000, 20_000_000, 1_000_000, 2000, 150
 # A kind that comes so often between other ones is none of the lengths of a loop, and is compiled then.
 RECURRENCES = 48
 MAX_KINDS = 1024
@@ -99,6 +102,11 @@ def only_moves(trace: Callable[..., Any], args: tuple[Any, ...]) -> bool:
         return False
 
 
+class _ByNumPy(NamedTuple):
+    function: Callable[..., Any]
+    calls: Callable[..., float]  # of arrays of some sizes, until they have taken as long as a compilation
+
+
 class VaryingShapes:
     """A function by kinds of arguments: compiled, or run by NumPy until that has cost as much.
 
@@ -110,6 +118,7 @@ class VaryingShapes:
         self._xla, self._trace = xla, trace
         # Key: shapes, dtypes and classes of numbers; the function is pure.
         self._known: Memo[Any, Callable[..., Any]] = Memo(f"kinds of {name}", MAX_KINDS, tiered=True)
+        self._open = OpenFunctions(name)
         self._last: Callable[..., Any] | None = None  # what ran the previous call
 
     def __call__(self, *args: Any) -> Any:
@@ -128,29 +137,34 @@ class VaryingShapes:
     def _new(self, key: Any, args: tuple[Any, ...]) -> Callable[..., Any]:
         if not _is_supported():
             return self._xla
-        writer, each, compilation = None, math.inf, float(COMPILATION)
+        found: _ByNumPy | None = self._open.find(args, self._make) or self._make(args)
+        return self._xla if found is None else self._by_numpy(key, found.function, int(found.calls(*args)))
+
+    def _make(self, args: Sequence[Any], _numbers: Any = (), sizes: Any = MappingProxyType({})) -> _ByNumPy | None:
+        """Return the NumPy function of arrays like these, and how often it is run; None where it is slower once."""
         try:
             with reading():
                 traced = self._trace(*args)
                 steps = Steps(traced.jaxpr)
                 numbers = frozenset([i for i, a in enumerate(args) if not hasattr(a, "shape")])
-                writer = write_function(steps, traced.out_info, numbers)
-                sizes = [math.prod(steps.types[n].shape) for n in steps.outputs]
-                if [step.name for step in steps.list] == ["concatenate"]:
-                    each = STEP + MOVE * sizes[0]
-                else:
-                    each = CALL + STEP * writer.turns + sum(map(cost, steps.list))
-                    each += COPY * sum(n for n in sizes if n > small.most())
-                compilation += COMPILED_STEP * len(steps.list)
+                writer = write_function(steps, traced.out_info, numbers, sizes, RULES | BASELINE_RULES)
         except UnknownStepError:
-            pass
-        if writer is None or each >= compilation:
-            return self._xla
-        return self._by_numpy(key, writer, int(compilation / each))
+            return None
+        made = [math.prod(steps.types[n].shape) for n in steps.outputs]
+        if [step.name for step in steps.list] == ["concatenate"]:
+            each = [STEP, MOVE * made[0]]
+        else:
+            large = [n for n in made if n > small.most()]
+            each = [CALL + STEP * writer.turns, *map(cost, steps.list), *[COPY * n for n in large]]
+        compilation = COMPILATION + COMPILED_STEP * len(steps.list)
+        if not is_at_most(each, compilation):
+            return None
+        calls = read_sizes(len(args), sizes, f"{compilation} / ({' + '.join(map(symbolic.python_text, each))})")
+        return _ByNumPy(writer.function(), calls)
 
-    def _by_numpy(self, key: Any, writer: FunctionWriter, calls: int) -> Callable[..., Any]:
+    def _by_numpy(self, key: Any, function: Callable[..., Any], calls: int) -> Callable[..., Any]:
         """Return a function that runs that many calls by NumPy, fewer of a kind that recurs, and compiles then."""
-        function, left = writer.function(), float(calls)
+        left = float(calls)
 
         def run(*args: Any) -> Any:
             nonlocal left

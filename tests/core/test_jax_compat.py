@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax import lax
+from jax import export, lax
 
 import house
 import paddle_lite_py as paddle
@@ -65,6 +65,7 @@ SAMPLES: dict[str, tuple[Any, ...]] = {
     **{n: (getattr(lax, n), X, X) for n in BINARY},
     **{n: (getattr(lax, f"bitwise_{n}"), I, I) for n in ("and", "or", "xor")},
     **{f"shift_{n}": (getattr(lax, f"shift_{n}"), I, I) for n in ("left", "right_arithmetic", "right_logical")},
+    "dim_as_value": (lambda: jnp.asarray(export.symbolic_shape("n")[0]),),
     **{"not": (lax.bitwise_not, I), "population_count": (lax.population_count, I)},
     **{n: (getattr(lax, n), X.astype(np.complex64)) for n in ("real", "imag")},
     **{f"reduce_{n}": (along(f"reduce_{n}", (0,)), X) for n in ("sum", "max", "min", "prod")},

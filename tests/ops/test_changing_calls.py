@@ -31,7 +31,7 @@ class Fresh(Eager):
 
     def run(self, bound, args):
         op, attrs, layout, default = bound.op, bound.attrs, bound.layout, bound.default
-        anew = bound if default is None else BoundOp(op, op._pure(attrs, layout, default), attrs, layout, default)
+        anew = bound if default is None else BoundOp(op, op.pure(attrs, layout, default), attrs, layout, default)
         return super().run(anew, args)
 
 

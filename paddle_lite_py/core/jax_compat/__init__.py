@@ -2,5 +2,5 @@
 
 `versions`: those that are tested, and a warning with others. `jaxprs`, `equations`: how a traced program is written.
 `calls`: how it becomes part of a trace. `executables`, `compiler`: how a compiled one is kept. `xla`: its options.
-`threefry`: its generator.
+`threefry`: its generator. `sizes`, `sized`: its symbolic dimensions.
 """

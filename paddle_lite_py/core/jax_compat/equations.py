@@ -37,6 +37,7 @@ _TABLE = {
     "broadcast_dimensions shape sharding": "broadcast_in_dim",
     "bwd call_jaxpr fwd_jaxpr_thunk num_consts out_trees symbolic_zeros": "custom_vjp_call",
     "call_jaxpr jvp_jaxpr_fun num_consts symbolic_zeros": "custom_jvp_call",
+    "dim": "dim_as_value",
     "dimension": "concatenate",
     "dimension dtype shape sharding": "iota",
     "dimension is_stable num_keys": "sort",

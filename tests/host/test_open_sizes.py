@@ -1,0 +1,198 @@
+"""Functions whose arguments keep changing sizes: a few are traced as they are, then one with its sizes left open."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import paddle_lite_py as paddle
+import paddle_lite_py.nn.functional as F
+from helpers.decoders import compilations
+from paddle_lite_py.host import open_sizes
+from paddle_lite_py.host.tier import tiered
+
+SIZES = [7, 8, 9, 10, 30, 12, 3, 2, 1, 0, 25, 11, 40, 41]
+
+
+def array(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype("float32")
+
+
+# name: the function under test in JAX, the same in NumPy, shapes of its arguments for a size.
+FUNCTIONS = {
+    "elementwise": (lambda x: jnp.tanh(x) * 2 + x, lambda x: np.tanh(x) * 2 + x, lambda n: [(n, 3)]),
+    "mean": (lambda x: x.mean(0), lambda x: x.mean(0) if len(x) else np.full(3, np.nan, "float32"), lambda n: [(n, 3)]),
+    "sizes in the result": (lambda x: x * x.shape[0], lambda x: x * x.shape[0], lambda n: [(n,)]),
+    "sort": (lambda x: jnp.sort(x, 0), lambda x: np.sort(x, 0), lambda n: [(n, 3)]),
+    "order": (lambda x: jnp.argsort(x, stable=True), lambda x: np.argsort(x, kind="stable"), lambda n: [(n,)]),
+    "pad": (lambda x: jnp.pad(x, (1, 2)), lambda x: np.pad(x, (1, 2)), lambda n: [(n,)]),
+    "flat": (lambda x: x.reshape(-1), lambda x: x.reshape(-1), lambda n: [(n, 2)]),
+    "halves": (lambda x: x[: x.shape[0] // 2], lambda x: x[: len(x) // 2], lambda n: [(n,)]),
+    "places": (lambda x: jnp.arange(x.shape[0]), lambda x: np.arange(len(x)), lambda n: [(n,)]),
+    "running sum": (lambda x: jnp.cumsum(x, 0), lambda x: np.cumsum(x, 0), lambda n: [(n, 3)]),
+    "all pairs": (lambda x, y: x[:, None] - y, lambda x, y: x[:, None] - y, lambda n: [(n,), (n // 2 + 1,)]),
+    "product": (lambda x, y: x @ y, lambda x, y: x @ y, lambda n: [(4, n), (n, 5)]),
+    "rows": (
+        lambda x, i: x[i],
+        lambda x, i: x[i],
+        lambda n: [(50, 2), np.arange(n)[::-1].copy()],
+    ),
+    "even and odd": (
+        lambda x: x * (2 if x.shape[0] % 2 == 0 else 3),
+        lambda x: x * (2 if x.shape[0] % 2 == 0 else 3),
+        lambda n: [(n,)],
+    ),
+    "a limit": (
+        lambda x: x + 1 if x.shape[0] > 10 else x - 1,
+        lambda x: x + 1 if x.shape[0] > 10 else x - 1,
+        lambda n: [(n,)],
+    ),
+    "a special size": (
+        lambda x: x + 1 if x.shape[0] - 12 else x * 7,
+        lambda x: x + 1 if len(x) != 12 else x * 7,
+        lambda n: [(n,)],
+    ),
+    "a size as a number": (
+        lambda x: x * float(int(x.shape[0])),  # which no symbol is
+        lambda x: x * float(len(x)),
+        lambda n: [(n,)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_results_are_those_of_each_size(name):
+    run, expected, shapes = FUNCTIONS[name]
+    given = [[a if isinstance(a, np.ndarray) else array(*a) for a in shapes(n)] for n in SIZES]
+    call = tiered(run, len(given[0]))
+    for n, args in zip(SIZES, given, strict=True):
+        np.testing.assert_allclose(np.asarray(call(*args)), expected(*args), 1e-5, 1e-6, err_msg=f"{name} of {n}")
+
+
+@pytest.mark.parametrize(("name", "most"), [("elementwise", 4), ("product", 4), ("even and odd", 5), ("a limit", 5)])
+def test_traces_are_few(name, most):
+    """Of sizes from 2 on: the first three, and one for each answer to what the function asks."""
+    run, _, shapes = FUNCTIONS[name]
+    traces = []
+
+    def counted(*args):
+        traces.append([a.shape for a in args])
+        return run(*args)
+
+    call = tiered(counted, len(shapes(2)))
+    for n in (7, 8, 9, *range(13, 40), 6):
+        call(*[array(*s) for s in shapes(n)])
+    assert len(traces) <= most, traces
+
+
+def test_sizes_that_are_equal_by_chance():
+    call = tiered(lambda x, y: jnp.outer(x, y).sum(0), 2)
+    for n, m in [(5, 5), (6, 6), (7, 7), (8, 8), (8, 9), (9, 9), (4, 3), (9, 2), (1, 8), (8, 1)]:
+        x, y = array(n), array(m, seed=1)
+        np.testing.assert_allclose(call(x, y), np.outer(x, y).sum(0), 1e-5, 1e-6)
+
+
+def test_a_function_that_is_not_traced_with_symbols_is_tried_twice():
+    failed = []
+
+    def asks(x):
+        if not isinstance(x.shape[0], int):
+            failed.append(x.shape)
+        return x * np.float32(range(x.shape[0])[-1])
+
+    call = tiered(asks, 1)
+    for n in range(5, 20):
+        np.testing.assert_array_equal(call(array(n)), array(n) * np.float32(n - 1))
+    assert len(failed) == open_sizes.MAX_FAILURES
+
+
+def losses(first, monkeypatch):
+    """The losses and gradients of a small net over batches of many sizes."""
+    monkeypatch.setattr(open_sizes, "TRACED_FIRST", first)
+    paddle.seed(3)
+    net = paddle.nn.Sequential(paddle.nn.Linear(4, 6), paddle.nn.LayerNorm(6), paddle.nn.GELU(), paddle.nn.Linear(6, 5))
+    found = []
+    for n in (7, 8, 9, 10, 31, 12, 3, 1, 2):
+        x, y = paddle.to_tensor(array(n, 4), stop_gradient=False), paddle.to_tensor(np.arange(n) % 5)
+        heads = (x.reshape([n, 2, 2]).transpose([1, 0, 2]) ** 2).reshape([2, n * 2]).mean()
+        for reduction in ("mean", "sum"):
+            loss = F.cross_entropy(net(x), y, reduction=reduction)
+            loss.backward()
+        heads.backward()
+        found.append([float(loss), x.grad.numpy(), *[p.grad.numpy() for p in net.parameters()]])
+        net.clear_gradients()
+    return found
+
+
+def test_gradients_are_the_same_bits(monkeypatch):
+    """A backward for open sizes meets forwards of known ones, and the other way round."""
+    each = losses(1000, monkeypatch)
+    for first in (1, 3):
+        for known, opened in zip(each, losses(first, monkeypatch), strict=True):
+            for a, b in zip(known, opened, strict=True):
+                np.testing.assert_array_equal(a, b)
+
+
+# name: the op under test, the same in NumPy.
+ATTRIBUTES = {
+    "reshape": (lambda n: paddle.to_tensor(array(2 * n, 3)).reshape([n, 6]), lambda n: array(2 * n, 3).reshape(n, 6)),
+    "expand": (lambda n: paddle.to_tensor(array(1, 3)).expand([n, 3]), lambda n: np.tile(array(1, 3), (n, 1))),
+    "tile": (lambda n: paddle.to_tensor(array(3)).tile([n, 2]), lambda n: np.tile(array(3), (n, 2))),
+    "zeros": (lambda n: paddle.zeros([n, 2]), lambda n: np.zeros((n, 2), "float32")),
+    "full": (lambda n: paddle.full([n], n + 0.5), lambda n: np.full(n, n + 0.5, "float32")),
+    "arange": (lambda n: paddle.arange(n), lambda n: np.arange(n)),
+    "steps": (lambda n: paddle.arange(0, 3 * n, n), lambda n: np.arange(0, 3 * n, n)),
+    "linspace": (lambda n: paddle.linspace(0, 1, n), lambda n: np.linspace(0, 1, n, dtype="float32")),
+    "eye": (lambda n: paddle.eye(n, n + 1), lambda n: np.eye(n, n + 1, dtype="float32")),
+    "tril": (lambda n: paddle.tril(paddle.ones([5, 5]), n - 9), lambda n: np.tril(np.ones((5, 5), "float32"), n - 9)),
+    "roll": (lambda n: paddle.roll(paddle.arange(50), n), lambda n: np.roll(np.arange(50), n)),
+    "split": (lambda n: paddle.split(paddle.arange(60), [n, 60 - n])[1], lambda n: np.arange(n, 60)),
+    "pad": (lambda n: F.pad(paddle.to_tensor(array(3)), [n, 1]), lambda n: np.pad(array(3), (n, 1))),
+    "best": (lambda n: paddle.topk(paddle.arange(60), n)[0], lambda n: np.arange(59, 59 - n, -1)),
+    "one hot": (lambda n: F.one_hot(paddle.to_tensor([0, 1]), n + 2), lambda n: np.eye(n + 2, dtype="float32")[:2]),
+    "power": (lambda n: paddle.to_tensor(array(3)) ** (n % 5), lambda n: array(3) ** (n % 5)),
+}
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_attributes_that_keep_changing(name):
+    op, expected = ATTRIBUTES[name]
+    for n in SIZES:
+        if n or name not in ("best", "steps"):
+            found = op(n)
+            assert found.shape == list(expected(n).shape)
+            np.testing.assert_allclose(found.numpy(), expected(n), 1e-5, 1e-6, err_msg=f"{name} of {n}")
+
+
+def test_draws_of_many_sizes_are_those_of_each():
+    sizes = [4, 5, 6, 7, 8, 30]
+
+    def draws(sizes):
+        found = []
+        for n in sizes:
+            paddle.seed(n)
+            found.append(paddle.randn([n, 2]).numpy())
+        return found
+
+    expected = [draws([n])[0] for n in sizes[:3]] + [None] * 3
+    for again, first in zip(draws(sizes), expected, strict=True):
+        if first is not None:
+            np.testing.assert_array_equal(again, first)
+    for n, found in zip(sizes, draws(sizes), strict=True):
+        paddle.seed(n)
+        np.testing.assert_array_equal(found, jax.device_get(paddle.randn([n, 2]).numpy()))
+
+
+def test_a_convolution_of_many_lengths_is_compiled_for_the_first():
+    conv = paddle.nn.Conv1D(2, 3, 3)
+    inputs = [array(1, 2, n) for n in range(20, 40)]
+    found = [conv(paddle.to_tensor(x)).numpy() for x in inputs[:5]]
+    with compilations() as count:
+        found += [conv(paddle.to_tensor(x)).numpy() for x in inputs[5:]]
+    assert count[0] == 0
+    weight, bias = conv.weight.numpy(), conv.bias.numpy()
+    for x, y in zip(inputs, found, strict=True):
+        windows = np.lib.stride_tricks.sliding_window_view(x[0], 3, 1)
+        np.testing.assert_allclose(y[0], np.einsum("ink,oik->on", windows, weight) + bias[:, None], 1e-4, 1e-5)
