@@ -33,8 +33,8 @@ class BoundOp(HasText):
     """An op with its attributes fixed: a pure function of arrays, with all that is derived from it cached."""
 
     __slots__ = (
-        "__weakref__", "_inferred", "_pullbacks", "attrs", "default", "differentiable", "fn", "jitted", "keeping",
-        "keeps", "layout", "lazy", "op", "plain", "views"
+        "__weakref__", "_inferred", "_pullbacks", "attrs", "calls", "default", "differentiable", "fn", "jitted",
+        "keeping", "keeps", "layout", "lazy", "op", "plain", "views"
     )  # fmt: skip
     # Its gradient is a JAX function, so it may be part of a compiled backward segment.
     compiled = True
@@ -68,6 +68,7 @@ class BoundOp(HasText):
         # Whether eager code keeps what its gradient needs: then the residuals.Forward and the check of its arguments.
         self.keeps = op.grad and (op.keeps or op.loops)
         self.keeping: Any = None
+        self.calls = 0  # before it has tiers of its own; see open_attributes
         # The abstract evaluation of its results (eager.lazy_op.LazyOpInfo), once eager code has needed it.
         self.lazy: Any = None
         self._inferred: Memo[Any, Any] | None = None
@@ -75,6 +76,9 @@ class BoundOp(HasText):
 
     def _first_call(self, *args: Any) -> Any:
         # Not in __init__: hundreds of bound ops are made at import, and the compiler's options need a device.
+        opened = self.op.open_attributes.find(self, args, BoundOp.function)
+        if opened is not None:
+            return opened(*args)
         text = functools.partial(text_or_none, "op", self)
         run = tiered(check_memory(self.fn), len(args), self.windows, self.plain, OP_STEPS, args, text=text)
         run = divided_ops[0](self, run) if divided_ops else run
@@ -135,19 +139,33 @@ class BoundOp(HasText):
         """vjp() on arrays, by a function of its own for each choice of arguments and cotangents."""
         given = tuple([None if ct is None else ct is not ONES for ct in cotangents])
         pull = self._pullbacks.get((mask, given))
+        args = *data, *[ct for ct, g in zip(cotangents, given, strict=True) if g]
         if pull is None:
             n = len(data)
-
-            def flat(*arrays: Any) -> list[Any]:
-                found = iter(arrays[n:])
-                cts = tuple([next(found) if g else None if g is None else ONES for g in given])
-                return self.vjp(arrays[:n], cts, mask)
-
-            flat.__name__ = f"{self.op.name}_grad"
-            count = n + given.count(True) if self.hosted else None
+            if type(self) is BoundOp:
+                opened = self.op.open_attributes.find(self, args, BoundOp.pullback, n, mask, given)
+                if opened is not None:
+                    return opened(*args)
             text = functools.partial(text_or_none, "gradients", self, mask, given)
-            pull = self._pullbacks[mask, given] = tiered(flat, count, self.windows, self.plain, text=text)
-        return pull(*data, *[ct for ct, g in zip(cotangents, given, strict=True) if g])
+            pull = self._pullbacks[mask, given] = tiered(
+                self.pullback(n, mask, given), len(args) if self.hosted else None, self.windows, self.plain, text=text
+            )
+        return pull(*args)
+
+    def function(self) -> Callable[..., Any]:
+        """Return its function of arrays."""
+        return self.fn
+
+    def pullback(self, n: int, mask: tuple[bool, ...], given: tuple[bool | None, ...]) -> Callable[..., list[Any]]:
+        """Return vjp() as a function of arrays: of n arguments, and of the cotangents that are given as such."""
+
+        def flat(*arrays: Any) -> list[Any]:
+            found = iter(arrays[n:])
+            cts = tuple([next(found) if g else None if g is None else ONES for g in given])
+            return self.vjp(arrays[:n], cts, mask)
+
+        flat.__name__ = f"{self.op.name}_grad"
+        return flat
 
     def infer(self, specs: tuple[Any, ...]) -> Any:
         """Output specs from input specs (ShapeDtypeStruct) and Python scalars, memoised."""

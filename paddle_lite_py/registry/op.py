@@ -24,6 +24,7 @@ from ..core.memo import Memo
 from ..core.size import Size
 from ..core.traced_number import kind, plain
 from .bound import BoundOp, Layout
+from .open_attributes import OpenAttributes
 from .view import ViewRule
 
 REGISTRY: dict[str, Op] = {}
@@ -95,6 +96,7 @@ class Op:
         self.fn = _with_state(fn) if random else fn
         # Key: attributes by kind, how lists are packed, and the default dtype: all that the function may read.
         self.known: Memo[Any, BoundOp] = Memo(f"bound ops of {name}", MAX_BOUND)
+        self.open_attributes = OpenAttributes(self)
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
@@ -127,10 +129,11 @@ class Op:
         key = (frozen, layout, tuple(map(kind, frozen)), default.name)
         found = self.known.get(key)
         if found is None:
-            found = self.known.put(key, BoundOp(self, self._pure(frozen, layout, default), frozen, layout, default))
+            found = self.known.put(key, BoundOp(self, self.pure(frozen, layout, default), frozen, layout, default))
         return found
 
-    def _pure(self, attrs: tuple[Any, ...], layout: Layout, default: dtypes.DType) -> Callable[..., Any]:
+    def pure(self, attrs: tuple[Any, ...], layout: Layout, default: dtypes.DType) -> Callable[..., Any]:
+        """Return the op with its attributes as a function of arrays."""
         op_fn, named = self.fn, dict(zip(self.attr_names, attrs, strict=True))
 
         def fn(*flat: Any) -> Any:

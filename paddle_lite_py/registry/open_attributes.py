@@ -1,0 +1,96 @@
+"""Ops whose attributes keep changing: `reshape(x, [n, -1])`, `arange(n)` and the like for ever-changing n.
+
+Each value of an attribute is a bound op of its own, which would be traced and written down for NumPy for one call.
+After a few of them the op is traced with the integers among its attributes left open; see host.open_sizes.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import jax
+import numpy as np
+
+from ..core import small
+from ..core.processes import divided_ops
+from ..core.traced_number import kind
+from ..host.open_sizes import OpenFunctions
+from ..host.tier import OP_STEPS, write_open
+
+Op: TypeAlias = Any
+BoundOp: TypeAlias = Any
+# A bound op that is called so often gets tiers of its own, which find what runs a call at once.
+MAX_CALLS = 8
+_NUMBERS = frozenset((float, int, bool))
+
+
+class OpenAttributes:
+    """The functions of an op for open attributes.
+
+    Arguments:
+        op: the op.
+    """
+
+    def __init__(self, op: Op) -> None:
+        self._op = op
+        self._open: OpenFunctions | None = None  # most ops never need it
+
+    def find(
+        self, bound: BoundOp, args: Sequence[Any], function: Callable[..., Any], *of: Any
+    ) -> Callable[..., Any] | None:
+        """Return what runs a function of a bound op for arrays like these; None where it is to have tiers of its own.
+
+        Arguments:
+            function: from a bound op, and `of`, to the function.
+        """
+        op = self._op
+        if bound.calls >= MAX_CALLS or divided_ops or op.input_check or op.output_check or op.across is not None:
+            return None
+        numbers = tuple(_sizes(bound.attrs))
+        if not numbers or not all(map(_is_small, args)):
+            return None
+        bound.calls += 1
+        layout, default = bound.layout, bound.default
+
+        def make(given: Sequence[Any], numbers: Sequence[Any], sizes: Any) -> Callable[..., Any] | None:
+            attrs = _with_sizes(bound.attrs, iter(numbers))
+            opened = bound.__class__(op, op.pure(attrs, layout, default), attrs, layout, default)
+            traced = jax.jit(function(opened, *of)).trace(*given)
+            # An op may ask whether an attribute is an integer.
+            known = jax.eval_shape(function(bound, *of), *args)
+            if _dtypes(known) != _dtypes(traced.out_info):
+                raise TypeError(f"{op.name} gives other dtypes for symbols")
+            return write_open(traced, given, sizes, OP_STEPS)
+
+        attrs = _with_sizes(bound.attrs, itertools.repeat(0))
+        form = attrs, tuple(map(kind, attrs)), layout, default, function.__name__, of
+        self._open = self._open or OpenFunctions(op.name)
+        found = self._open.find(args, make, numbers, form)
+        return None if found is None else functools.partial(found, numbers=numbers)
+
+
+def _dtypes(results: Any) -> list[Any]:
+    return [a.dtype for a in jax.tree.leaves(results)]
+
+
+def _is_small(arg: Any) -> bool:
+    return arg.__class__ in _NUMBERS or (arg.__class__ is np.ndarray and arg.size <= small.most())
+
+
+def _sizes(value: Any) -> Iterator[int]:
+    """Give the integers in an attribute, in order."""
+    if value.__class__ is tuple:
+        for v in value:
+            yield from _sizes(v)
+    elif value.__class__ is int:
+        yield value
+
+
+def _with_sizes(value: Any, sizes: Iterator[Any]) -> Any:
+    """Return an attribute with other integers."""
+    if value.__class__ is tuple:
+        return tuple([_with_sizes(v, sizes) for v in value])
+    return next(sizes) if value.__class__ is int else value
