@@ -15,7 +15,6 @@ import numpy as np
 
 from ..core.jax_compat.equations import UnknownFormError, called_jaxpr, check_form, settings
 from ..core.jax_compat.jaxprs import Literal, body_of, constants_of
-from ..core.jax_compat.sizes import are_standing
 from ..core.jax_compat.versions import is_tested, warn_unknown
 from ..core.small import DTYPES
 
@@ -108,8 +107,7 @@ def reading() -> Iterator[None]:
     except Exception as e:
         if is_tested() and not isinstance(e, _OF_FORMS):
             raise
-        if not are_standing():  # with symbols there is more that cannot be read
-            warn_unknown("a step of the host tier", e)
+        warn_unknown("a step of the host tier", e)
         raise UnknownStepError(str(e)) from e
 
 

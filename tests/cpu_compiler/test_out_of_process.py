@@ -20,7 +20,7 @@ import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py.core.config import user_secret
-from paddle_lite_py.core.jax_compat import compiler
+from paddle_lite_py.core.jax_compat import compiler, versions
 from paddle_lite_py.core.jax_compat.versions import JaxVersionWarning
 from paddle_lite_py.core.mappings import make_room, room
 from paddle_lite_py.core.private_files import signature
@@ -516,6 +516,7 @@ def test_what_fails_on_the_baseline_tier_is_compiled(warming, monkeypatch):
     f = program_jit(affine, 20)
     run = f.without_compiler(X, X)
     monkeypatch.setattr(out_of_process.Warming, "compiled", lambda self: setattr(self, "baseline", lambda *args: 1 / 0))
+    monkeypatch.setattr(versions._Told, "once", False)
     with pytest.warns(JaxVersionWarning, match="baseline tier"):
         found = f(X, X)
     same(found["sum"], jax.jit(affine)(X, X)["sum"])

@@ -7,6 +7,8 @@ import warnings
 import jax
 import jaxlib
 
+from .sizes import are_standing
+
 JAX, JAXLIB = jax.__version__, jaxlib.__version__
 # From the first one on, before the second one; setup.cfg installs these.
 TESTED = ("0.10.2", "0.13")
@@ -44,7 +46,7 @@ def is_tested(version: str = JAX) -> bool:
 
 def warn_unknown(what: str, error: Exception) -> None:
     """Warn, once a process, that JAX has made something that could not be read, and that nothing is made of it."""
-    if _Told.once:
+    if _Told.once or are_standing():  # of symbols there is more that cannot be read
         return
     warnings.warn(
         f"paddle_lite_py cannot read {what} of JAX {JAX}: {type(error).__name__}: {error}. Programs like this one run, "
