@@ -15,6 +15,7 @@ import jax
 import numpy as np
 
 from ..core import small
+from ..core.jax_compat.sizes import apart
 from ..core.processes import divided_ops
 from ..core.traced_number import kind
 from ..host.open_sizes import OpenFunctions
@@ -60,7 +61,8 @@ class OpenAttributes:
             opened = bound.__class__(op, op.pure(attrs, layout, default), attrs, layout, default)
             traced = jax.jit(function(opened, *of)).trace(*given)
             # An op may ask whether an attribute is an integer.
-            known = jax.eval_shape(function(bound, *of), *args)
+            with apart():
+                known = jax.eval_shape(function(bound, *of), *args)
             if _dtypes(known) != _dtypes(traced.out_info):
                 raise TypeError(f"{op.name} gives other dtypes for symbols")
             return write_open(traced, given, sizes, OP_STEPS)

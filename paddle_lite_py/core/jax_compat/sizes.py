@@ -65,6 +65,16 @@ def standing_for(sizes: Mapping[str, int]) -> Iterator[SizeConditions]:
         _conditions.reset(token)
 
 
+@contextmanager
+def apart() -> Iterator[None]:
+    """While something else is traced, whose sizes are known: nothing is noted."""
+    token = _conditions.set(None)
+    try:
+        yield
+    finally:
+        _conditions.reset(token)
+
+
 def are_standing() -> bool:
     """Whether symbolic sizes stand for known ones."""
     return _conditions.get() is not None
