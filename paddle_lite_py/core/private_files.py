@@ -7,6 +7,7 @@ import hmac
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 SECRET_BYTES = 32
 SIGNATURE_BYTES = hashlib.sha256().digest_size
@@ -85,6 +86,11 @@ def _read(path: Path) -> bytes:
 def signature(key: bytes, name: str, content: bytes | memoryview) -> bytes:
     """Return the signature of a name and a content, which only the owner of the key can compute."""
     return hmac.digest(key, name.encode() + b"\0" + content, hashlib.sha256)
+
+
+def newest(known: dict[str, Any], most: int) -> dict[str, Any]:
+    """Return the entries that were added last, at most so many: a file that is full takes new ones all the same."""
+    return dict(list(known.items())[-most:]) if len(known) > most else known
 
 
 def write_signed(path: Path, key: bytes, content: bytes) -> None:

@@ -14,10 +14,10 @@ import numpy as np
 
 from ..core.config import user_secret
 from ..core.dtypes import numpy_name
-from ..core.private_files import read_signed, write_signed
+from ..core.private_files import newest, read_signed, write_signed
 from ..cpu_compiler import file_of_traced
 
-MAX_KEPT = 10_000  # results in a file
+MAX_KEPT = 10_000  # results in a file, where the newest take the place of the oldest
 
 
 class AbstractResult(NamedTuple):
@@ -63,8 +63,8 @@ class EarlierResults:
 
     def write(self) -> None:
         """Let later processes know what is new."""
-        if self._path is None or not self._is_new or len(self._known) > MAX_KEPT:
+        if self._path is None or not self._is_new:
             return
-        self._is_new = False
+        self._known, self._is_new = newest(self._known, MAX_KEPT), False
         with contextlib.suppress(OSError):  # of a full disk
             write_signed(self._path, user_secret(), json.dumps(self._known).encode())

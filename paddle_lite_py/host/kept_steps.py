@@ -20,13 +20,14 @@ from ..core import small
 from ..core.config import kept_in, user_secret
 from ..core.context import context
 from ..core.dtypes import numpy_name
-from ..core.private_files import read_signed, write_signed
+from ..core.private_files import newest, read_signed, write_signed
 from ..core.small import DTYPES
 from ..cpu_compiler import described, file_of_traced, nested
 from .steps import Steps
 from .steps_text import UntoldError, from_told, has_large_constants, told
 
-# Kinds of arguments in a file, and functions of a process that are written down when it ends.
+# Kinds of arguments in a file, where the newest take the place of the oldest, and functions of a process that are
+# written down when it ends.
 MAX_KINDS, MAX_FUNCTIONS = 64, 1000
 
 
@@ -91,7 +92,7 @@ class KeptSteps:
 
     def keep(self, found: FoundSteps, args: Sequence[Any], *said: Any) -> None:
         """Let later processes know what was found."""
-        if self._path is None or len(self._known) + len(self._new) >= MAX_KINDS:
+        if self._path is None:
             return
         if found.steps is not None and has_large_constants(found.steps):
             return
@@ -100,6 +101,7 @@ class KeptSteps:
                 return
             _changed.append(self)
         self._new[_kinds(args, said)] = found
+        self._new = newest(self._new, MAX_KINDS)
 
     def drop(self, args: Sequence[Any], *said: Any) -> None:
         """Forget what was found for arguments like these: later processes need it no more."""
@@ -139,9 +141,9 @@ class KeptSteps:
                     "size": size,
                 }
         assert self._path is not None
-        self._known, self._new = known, {}
+        self._known, self._new = newest(known, MAX_KINDS), {}
         with contextlib.suppress(OSError):  # of a full disk
-            write_signed(self._path, user_secret(), json.dumps(known).encode())
+            write_signed(self._path, user_secret(), json.dumps(self._known).encode())
 
 
 def _kinds(args: Sequence[Any], said: Sequence[Any]) -> str:

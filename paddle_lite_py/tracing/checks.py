@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import functools
 import inspect
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -42,21 +41,14 @@ def of_argument(error: BaseException) -> BaseException:
     return error
 
 
-class _Failed(threading.local):
-    error = 0  # id of the last error that a program has found
-
-
-_failed = _Failed()
-
-
 def found_by_program(error: BaseException) -> bool:
-    """Whether it is the error of a check that has just failed in a program, which has changed nothing."""
-    return id(error) == _failed.error
+    """Whether it is the error of a check that has failed in a program, which has changed nothing."""
+    return "found_by_program" in vars(error)
 
 
 def note_failure(error: BaseException) -> None:
-    """Remember the error of a check."""
-    _failed.error = id(error)
+    """Mark the error of a check: itself, since another error may have its id later."""
+    vars(error)["found_by_program"] = True
 
 
 def refused_by_op(error: BaseException) -> bool:
@@ -65,7 +57,7 @@ def refused_by_op(error: BaseException) -> bool:
 
 
 def note_refusal(error: BaseException) -> None:
-    """Mark the error of an op: itself, since another error may have its id later."""
+    """Mark the error of an op."""
     vars(error)["refused_by_op"] = True
 
 

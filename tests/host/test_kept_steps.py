@@ -198,3 +198,17 @@ def test_a_program_may_replace_the_bool_of_numpy(monkeypatch):
         assert paddle.logical_not(x).sum().item() == 1
         assert x.astype("bool").all().item() is False
         assert (paddle.where(x > 1.0, x, x).max() < 1e-5).item() is False
+
+
+def test_new_shapes_take_the_place_of_the_oldest(traces):
+    def rows(n):
+        return paddle.tanh(paddle.ones([n, 2])).numpy()
+
+    for n in range(kept_steps.MAX_KINDS + 3):
+        rows(n + 1)
+    next_process()
+    before = len(traces)
+    rows(kept_steps.MAX_KINDS + 3)
+    assert len(traces) == before
+    rows(1)
+    assert len(traces) > before

@@ -7,6 +7,7 @@ from paddle_lite_py.jit import to_static
 
 import paddle_lite_py as paddle
 from paddle_lite_py.core.errors import TracedValueError
+from paddle_lite_py.tracing.checks import found_by_program, note_failure
 
 
 def tensor(*data, **kwargs):
@@ -107,3 +108,10 @@ def test_an_op_that_refuses_its_arguments_does_so_after_what_comes_before(full_g
         return norm._mean.tolist(), seen, count
 
     assert run(lambda f: to_static(f, full_graph=full_graph)) == run(lambda f: f)
+
+
+def test_an_error_is_not_taken_for_an_earlier_one_of_a_program():
+    note_failure(failed := AssertionError())
+    assert found_by_program(failed)
+    del failed  # Python gives a new object the id of one that is gone
+    assert not any(map(found_by_program, [AssertionError() for _ in range(10)]))
