@@ -14,6 +14,8 @@ import paddle_lite_py as paddle
 from bad_input_cases import CASES
 from bad_input_library import CASES as MORE
 from bad_input_reported import CASES as REPORTED
+from nn_ops_table import ROWS as OPS_OF_NETWORKS
+from ops_table import ROWS as OPS
 
 ALL = [*CASES, *MORE, *REPORTED]
 
@@ -37,6 +39,39 @@ def test_the_error_says_what_is_wrong(call: str, error: str, words: str):
     with pytest.raises(getattr(builtins, error)) as found:
         eval(call, names())
     assert words in str(found.value)
+
+
+# Words of JAX, NumPy and Python about their own functions.
+FOREIGN = re.compile(
+    r"jax|jnp|Tracer|numpy|\bnp\.|arr_shape|contracting|single shape|at position|has no attribute|zip\(\)|list index"
+    r"|tuple index|no identity|empty sequence|to unpack|Einstein|vmap|scan got|jaxpr|lax\.|by zero|^'?-?\d+'?$"
+)
+
+
+def others(array: np.ndarray) -> list[np.ndarray]:
+    """Arrays of other shapes and another dtype, one of which an op is given in the place of an array."""
+    kind = "float32" if array.dtype.kind in "biu" else "bool"
+    shapes = (
+        [array.reshape(-1)[:1].reshape([]), array[None], array[:0], array[..., :0]] if array.ndim else [array[None]]
+    )
+    return [*shapes, array.astype(kind)]
+
+
+@pytest.mark.repeat
+@pytest.mark.filterwarnings("ignore:scatter inputs have incompatible types")
+@pytest.mark.parametrize("row", [*OPS, *OPS_OF_NETWORKS], ids=str)
+def test_errors_of_ops_are_in_words_about_the_call(row):
+    inputs = row.sample(row.dtypes[0])
+    for i, array in enumerate(inputs):
+        for other in [] if isinstance(array, list) else others(array):
+            given = [paddle.to_tensor(a) if not isinstance(a, list) else [*map(paddle.to_tensor, a)] for a in inputs]
+            given[i] = paddle.to_tensor(other)
+            named = dict(zip(row.names, given, strict=False))
+            try:
+                row.function(*given[len(named) :], **named, **row.attrs)
+            except Exception as e:
+                text = str(e).rpartition("): ")[2]
+                assert not FOREIGN.search(text), f"{row} of {other.dtype}{[*other.shape]}: {e}"
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from ..eager.tensor import Tensor
 from ..registry.bound import BoundOp
 from . import codegen
 from .fusion import fused
+from .wrong_types import of_no_tensor
 
 Function = Callable[..., Any]
 MAX_CALLS = 1024  # of one function: shapes may keep changing
@@ -196,7 +197,12 @@ class _CallCache:
         first = [given[p.name] for p in self.params if spread and p.kind is not p.KEYWORD_ONLY]
         others = self.params[len(first) :]
         named = {p.name: v for p in others if (v := given[p.name]) is not codegen.ABSENT and v is not p.default}
-        return self.function(*first, *rest, **named, **(more or {}))
+        try:
+            return self.function(*first, *rest, **named, **(more or {}))
+        except AttributeError as e:
+            if (told := of_no_tensor(self.function, (*first, *rest), {**named, **(more or {})}, e)) is None:
+                raise
+            raise told from None
 
     def recorded(self, key: Any, given: dict[str, Any]) -> Any:
         """Call the function, and note what the call came down to."""

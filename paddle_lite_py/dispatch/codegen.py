@@ -23,6 +23,7 @@ from ..eager import template
 from ..eager.execute import EAGER
 from ..registry.op import Op, in_tuples
 from ..registry.view import ViewRule
+from .wrong_types import of_no_tensor
 
 Function = Callable[..., Any]
 Env = dict[str, Any]
@@ -81,7 +82,12 @@ def accepting(
             args = (*args[:at], args[at:] if spread is None else spread(*args))
         elif len(args) == most and (args[-1] is None or isinstance(args[-1], str)):
             args = args[:-1]  # a name
-        made = fn(*args, **kwargs)
+        try:
+            made = fn(*args, **kwargs)
+        except AttributeError as e:
+            if (told := of_no_tensor(fn, args, kwargs, e)) is None:
+                raise
+            raise told from None
         return made if wanted is None else _as_wanted(made, **wanted)
 
     wrapper.__dict__["__aliases__"] = aliases

@@ -242,6 +242,8 @@ class Deferred(Eager):
         if graph is None:
             return None
         nodes, key, leaves = graph[0], graph[1], graph[3]
+        if any(n.bound.reaches is not None for n in nodes) and not all(tape.arriving(tape.Structure.of(key))):
+            return None  # what waits has a gradient for each leaf
         for node in nodes:
             if node.queue is not None and node.queue is not self:  # another thread's
                 node.queue.flush()

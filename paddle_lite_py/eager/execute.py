@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,11 +12,12 @@ import numpy as np
 from ..core.arrays import as_array, full_on_host, is_array
 from ..core.donation import donatable
 from ..core.dtypes import INEXACT, is_inexact
-from ..core.errors import DivisorError, SparseError, original
+from ..core.errors import SparseError
 from ..core.interpreter import Interpreter, UpdateRule, begin_with, layer_version, state
 from ..core.references import is_shared
 from ..registry.bound import BoundOp, check_memory
 from . import gradients
+from .op_errors import explain
 from .pending import payload_of, set_payload
 from .random import default_generator
 from .residuals import Forward
@@ -290,106 +290,6 @@ def failure(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exceptio
             except Exception as escaped:
                 return escaped
     return explain(bound, args, error)
-
-
-def explain(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:
-    """Return the error of an op in the user's terms: the op, its arguments, and what JAX found."""
-    if (raised := original(error)) is not error:
-        return raised  # type: ignore[return-value]
-    args = args[bound.op.random :]  # not the generator's state
-    said = [f"{n}={_describe(a)}" for n, a in zip(_names(bound, len(args)), args, strict=True)]
-    attrs = dict(zip(bound.op.attr_names, bound.attrs, strict=False))
-    said += [f"{k}={v!r}" for k, v in attrs.items()]
-    kind = type(error) if type(error) in KINDS else ValueError
-    text = str(error).strip().split("\n")[0]
-    if "RESOURCE_EXHAUSTED" in text:
-        kind, text = MemoryError, f"the result needs more memory than there is ({text})"
-    elif "ncompatible shapes for broadcasting" in text or "ncompatible types for broadcasting" in text:
-        kind, text = ValueError, _unlike(bound, args, attrs) or text
-    elif "No FFI handler registered" in text:
-        kind, text = NotImplementedError, f"it has no kernel for this device; give it tensors on the CPU ({text})"
-    elif "ncompatible devices" in text:
-        kind, text = ValueError, _apart(bound, args) or text
-    elif text.startswith("tuple index"):
-        kind, text = ValueError, _unfit(args, attrs) or "the arguments have too few dimensions for this"
-    elif isinstance(error, ZeroDivisionError) and not isinstance(error, DivisorError):
-        kind, text = ValueError, _zeros(attrs) or text
-    elif text.startswith(UNSPECIFIC) or "out of bounds for array" in text:
-        kind, text = ValueError, _unfit(args, attrs) or text
-    return kind(f"{bound.op.name.lstrip('_')}({', '.join(said)}): {text}")
-
-
-def _apart(bound: BoundOp, args: tuple[Any, ...]) -> str:
-    """Describe on which devices the arguments lie."""
-    arrays = {n: payload(a) for n, a in zip(_names(bound, len(args)), args, strict=True) if isinstance(a, Tensor)}
-    found = {n: ", ".join(sorted(map(str, a.devices()))) for n, a in arrays.items() if hasattr(a, "devices")}
-    where = " and ".join(f"{n} on {d}" for n, d in found.items())
-    return f"{where}: move them to one device, as by x.to(y.place)" if len(set(found.values())) > 1 else ""
-
-
-KINDS = (ValueError, TypeError, SparseError, IndexError, NotImplementedError, MemoryError, DivisorError)
-# How messages begin that do not say which argument is meant.
-UNSPECIFIC = (
-    *("list index", "list assignment", "Invalid type", "broadcast_in_dim shape", "Shapes must be"),
-    *("Found an unbound axis", "negative dimensions", "Slice size at index"),
-)
-
-
-def _unfit(args: tuple[Any, ...], attrs: dict[str, Any]) -> str:
-    """Describe what is wrong with an axis or shape among the attributes; empty if nothing is."""
-    ndim = next((a.ndim for a in args if isinstance(a, Tensor)), 0)
-    for name, value in attrs.items():
-        each = value if isinstance(value, tuple) else (value,)
-        if name in ("axis", "axes", "dim", "axis1", "axis2", "source", "destination", "perm") and value is not None:
-            if not all(isinstance(a, int) and -ndim <= a < ndim for a in each):
-                return f"{name} is {value!r}; expected {-ndim} to {ndim - 1}, since the tensor has {ndim} dimensions"
-        elif name in ("shape", "repeat_times", "num", "rows", "columns", "repeats"):
-            if not all(isinstance(n, int) and n >= 0 for n in each):
-                return f"{name} is {value!r}; expected integers of at least 0"
-    empty = [str(a.shape) for a in args if isinstance(a, Tensor) and 0 in a.shape]
-    if empty:
-        return f"there are no elements to choose from in a tensor of the shape {empty[0]}"
-    return ""
-
-
-def _zeros(attrs: dict[str, Any]) -> str:
-    """Which attributes are 0, or have a 0, where something is divided by them; empty if none is."""
-    zeros = [
-        f"{name} is {value!r}"
-        for name, value in attrs.items()
-        if any(type(n) in (int, float) and not n for n in (value if isinstance(value, tuple) else (value,)))
-        and not name.startswith("pad")
-        and not name.endswith(("_id", "axis", "offset"))
-    ]
-    return f"{' and '.join(zeros)}; expected numbers of at least 1" if zeros else ""
-
-
-def _unlike(bound: BoundOp, args: tuple[Any, ...], attrs: dict[str, Any]) -> str:
-    """Which two shapes do not broadcast, and where; empty if all do."""
-    named = [(n, [*a.shape]) for n, a in zip(_names(bound, len(args)), args, strict=True) if isinstance(a, Tensor)]
-    if isinstance(wanted := attrs.get("shape"), tuple):
-        named.append(("shape", [*wanted]))
-    for (a, left), (b, right) in itertools.combinations(named, 2):
-        for axis, (m, n) in enumerate(zip(left[::-1], right[::-1], strict=False), 1):
-            if m != n and m != 1 and (n != 1 or b == "shape"):
-                return f"{a} {left} and {b} {right} do not broadcast: sizes {m} and {n} in axis -{axis}"
-    return ""
-
-
-def _names(bound: BoundOp, count: int) -> list[str]:
-    if bound.layout is None:
-        names = [p.name for p in bound.op.tensor_params]
-    else:
-        names = []
-        for p, n in zip(bound.op.tensor_params, bound.layout, strict=True):
-            names += [] if n is None else [p.name] if n < 0 else [f"{p.name}[{i}]" for i in range(n)]
-    return names if len(names) == count else [f"arg{i}" for i in range(count)]
-
-
-def _describe(arg: Any) -> str:
-    if not isinstance(arg, Tensor):
-        return repr(arg)[:40]
-    return f"{'' if arg._dense else 'sparse '}{arg.dtype.name}{[*arg.shape]}"
 
 
 EAGER = Eager()

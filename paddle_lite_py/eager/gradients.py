@@ -283,11 +283,14 @@ class RecordedSweep(PartialSweep):
         if not cts:
             return ()
         forward, data, sources = _recomputed(node)
+        if node.bound.reaches is not None:  # what no gradient comes to has no part in this one
+            gets = node.bound.reaches(frozenset(cts))
+            sources = tuple([s if g else None for s, g in zip(sources, gets, strict=True)])
         has = tuple([i in cts for i in range(max(cts) + 1)])
         bound = _pullback(forward, tuple([s is not None for s in sources]), has)
         args = [_input(d, s) for d, s in zip(data, sources, strict=True)]
         out = state.interpreter.run(bound, (*args, *[cts[i] for i, h in enumerate(has) if h]))
-        return zip([s for s in node.sources if s is not None], out, strict=True)
+        return zip([s for s in sources if s is not None], out, strict=True)
 
 
 def _recomputed(node: Node) -> tuple[Any, Any, Any]:

@@ -16,7 +16,8 @@ from ..core.arrays import is_array
 from ..host.tier import added
 from ..registry.bound import BoundOp
 from . import tape
-from .execute import explain, forward_of
+from .execute import forward_of
+from .op_errors import explain
 from .pending import Failed
 from .tensor import wrap
 

@@ -50,7 +50,7 @@ class ResidualPullback(BoundOp):
     """
 
     __slots__ = (
-        *("_of", "_open", "hosted", "kept", "leaves", "n_saved", "operators", "source", "specs"),
+        *("_of", "_open", "hosted", "kept", "leaves", "n_saved", "operators", "reaches", "source", "specs"),
         *("traced_for", "tree"),
     )
 
@@ -69,7 +69,7 @@ class ResidualPullback(BoundOp):
         self.hosted, self.plain, self.operators = of.hosted, of.plain, of.operators
         self.tree, self.leaves, self.kept, self.specs = tree, leaves, kept, specs
         self.n_saved = len(kept)
-        self.source, self.traced_for = of.source, traced
+        self.source, self.traced_for, self.reaches = of.source, traced, of.reaches
         self._open = None if saved is None else OpenBackward(self._pulled, saved, specs)
 
     def said(self) -> tuple[Any, ...] | None:
@@ -87,7 +87,8 @@ class ResidualPullback(BoundOp):
 
     def _pulled(self, data: tuple[Any, ...], cotangents: tuple[Any, ...]) -> list[Any]:
         leaves = [data[at] if at.__class__ is int else at[0] for at in self.leaves]
-        return _gradients(jax.tree.unflatten(self.tree, leaves), cotangents, self.specs)
+        grads = _gradients(jax.tree.unflatten(self.tree, leaves), cotangents, self.specs)
+        return _arriving(grads, self.reaches, cotangents, self.traced_for[0])
 
 
 def _no_forward(*args: Any) -> Any:
@@ -188,6 +189,7 @@ class Forward:
         deep: it is a whole program: see cpu_compiler.prepare.
         operators: of how many it is made.
         source: the op that it is, if it is one, or a program that is called as one.
+        reaches: see BoundOp.
     """
 
     def __init__(
@@ -200,8 +202,9 @@ class Forward:
         deep: bool = False,
         operators: int = 0,
         source: weakref.ref[BoundOp] | None = None,
+        reaches: Callable[[frozenset[int]], Sequence[bool]] | None = None,
     ) -> None:
-        self.source = source
+        self.source, self.reaches = source, reaches
         self.name, self._flowing, self._windows, self.hosted, self.plain = name, flowing, windows, hosted, plain
         self._deep, self.operators = deep, max(operators, 1)
         self._tiers: dict[Takes, Any] = {}
@@ -272,7 +275,7 @@ class Forward:
     def traced(self, takes: Takes, arrays: Sequence[Any]) -> tuple[Any, Callable[..., list[Any]]]:
         """All results, and from cotangents of those that gradients flow out of to gradients; while JAX traces."""
         primal, pull, outs = self._vjp(takes, arrays)
-        return outs, lambda cotangents: _gradients(pull, cotangents, primal)
+        return outs, lambda cts: _arriving(_gradients(pull, cts, primal), self.reaches, cts, takes)
 
     def _call(self, takes: Takes, *arrays: Any) -> tuple[Any, Residuals]:
         primal, pull, outs = self._vjp(takes, arrays)
@@ -287,6 +290,17 @@ class Forward:
 
 def _gradients(pull: Any, cotangents: tuple[Any, ...], outs: Sequence[Any]) -> list[Any]:
     return pulled(lambda cts: pull([*cts])[0], cotangents, outs)
+
+
+def _arriving(
+    found: list[Any], reaches: Callable[..., Any] | None, cotangents: tuple[Any, ...], takes: Takes
+) -> list[Any]:
+    """Gradients, with None in the place of zeros where no result with a gradient depends on the input."""
+    if reaches is None:
+        return found
+    arrives = reaches(frozenset([i for i, ct in enumerate(cotangents) if ct is not None]))
+    taken = [a for a, t in zip(arrives, takes, strict=False) if t]
+    return [g if a else None for g, a in zip(found, taken, strict=True)]
 
 
 def _merged(takes: Takes, diff: list[Any], arrays: Sequence[Any]) -> list[Any]:

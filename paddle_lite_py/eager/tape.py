@@ -366,6 +366,22 @@ def _gradients(bound: BoundOp, data: Any, cts: Any, mask: tuple[bool, ...]) -> l
     return bound.gradients(data, cts, mask)
 
 
+def arriving(structure: Structure) -> list[bool]:
+    """Return for each slot whether a gradient arrives there."""
+    flowing: list[set[int]] = [set() for _ in structure.bounds]
+    slots = [False] * structure.n_slots
+    for code in structure.heads or (0,):
+        flowing[code // FAN].add(code % FAN)
+    for bound, codes, here in zip(structure.bounds, structure.codes, flowing, strict=True):
+        gets = bound.reaches(frozenset(here)) if here and bound.reaches is not None else [bool(here)] * len(codes)
+        for code in [c for c, gets_one in zip(codes, gets, strict=True) if gets_one and c != -1]:
+            if code >= 0:
+                flowing[code // FAN].add(code % FAN)
+            else:
+                slots[-2 - code] = True
+    return slots
+
+
 def walk(
     structure: Structure, data: Any, heads: Any, vjp: Callable[..., list[Array]], add: Callable[[Array, Array], Array]
 ) -> list[Array | None]:

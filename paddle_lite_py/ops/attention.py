@@ -118,6 +118,10 @@ def scaled_dot_product_attention(
         >>> paddle.nn.functional.scaled_dot_product_attention(q, v, v).tolist()
         [[[[2.0, 3.0]]]]
     """
+    for name, given in (("query", query), ("key", key), ("value", value)):
+        if given.ndim < 3 or given.shape[-1] == 0:
+            what = f"{name} has the shape {[*given.shape]}"
+            raise ValueError(f"scaled_dot_product_attention: {what}; expected [..., length, heads, channels]")
     if not enable_gqa and query.shape[-2] != key.shape[-2]:
         raise ValueError(
             f"scaled_dot_product_attention: query has {query.shape[-2]} heads and key {key.shape[-2]}; they may differ "

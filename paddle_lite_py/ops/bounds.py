@@ -306,6 +306,19 @@ def _finite_range(low: str, high: str) -> Any:
     return prepare
 
 
+def _aligned(_: dict[str, Any]) -> Check:
+    """Check the labels of CTC, but those past the length of their row."""
+
+    def check(logits: Any, labels: Any, _: Any, lengths: Any) -> None:
+        n, found = logits.shape[-1], _range(labels)
+        if found is None or (found[0] >= 0 and found[1] < n) or not _at_hand(lengths) or labels.ndim != 2:
+            return
+        used = np.arange(labels.shape[1]) < np.asarray(lengths).reshape(-1, 1)
+        _complain(np.where(used, np.asarray(labels), 0), 0, n, "labels", ValueError, None, 0)
+
+    return check
+
+
 # From the attributes of an op to the check of its arrays; None if no check is needed.
 CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
     "gather": _along("index", IndexError),
@@ -331,6 +344,7 @@ CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
     "cross_entropy": _labels(IndexError),
     "nll_loss": _labels(ValueError, 1),
     "margin_cross_entropy": _between(1, lambda args, _: args[0].shape[-1], "label", IndexError),
+    "ctc_loss": _aligned,
     "max_unpool": _between(1, lambda _, attrs: math.prod(attrs["size"]), "indices", ValueError),
     "shard_index": _between(0, lambda _, attrs: attrs["index_num"], "input", ValueError),
     "gather_tree": _between(1, lambda args, _: args[0].shape[-1], "parents", ValueError),

@@ -179,16 +179,23 @@ def assign(x: Tensor, output: Tensor | None = None) -> Tensor:
     return out if output is None else output._rebind(out, reshapes=True, assigned=True)
 
 
-@composite(methods=["clone"], around=call_cached("x"))
-def clone(x: Tensor) -> Tensor:
-    """Copy a tensor; gradients flow through the copy.
+def _cloned(x: Tensor) -> Tensor:
+    return _assign(x)
+
+
+def clone(x: Tensor, name: str | None = None) -> Tensor:
+    """Copy a tensor, by its method; gradients flow through the copy.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.clone(paddle.to_tensor([1, 2])).tolist()
         [1, 2]
     """
-    return _assign(x)
+    return (x if isinstance(x, Tensor) else to_tensor(x)).clone()
+
+
+_cloned.__name__, _cloned.__doc__ = "clone", clone.__doc__
+composite(_cloned, methods=["clone"], around=call_cached("x"))
 
 
 @op(name="numel", methods=["numel", "nelement"], grad=False)

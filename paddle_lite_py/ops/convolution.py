@@ -74,11 +74,11 @@ def _finish(out: Any, bias: Any, first: bool) -> Any:
 
 
 def _conv(
-    x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int, data_format: str
+    n: int, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int, data_format: str
 ) -> Any:
-    n = weight.ndim - 2
+    _fit(x, weight, n)
     first, pad = channels_first(data_format, n), paddings(padding, n, data_format)
-    _check(x, n, weight.shape[1] * groups, first, weight, groups)
+    _check(x, weight.shape[1] * groups, first, weight, groups)
     if any(isinstance(s, int) and s < 1 for s in (*tuple_of(stride, n, "stride"), *tuple_of(dilation, n, "dilation"))):
         raise ValueError(f"stride is {stride} and dilation {dilation}; expected numbers of at least 1")
     # As in Paddle, "SAME" ignores the dilation.
@@ -164,9 +164,17 @@ def _transpose_for_cpus(
     return None if form is None else lambda x, w: form(spread(x), kernel(w))
 
 
-def _check(x: Any, n: int, channels: int, first: bool, weight: Any, groups: int) -> None:
+def _fit(x: Any, weight: Any, n: int) -> None:
     if x.ndim != n + 2:
         raise ValueError(f"x has {x.ndim} dimensions; expected {n + 2}: batch, channels and {n} of space")
+    if weight.ndim != n + 2 or 0 in weight.shape[2:]:
+        shape = list(weight.shape)
+        raise ValueError(f"weight has the shape {shape}; expected two numbers of channels and {n} sizes of at least 1")
+    if x.dtype != weight.dtype:
+        raise TypeError(f"x is {x.dtype} and weight {weight.dtype}; expected one dtype")
+
+
+def _check(x: Any, channels: int, first: bool, weight: Any, groups: int) -> None:
     if x.shape[1 if first else -1] != channels:
         found, shape = x.shape[1 if first else -1], list(weight.shape)
         raise ValueError(f"x has {found} channels, but weight {shape} with groups={groups} takes {channels}")
@@ -199,7 +207,7 @@ def conv1d(
         >>> paddle.nn.functional.conv1d(x, w).tolist()
         [[[-1.0, -2.0]]]
     """
-    return _conv(x, weight, bias, stride, padding, dilation, groups, data_format)
+    return _conv(1, x, weight, bias, stride, padding, dilation, groups, data_format)
 
 
 @op(amp="white", plain=True)
@@ -236,7 +244,7 @@ def conv2d(
         >>> paddle.nn.functional.conv2d(x, w, stride=2, padding=1).shape
         paddle.Size([2, 8, 16, 16])
     """
-    return _conv(x, weight, bias, stride, padding, dilation, groups, data_format)
+    return _conv(2, x, weight, bias, stride, padding, dilation, groups, data_format)
 
 
 @op(amp="white", plain=True)
@@ -261,10 +269,11 @@ def conv3d(
         >>> paddle.nn.functional.conv3d(paddle.ones([1, 1, 2, 2, 2]), paddle.ones([1, 1, 2, 2, 2])).tolist()
         [[[[[8.0]]]]]
     """
-    return _conv(x, weight, bias, stride, padding, dilation, groups, data_format)
+    return _conv(3, x, weight, bias, stride, padding, dilation, groups, data_format)
 
 
 def _transposed(
+    n: int,
     x: Any,
     weight: Any,
     bias: Any,
@@ -276,9 +285,9 @@ def _transposed(
     size: Any,
     data_format: str,
 ) -> Any:
-    n = weight.ndim - 2
+    _fit(x, weight, n)
     first = channels_first(data_format, n)
-    _check(x, n, weight.shape[0], first, weight, groups)
+    _check(x, weight.shape[0], first, weight, groups)
     steps, spread, kernel = tuple_of(stride, n, "stride"), tuple_of(dilation, n, "dilation"), weight.shape[2:]
     space = x.shape[2:] if first else x.shape[1:-1]
     pad = paddings(padding, n, data_format)
@@ -351,7 +360,7 @@ def conv1d_transpose(
         >>> paddle.nn.functional.conv1d_transpose(x, w, stride=2).tolist()
         [[[1.0, 3.0, 2.0, 6.0]]]
     """
-    return _transposed(x, weight, bias, stride, padding, output_padding, groups, dilation, output_size, data_format)
+    return _transposed(1, x, weight, bias, stride, padding, output_padding, groups, dilation, output_size, data_format)
 
 
 @op(amp="white", plain=True)
@@ -386,7 +395,7 @@ def conv2d_transpose(
         >>> paddle.nn.functional.conv2d_transpose(paddle.ones([1, 1, 1, 1]), paddle.ones([1, 1, 2, 2])).tolist()
         [[[[1.0, 1.0], [1.0, 1.0]]]]
     """
-    return _transposed(x, weight, bias, stride, padding, output_padding, groups, dilation, output_size, data_format)
+    return _transposed(2, x, weight, bias, stride, padding, output_padding, groups, dilation, output_size, data_format)
 
 
 @op(amp="white", plain=True)
@@ -413,4 +422,4 @@ def conv3d_transpose(
         >>> paddle.nn.functional.conv3d_transpose(paddle.ones([1, 1, 1, 1, 1]), paddle.ones([1, 1, 1, 1, 2])).tolist()
         [[[[[1.0, 1.0]]]]]
     """
-    return _transposed(x, weight, bias, stride, padding, output_padding, groups, dilation, output_size, data_format)
+    return _transposed(3, x, weight, bias, stride, padding, output_padding, groups, dilation, output_size, data_format)

@@ -170,6 +170,8 @@ def repeat_interleave(
         >>> paddle.repeat_interleave(paddle.to_tensor([1, 2]), 2).tolist()
         [1, 1, 2, 2]
     """
+    if axis is not None and not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"repeat_interleave(): axis is {axis!r}, but x has {x.ndim} dimensions")
     size = x.size if axis is None else x.shape[axis]
     if isinstance(repeats, int):
         _expect_size(output_size, size * repeats)
@@ -181,6 +183,9 @@ def repeat_interleave(
         _expect_size(output_size, total)
         return _repeat_by(x, repeats, total, axis)
     counts = concrete(repeats, "repeat_interleave() with a tensor of counts", "one count, repeat_interleave(x, 2)")
+    if counts.dtype.kind not in "iu" or (counts < 0).any():
+        what = f"{counts.dtype}{[*counts.shape]}" if counts.dtype.kind not in "iu" else f"{counts.tolist()}"
+        raise ValueError(f"repeat_interleave(): repeats is {what}; expected integers of at least 0")
     if counts.ndim == 0:
         _expect_size(output_size, size * int(counts))
         return _repeat_each(x, None, int(counts), axis)

@@ -329,8 +329,7 @@ def broadcast_shape(x_shape: Sequence[int], y_shape: Sequence[int]) -> list[int]
         >>> paddle.broadcast_shape([2, 1], [3])
         [2, 3]
     """
-    known = [tuple([builtins.abs(n) for n in s]) for s in (x_shape, y_shape)]
-    return list(np.broadcast_shapes(*known))
+    return broadcast_shapes(*[[builtins.abs(n) for n in s] for s in (x_shape, y_shape)])
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> list[int]:
@@ -344,7 +343,10 @@ def broadcast_shapes(*shapes: Sequence[int]) -> list[int]:
         >>> paddle.broadcast_shapes([2, 1], [3], [1, 1])
         [2, 3]
     """
-    return list(np.broadcast_shapes(*map(tuple, shapes)))
+    try:
+        return list(np.broadcast_shapes(*map(tuple, shapes)))
+    except ValueError:
+        raise ValueError(f"the shapes {' and '.join([str([*s]) for s in shapes])} do not broadcast") from None
 
 
 @op(methods=["tile"])

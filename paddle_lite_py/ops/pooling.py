@@ -317,6 +317,8 @@ def _unpool(x: Any, indices: Any, /, size: Any) -> Any:
 def _max_unpool(n: int, x: Any, where: Any, kernel: Any, stride: Any, padding: Any, data_format: str, size: Any) -> Any:
     if not channels_first(data_format, n):
         raise ValueError(f"max_unpool{n}d: data_format is {data_format!r}; it takes channels before space only")
+    if x.ndim != n + 2:
+        raise ValueError(f"max_unpool{n}d: x has {x.ndim} dimensions; expected {n + 2}")
     k = tuple_of(kernel, n, "kernel_size")
     steps, pad = k if stride is None else tuple_of(stride, n, "stride"), paddings(padding, n)
     if size is None:

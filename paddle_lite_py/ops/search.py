@@ -17,6 +17,7 @@ from . import ordering
 from .dynamic import concrete, fresh, is_eager, known
 from .gather import take_along_axis
 from .joining import broadcast_tensors, stack
+from .manipulation import broadcast_shapes
 from .promote import from_start, numpy_dtype, promote
 from .types import Array, DTypeLike, Shape, TensorLike
 
@@ -265,6 +266,8 @@ def nonzero(x: Tensor, as_tuple: bool = False) -> Any:
         >>> paddle.nonzero(paddle.to_tensor([[0, 1], [2, 0]])).tolist()
         [[0, 1], [1, 0]]
     """
+    if isinstance(x, Tensor) and not x.ndim:
+        raise ValueError("nonzero(): x has no dimensions, and so no indices; test it as a number")
     if not is_eager() and isinstance(x, Tensor):
         axes = coordinates(x.astype("bool"), "nonzero()", "where(mask, x, 0) or a sum over mask * x")
         return axes if as_tuple else stack(list(axes), -1)
@@ -332,7 +335,7 @@ def masked_select(x: Tensor, mask: Tensor) -> Any:
         x, mask = broadcast_tensors([x, mask])
         return take_flat(x, positions(mask, "masked_select()", "where(mask, x, 0) or a sum over mask * x"))
     held = concrete(mask, "masked_select()", "where(mask, x, 0) or a sum over mask * x")
-    shape = np.broadcast_shapes(held.shape, tuple(x.shape))
+    shape = tuple(broadcast_shapes(x.shape, held.shape))
     return take_flat(x, np.flatnonzero(np.broadcast_to(held, shape)), shape)
 
 

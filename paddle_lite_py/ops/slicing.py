@@ -153,6 +153,8 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Any:
     Raises:
         ValueError: if the tensor ends before.
     """
+    if not -input.ndim <= dim < input.ndim:
+        raise ValueError(f"narrow: dim is {dim!r}, but input has {input.ndim} dimensions")
     if isinstance(start, Tensor):
         before_end: Any = start < 0
         start = start + before_end.astype(start.dtype) * input.shape[dim]

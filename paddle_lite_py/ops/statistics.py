@@ -446,6 +446,8 @@ def histogramdd(
         [[1.0, 0.0], [0.0, 1.0]]
     """
     points = concrete(x, "histogramdd()", "histogram() of one dimension")
+    if points.ndim != 2:
+        raise ValueError(f"histogramdd(): x has the shape {[*points.shape]}; expected [points, dimensions]")
     bounds = None if ranges is None else list(zip(ranges[::2], ranges[1::2], strict=True))
     weight = None if weights is None else concrete(weights, "histogramdd()", "histogram() of one dimension")
     counts, edges = np.histogramdd(points, bins, bounds, density, weight)

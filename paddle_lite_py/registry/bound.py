@@ -42,6 +42,8 @@ class BoundOp(HasText):
     hosted = True
     # How many operators it counts for.
     operators = 1
+    # From the places of results that have a gradient to whether each argument gets one; None: each does.
+    reaches: Callable[[frozenset[int]], Sequence[bool]] | None = None
     # How many arrays a node of it saves, where that is not one for each argument.
     n_saved: int | None = None
 

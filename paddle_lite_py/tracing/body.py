@@ -8,6 +8,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from ..core.memo import Memo
 from ..ir import control, serialize
 from ..ir.block import Block, Value
 from ..ir.lower import lower
@@ -36,7 +37,17 @@ class Body:
     def __init__(self, program: Program, place: list[int], plain: bool, flows: Sequence[int], traces: int) -> None:
         self._program, self._lowered, self._place, self._plain = program, lower(program), place, plain
         self._flows = flows
+        # Key: places of outputs; the program does not change.
+        self._arrives: Memo[frozenset[int], list[bool]] = Memo("inputs that gradients of some outputs come to", 64)
         self.traces = traces
+
+    def reaches(self, outputs: frozenset[int]) -> list[bool]:
+        """Whether a gradient comes to each array from some of the outputs that gradients flow out of."""
+        known = self._arrives.get(outputs)
+        if known is None:
+            found = reached(self._program.block, [self._flows[i] for i in outputs])
+            known = self._arrives.put(outputs, [self._program.block.inputs[i] in found for i in self._place])
+        return known
 
     def in_order(self, arrays: Sequence[Any]) -> list[Any]:
         """Arrays as the program takes them, given in the order: what it changes, other captures, arguments, others."""

@@ -21,7 +21,8 @@ from ..core.interpreter import Interpreter, state, use
 from ..core.quotients import shortest
 from ..core.symbolic import is_symbolic
 from ..core.traced_number import ScalarGuard, TracedNumber
-from ..eager.execute import EAGER, explain, has_shared_gradient, run_on_others
+from ..eager.execute import EAGER, has_shared_gradient, run_on_others
+from ..eager.op_errors import explain
 from ..eager.random import default_generator
 from ..eager.tensor import ZEROS, Tensor, wrap
 from ..eager.views import link

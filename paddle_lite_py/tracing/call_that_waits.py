@@ -20,7 +20,7 @@ from ..registry.op import Op
 class CallThatWaits(BoundOp):
     """A call of a program as one op: of what the program changes, reads and is given, to all of its outputs."""
 
-    __slots__ = ("_body", "operators")
+    __slots__ = ("_body", "operators", "reaches")
 
     def __init__(self, executable: Any) -> None:
         program, body = executable.traced.program, executable.body
@@ -33,7 +33,7 @@ class CallThatWaits(BoundOp):
         self.plain = executable.forward.plain
         self.keeping = executable.forward, None
         self.lazy = _KnownOutputs(executable)
-        self._body = body
+        self._body, self.reaches = body, body.reaches
         executable.forward.source = weakref.ref(self)
 
     def said(self) -> tuple[Any, ...] | None:

@@ -132,7 +132,8 @@ class Executable:
             self.parts = PartedBlock(program.block, program.measured)
             self.jitted = lambda *arrays: self.parts(body.in_order(arrays))
         n = 0 if across else len(operators)
-        self.forward: Any = Forward(self.name, body.flowing, hosted=False, plain=plain, deep=not across, operators=n)
+        deep, reaches = not across, body.reaches
+        self.forward: Any = Forward(self.name, body.flowing, False, False, plain, deep, n, reaches=reaches)
         self.fresh = True  # the first run compiles
         spans.follow(self)
         foreseen = not self.repeatable and (self.traced.speculated or self.counted)

@@ -19,7 +19,7 @@ CASES: list[tuple[str, str, str]] = [
     ("F.linear(x, paddle.ones([2, 2]))", "ValueError", "the last dimension of x is 3, but weight [2, 2] takes 2"),
     ("F.linear(x, paddle.ones([3, 2]), paddle.ones([5]))", "ValueError", "linear(x="),
     ("F.embedding(paddle.to_tensor([9]), x)", "ValueError", "x holds 9 at [0]"),
-    ("F.embedding(v, x)", "ValueError", "embedding(x="),
+    ("F.embedding(v, x)", "ValueError", "x is float32; expected integers"),
     ("F.embedding(i, v)", "ValueError", "embedding: weight has 1 dimensions"),
     ("F.embedding(i, x, padding_idx=9)", "ValueError", "embedding: padding_idx is 9, but weight has 2 rows"),
     (
@@ -59,7 +59,7 @@ CASES: list[tuple[str, str, str]] = [
     ("F.max_pool2d(img, [2,2,2])", "ValueError", "kernel_size is (2, 2, 2)"),
     ("F.adaptive_avg_pool2d(img, [0, 1])", "ValueError", "size is (0, 1); expected numbers of at least 1"),
     ("F.adaptive_avg_pool2d(img, [1, 2, 3])", "ValueError", "output_size is (1, 2, 3)"),
-    ("F.max_unpool2d(img, img, 2)", "TypeError", "Indexer must have integer or boolean type, got indexer with type"),
+    ("F.max_unpool2d(img, img, 2)", "TypeError", "indices is float32; expected integers"),
     ("F.batch_norm(img, paddle.ones([3]), paddle.ones([3]))", "ValueError", "batch_norm(x="),
     ("F.batch_norm(img, paddle.ones([4]), paddle.ones([4]), weight=paddle.ones([3]))", "ValueError", "batch_norm(x="),
     ("F.layer_norm(x, [4])", "ValueError", "layer_norm: normalized_shape is [4], but the last dimensions of x are"),
@@ -125,7 +125,7 @@ CASES: list[tuple[str, str, str]] = [
     ("F.label_smooth(x, epsilon=2.0)", "ValueError", "epsilon is 2.0"),
     ("F.one_hot(i, 0)", "ValueError", "x holds 0 at [0]"),
     ("F.one_hot(i, -5)", "ValueError", "x holds 0 at [0]"),
-    ("F.scaled_dot_product_attention(x, x, x)", "ValueError", "the arguments have too few dimensions for this"),
+    ("F.scaled_dot_product_attention(x, x, x)", "ValueError", "query has the shape [2, 3]; expected [..., length,"),
     (
         "F.scaled_dot_product_attention(paddle.ones([1,2,2,4]), paddle.ones([1,3,2,4]), paddle.ones([1,4,2,4]))",
         "ValueError",
