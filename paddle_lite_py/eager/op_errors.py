@@ -139,6 +139,10 @@ def _two_dtypes(call: _Refused, _: re.Match[str]) -> str:
     return f"{', '.join(f'{n} is {t.dtype.name}' for n, t in call.tensors)}; expected one dtype"
 
 
+def _no_tensor(call: _Refused, _: re.Match[str]) -> str:
+    return next((f"{n} is {a!r:.40}; expected a tensor" for n, a in call.args if not isinstance(a, Tensor)), "")
+
+
 def _no_number(call: _Refused, _: re.Match[str]) -> str:
     return _is_not(call, "bool", "numbers")
 
@@ -268,6 +272,7 @@ _IN_OTHER_WORDS: list[tuple[re.Pattern[str], type[Exception] | None, Words]] = [
             None,
             _no_index,
         ),
+        ("object has no attribute '(ndim|shape|dtype|size)'", TypeError, _no_tensor),
         ("must be integers", None, _no_integers),
         ("complex.valued|complex input|for complex|received a complex value", None, _complex),
         ("out of bounds for array|^Invalid type|^broadcast_in_dim shape", ValueError, _unfit),

@@ -310,7 +310,8 @@ def tensordot(x: Array, y: Array, /, axes: int | Sequence[Any] = 2) -> Any:
 
     Arguments:
         axes: int, the number of last dimensions of `x` contracted with the first of `y`; a list of dimensions of both;
-            or two lists, one for each, of which the longer one ends with dimensions of both. Default: 2.
+            or two lists, one for each, of which the longer one ends with dimensions of both. Of two contracted
+            dimensions one may have size 1: it is broadcast. Default: 2.
 
     Returns:
         A tensor with the remaining dimensions of `x`, then those of `y`.
@@ -322,13 +323,23 @@ def tensordot(x: Array, y: Array, /, axes: int | Sequence[Any] = 2) -> Any:
     """
     x, y = promote(x, y)
     if isinstance(axes, int):
-        return jnp.tensordot(x, y, axes)
-    if all(isinstance(a, int) for a in axes):
-        return jnp.tensordot(x, y, (axes, axes))
+        if not 0 <= axes <= min(x.ndim, y.ndim):
+            raise ValueError(f"axes is {axes}; expected 0 to {min(x.ndim, y.ndim)}, as x and y have such dimensions")
+        axes = [tuple(range(x.ndim - axes, x.ndim)), tuple(range(axes))]
+    elif all(isinstance(a, int) for a in axes):
+        axes = [axes, axes]
+    if len(axes) > 2 or len(axes) == 0:
+        raise ValueError(f"axes is {axes!r}; expected a number, a list of dimensions, or two such lists")
     pairs = [(a,) if isinstance(a, int) else tuple(a) for a in axes]
     first, second = (pairs[0], pairs[0]) if len(pairs) == 1 else pairs
     # The extra entries of the longer list apply to both operands.
-    return jnp.tensordot(x, y, (first + second[len(first) :], second + first[len(second) :]))
+    first, second = first + second[len(first) :], second + first[len(second) :]
+    for i, j in zip(first, second, strict=True):  # one that is repeated is multiplied by the sum of the other
+        if x.shape[i] == 1 != y.shape[j]:
+            y = y.sum(j, keepdims=True)
+        elif y.shape[j] == 1 != x.shape[i]:
+            x = x.sum(i, keepdims=True)
+    return jnp.tensordot(x, y, (first, second))
 
 
 @op(name="multi_dot", amp="white")

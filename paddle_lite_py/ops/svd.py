@@ -25,7 +25,13 @@ def compilable(fn: Callable[[Any], Any], x: Any) -> Any:
 
 def full_svd(x: Any, full_matrices: bool = False) -> tuple[Any, ...]:
     """Return U, the singular values, and V^H."""
-    return tuple(compilable(lambda x: jnp.linalg.svd(x, full_matrices=full_matrices), x))
+    u, s, vh = compilable(lambda x: jnp.linalg.svd(x, full_matrices=False), x)
+    if not full_matrices or x.shape[-2] == x.shape[-1]:
+        return u, s, vh
+    # What completes the bases is no function of x, so that no gradient comes from it.
+    rest = compilable(lambda x: jnp.linalg.svd(x, full_matrices=True), jax.lax.stop_gradient(x))
+    k = s.shape[-1]
+    return jnp.concatenate([u, rest[0][..., k:]], -1), s, jnp.concatenate([vh, rest[2][..., k:, :]], -2)
 
 
 def singular_values(x: Any) -> Any:

@@ -188,7 +188,8 @@ def freeze(value: Any, name: str = "attribute") -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return freeze(value.tolist(), name)
     if hasattr(value, "_static_value"):
-        return freeze(value._static_value(name), name)
+        found = value._static_value(name)
+        return freeze([found] if name == "axes" and value.shape == (1,) else found, name)  # a list of one axis
     try:
         hash(value)
     except TypeError:

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from ..core import symbolic
-from ..core.arrays import as_array
+from ..core.arrays import as_array, is_array
 from ..core.dtypes import from_numpy
 from ..core.flags import is_earlier_generation
 from ..core.no_effect import Immaterial, no_effect
@@ -414,13 +414,14 @@ def _flat(fetches: Any) -> list[Any]:
 
 def fetched(program: Program, wanted: Any) -> Value:
     """Return the value that a fetch names: of state the one after the run."""
-    builder = program.builder
+    builder, made_eagerly = program.builder, None
     if isinstance(wanted, Tensor):
         variable = current.main.builder.variable_of(wanted)
         if variable is None and isinstance(wanted._payload, Value):
             return builder.clone_of(wanted._payload)
         if variable is not None and variable.name not in builder.captures:
             return builder.value_of(wrap(variable))
+        made_eagerly = wanted if variable is None and is_array(wanted._payload) else None  # as tril_indices() is
         wanted = wanted.name if variable is None else variable.name
     if not isinstance(wanted, str):
         raise TypeError(f"fetch_list holds a {type(wanted).__name__}; expected tensors of the program or their names")
@@ -431,5 +432,7 @@ def fetched(program: Program, wanted: Any) -> Value:
         return names[wanted]
     if wanted in program.parameters:
         return builder.value_of(program.parameters[wanted])
+    if made_eagerly is not None:
+        return builder.value_of(made_eagerly)
     near = _hint(difflib.get_close_matches(wanted, [n for n in dict.fromkeys([*names, *program.parameters]) if n]))
     raise ValueError(f"fetch_list: the program has no variable '{wanted}'{near}")

@@ -78,7 +78,7 @@ def _decode(anchor: np.ndarray, delta: np.ndarray, variance: np.ndarray, size: n
     center = anchor[:, :2] + extent / 2 + variance[:, :2] * delta[:, :2] * extent
     extent = extent * np.exp(np.minimum(variance[:, 2:] * delta[:, 2:], _GROWTH))
     corners = np.concatenate([center - extent / 2, center + extent / 2 - one], 1)
-    height, width = size
+    height, width = size[:2]  # with the scale of the picture behind, as in the reference
     return np.clip(corners, 0, np.array([width, height, width, height], corners.dtype) - one)
 
 

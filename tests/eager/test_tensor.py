@@ -472,3 +472,14 @@ def test_a_gradient_may_be_set_by_its_private_name():
     assert x.grad.tolist() == x._grad_ivar().tolist() == [3.0, 4.0]
     with pytest.raises(ValueError, match=r"shape \[2\] expected, got \[1\]"):
         x._set_grad_ivar(paddle.ones([1]))
+
+
+def test_clone_calls_the_method_of_a_subclass():
+    class Tagged(paddle.Tensor):
+        def clone(self):
+            made = super().clone()
+            made.tag = "copy"
+            return made
+
+    assert paddle.clone(Tagged([1.0])).tag == "copy"
+    assert paddle.clone([1, 2]).tolist() == [1, 2]

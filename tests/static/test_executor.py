@@ -252,3 +252,9 @@ def test_a_program_that_goes_on_after_a_run_runs_as_it_is_now(static_mode):
     assert [exe.run(feed=feed, fetch_list=[y])[0].tolist() for _ in range(2)] == [[2, 2]] * 2
     y.add_(x)
     assert [exe.run(feed=feed, fetch_list=[y])[0].tolist() for _ in range(2)] == [[3, 3]] * 2
+
+
+def test_what_is_made_at_once_is_fetched_as_it_is(static_mode):
+    indices, numbers = paddle.tril_indices(2, 2, 0), paddle.to_tensor([1.0, 2.0])
+    found = static.Executor().run(fetch_list=[indices, numbers, numbers * 2])
+    assert [f.tolist() for f in found] == [[[0, 1, 1], [0, 0, 1]], [1.0, 2.0], [2.0, 4.0]]
