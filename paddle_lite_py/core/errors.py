@@ -31,6 +31,10 @@ class TracedValueError(TypeError):
     """Python read the value of a traced tensor (``bool(x)``, ``x.numpy()``) while a program was being traced."""
 
 
+class MadeInTraceError(TypeError):
+    """A static function returns a layer or a parameter that it makes: each call would return the same one."""
+
+
 class DataDependentError(TracedValueError, NotImplementedError):
     """A shape or a structure depends on values that are not known while a program is traced."""
 

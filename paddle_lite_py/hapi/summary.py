@@ -49,16 +49,16 @@ def count_parameters(layer: nn.Layer, own: bool = False) -> tuple[int, int]:
 
 
 def _record(net: nn.Layer, run: Any) -> list[Row]:
-    """Return a row for each layer but containers, in the order in which they return."""
-    rows: list[Row] = []
-    counts: dict[str, int] = {}
+    """Return a row for each layer but containers, in the order in which they return first, with their last shapes.
+
+    Their numbers are those of their names, in which all layers of the process are counted.
+    """
+    rows: dict[int, Row] = {}
 
     def note(layer: Any, inputs: Any, output: Any) -> None:
-        kind = type(layer).__name__
-        counts[kind] = counts.get(kind, 0) + 1
-        rows.append(
-            (f"{kind}-{counts[kind]}", shape_of(list(inputs)), shape_of(output), count_parameters(layer, True)[0])
-        )
+        number = int(layer._full_name.rpartition("_")[2]) + 1
+        name, parameters = f"{type(layer).__name__}-{number}", count_parameters(layer, True)[0]
+        rows[id(layer)] = name, shape_of(list(inputs)), shape_of(output), parameters
 
     shown = [s for s in net.sublayers() or [net] if not isinstance(s, nn.Sequential | nn.LayerList)]
     handles = [s.register_forward_post_hook(note) for s in shown]
@@ -72,7 +72,7 @@ def _record(net: nn.Layer, run: Any) -> list[Row]:
             handle.remove()
         for layer, training in modes:
             layer.training = training
-    return rows
+    return list(rows.values())
 
 
 def _numbers(shape: Any) -> int:

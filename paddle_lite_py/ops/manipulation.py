@@ -57,7 +57,9 @@ def reshape(x: Array, /, shape: Sequence[int]) -> Any:
             raise ValueError(f"shape is {list(shape)}; a 0 copies a size of x, which has {x.ndim} dimensions")
         shape = tuple([x.shape[i] if isinstance(n, int) and n == 0 else n for i, n in enumerate(shape)])
     elif 0 in shape:  # the unknown size is inferred from those other than 0
-        rest = math.prod(filter(None, x.shape)) // math.prod([n for n in shape if n > 0])
+        rest, odd = divmod(math.prod(filter(None, x.shape)), math.prod([n for n in shape if n > 0]))
+        if odd and -1 in shape:
+            raise ValueError(f"shape is {list(shape)}, whose sizes do not divide those of x, {list(x.shape)}")
         shape = tuple([rest if n == -1 else n for n in shape])
     try:
         return jnp.reshape(x, shape)

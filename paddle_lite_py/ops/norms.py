@@ -235,6 +235,7 @@ def renorm(x: Array, /, p: float, axis: int, max_norm: float) -> Any:
         ...     paddle.to_tensor(0.1).item(), 0.0]
         True
     """
-    others = tuple([i for i in range(x.ndim) if i != axis % x.ndim])
+    along = from_start(axis, x.ndim)
+    others = tuple([i for i in range(x.ndim) if i != along])
     size = _magnitude(x, p, others, True)
     return x * jnp.where(size > max_norm, max_norm / jnp.where(size > 0, size, 1), 1).astype(x.dtype)

@@ -168,6 +168,16 @@ def from_start(axis: int, ndim: int, name: str = "axis") -> int:
     return axis % ndim
 
 
+def of_scalar(axis: Any, name: str = "axis") -> None:
+    """Check an axis of a 0-d array, which has those of a vector.
+
+    Raises:
+        ValueError: if `axis` is none of them.
+    """
+    if axis not in (None, 0, -1):
+        raise ValueError(f"{name} is {axis}; expected 0 or -1, since x has no dimensions")
+
+
 def scalar_as_vector(fn: Callable[..., Any]) -> Callable[..., Any]:
     """A function of an array along an axis, for which a 0-d array has the axes 0 and -1: those of its one element."""
     name = next(n for n in inspect.signature(fn).parameters if n in ("axis", "dim"))

@@ -18,7 +18,7 @@ from .dynamic import concrete, fresh, is_eager, known
 from .gather import take_along_axis
 from .joining import broadcast_tensors, stack
 from .manipulation import broadcast_shapes
-from .promote import from_start, numpy_dtype, promote
+from .promote import from_start, numpy_dtype, of_scalar, promote
 from .types import Array, DTypeLike, Shape, TensorLike
 
 __all__ = [
@@ -79,7 +79,10 @@ def sort(x: Array, /, axis: int = -1, descending: bool = False, stable: bool = F
         >>> paddle.sort(paddle.to_tensor([2, 3, 1]), descending=True).tolist()
         [3, 2, 1]
     """
-    return ordering.sort(x, axis, descending) if x.ndim else x
+    if not x.ndim:
+        of_scalar(axis)
+        return x
+    return ordering.sort(x, axis, descending)
 
 
 @op(methods=["msort"])
@@ -142,6 +145,8 @@ def topk(
 @op(name="topk")
 def _topk(x: Any, /, k: int, axis: int | None = None, largest: bool = True) -> Any:
     axis = -1 if axis is None else axis
+    if not x.ndim:
+        of_scalar(axis)
     size = x.shape[axis] if x.ndim else 1
     if isinstance(size, int) and not 0 < k <= size:
         raise ValueError(f"k is {k}, but axis {axis} has size {size}; expected 1 to {size}")

@@ -9,10 +9,16 @@ import jax.numpy as jnp
 
 from ..core import dtypes
 from ..dispatch.define import INPLACE, op
-from .promote import from_start, scalar_as_vector
+from .promote import from_start, of_scalar, scalar_as_vector
 from .types import Array, DTypeLike
 
 __all__ = ["glu", "gumbel_softmax", "log_softmax", "maxout", "softmax", "softmax_", "swiglu"]
+
+
+def _along(x: Any, axis: Any) -> Any:
+    if not x.ndim:
+        of_scalar(axis)
+    return axis if x.ndim else None
 
 
 def _in(x: Any, dtype: Any) -> Any:
@@ -31,7 +37,7 @@ def softmax(x: Array, /, axis: int = -1, dtype: DTypeLike = None) -> Any:
         >>> paddle.nn.functional.softmax(paddle.zeros([4])).tolist()
         [0.25, 0.25, 0.25, 0.25]
     """
-    return jax.nn.softmax(_in(x, dtype), axis=axis if x.ndim else None)
+    return jax.nn.softmax(_in(x, dtype), axis=_along(x, axis))
 
 
 @op(amp="black")
@@ -46,7 +52,7 @@ def log_softmax(x: Array, /, axis: int = -1, dtype: DTypeLike = None) -> Any:
         >>> paddle.nn.functional.log_softmax(paddle.to_tensor([0.0, 100.0])).tolist()
         [-100.0, 0.0]
     """
-    return jax.nn.log_softmax(_in(x, dtype), axis=axis if x.ndim else None)
+    return jax.nn.log_softmax(_in(x, dtype), axis=_along(x, axis))
 
 
 @op(name="gumbel_softmax", random=True)

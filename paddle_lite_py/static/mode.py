@@ -25,7 +25,7 @@ __all__ = [
 
 current.main, current.startup = Program(), Program()
 # Devices that an XLA program may be placed on; its executor decides where it runs.
-_DEVICE = re.compile(r"(cpu|gpu|tpu|xpu|npu)(:(\d+|all))?")
+_DEVICE = re.compile(r"cpu|(gpu|tpu|xpu|npu)(:(\d+|all))?")
 
 
 def enable_static() -> None:

@@ -70,6 +70,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
         self.outside: dict[int, tuple[Any, bool]] = {}  # containers that were there before: see ContainerNotes
         self.replays: list[tuple[Any, Replay, tuple[Any, ...]]] = []  # what each run does with them again
         self.told: set[Any] = set()  # places that the user has been warned of
+        self.drawn: dict[int, Any] = {}  # data of parameters made while tracing, by id
         self.looked: dict[int, tuple[Tensor, Any]] = {}  # tensors that Python has read, and what they held
         self.reached: dict[int, Any] = {}  # arguments that a backward() gives gradients to, and where
         self.asked: dict[int, str] = {}  # how the gradients of arguments are first used: see Entry
@@ -291,7 +292,9 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
     def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any], own: bool = False) -> Any:
         """Return draw(): state is made while the program is traced, not by it."""
         with use(EAGER):
-            return draw()
+            made = draw()
+        self.drawn[id(made)] = made
+        return made
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload, noted in the log."""

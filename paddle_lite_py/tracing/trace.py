@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import threading
 import weakref
@@ -12,10 +11,12 @@ from typing import Any, NamedTuple
 from ..core import memory
 from ..core import structure as nested
 from ..core.arrays import is_array
+from ..core.errors import MadeInTraceError
 from ..core.interpreter import use
 from ..core.symbolic import is_symbolic
 from ..core.traced_number import ScalarGuard
 from ..eager import views
+from ..eager.random import default_generator
 from ..eager.tensor import Tensor
 from ..ir.block import Value
 from ..ir.program import Program
@@ -27,6 +28,7 @@ from .dimensions import Dimensions
 from .effects import Argument, AtPath, Effect
 from .escape import find_unescaped
 from .frame import Capture, TracedValue, Write, is_leaf
+from .made_objects import attributes, is_from_outside, is_made, refuse_drawn, with_own_sets
 from .owned import Owned, owned_by, with_attributes
 from .schedules import TracedSchedule
 from .speculation import Speculated, Speculation
@@ -130,9 +132,12 @@ def trace(
         tensors = [builder.argument(s, i, g) for i, (s, g) in enumerate(zip(specs, grads, strict=True))]
         views.share(tensors, shared)
         builder.share_settings(tensors)
+        generator = default_generator.state, default_generator.state._payload
         try:
             found = _trace(builder, fn, tensors, names)
         except Exception:  # perhaps of what was taken for another tensor than it is
+            if builder.drawn:  # the function itself draws the same numbers
+                generator[0]._payload = generator[1]
             if builder.aliases.open:
                 raise Undecided(builder.aliases.open, builder.unsure) from None
             raise
@@ -158,7 +163,10 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
             outside = [w for w in outside if not (w.is_tie or _follows(builder, w))]
             _look_for_kept_aliases(builder, outside)
             updated = {id(w.owner) for w in outside if w.key == "_payload"}
-            structure = _outputs(builder, result, leaves, updated)
+            rebuilt: dict[int, bool] = {}
+            structure = _outputs(builder, result, leaves, updated, rebuilt)
+            refuse_drawn(builder, structure)
+            outside = [w for w in outside if id(w.owner) not in rebuilt]
             n_results = len(leaves)
             skipped = [*_own(builder), *[owner for owner, _, _ in builder.replays]]
             for write in outside:
@@ -249,10 +257,17 @@ def _owned(builder: Builder, write: Write) -> Write:
     return write._replace(owner=owner, before=None)  # the old value must not be kept alive
 
 
-def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: set[int]) -> Any:
+def _outputs(
+    builder: Builder,
+    value: Any,
+    leaves: list[TracedValue],
+    updated: set[int],
+    rebuilt: dict[int, bool] | None = None,
+) -> Any:
     """Flatten a result; its traced tensors become outputs, and tensors from outside stay themselves.
 
-    `updated` has the ids of those from outside that are given new payloads.
+    `updated` has the ids of those from outside that are given new payloads. `rebuilt` gets the ids of objects that
+    each run makes anew, and whether their content is being flattened; None: there are none.
     """
     if isinstance(value, Value):  # a payload
         leaves.append(builder.value_of(builder.handle(value)))
@@ -264,13 +279,24 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
     for_file = builder.sizes is not None and builder.sizes.for_file  # which holds copies
 
     def is_whole(held: Any) -> bool:
-        return isinstance(held, Tensor) or is_symbolic(held) or not for_file and _is_from_outside(builder, held)
+        known = isinstance(held, Tensor) or is_symbolic(held)
+        return known or not for_file and (is_from_outside(builder, held) or is_new(held))
+
+    def is_new(held: Any) -> bool:
+        return rebuilt is not None and is_made(builder, held)
 
     structure = nested.flatten(value, is_whole, tensors)
 
     def place(tensor: Any) -> Any:
         if not isinstance(tensor, Tensor) and not is_symbolic(tensor):
-            return nested.Static(tensor)
+            if rebuilt is None or not is_new(tensor):
+                return nested.Static(tensor)
+            if rebuilt.get(id(tensor)):
+                raise MadeInTraceError(f"the function returns a {type(tensor).__name__} that holds itself")
+            rebuilt[id(tensor)], held = True, attributes(tensor)
+            parts = [_outputs(builder, v, leaves, updated, rebuilt) for v in held.values()]
+            rebuilt[id(tensor)] = False
+            return nested.Nest(type(tensor), tuple(held), tuple(parts))
         tensor = tensor if isinstance(tensor, Tensor) else builder.sizes.returned(tensor)
         if is_number(tensor) and tensor._value is not None:
             return nested.Static(tensor._value)
@@ -290,23 +316,7 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
         own = {} if known or for_file else owned_by(tensor)
         return with_attributes(nested.LEAF, {k: _outputs(builder, v, leaves, updated) for k, v in own.items()})
 
-    return _with_own_sets(builder, nested.replace_leaves(structure, iter([place(t) for t in tensors])))
-
-
-def _is_from_outside(builder: Builder, value: Any) -> bool:
-    """Whether a list, dict or the like, or an object of a data class, is one that was there before the trace."""
-    held = vars(value) if dataclasses.is_dataclass(value) and hasattr(value, "__dict__") else value
-    return id(held) in builder.outside
-
-
-def _with_own_sets(builder: Builder, structure: Any) -> Any:
-    """Return a structure whose sets are made anew by each run, but for those from outside."""
-    if isinstance(structure, nested.Nest):
-        return structure._replace(children=tuple([_with_own_sets(builder, c) for c in structure.children]))
-    value = structure.value if type(structure) is nested.Static else None
-    if type(value) is not set or id(value) in builder.outside:
-        return structure
-    return nested.Nest(set, None, tuple(map(nested.Static, value)))
+    return with_own_sets(builder, nested.replace_leaves(structure, iter([place(t) for t in tensors])))
 
 
 def _find_replacements(builder: Builder, outside: list[Write]) -> dict[int, Write]:

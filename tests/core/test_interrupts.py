@@ -1,7 +1,8 @@
-"""Ctrl-C in first calls and in the collector of garbage, by a real SIGINT."""
+"""Ctrl-C in first calls and in the collector of garbage, by a real SIGINT; errors of other handlers."""
 
 from __future__ import annotations
 
+import gc
 import signal
 import subprocess
 import sys
@@ -74,8 +75,34 @@ def test_an_interrupt_that_comes_while_its_timer_starts_is_not_lost(monkeypatch)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            interrupts._again()
+            interrupts._again(signal.SIGINT)
             wait()
     finally:
         signal.signal(signal.SIGINT, before)
     assert len(starts) == 2
+
+
+def test_a_time_limit_is_not_lost_in_the_collector():
+    def too_late(*_):
+        raise TimeoutError
+
+    def on_collection(phase, _):
+        if phase == "start" and not sent:
+            sent.append(1)
+            signal.raise_signal(signal.SIGALRM)
+
+    sent: list[int] = []
+    before = signal.signal(signal.SIGALRM, too_late)
+    hook = sys.unraisablehook
+    gc.callbacks.append(on_collection)
+    try:
+        sys.unraisablehook = lambda _: None  # pytest's, which would report it
+        interrupts.install()
+        with pytest.raises(TimeoutError):
+            gc.collect()
+            wait()
+    finally:
+        gc.callbacks.remove(on_collection)
+        sys.unraisablehook = hook
+        signal.signal(signal.SIGALRM, before)
+    assert sent

@@ -92,4 +92,10 @@ CASES: list[tuple[str, str, str]] = [
     ("F.conv2d(img, img.astype('int64'))", "TypeError", "x is float32 and weight int64; expected one dtype"),
     ("F.conv2d(img, img[:, :, :0])", "ValueError", "2 sizes of at least 1"),
     ("F.ctc_loss(m3[:, :2], i.reshape([2, 1]) + 2, i * 0 + 2, i)", "ValueError", "labels holds 3 at [1, 0]"),
+    # axes of tensors without dimensions
+    ("paddle.topk(v.sum(), 1, axis=2)", "ValueError", "axis is 2; expected 0 or -1, since x has no dimensions"),
+    ("paddle.sort(v.sum(), axis=1)", "ValueError", "axis is 1; expected 0 or -1"),
+    ("F.softmax(v.sum(), axis=1)", "ValueError", "axis is 1; expected 0 or -1"),
+    ("F.log_softmax(v.sum(), axis=-2)", "ValueError", "axis is -2; expected 0 or -1"),
+    ("paddle.renorm(x, 2.0, 2, 1.0)", "ValueError", "axis is 2; expected -2 to 1"),
 ]
