@@ -39,6 +39,8 @@ class Body:
         self._flows = flows
         # Key: places of outputs; the program does not change.
         self._arrives: Memo[frozenset[int], list[bool]] = Memo("inputs that gradients of some outputs come to", 64)
+        # Key: which arrays take a gradient; the program does not change.
+        self._known_leaves: Memo[tuple[bool, ...], frozenset[int]] = Memo("outputs that are leaves", 64)
         self.traces = traces
 
     def reaches(self, outputs: frozenset[int]) -> list[bool]:
@@ -47,6 +49,19 @@ class Body:
         if known is None:
             found = reached(self._program.block, [self._flows[i] for i in outputs])
             known = self._arrives.put(outputs, [self._program.block.inputs[i] in found for i in self._place])
+        return known
+
+    def leaves(self, takes: tuple[bool, ...]) -> frozenset[int]:
+        """Return the outputs with a gradient that comes to no array that takes one: the program has made them leaves.
+
+        Arguments:
+            takes: whether each array takes a gradient.
+        """
+        known = self._known_leaves.get(takes)
+        if known is None:
+            gets = [self.reaches(frozenset([i])) for i in range(len(self._flows))]
+            alone = [i for i, g in enumerate(gets) if not any(a and t for a, t in zip(g, takes, strict=False))]
+            known = self._known_leaves.put(takes, frozenset(alone))
         return known
 
     def in_order(self, arrays: Sequence[Any]) -> list[Any]:

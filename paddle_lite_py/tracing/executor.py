@@ -364,7 +364,8 @@ class Executable:
             self._look_for_shared(args)
         pairs = zip(handles, self._reached, strict=True)
         takes = tuple([r and not h.stop_gradient and is_inexact(payload_of(h).dtype) for h, r in pairs])
-        made = self._defer(handles, takes, provided)
+        leaves = self.body.leaves(takes)
+        made = None if leaves else self._defer(handles, takes, provided)
         if made is not None:
             return self._finish(list(map(payload_of, made)), made, args)
         arrays = [for_xla(h._payload) for h in handles] + provided
@@ -382,7 +383,7 @@ class Executable:
         saved.again = again, [*map(payload_of, handles), *provided]  # arrays by which leaves are known again
         sources = [(h._source or h) if t else None for h, t in zip(handles, takes, strict=False)]
         sources += [None] * len(provided)
-        tensors = self._on_tape(outs, Node(pull, saved, tuple(sources)))
+        tensors = self._on_tape(outs, Node(pull, saved, tuple(sources)), leaves)
         return self._finish(outs, tensors, args)
 
     def _defer(self, handles: list[Tensor], takes: tuple[bool, ...], provided: list[Any]) -> Any:
@@ -408,9 +409,10 @@ class Executable:
         """Return the results as tensors, and all other outputs where state joins the graph."""
         return [wrap(a) for a in (outs if self.traced.left else outs[: self.traced.n_results])]
 
-    def _on_tape(self, outs: list[Any], node: Node) -> list[Tensor]:
+    def _on_tape(self, outs: list[Any], node: Node, leaves: frozenset[int]) -> list[Tensor]:
         tensors, flows = self._wrapped(outs), self.traced.flows
         for i, index in enumerate(flows):
             tensors[index].stop_gradient = False
-            tensors[index]._source = node if len(flows) == 1 else Output(node, i)
+            if i not in leaves:
+                tensors[index]._source = node if len(flows) == 1 else Output(node, i)
         return tensors

@@ -66,3 +66,29 @@ def test_gradients_of_gradients_too():
         (g,) = paddle.grad(run(x)[0].square().sum(), [net.body.weight], create_graph=True)
         g.square().sum().backward()
         assert net.second.weight.grad is None and net.first.weight.grad is not None
+
+
+def drawn(x):
+    w = paddle.arange(4.0).reshape([2, 2]) * 0.1
+    w.stop_gradient = False
+    return w, x * 3
+
+
+def cut_off(x):
+    w = (x * 2).detach()
+    w.stop_gradient = False
+    return w, x * 3
+
+
+@pytest.mark.parametrize("stop", [True, False])
+@pytest.mark.parametrize("make", [drawn, cut_off])
+def test_results_that_a_function_makes_trainable_are_leaves(make, stop):
+    found = []
+    for f in (make, to_static(make, full_graph=True)):
+        for _ in range(2):
+            x = paddle.ones([2, 2])
+            x.stop_gradient = stop
+            w, y = f(x)
+            ((w * w).sum() + y.sum()).backward()
+            found.append((w.is_leaf, w.grad.tolist(), y.is_leaf, None if x.grad is None else x.grad.tolist()))
+    assert found[0][0] and all(f == found[0] for f in found)
