@@ -136,9 +136,13 @@ def _plain(layer: Layer, names: set[str]) -> list[tuple[Layer, Guard]]:
 def _put(owner: Any, guard: Guard) -> None:
     value = MISSING if guard.value is ABSENT else guard.value
     if isinstance(owner, types.CellType):
-        owner.cell_contents = value
+        if value is not MISSING:
+            owner.cell_contents = value
+        elif owner != types.CellType():  # which is empty as well
+            del owner.cell_contents
     elif isinstance(owner, contextvars.ContextVar):
-        owner.set(value)
+        if value is not MISSING:  # a variable that has a value cannot lose it: the plain run sets it again
+            owner.set(value)
     elif isinstance(owner, dict):
         set_item(owner, guard.key, value)
     else:

@@ -35,6 +35,7 @@ from paddle_lite_py.tracing.places import KINDS, namespace
 
 from .code_facts import codes_in, is_called_by_others, is_foreign, is_of_python, slots_of, uses
 from .guards import (
+    ABSENT,
     BY_VALUE,
     AnyOf,
     Codes,
@@ -78,7 +79,7 @@ _HOLDERS: dict[type, tuple[str, ...]] = {
 # Objects of the standard library that hold what the user puts there: attributes, items in a row, a dict or list.
 _RECORDS = (types.SimpleNamespace, argparse.Namespace)
 # Where framework objects are defined that steps change, or that must not be queried (traced numbers).
-_STATE = ("paddle_lite_py.optimizer.lr.", "paddle_lite_py.amp.", "paddle_lite_py.core.")
+_STATE = ("paddle_lite_py.optimizer.lr.", "paddle_lite_py.compat.optim.", "paddle_lite_py.amp.", "paddle_lite_py.core.")
 # Objects of which the framework itself reads all.
 _READS_ITSELF = ("paddle_lite_py.distribution.", "paddle_lite_py.vision.transforms.", ParamAttr.__module__)
 _OF_BUFFERS = frozenset({"buffers", "named_buffers", "state_dict"})  # what goes over the buffers of a layer
@@ -221,7 +222,7 @@ class Walk:
 
     def place(self, read: Callable[[Any, Any], Any], owner: Any, key: Any, label: str) -> None:
         """A variable, attribute or item of what holds it: a cell, the dict of a module, an object."""
-        value, at = read(key, None), (id(owner), key)
+        value, at = read(key, ABSENT), (id(owner), key)
         if isinstance(value, types.ModuleType):
             self.module(value, label)
         elif at in self.written and isinstance(value, Tensor):
@@ -231,7 +232,7 @@ class Walk:
             self.places[at] = owner, self.guards[-1]
             if isinstance(value, list | set) and self.grows.get(key):
                 self.growing[id(value)] = value
-            else:
+            elif value is not ABSENT:
                 self.visit(value, label)
 
     # -- objects ---------------------------------------------------------------------------------------------------

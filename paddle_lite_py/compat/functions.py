@@ -217,14 +217,21 @@ _KINDS = {
 }  # fmt: skip
 
 
-def to_type(input: Tensor, dtype: Any) -> Tensor:
+def to_type(input: Tensor, dtype: Any = None) -> Tensor | str:
     """Convert a tensor to a dtype, or to that of a type of tensors such as paddle.FloatTensor, or of its name.
+
+    Arguments:
+        dtype: a dtype or a type; None: return the name that torch gives to the type of the tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.compat.to_type(paddle.ones([1]), paddle.LongTensor).dtype
-        paddle.int64
+        >>> x = paddle.ones([1])
+        >>> paddle.compat.to_type(x, paddle.LongTensor).dtype, paddle.compat.to_type(x)
+        (paddle.int64, 'torch.FloatTensor')
     """
+    if dtype is None:
+        found = next((kind for kind, held in _KINDS.items() if input.dtype == held), str(input.dtype))
+        return f"torch.{'cuda.' if input.place.is_gpu_place() else ''}{found}"
     name = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", "")
     return input.astype(_KINDS.get(name.rpartition(".")[2], dtype))
 

@@ -81,8 +81,10 @@ class Executable:
         self.mutable = [h for _, h in changing]
         self.fixed = [h for _, h in captures if id(h) not in written]
         # Arguments that share elements with these tensors are views of them, which the program must have been made for.
+        # An argument whose gradient the program looks at elsewhere, as an optimizer does, is one of them.
         changes_arguments = any(type(e.write.owner) is Argument for e in traced.effects)
-        self.watched = {id(r) for h in (traced.captures if changes_arguments else self.mutable) for r in family(h)}
+        held = [*(traced.captures if changes_arguments else self.mutable), *[t for t, _ in traced.gradients]]
+        self.watched = {id(r) for h in held for r in family(h)}
         order = [i for i, _ in changing] + [i for i, h in captures if id(h) not in written]
         self.place = [*order, *range(n), *range(n + len(captures), len(program.block.inputs))]
         # A failed check leaves all state as it was, and a run that had too little room for the gradient of a loop is

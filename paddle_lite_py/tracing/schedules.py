@@ -190,6 +190,7 @@ class ScheduleTracing:
     # -- numbers that are attributes -------------------------------------------------------------------------------
     def attribute(self, owner: Any, name: str) -> Any:
         """Return the number that an attribute holds: in each run, not in the trace."""
+        self._refuse_after_step(owner)
         place, key = owner.__dict__, (id(owner), name, False)
         held = place[name]
         if key in self.initial:
@@ -202,6 +203,15 @@ class ScheduleTracing:
         place[name] = self.initial[key] = TracedNumber(self._of_runs(lambda: place[name], held), held, self.seen)
         return place[name]
 
+    def _refuse_after_step(self, owner: Any) -> None:
+        """Stop where a schedule has set a number of its optimizer: it does so after the run."""
+        for found in list(self.schedules.values()):
+            if found.schedule.__dict__.get("optimizer") is owner and self.has_advanced(found.schedule):
+                raise DataDependentError(
+                    f"{user_frame()} needs the rate of {type(owner).__name__} after step() of its "
+                    f"{type(found.schedule).__name__} in the same static function: step the schedule at the end of it"
+                )
+
     def _of_runs(self, read: Callable[[], Any], now: Any) -> Callable[[Any], Any]:
         """Return read(), except while the program is traced, when other values may be in place."""
         root = self.root
@@ -209,6 +219,7 @@ class ScheduleTracing:
 
     def is_set(self, owner: Any, name: str) -> bool | None:
         """Whether the program has set an attribute on the way to here."""
+        self._refuse_after_step(owner)
         held = owner.__dict__[name]
         return self.initial.get((id(owner), name, False), held) is not held
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -176,25 +178,97 @@ def test_schedules_resume_act_together_and_may_be_own():
         LR.StepLR(rated(), 1, last_epoch=3)
 
 
-def test_a_static_function_that_steps_a_schedule_is_split():
-    def losses(static):
+def _train(w, opt):
+    loss = (w * w).sum()
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+    return loss
+
+
+def _after(w, opt, schedule):
+    loss = _train(w, opt)
+    schedule.step()
+    return [loss]
+
+
+def _decided(w, opt, schedule):
+    loss = _train(w, opt)
+    if loss > 0.5:
+        schedule.step()
+    return [loss]
+
+
+def _read_before(w, opt, schedule):
+    loss = _train(w, opt)
+    rate, state = schedule.get_last_lr()[0], schedule.state_dict()
+    schedule.step()
+    return [loss, loss * 0 + rate, loss * 0 + state["last_epoch"]]
+
+
+def _read_after(w, opt, schedule):
+    loss = _train(w, opt)
+    schedule.step()
+    return [loss, loss * 0 + schedule.get_last_lr()[0]]
+
+
+def _rate_after(w, opt, schedule):
+    loss = _train(w, opt)
+    schedule.step()
+    return [loss, loss * 0 + opt.get_lr()]
+
+
+def _twice(w, opt, schedule):
+    first = _train(w, opt)
+    schedule.step()
+    return [first, _train(w, opt)]
+
+
+_STEPPED = {
+    "step": lambda o: LR.StepLR(o, 2, 0.5),
+    "sequence": lambda o: LR.SequentialLR(o, [LR.LinearLR(o, 0.1, total_iters=2), LR.CosineAnnealingLR(o, 8)], [2]),
+}
+
+
+@pytest.mark.parametrize("kind", _STEPPED)
+@pytest.mark.parametrize(
+    ("body", "traces"),
+    [(_after, 1), (_decided, 1), (_read_before, 1), (_read_after, 0), (_rate_after, 0), (_twice, 0)],
+)
+def test_a_static_function_steps_a_schedule_in_each_run(kind, body, traces):
+    def run(static):
         (w,) = weights(1.0)
         opt = paddle.optimizer.SGD(0.1, parameters=[w])
-        schedule = LR.StepLR(opt, 1, 0.5)
+        schedule = _STEPPED[kind](opt)
 
         def step():
-            loss = (w * w).sum()
-            loss.backward()
-            opt.step()
-            opt.clear_grad()
-            schedule.step()
-            return loss
+            return body(w, opt, schedule)
 
         step = paddle.jit.to_static(step) if static else step
-        return [step().item() for _ in range(4)]
+        found = [[v.item() for v in step()] + [opt.get_lr(), schedule.last_epoch] for _ in range(5)]
+        assert not static or step.get_traced_count() == traces
+        return found
 
-    with pytest.warns(UserWarning, match="runs as Python"):
-        np.testing.assert_allclose(losses(True), losses(False), rtol=1e-6)
+    with nullcontext() if traces else pytest.warns(UserWarning, match="in the same static function"):
+        np.testing.assert_allclose(run(True), run(False), rtol=1e-6)
+
+
+def test_a_static_function_that_does_not_step_a_schedule_is_traced_once():
+    (w,) = weights(1.0)
+    opt = paddle.optimizer.SGD(0.1, parameters=[w])
+    schedule, inside = LR.StepLR(opt, 1, 0.5), False
+
+    def step():
+        loss = _train(w, opt)
+        if inside:
+            schedule.step()
+        return loss
+
+    step = paddle.jit.to_static(step)
+    for _ in range(3):
+        step()
+        schedule.step()
+    assert step.get_traced_count() == 1
 
 
 def test_a_generator_has_a_stream_of_its_own():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextvars
 import dataclasses
 import types
 
@@ -324,6 +325,57 @@ GLOBAL = 2.0
 
 def uses_global(x):
     return x * GLOBAL
+
+
+def test_a_variable_without_a_value_stays_so():
+    def made():
+        def f(x):
+            if x.shape[0] > 2:
+                return x * late
+            return x * 2
+
+        def bind(value):
+            nonlocal late
+            late = value
+
+        if False:
+            late = 0
+        return to_static(f), bind
+
+    f, bind = made()
+    assert f(tensor(1.0)).tolist() == [2.0] and f.get_traced_count() == 1
+    with pytest.raises(NameError, match="late"):
+        f(paddle.ones([3]))
+    bind(3.0)
+    assert f(paddle.ones([3])).tolist() == [3.0] * 3 and f(tensor(1.0)).tolist() == [2.0]
+
+    unset = contextvars.ContextVar("unset")
+    g = to_static(lambda x: x if x.shape[0] < 2 else x * unset.get())
+    assert g(tensor(1.0)).tolist() == [1.0] and unset.get("nothing") == "nothing"
+    unset.set(2.0)
+    assert g(paddle.ones([2])).tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("form", ["list", "keyword", "beside the layer"])
+def test_an_argument_that_an_optimizer_trains_is_its_parameter(form):
+    def step(x, opt, weights=(), w=None, net=None):
+        w = weights[0] if w is None else w
+        loss = ((x @ w) ** 2).sum() if net is None else ((x @ w + net(x)) ** 2).sum()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        return loss
+
+    def losses(static):
+        net = nn.Linear(2, 1, bias_attr=False)
+        net.weight.set_value(paddle.ones([2, 1]))
+        opt = paddle.optimizer.SGD(0.01, parameters=net.parameters())
+        given = {"list": {"weights": [net.weight]}, "keyword": {"w": net.weight}}
+        given = given.get(form, {"w": net.weight, "net": net})
+        f = to_static(step) if static else step
+        return [f(paddle.ones([3, 2]), opt, **given).item() for _ in range(3)]
+
+    np.testing.assert_allclose(losses(True), losses(False), rtol=1e-6)
 
 
 def test_changed_globals_closures_and_attributes_are_seen(monkeypatch):

@@ -402,8 +402,8 @@ class Rewriter(cst.CSTTransformer):
                 updated.args[0].value, cst.Name(method[6:9]), cst.AssignEqual(*[cst.SimpleWhitespace("")] * 2)
             )
             return cst.Call(cst.Attribute(owner, cst.Name(clipped)), [limit])
-        if method == "type" and len(updated.args) == 1:
-            full = self.imports.full(str(dotted(node.args[0].value)))
+        if method == "type" and len(updated.args) <= 1:
+            full = self.imports.full(str(dotted(node.args[0].value))) if node.args else None
             if full is None or full.endswith("Tensor"):  # not a dtype by its name
                 return self._as_function(node, updated, "paddle.compat.to_type")
             self._told(node, ".type(...)", ".astype(...)")

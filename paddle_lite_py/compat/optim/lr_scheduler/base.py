@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ....core.errors import DataDependentError, user_frame
 from ....core.interpreter import state
+from ....optimizer.lr.base import Number
 from .rates import first_rates, rates, set_rates
+
+
+class GroupRates(Number):
+    """A list of numbers that steps of a schedule change: inside a static function, those of each run."""
+
+    def __get__(self, schedule: Any, owner: Any = None) -> Any:
+        if schedule is None or state.interpreter.is_eager:
+            return super().__get__(schedule, owner)
+        return [state.interpreter.number(schedule, self._nth(i)) for i in range(len(schedule.__dict__[self.name]))]
+
+    def _nth(self, i: int) -> Callable[[Any], float]:
+        return lambda schedule: float(schedule.__dict__[self.name][i])
 
 
 class LRScheduler:
@@ -32,6 +45,7 @@ class LRScheduler:
     """
 
     _hidden: tuple[str, ...] = ("optimizer",)  # what a state_dict() does not hold
+    last_epoch, _last_lr = Number(), GroupRates()
 
     def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
         self.optimizer, self.last_epoch = optimizer, last_epoch
@@ -51,8 +65,9 @@ class LRScheduler:
         self._last_lr = rates(self.optimizer)
 
     def step(self, epoch: int | None = None) -> None:
-        """Set the rates of the next step, or those of step `epoch`."""
-        outside_of_programs(self)
+        """Set the rates of the next step, or those of step `epoch`; in a static function, after each run of it."""
+        if stepped_by_runs(self, epoch):
+            return
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         closed: Any = getattr(self, "_get_closed_form_lr", None)
         self._set(self.get_lr() if epoch is None or closed is None else closed())
@@ -67,10 +82,25 @@ class LRScheduler:
 
     def state_dict(self) -> dict[str, Any]:
         """Return all attributes but the optimizer and functions."""
-        return {k: v for k, v in vars(self).items() if k not in self._hidden}
+        return {k: getattr(self, k) for k in vars(self) if k not in self._hidden}
+
+    def _held(self, name: str) -> Any:
+        return self.__dict__[name]
+
+    def forked(self) -> Any:
+        """Return what a program reads numbers from: a copy that cannot step, since that would change the optimizer."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__, step=self._read_after_step)
+        return made
+
+    def _read_after_step(self, *_arguments: Any) -> None:
+        raise DataDependentError(
+            f"{user_frame()} reads a {type(self).__name__} after its step() in the same static function: read it before"
+        )
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Continue from what state_dict() gave, with the rate that it had set."""
+        outside_of_programs(self, "load_state_dict")
         vars(self).update({k: v for k, v in state_dict.items() if k not in self._hidden})
         self._set(self._last_lr)
 
@@ -87,12 +117,29 @@ class Factors(LRScheduler):
         return [rate * factor for rate in self._now()]
 
 
-def outside_of_programs(schedule: Any) -> None:
-    """Break the graph of a static function that steps a schedule: its state is that of a Python object."""
+def stepped_by_runs(schedule: Any, epoch: int | None) -> bool:
+    """Return whether a static function is traced: each run of its program steps the schedule, as Python, at its end."""
+    if state.interpreter.is_eager:
+        return False
+    if hasattr(schedule.optimizer, "param_groups"):
+        outside_of_programs(schedule)
+    if epoch is None:
+        state.interpreter.advance(schedule, _step, True)
+    else:
+        state.interpreter.advance(schedule, lambda s: s.step(epoch))
+    return True
+
+
+def _step(schedule: LRScheduler) -> None:
+    schedule.step()
+
+
+def outside_of_programs(schedule: Any, method: str = "step") -> None:
+    """Break the graph of a static function that changes a schedule in a way that its program cannot repeat."""
     if not state.interpreter.is_eager:
         raise DataDependentError(
-            f"{type(schedule).__name__}.step() at {user_frame()} changes Python numbers: call it outside of the static "
-            "function"
+            f"{type(schedule).__name__}.{method}() at {user_frame()} changes Python numbers: call it outside of the "
+            "static function"
         )
 
 

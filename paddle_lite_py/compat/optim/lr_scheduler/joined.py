@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
-from .base import LRScheduler, of_groups, outside_of_programs
+from .base import LRScheduler, of_groups, outside_of_programs, stepped_by_runs
 from .rates import first_rates, rates, set_rates
 
 
@@ -53,7 +53,8 @@ class SequentialLR(LRScheduler):
 
     def step(self, epoch: int | None = None) -> None:
         """Step the schedule whose turn it is."""
-        outside_of_programs(self)
+        if stepped_by_runs(self, epoch):
+            return
         if epoch is not None:
             raise ValueError(f"SequentialLR.step: epoch is {epoch}; expected None: it has no step of that number")
         self.last_epoch += 1
@@ -99,7 +100,8 @@ class ChainedScheduler(SequentialLR):
 
     def step(self, epoch: int | None = None) -> None:
         """Step all schedules."""
-        outside_of_programs(self)
+        if stepped_by_runs(self, epoch):
+            return
         for schedule in self._schedulers:
             schedule.step(*() if epoch is None else (epoch,))
         self._last_lr = rates(self.optimizer)
